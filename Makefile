@@ -1,0 +1,45 @@
+# Each target sets up what it needs: a virtual environment in .venv, made once and again when pyproject.toml changes.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help chat test check crash bench docs fmt clean
+
+help: ## show this list
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
+
+$(VENV)/.ready: pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "KenoBot needs Python 3.11 or newer: set PYTHON=/path/to/python3" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Setting up .venv …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+chat: $(VENV)/.ready ## talk to the bot here, offline, no key needed
+	@$(BIN)/kenobot chat
+
+test: $(VENV)/.ready ## run the tests
+	@$(BIN)/pytest
+
+check: $(VENV)/.ready ## formatting, lint, types, import rules
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+crash: $(VENV)/.ready ## fifty kills over 500 messages, by real processes
+	@KENOBOT_CRASH=full $(BIN)/pytest tests/crash -s
+
+bench: $(VENV)/.ready ## start, memory, latency and throughput, with a profile
+	@$(BIN)/python -m bench
+
+docs: $(VENV)/.ready ## check that what the documents show still runs
+	@$(BIN)/pytest tests/docs
+
+fmt: $(VENV)/.ready ## format and mend what can be mended
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

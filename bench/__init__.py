@@ -1,0 +1,1 @@
+"""What KenoBot costs: start, memory, latency, throughput. Run with `make bench`."""

@@ -1,0 +1,1 @@
+"""Places where people talk to the bot."""

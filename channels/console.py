@@ -1,0 +1,226 @@
+"""The console: the owner talks to the bot in a terminal, or pipes messages in."""
+
+import asyncio
+import os
+import sys
+import threading
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from pydantic import BaseModel, Field
+
+from kenobot.errors import Unavailable
+from kenobot.ports import Inbound, Outbound, Part, Plugin, Sink, Surroundings
+from kenobot.terminal import safe
+
+if TYPE_CHECKING:
+    from prompt_toolkit import PromptSession
+
+T = TypeVar("T")
+
+CHAT = "local"
+GOODBYES = frozenset({"/exit", "/quit"})
+PATIENCE = 30  # seconds that somebody who has said goodbye waits for the last answer
+_BOLD, _DIM, _PLAIN = "\x1b[1;36m", "\x1b[2m", "\x1b[0m"
+
+
+class ConsoleSettings(BaseModel, extra="forbid", frozen=True):
+    """The `[channels.console]` table."""
+
+    user: str = Field("owner", min_length=1)
+    colour: bool = True
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """Whoever sits at the terminal of the home is its owner."""
+        return (self.user,)
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleOptions:
+    """What the command line asks of the console. message: say only this, then end. trace: `announce` is wanted."""
+
+    message: str | None = None
+    trace: bool = False
+
+
+class Console:
+    """A terminal with a person at it gets line editing; anything else is read line by line, one message a line."""
+
+    def __init__(self, settings: ConsoleSettings, surroundings: Surroundings, stdin: int = 0) -> None:
+        self.options = ConsoleOptions()
+        self.drain: Callable[[], Awaitable[None]] | None = None
+        """Set by whoever knows: returns once everything taken in has been answered. Awaited before `run` returns."""
+        self._settings = settings
+        self._surroundings = surroundings
+        self._stdin = stdin
+        self._prompt: PromptSession[str] | None = None
+        self._typing = False
+
+    @property
+    def name(self) -> str:
+        return "console"
+
+    async def run(self, sink: Sink) -> None:
+        """Take messages until the person leaves or the input ends, then wait for the answers still on their way."""
+        if self.options.message is not None:
+            await self._take(self.options.message, sink)
+            await self._drained()
+        elif os.isatty(self._stdin) and sys.stdout.isatty():
+            await self._converse(sink)
+        else:
+            async for line in read_lines(self._stdin):
+                if _is_goodbye(line):
+                    break
+                await self._take(line, sink)
+            await self._drained()
+
+    def render(self, text: str) -> Sequence[Part]:
+        return (Part(text),) if text else ()
+
+    async def send(self, outbound: Outbound) -> str:
+        """Print the reply. Raises Unavailable when the terminal is gone."""
+        self._show_typing(False)
+        text = safe(outbound.part.text)
+        if sys.stdout.isatty():
+            text = f"{self._coloured(_BOLD, safe(self._surroundings.bot_name) + ':')} {text}\n"
+        self._print(text)
+        return uuid.uuid4().hex
+
+    async def typing(self, chat: str) -> None:
+        self._show_typing(True)
+
+    def announce(self, text: str) -> None:
+        """Print a line beside the conversation, such as what was remembered."""
+        self._print(self._coloured(_DIM, safe(text)))
+
+    async def _converse(self, sink: Sink) -> None:
+        from prompt_toolkit.patch_stdout import patch_stdout
+
+        self._prompt = new_prompt(self._surroundings.home / "console_history", lambda: " … " if self._typing else None)
+        with patch_stdout(raw=True):
+            while True:
+                try:
+                    line = await self._prompt.prompt_async("> ")
+                except KeyboardInterrupt:  # as in a shell: drop the line, stay
+                    continue
+                except EOFError:
+                    break
+                if _is_goodbye(line):
+                    break
+                await self._take(line, sink)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PATIENCE):
+                    await self._drained()
+
+    async def _take(self, line: str, sink: Sink) -> None:
+        if line.strip():
+            await sink(
+                Inbound(
+                    channel=self.name,
+                    external_id=uuid.uuid4().hex,
+                    chat=CHAT,
+                    user=self._settings.user,
+                    text=line.strip(),
+                    sent_at=self._surroundings.clock.now(),
+                )
+            )
+
+    async def _drained(self) -> None:
+        if self.drain is not None:
+            await self.drain()
+
+    def _show_typing(self, on: bool) -> None:
+        self._typing = on
+        if self._prompt is not None:
+            self._prompt.app.invalidate()
+
+    def _print(self, text: str) -> None:
+        # sys.stdout is looked up anew each time: while a prompt is open, it is the one that prints above it.
+        try:
+            sys.stdout.write(f"{text}\n")
+            sys.stdout.flush()
+        except (OSError, ValueError) as error:
+            raise Unavailable("The terminal is gone: nobody reads what the console prints.") from error
+
+    def _coloured(self, colour: str, text: str) -> str:
+        wanted = self._settings.colour and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        return f"{colour}{text}{_PLAIN}" if wanted and sys.stdout.isatty() else text
+
+
+def _is_goodbye(line: str) -> bool:
+    return line.strip().lower() in GOODBYES
+
+
+def new_prompt(history: Path, toolbar: Callable[[], str | None]) -> "PromptSession[str]":
+    """Line editing with a history file. Enter sends; Alt+Enter, or Enter after a backslash, starts a new line."""
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.history import FileHistory
+    from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+
+    os.close(os.open(history, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    keys = KeyBindings()
+
+    @keys.add("enter")
+    def _enter(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        if buffer.document.char_before_cursor == "\\":
+            buffer.delete_before_cursor()
+            buffer.insert_text("\n")
+        else:
+            buffer.validate_and_handle()
+
+    @keys.add("escape", "enter")
+    def _new_line(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text("\n")
+
+    return PromptSession(history=FileHistory(str(history)), key_bindings=keys, multiline=True, bottom_toolbar=toolbar)
+
+
+async def read_lines(descriptor: int) -> AsyncIterator[str]:
+    """The lines of a file, a pipe or a terminal, without their ends, while the event loop goes on."""
+    rest = b""
+    while chunk := await _in_thread(lambda: os.read(descriptor, 65536)):
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            yield line.decode("utf-8", "replace").rstrip("\r")
+    if rest:
+        yield rest.decode("utf-8", "replace")
+
+
+async def _in_thread(function: Callable[[], T]) -> T:
+    """Like asyncio.to_thread, but a thread that waits for input nobody will give does not hold up the exit."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def settle(result: T | None, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(result)  # type: ignore[arg-type]
+
+    def work() -> None:
+        result, error = None, None
+        try:
+            result = function()
+        except OSError as failure:
+            error = failure
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(settle, result, error)
+
+    threading.Thread(target=work, name="console-input", daemon=True).start()
+    return await future
+
+
+def build(settings: ConsoleSettings, surroundings: Surroundings) -> Console:
+    """The console on this process's own terminal."""
+    return Console(settings, surroundings)
+
+
+plugin = Plugin(settings=ConsoleSettings, build=build)

@@ -1,0 +1,28 @@
+"""Telegram: private chats, and groups that mention the bot, by long polling."""
+
+from kenobot.channels.telegram.settings import TelegramSettings, is_token
+from kenobot.errors import ConfigError
+from kenobot.ports import Channel, Plugin, Surroundings
+
+__all__ = ["TelegramSettings", "build", "is_token", "plugin"]
+
+
+def build(settings: TelegramSettings, surroundings: Surroundings) -> Channel:
+    """The channel, not yet connected. Raises ConfigError when the token or the list of people is missing."""
+    token = settings.token.get_secret_value()
+    if not token:
+        raise ConfigError("Telegram has no bot token: get one from @BotFather and run `kenobot setup`.")
+    if not is_token(token):
+        raise ConfigError(
+            "The Telegram bot token has the wrong form: copy it again from @BotFather and run `kenobot setup`."
+        )
+    if not (settings.owners or settings.allowed_users or settings.allowed_chats):
+        raise ConfigError(
+            "Nobody may talk to the Telegram bot yet: put your Telegram user id into `owners` or run `kenobot setup`."
+        )
+    from kenobot.channels.telegram.channel import TelegramChannel
+
+    return TelegramChannel(settings, surroundings.clock)
+
+
+plugin = Plugin(settings=TelegramSettings, build=build)

@@ -1,0 +1,236 @@
+"""The Telegram client: python-telegram-bot with deadlines, our own errors, and a token that no log ever sees."""
+
+import asyncio
+import json
+import logging
+import os
+import ssl
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from datetime import timedelta
+from types import TracebackType
+from typing import Final, Self
+
+import httpx
+from telegram import Bot, LinkPreviewOptions, MessageEntity
+from telegram.constants import ChatAction
+from telegram.error import (
+    BadRequest,
+    ChatMigrated,
+    Conflict,
+    EndPointNotFound,
+    Forbidden,
+    InvalidToken,
+    NetworkError,
+    RetryAfter,
+    TelegramError,
+)
+from telegram.request import HTTPXRequest
+
+from kenobot.channels.telegram.settings import TelegramSettings
+from kenobot.channels.telegram.updates import Me
+from kenobot.errors import RateLimited, Rejected, Unavailable
+from kenobot.ports import Part, Span
+from kenobot.secrets import BLOT
+
+logger = logging.getLogger(__name__)
+
+TOKEN_REFUSED: Final = "The bot token was refused by Telegram: get a new one from @BotFather and run `kenobot setup`"  # noqa: S105
+# Telegram formats no more than this in one message.
+_MOST_ENTITIES: Final = 100
+# Bot.getUpdates exists and would parse the whole batch at once; this spelling asks for the raw one without a warning.
+_RAW_GET_UPDATES: Final = "getUpdates_"
+
+
+class Contested(Unavailable):
+    """Another program reads this bot's messages with the same token."""
+
+
+class Client:
+    """The Bot API methods that the channel needs.
+
+    Connections open with the first `async with` and close with the last, so a send that outlives the poll loop still
+    goes through. Every method has a deadline and raises RateLimited, Unavailable or Rejected.
+    """
+
+    def __init__(self, settings: TelegramSettings) -> None:
+        self._token = settings.token.get_secret_value()
+        self._poll_seconds = settings.poll_seconds
+        self._deadline = settings.request_seconds
+        # The library warns at each RetryAfter until one opts in to durations as timedelta.
+        os.environ.setdefault("PTB_TIMEDELTA", "true")
+        # These write the address of each request, and the token is part of it.
+        for name in ("httpx", "httpcore", "telegram"):
+            chatty = logging.getLogger(name)
+            chatty.setLevel(max(chatty.level, logging.WARNING))
+        # Read once: it takes longer than a request, and connections may open and close often.
+        certificates = httpx.create_ssl_context()
+        # A long poll holds its connection, so it has a pool of its own and never keeps a reply waiting.
+        self._requests = (
+            _request(1, self._poll_seconds + self._deadline, certificates),
+            _request(16, self._deadline, certificates),
+        )
+        self._bot = Bot(
+            self._token, base_url=settings.base_url, get_updates_request=self._requests[0], request=self._requests[1]
+        )
+        self._preview: LinkPreviewOptions | None = LinkPreviewOptions(is_disabled=True)
+        self._users = 0
+
+    async def __aenter__(self) -> Self:
+        self._users += 1
+        if self._users == 1:
+            for request in self._requests:
+                await request.initialize()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._users -= 1
+        if self._users == 0:
+            for request in self._requests:
+                await request.shutdown()
+
+    async def me(self) -> Me:
+        async with self._call():
+            user = await self._bot.get_me()
+        return Me(user.id, user.username or "")
+
+    async def updates(self, offset: int | None) -> Sequence[object]:
+        """Raw updates from `offset` on, all earlier ones confirmed; waits up to `poll_seconds` for the first."""
+        arguments: dict[str, object] = {"timeout": self._poll_seconds, "allowed_updates": ["message"]}
+        if offset is not None:
+            arguments["offset"] = offset
+        async with self._call(wait=self._poll_seconds):
+            answer: object = await self._bot.do_api_request(_RAW_GET_UPDATES, arguments)
+        if not isinstance(answer, list):
+            raise Unavailable("Telegram's answer was not a list of updates; KenoBot asks again")
+        return answer
+
+    async def send(self, chat: str, part: Part) -> str:
+        """Send `part` and return its message id. If Telegram dislikes the formatting, the plain text goes instead."""
+        spans = part.spans[:_MOST_ENTITIES]
+        async with self._call():
+            while True:
+                try:
+                    return await self._send(chat, part.text, spans)
+                except BadRequest as error:
+                    complaint = error.message.lower()
+                    if spans and "entit" in complaint:
+                        logger.warning("Telegram refused the formatting of a reply; it goes out as plain text")
+                        spans = ()
+                    elif self._preview and "link_preview_options" in complaint:
+                        # A Bot API server of somebody's own may be older than this parameter.
+                        self._preview = None
+                    else:
+                        raise
+
+    async def _send(self, chat: str, text: str, spans: Sequence[Span]) -> str:
+        entities = [_entity(span) for span in spans] or None
+        message = await self._bot.send_message(chat, text, entities=entities, link_preview_options=self._preview)
+        return str(message.message_id)
+
+    async def typing(self, chat: str) -> None:
+        async with self._call():
+            await self._bot.send_chat_action(chat, ChatAction.TYPING)
+
+    @asynccontextmanager
+    async def _call(self, wait: float = 0) -> AsyncIterator[None]:
+        with self._our_errors():
+            async with self, asyncio.timeout(self._deadline + wait):
+                yield
+
+    @contextmanager
+    def _our_errors(self) -> Iterator[None]:
+        """Raise ours for the library's. Never chained: theirs may quote the address, and so the token."""
+        try:
+            yield
+        except TelegramError as error:
+            raise self._translated(error) from None
+        except TimeoutError:
+            raise Unavailable("Telegram did not answer in time; KenoBot tries again") from None
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            logger.debug("unexpected form of Telegram's answer: %s", type(error).__name__)
+            raise Unavailable("Telegram's answer could not be understood; KenoBot tries again") from None
+
+    def _translated(self, error: TelegramError) -> RateLimited | Unavailable | Rejected:
+        reason = str(error).replace(self._token, BLOT).strip(". ")[:200]
+        if _not_json(error):
+            return Unavailable("The server at Telegram's address did not speak the Bot API; KenoBot tries again")
+        match error:
+            case RetryAfter():
+                return RateLimited("Telegram asks for a pause; KenoBot waits and tries again", _seconds(error))
+            case InvalidToken() | EndPointNotFound():
+                return Rejected(TOKEN_REFUSED)
+            case Conflict() if "webhook" in reason.lower():
+                return Rejected(
+                    "Telegram gives this bot's messages to a webhook: "
+                    "remove it with the Bot API method deleteWebhook and start KenoBot again"
+                )
+            case Conflict():
+                return Contested(
+                    "Another program reads this bot's messages with the same token: stop it or get a new token"
+                )
+            case ChatMigrated():
+                return Rejected(
+                    f"This group is now a supergroup: write {error.new_chat_id} in place of its old id in the settings"
+                )
+            case Forbidden():
+                return Rejected(f"Telegram does not let the bot write there ({reason}): unblock it or invite it again")
+            case BadRequest():
+                return Rejected(f"Telegram refused the request ({reason}): check the chat and the settings")
+            case NetworkError():
+                return Unavailable(f"Telegram cannot be reached ({reason}); KenoBot tries again")
+            case _:
+                return Unavailable(f"Telegram failed ({reason}); KenoBot tries again")
+
+
+class _NotJson(TelegramError):
+    """The body of an answer is not a JSON object, such as the error page of a proxy."""
+
+
+class _Request(HTTPXRequest):
+    @staticmethod
+    def parse_json_payload(payload: bytes) -> dict[str, object]:
+        """As the library does, but without writing the whole body into the log: an error page may quote the token."""
+        try:
+            answer: object = json.loads(payload.decode("utf-8", "replace"))
+        except (ValueError, RecursionError):
+            answer = None
+        if not isinstance(answer, dict):
+            raise _NotJson("not a JSON object")
+        return answer
+
+
+def _request(connections: int, seconds: float, certificates: ssl.SSLContext) -> HTTPXRequest:
+    return _Request(
+        connection_pool_size=connections,
+        read_timeout=seconds,
+        write_timeout=seconds,
+        connect_timeout=seconds,
+        pool_timeout=seconds,
+        httpx_kwargs={"verify": certificates},
+    )
+
+
+def _not_json(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, _NotJson):
+            return True
+        error = error.__cause__
+    return False
+
+
+def _seconds(error: RetryAfter) -> float:
+    pause = error.retry_after
+    return pause.total_seconds() if isinstance(pause, timedelta) else float(pause)
+
+
+def _entity(span: Span) -> MessageEntity:
+    return MessageEntity(
+        type=span.kind,
+        offset=span.offset,
+        length=span.length,
+        url=span.detail if span.kind == "text_link" else None,
+        language=(span.detail or None) if span.kind == "pre" else None,
+    )

@@ -1,0 +1,271 @@
+"""Reply Markdown to text with spans.
+
+Understood: fenced code, `code`, **bold**, *italic*, ***both***, ~~struck~~, [links](https://…), # headings, --- rules.
+Everything else stays as it was written. Emphasis and links end with their line. Spans come well nested, the outer one
+first. Time is linear in the text, whatever is in it.
+"""
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Final, Literal
+
+from kenobot.ports import Span, SpanKind
+
+_RULE: Final = "———"
+# Far more lines and marks than a reply has. What comes after them stays as written, so hostile text costs little.
+_MOST_PIECES: Final = 100_000
+_DROPPED: Final = dict.fromkeys([*(c for c in range(32) if chr(c) not in "\n\t"), 127])
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_HEADING = re.compile(r"#{1,6}[ \t]+(?=\S)")
+_HORIZONTAL_RULE = re.compile(r"-{3,}[ \t]*")
+# Fences of more than eight backticks do not occur, and the limit bounds the search for their end.
+_FENCE_OPEN = re.compile(r"(?<!`)(`{3,8})(?!`)([^`]*)$")
+_FENCE_CLOSE = re.compile(r"(?<!`)(`{3,8})[ \t]*$")
+_LANGUAGE = re.compile(r"[^\s`]{1,64}")
+_BACKTICKS = re.compile(r"`+")
+_LINK = re.compile(
+    r"\[([^\[\]]{1,1024})\]"
+    r"\(((?:https?|tg|mailto):[^\s()\[]*+(?:\([^\s()\[]*+\)[^\s()\[]*+)*+)\)",
+    re.IGNORECASE,
+)
+# A lone asterisk between word characters is arithmetic or a file pattern: 2*3*4.
+_TOKEN = re.compile(r"`+|\*{2,}|(?<!\w)\*|\*(?!\w)|~~+|\[")
+_WORD = re.compile(r"\w")
+
+
+def parse(markdown: str) -> tuple[str, tuple[Span, ...]]:
+    """The text to show and its formatting. Control characters are dropped, lone surrogates replaced."""
+    out = _Output()
+    lines = _clean(markdown).split("\n")
+    fences = _Fences(lines)
+    number = 0
+    while number < len(lines):
+        if number:
+            out.write("\n")
+        if out.is_full:
+            out.write("\n".join(lines[number:]))
+            break
+        last = fences.end_of(number)
+        if last is None:
+            _block_line(lines[number], out)
+            number += 1
+        else:
+            _code_block(lines[number : last + 1], out)
+            number = last + 1
+    return out.finish()
+
+
+def utf16_length(text: str) -> int:
+    """The length of `text` in UTF-16 code units, the way Telegram counts."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _clean(markdown: str) -> str:
+    text = markdown.replace("\r\n", "\n").replace("\r", "\n").translate(_DROPPED)
+    return _SURROGATE.sub("\ufffd", text)
+
+
+@dataclass(slots=True)
+class _Output:
+    """Text pieces in order, and spans between them; a delimiter's piece is emptied when it finds its partner."""
+
+    pieces: list[str] = field(default_factory=list)
+    ranges: list[tuple[int, int, SpanKind, str]] = field(default_factory=list)
+
+    def write(self, text: str) -> int:
+        """Append a piece and return its number. What encloses others starts with an empty one, so as to sort first."""
+        self.pieces.append(text)
+        return len(self.pieces) - 1
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.pieces) >= _MOST_PIECES
+
+    def mark(self, kind: SpanKind, first: int, last: int, detail: str = "") -> None:
+        """Format the pieces from `first` up to but not including `last`."""
+        self.ranges.append((first, last, kind, detail))
+
+    def finish(self) -> tuple[str, tuple[Span, ...]]:
+        text = "".join(self.pieces)
+        length = len if text.isascii() else utf16_length
+        offsets = list(accumulate(map(length, self.pieces), initial=0))
+        self.ranges.sort(key=lambda item: (item[0], -item[1]))
+        spans = (
+            Span(kind, offsets[first], offsets[last] - offsets[first], detail)
+            for first, last, kind, detail in self.ranges
+            if offsets[first] < offsets[last]
+        )
+        return text, tuple(spans)
+
+
+# ── lines ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class _Fences:
+    """Finds which lines begin a code block, and where each ends."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+        self._closers = [
+            (number, len(match[1]))
+            for number, line in enumerate(lines)
+            if "```" in line and (match := _FENCE_CLOSE.search(line))
+        ]
+        self._next = 0
+        self._endless = 9
+
+    def end_of(self, number: int) -> int | None:
+        """The last line of the block that begins in line `number`, None if none does. To be asked in order."""
+        line = self._lines[number]
+        opening = _FENCE_OPEN.search(line) if "```" in line else None
+        if opening is None or "```" in line[: opening.start()]:
+            return None
+        ticks = len(opening[1])
+        if ticks >= self._endless:
+            return None
+        while self._next < len(self._closers) and self._closers[self._next][0] <= number:
+            self._next += 1
+        for index in range(self._next, len(self._closers)):
+            closer, length = self._closers[index]
+            if length >= ticks:
+                return closer
+        self._endless = ticks
+        return None
+
+
+def _code_block(lines: list[str], out: _Output) -> None:
+    opening = _FENCE_OPEN.search(lines[0])
+    closing = _FENCE_CLOSE.search(lines[-1])
+    assert opening is not None and closing is not None
+    info = opening[2].strip()
+    language = info if _LANGUAGE.fullmatch(info) else ""
+    rest = lines[-1][: closing.start()]
+    body = [*([info] if info and not language else []), *lines[1:-1], rest if rest.strip() else ""]
+    prefix = lines[0][: opening.start()]
+    if prefix.strip():
+        _block_line(prefix, out)
+    first = out.write("\n".join(body))
+    out.mark("pre", first, first + 1, language)
+
+
+def _block_line(line: str, out: _Output) -> None:
+    if _HORIZONTAL_RULE.fullmatch(line):
+        out.write(_RULE)
+        return
+    heading = _HEADING.match(line)
+    if heading is None:
+        _Line(line, out).write()
+        return
+    first = out.write("")
+    _Line(line[heading.end() :], out, bold=True).write()
+    out.mark("bold", first, len(out.pieces))
+
+
+# ── within a line ────────────────────────────────────────────────────────────────────────────────────────────────
+
+_Emphasis = Literal["bold", "italic", "strikethrough"]
+_DELIMITER: Final[dict[_Emphasis, str]] = {"bold": "**", "italic": "*", "strikethrough": "~~"}
+_RUNS: Final[dict[str, tuple[_Emphasis, ...]]] = {
+    "*": ("italic",),
+    "**": ("bold",),
+    "***": ("bold", "italic"),
+    "~~": ("strikethrough",),
+}
+
+
+class _Line:
+    """Writes one line, formatting what is closed within it.
+
+    At most one emphasis of each kind is open at a time: a later opener takes the place of an earlier one, and whatever
+    was opened inside an emphasis and is still open when that one closes stays literal. So spans nest by construction.
+    """
+
+    def __init__(self, line: str, out: _Output, *, bold: bool = False) -> None:
+        self._line = line
+        self._out = out
+        self._bold = bold
+        self._open: list[tuple[_Emphasis, int]] = []
+        self._backticks: dict[int, list[int]] | None = None
+
+    def write(self) -> None:
+        line, at = self._line, 0
+        while not self._out.is_full and (token := _TOKEN.search(line, at)):
+            if at < token.start():
+                self._out.write(line[at : token.start()])
+            match token[0][0]:
+                case "`":
+                    at = self._code(token)
+                case "[":
+                    at = self._link(token)
+                case _:
+                    at = self._emphasis(token)
+        if at < len(line):
+            self._out.write(line[at:])
+
+    def _code(self, token: re.Match[str]) -> int:
+        start, ticks = token.end(), len(token[0])
+        end = self._closing_backticks(ticks, start)
+        if end is None:
+            self._out.write(token[0])
+            return start
+        content = self._line[start:end]
+        if content[0] == content[-1] == " " and content.strip():
+            content = content[1:-1]
+        piece = self._out.write(content)
+        self._out.mark("code", piece, piece + 1)
+        return end + ticks
+
+    def _closing_backticks(self, ticks: int, after: int) -> int | None:
+        if self._backticks is None:
+            runs: defaultdict[int, list[int]] = defaultdict(list)
+            for run in _BACKTICKS.finditer(self._line):
+                runs[len(run[0])].append(run.start())
+            self._backticks = {length: starts[::-1] for length, starts in runs.items()}
+        waiting = self._backticks.get(ticks, [])
+        while waiting and waiting[-1] < after:
+            waiting.pop()
+        return waiting[-1] if waiting else None
+
+    def _link(self, token: re.Match[str]) -> int:
+        link = _LINK.match(self._line, token.start())
+        if link is None or not link[1].strip():
+            self._out.write("[")
+            return token.end()
+        first = self._out.write("")
+        _Line(link[1], self._out, bold=self._bold).write()
+        self._out.mark("text_link", first, len(self._out.pieces), link[2])
+        return link.end()
+
+    def _emphasis(self, token: re.Match[str]) -> int:
+        run, start, end = token[0], token.start(), token.end()
+        kinds = _RUNS.get(run)
+        if kinds is None:
+            self._out.write(run)
+            return end
+        before = self._line[start - 1] if start else " "
+        after = self._line[end] if end < len(self._line) else " "
+        alone = run == "*"
+        if self._open and not before.isspace() and not (alone and _WORD.match(after)):
+            kinds = self._close(kinds)
+        opens = not after.isspace() and not (alone and _WORD.match(before))
+        for kind in kinds:
+            piece = self._out.write(_DELIMITER[kind])
+            if opens:
+                self._open = [*(item for item in self._open if item[0] != kind), (kind, piece)]
+        return end
+
+    def _close(self, kinds: tuple[_Emphasis, ...]) -> tuple[_Emphasis, ...]:
+        """Close those of `kinds` that are open, the innermost first, and return the rest."""
+        rest = list(kinds)
+        for kind, opening in self._open[::-1]:
+            if kind in rest:
+                rest.remove(kind)
+                while self._open.pop()[0] != kind:
+                    pass
+                closing = self._out.write("")
+                self._out.pieces[opening] = ""
+                if not (kind == "bold" and self._bold):
+                    self._out.mark(kind, opening, closing)
+        return tuple(rest)

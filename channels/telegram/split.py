@@ -1,0 +1,129 @@
+"""Cutting a formatted text into parts that Telegram accepts."""
+
+import re
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import Final
+
+from kenobot.ports import Part, Span
+
+MAX_UNITS: Final = 4096
+_JOINER: Final = "\u200d"
+_EXTENDERS = re.compile("[\u200c\u200d\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
+_REGIONAL = re.compile("[\U0001f1e6-\U0001f1ff]")
+_INVISIBLE: Final = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
+# A longer cluster than this is not a letter but an attack on the reader; it may be cut.
+_LONGEST_CLUSTER: Final = 64
+_BLANK_LINES = re.compile(r"(?:[^\S\n]*+\n)*+")
+_BLANKS = re.compile(r"[^\S\n]*+\n?")
+
+
+def split(text: str, spans: Sequence[Span] = (), limit: int = MAX_UNITS) -> list[Part]:
+    """Parts of at most `limit` UTF-16 units (2 or more), cut between paragraphs, else lines, words, characters.
+
+    Formatting that a cut goes through continues in the next part. Nothing is lost but white space at cuts, and parts in
+    which there would be nothing to see. Spans must be in range and not begin or end inside a surrogate pair.
+    """
+    units = _units_before(text)
+    ranges = [(first, last) for first, last in _ranges(text, units, limit) if _visible(text, first, last)]
+    starts = [first for first, _ in ranges]
+    pieces: list[list[Span]] = [[] for _ in ranges]
+    for span in spans:
+        end = span.offset + span.length
+        number = max(0, bisect_right(starts, bisect_left(units, span.offset)) - 1)
+        while number < len(ranges) and units[ranges[number][0]] < end:
+            first, last = units[ranges[number][0]], units[ranges[number][1]]
+            offset, stop = max(span.offset, first), min(end, last)
+            if offset < stop:
+                pieces[number].append(Span(span.kind, offset - first, stop - offset, span.detail))
+            number += 1
+    return [Part(text[first:last], tuple(piece)) for (first, last), piece in zip(ranges, pieces, strict=True)]
+
+
+def _units_before(text: str) -> Sequence[int]:
+    """For each character, and for the end, how many UTF-16 units stand before it."""
+    if text.isascii() or max(text) < "\U00010000":
+        return range(len(text) + 1)
+    return list(accumulate((1 + (char > "\uffff") for char in text), initial=0))
+
+
+def _ranges(text: str, units: Sequence[int], limit: int) -> Iterator[tuple[int, int]]:
+    """The parts as ranges of characters, in order."""
+    if units[-1] <= limit:
+        yield 0, len(text)
+        return
+    start, broken = _after_blank_lines(text, 0), False
+    while start < len(text):
+        fits = bisect_right(units, units[start] + limit) - 1
+        line_end = text.find("\n", start, fits) if broken else -1
+        broken = False
+        if line_end >= 0:
+            # What is left of a line that had to be broken inside a word stands alone.
+            last = line_end
+            following = _after_blank_lines(text, last)
+        elif fits == len(text):
+            last = following = fits
+        elif (end := _between_lines(text, start, fits)) is not None:
+            last, following = end, _after_blank_lines(text, end)
+        elif (end := _between_words(text, start, fits)) is not None:
+            last, following = end, _after_blanks(text, end)
+        else:
+            last = following = _between_characters(text, start, fits)
+            broken = True
+        yield start, last
+        start = following
+
+
+def _after_blank_lines(text: str, at: int) -> int:
+    match = _BLANK_LINES.match(text, at)
+    return match.end() if match else at
+
+
+def _after_blanks(text: str, at: int) -> int:
+    match = _BLANKS.match(text, at)
+    return match.end() if match else at
+
+
+def _between_lines(text: str, start: int, fits: int) -> int | None:
+    """The end of the last paragraph or line that fits; a paragraph only if it fills half of the part."""
+    paragraph = text.rfind("\n\n", start, fits + 1)
+    line = text.rfind("\n", start, fits + 1)
+    best = paragraph if paragraph - start >= (fits - start) // 2 else line
+    end = start + len(text[start : max(best, start)].rstrip())
+    return end if end > start else None
+
+
+def _between_words(text: str, start: int, fits: int) -> int | None:
+    for at in range(fits, start, -1):
+        if text[at].isspace() and not text[at - 1].isspace() and not _joined(text, at + 1):
+            return at
+    return None
+
+
+def _between_characters(text: str, start: int, fits: int) -> int:
+    for at in range(fits, max(start, fits - _LONGEST_CLUSTER), -1):
+        if not _joined(text, at):
+            return at
+    return fits
+
+
+def _joined(text: str, at: int) -> bool:
+    """Whether the characters on both sides of `at` are one to the reader: accents, joined emoji, flags."""
+    if not 0 < at < len(text):
+        return False
+    char = text[at]
+    if unicodedata.category(char)[0] == "M" or _EXTENDERS.match(char) or text[at - 1] == _JOINER:
+        return True
+    if not (_REGIONAL.match(char) and _REGIONAL.match(text[at - 1])):
+        return False
+    run = at
+    while run > max(0, at - _LONGEST_CLUSTER) and _REGIONAL.match(text[run - 1]):
+        run -= 1
+    return (at - run) % 2 == 1
+
+
+def _visible(text: str, first: int, last: int) -> bool:
+    """Whether there is anything to see, which is what Telegram asks of a message."""
+    return any(unicodedata.category(text[at]) not in _INVISIBLE for at in range(first, last))

@@ -1,0 +1,175 @@
+"""One raw update from Telegram, and what to make of it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Final
+
+from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr, ValidationError
+
+from kenobot.channels.telegram.allow import Allowlist
+from kenobot.ports import Inbound
+
+CHANNEL: Final = "telegram"
+
+
+@dataclass(frozen=True, slots=True)
+class Me:
+    """The bot itself. `username` is empty while it has none."""
+
+    id: int
+    username: str
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """Somebody who may not talk to the bot."""
+
+    user: str
+    chat: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """Nothing that wants an answer; `reason` says why, without anybody's words."""
+
+    reason: str
+
+
+class Malformed(ValueError):
+    """An update that does not have the form Telegram promises."""
+
+
+# ── the wire ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_LAST_SECOND: Final = 253_402_300_799  # the year 9999 ends, and with it what a datetime can hold
+
+
+class _User(BaseModel):
+    id: StrictInt
+    is_bot: StrictBool = False
+    first_name: StrictStr = ""
+    last_name: StrictStr = ""
+
+
+class _Chat(BaseModel):
+    id: StrictInt
+    type: StrictStr
+
+
+class _RepliedTo(BaseModel):
+    sender: _User | None = Field(None, alias="from")
+
+
+class _Message(BaseModel):
+    date: Annotated[StrictInt, Field(ge=0, le=_LAST_SECOND)]
+    chat: _Chat
+    sender: _User | None = Field(None, alias="from")
+    sender_chat: _Chat | None = None
+    text: StrictStr = ""
+    caption: StrictStr = ""
+    reply_to_message: _RepliedTo | None = None
+
+
+_FORWARD_MARKS: Final = ("forward_origin", "forward_from", "forward_from_chat", "forward_sender_name", "forward_date")
+_GROUPS: Final = ("group", "supergroup")
+_NOTES: Final[Mapping[str, str]] = {
+    "photo": "a photo that I cannot see yet",
+    "voice": "a voice message that I cannot hear yet",
+    "audio": "an audio file that I cannot hear yet",
+    "video": "a video that I cannot see yet",
+    "video_note": "a video message that I cannot see yet",
+    "animation": "an animation that I cannot see yet",
+    "sticker": "a sticker that I cannot see yet",
+    "document": "a file that I cannot read yet",
+    "contact": "a contact that I cannot read yet",
+    "venue": "a place that I cannot read yet",
+    "location": "a location that I cannot read yet",
+    "poll": "a poll that I cannot read yet",
+    "checklist": "a checklist that I cannot read yet",
+    "story": "a story that I cannot see yet",
+    "paid_media": "paid media that I cannot see yet",
+    "dice": "a dice that I cannot see yet",
+}
+
+
+def update_id(raw: object) -> int | None:
+    """The number of an update, None if it has none that could be confirmed."""
+    number = raw.get("update_id") if isinstance(raw, dict) else None
+    return number if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 2**62 else None
+
+
+def read(raw: object, me: Me, allowlist: Allowlist) -> Inbound | Denied | Ignored:
+    """What an update asks of the bot. Pure. Raises Malformed; its text names the fields at fault, never their content.
+
+    In groups only what mentions the bot or replies to it is for the bot.
+    """
+    number = update_id(raw)
+    if number is None or not isinstance(raw, dict):
+        raise Malformed("the update has no number")
+    body = raw.get("message")
+    if body is None:
+        kinds = sorted(str(key)[:32] for key in raw if key != "update_id")
+        return Ignored(f"only new messages are answered, not {', '.join(kinds[:3]) or 'nothing'}")
+    try:
+        message = _Message.model_validate(body)
+    except ValidationError as error:
+        fields = {".".join(str(part) for part in problem["loc"]) or "message" for problem in error.errors()}
+        raise Malformed(f"the message has no valid {', '.join(sorted(fields))}") from None
+    sender = message.sender
+    if sender is None or message.sender_chat is not None:
+        return Ignored("written in the name of a chat, not of a person")
+    if sender.is_bot:
+        return Ignored("written by a bot")
+    if message.chat.type not in ("private", *_GROUPS):
+        return Ignored("neither a private chat nor a group")
+    text = _text(message, body)
+    if not text:
+        return Ignored("a service message")
+    private = message.chat.type == "private"
+    if not private:
+        replied = message.reply_to_message.sender if message.reply_to_message else None
+        mentioned, text = strip_mention(text, me.username)
+        if not mentioned and (replied is None or replied.id != me.id):
+            return Ignored("a group message that is not for the bot")
+    user, chat = str(sender.id), str(message.chat.id)
+    if not allowlist.allows(user, chat):
+        return Denied(user, chat)
+    return Inbound(
+        channel=CHANNEL,
+        external_id=str(number),
+        chat=chat,
+        user=user,
+        text=text,
+        sent_at=datetime.fromtimestamp(message.date, UTC),
+        user_name=_clean(" ".join(f"{sender.first_name} {sender.last_name}".split())),
+        private=private,
+        forwarded=any(mark in body for mark in _FORWARD_MARKS),
+    )
+
+
+def strip_mention(text: str, username: str) -> tuple[bool, str]:
+    """Whether `text` mentions the bot, in any case of letters, and the text without the mentions.
+
+    A text that is nothing but a mention stays as it is, so that there is something to answer.
+    """
+    if not username:
+        return False, text
+    name = re.escape(username)
+    text, commands = re.subn(rf"\A(/\w{{1,32}})@{name}(?!\w)", r"\1", text, flags=re.IGNORECASE)
+    rest, mentions = re.subn(rf"(?<![\w@])@{name}(?!\w)", "", text, flags=re.IGNORECASE)
+    return bool(commands or mentions), rest.strip() or text
+
+
+def _text(message: _Message, body: Mapping[str, object]) -> str:
+    """The words of a message, else a note of what it carries; empty for a service message."""
+    if words := _clean(message.text or message.caption):
+        return words
+    note = next((note for kind, note in _NOTES.items() if kind in body), None)
+    return f"[sent {note}]" if note else ""
+
+
+def _clean(text: str) -> str:
+    """Without NULs, which cut texts short in C, and lone surrogates, which have no UTF-8."""
+    return text.replace("\0", "").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

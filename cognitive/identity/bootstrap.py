@@ -1,0 +1,242 @@
+"""Onboarding as a conversation: watch for a few messages, check what was noticed, ask for red lines, done.
+
+Each chat has a state of its own, in the state table. The model does the talking; this says when it is time for what.
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from kenobot.cognitive import store
+from kenobot.db import Connection
+from kenobot.language import Language, guess
+
+Phase = Literal["observing", "checkpoint", "boundaries", "complete"]
+
+_WATCHED = 5
+_LONG_WORDS = 25
+_ENOUGH = 3
+_LONGEST_ANSWER = 2_000
+
+_FORMAL = re.compile(
+    r"\b(usted|ustedes|le agradecer[ií]a|estimad[oa]s?|podr[ií]a usted|cordialmente|disculpe|quisiera"
+    r"|would you kindly|kindly|dear|sincerely|regards|i would appreciate|may i)\b",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(
+    r"(what|how|why|who|which|can you|could you|would you|do you|does it|like what|such as"
+    r"|qué|cómo|cuál|cuáles|quién|quiénes|por qué|a qué)\b",
+    re.IGNORECASE,
+)
+_QUESTION_MARKS = ("?", "？", "؟")
+
+
+class Profile(BaseModel):
+    """How a person writes, as far as it is known; None: nothing speaks for either."""
+
+    model_config = ConfigDict(frozen=True)
+
+    language: Language | None = None
+    tone: Literal["casual", "formal"] | None = None
+    verbosity: Literal["concise", "detailed"] | None = None
+    emoji: Literal["none", "occasional", "frequent"] | None = None
+    tech: str | None = None
+
+
+class Observed(BaseModel):
+    """What was counted in the person's messages. A message without letters says nothing and is not counted."""
+
+    model_config = ConfigDict(frozen=True)
+
+    messages: int = 0
+    words: int = 0
+    spanish: int = 0
+    english: int = 0
+    formal: int = 0
+    with_emoji: int = 0
+
+    def then(self, text: str) -> "Observed":
+        """The counts after one more message."""
+        words = sum(any(char.isalpha() for char in word) for word in text.split())
+        if not words:
+            return self
+        languages = {guess(text, "en"), guess(text, "es")}  # two answers: nothing in it speaks for either
+        return Observed(
+            messages=self.messages + 1,
+            words=self.words + words,
+            spanish=self.spanish + (languages == {"es"}),
+            english=self.english + (languages == {"en"}),
+            formal=self.formal + bool(_FORMAL.search(text)),
+            with_emoji=self.with_emoji + any(_is_emoji(char) for char in text),
+        )
+
+    def profile(self) -> Profile:
+        """What the counts say about the person."""
+        if not self.messages:
+            return Profile()
+        language: Language | None = None
+        if self.spanish != self.english:
+            language = "es" if self.spanish > self.english else "en"
+        emoji: Literal["none", "occasional", "frequent"] | None = "occasional" if self.with_emoji else None
+        if self.with_emoji * 2 >= self.messages:
+            emoji = "frequent"
+        elif not self.with_emoji and self.messages >= _ENOUGH:
+            emoji = "none"
+        return Profile(
+            language=language,
+            tone="formal" if self.formal * 3 >= self.messages else "casual",
+            verbosity="detailed" if self.words >= _LONG_WORDS * self.messages else "concise",
+            emoji=emoji,
+        )
+
+
+class BootstrapState(BaseModel):
+    """How far onboarding has come in one chat. `boundaries`: the person's red lines in their own words."""
+
+    model_config = ConfigDict(frozen=True)
+
+    phase: Phase = "observing"
+    messages: int = 0
+    observed: Observed = Observed()
+    boundaries: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Guidance:
+    """What onboarding wants of this turn. again: it was asked before and the person asked something instead."""
+
+    phase: Phase
+    message: str | None = None
+    again: bool = False
+
+    def prompt(self) -> str:
+        """The instruction for the model; "" when it is free to talk about anything."""
+        if self.message is None:
+            return ""
+        before = "Answer the person's question first. Then ask this again" if self.again else "Ask this now"
+        return f"### Onboarding\n{before}, in your own words and in the person's language:\n\n{self.message}"
+
+
+def advance(state: BootstrapState, text: str, profile: Profile | None = None) -> tuple[BootstrapState, Guidance]:
+    """The state after the person's message `text`, and what to do in the answer to it. Pure.
+
+    profile: what is known about the person from elsewhere; by default what their messages show.
+    """
+    if state.phase == "complete":
+        return state, Guidance("complete")
+    state = state.model_copy(update={"messages": state.messages + 1, "observed": state.observed.then(text)})
+    profile = profile or state.observed.profile()
+    match state.phase:
+        case "observing" if state.messages <= _WATCHED:
+            return state, Guidance("observing")
+        case "observing":
+            return _enter(state, "checkpoint"), Guidance("checkpoint", _checkpoint(profile))
+        case "checkpoint":
+            return _enter(state, "boundaries"), Guidance("boundaries", _RED_LINES[_language(profile)])
+        case "boundaries" if is_question(text):
+            return state, Guidance("boundaries", _RED_LINES[_language(profile)], again=True)
+        case _:
+            answer = text.strip()[:_LONGEST_ANSWER]
+            return ended(state.model_copy(update={"boundaries": answer or None})), Guidance("complete")
+
+
+def ended(state: BootstrapState) -> BootstrapState:
+    """The state once onboarding is over, however far it had come."""
+    return _enter(state, "complete")
+
+
+def load(connection: Connection, session: str) -> BootstrapState:
+    """The state of a chat; a fresh one when there is none, or none that can be read."""
+    value = store.read_state(connection, f"bootstrap:{session}")
+    try:
+        return BootstrapState.model_validate_json(value) if value else BootstrapState()
+    except ValidationError:
+        return BootstrapState()
+
+
+def save(connection: Connection, session: str, state: BootstrapState) -> None:
+    store.write_state(connection, f"bootstrap:{session}", state.model_dump_json())
+
+
+def is_question(text: str) -> bool:
+    """Whether a person asks something rather than answers."""
+    text = text.strip()
+    return text.endswith(_QUESTION_MARKS) or text.startswith("¿") or _QUESTION.match(text) is not None
+
+
+def _enter(state: BootstrapState, phase: Phase) -> BootstrapState:
+    return state.model_copy(update={"phase": phase})
+
+
+def _is_emoji(char: str) -> bool:
+    return ord(char) >= 0x2600 and unicodedata.category(char) == "So"
+
+
+def _language(profile: Profile) -> Language:
+    return profile.language or "es"
+
+
+# ── what is said ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _checkpoint(profile: Profile) -> str:
+    language = _language(profile)
+    traits = [
+        _TRAITS["concise" if profile.verbosity == "concise" else "detailed"],
+        _TRAITS["formal" if profile.tone == "formal" else "casual"],
+    ]
+    if profile.emoji in ("none", "frequent"):
+        traits.append(_TRAITS[f"emoji-{profile.emoji}"])
+    if profile.tech:
+        traits.append({kind: f"{verb} {profile.tech}" for kind, verb in _TRAITS["tech"].items()})
+    opening, closing = _CHECK[language]
+    return "\n".join([opening, "", *(f"- {trait[language]} ✅" for trait in traits), "", closing])
+
+
+_TRAITS: dict[str, dict[Language, str]] = {
+    "concise": {"en": "You prefer concise responses", "es": "Prefieres respuestas concisas"},
+    "detailed": {"en": "You prefer more detailed responses", "es": "Prefieres respuestas más detalladas"},
+    "formal": {"en": "Your tone is more formal", "es": "Tu tono es más formal"},
+    "casual": {"en": "Your tone is casual and direct", "es": "Tu tono es casual y directo"},
+    "emoji-none": {"en": "You prefer messages without emojis", "es": "Prefieres mensajes sin emojis"},
+    "emoji-frequent": {"en": "You like using emojis", "es": "Te gusta usar emojis"},
+    "tech": {"en": "You work with", "es": "Trabajas con"},
+}
+
+_CHECK: dict[Language, tuple[str, str]] = {
+    "en": (
+        "Hey, we've had a few conversations now. I've noticed that:",
+        "Am I on track or should I adjust something?",
+    ),
+    "es": ("Hey, ya llevamos varias conversaciones. He notado que:", "¿Voy bien o ajusto algo?"),
+}
+
+_RED_LINES: dict[Language, str] = {
+    "en": """Perfect! One last important thing:
+
+Is there anything I should NEVER do without asking you first?
+(for example: push to remote, delete files, destructive commands...)
+
+Common boundaries people set:
+- Ask before push to remote
+- Don't delete important files
+- Don't run destructive commands in production
+- Check before making external API calls
+
+What are your red lines?""",
+    "es": """Perfecto! Una última cosa importante:
+
+¿Hay algo que NUNCA debería hacer sin preguntarte primero?
+(por ejemplo: push a remote, borrar archivos, comandos destructivos...)
+
+Límites comunes que la gente establece:
+- Preguntar antes de push a remote
+- No borrar archivos importantes
+- No ejecutar comandos destructivos en producción
+- Confirmar antes de hacer llamadas a APIs externas
+
+¿Cuáles son tus líneas rojas?""",
+}

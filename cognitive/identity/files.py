@@ -1,0 +1,118 @@
+"""The identity folder: core.md, rules.json, preferences.md and, until onboarding is over, BOOTSTRAP.md.
+
+These files belong to people: they are read afresh when they change, and never written over.
+"""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from kenobot.cognitive.identity import rules
+
+LONGEST = 64 * 1024
+_LARGEST = 5_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityText:
+    """What the files say, ready for a prompt; "" for a file that is not there. bootstrap: None once it is over."""
+
+    core: str
+    rules: str
+    preferences: str
+    bootstrap: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A file as it was read last: what tells that it is still the same, its text, and what is wrong with it."""
+
+    stamp: tuple[int, int, int]
+    text: str
+    problem: str = ""
+
+
+class Identity:
+    """Reads the identity folder `root`. `read` may be called from any thread; unchanged files cost a stat each."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._seen: dict[str, _Seen] = {}
+        self._lock = threading.Lock()
+
+    def read(self) -> IdentityText:
+        """What the files say now. A file that cannot be used counts as empty and is named in `problems`."""
+        with self._lock:
+            return IdentityText(
+                core=self._text("core.md", clip) or "",
+                rules=self._text("rules.json", _rules) or "",
+                preferences=self._text("preferences.md", clip) or "",
+                bootstrap=self._text("BOOTSTRAP.md", clip),
+            )
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What a person must mend, one plain sentence a file, as of the last `read`."""
+        with self._lock:
+            return tuple(seen.problem for _, seen in sorted(self._seen.items()) if seen.problem)
+
+    def finish_bootstrap(self) -> None:
+        """Onboarding is over: BOOTSTRAP.md moves to the archive, beside what was put there before."""
+        source = self._root / "BOOTSTRAP.md"
+        archive = self._root.parent / "archive"
+        if not source.exists():
+            return
+        archive.mkdir(mode=0o700, parents=True, exist_ok=True)
+        target = archive / "BOOTSTRAP.md"
+        number = 1
+        while target.exists():
+            number += 1
+            target = archive / f"BOOTSTRAP-{number}.md"
+        source.rename(target)
+
+    def _text(self, name: str, prepare: Callable[[str], str]) -> str | None:
+        """What `prepare` makes of the file, None when it is not there."""
+        path = self._root / name
+        try:
+            found = path.stat()
+            stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
+            known = self._seen.get(name)
+            if known is None or known.stamp != stamp:
+                known = _Seen(stamp, prepare(_read(path, found.st_size)))
+        except FileNotFoundError:
+            self._seen.pop(name, None)
+            return None
+        except OSError as error:
+            known = _Seen((0, 0, 0), "", f"{name} cannot be read ({error.strerror}): nothing of it is used.")
+        except UnicodeDecodeError:
+            known = _Seen(stamp, "", f"{name} is not UTF-8 text: nothing of it is used.")
+        except ValueError as error:
+            known = _Seen(stamp, "", f"{name} cannot be used: {_first_line(error)} Mend it, or take it away.")
+        self._seen[name] = known
+        return known.text
+
+
+def clip(text: str) -> str:
+    """The beginning of `text` that a prompt has room for: at most 64 KB, cut between characters."""
+    return text.encode("utf-8")[:LONGEST].decode("utf-8", "ignore")
+
+
+def _rules(text: str) -> str:
+    return clip(rules.render(rules.parse(text))) if text.strip() else ""
+
+
+def _read(path: Path, size: int) -> str:
+    if size > _LARGEST:
+        raise ValueError("it is larger than 5 MB.")
+    return path.read_bytes().decode("utf-8-sig")
+
+
+def _first_line(error: ValueError) -> str:
+    """A validation error in one sentence, without what the file holds."""
+    errors = getattr(error, "errors", None)
+    if errors is None:
+        return str(error)
+    first = errors(include_url=False, include_input=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"{where + ': ' if where else ''}{first['msg']}."

@@ -1,0 +1,101 @@
+"""rules.json: how the bot should behave, and what it should not say."""
+
+import re
+import unicodedata
+
+from pydantic import BaseModel, ConfigDict, field_validator
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Behavior(_Part):
+    """Something to do. Guidelines of one category stand together."""
+
+    instruction: str
+    category: str = "general"
+    examples: tuple[str, ...] = ()
+
+    @field_validator("category")
+    @classmethod
+    def _named(cls, category: str) -> str:
+        return category.strip() or "general"
+
+
+class Forbidden(_Part):
+    """Words to avoid in replies."""
+
+    pattern: str
+    reason: str = ""
+
+
+class Rule(_Part):
+    """An older form: an instruction without a category."""
+
+    instruction: str
+    id: str = ""
+
+
+class Rules(_Part):
+    """What rules.json holds."""
+
+    behavioral: tuple[Behavior, ...] = ()
+    forbidden: tuple[Forbidden, ...] = ()
+    rules: tuple[Rule, ...] = ()
+
+
+def parse(text: str) -> Rules:
+    """The rules in `text`. Raises ValueError when it is not JSON or not of this form."""
+    return Rules.model_validate_json(text)
+
+
+def render(rules: Rules) -> str:
+    """The rules as a prompt shows them; "" when there are none."""
+    return "\n\n".join(part for part in (_guidelines(rules), _avoid(rules)) if part)
+
+
+def _guidelines(rules: Rules) -> str:
+    categories: dict[str, list[str]] = {}
+    for behavior in (*rules.behavioral, *(Behavior(instruction=rule.instruction) for rule in rules.rules)):
+        lines = [f"- {behavior.instruction}"]
+        if behavior.examples:
+            lines += ["  Examples:", *(f"  - {example}" for example in behavior.examples)]
+        categories.setdefault(behavior.category, []).append("\n".join(lines))
+    if not categories:
+        return ""
+    chapters = (f"### {name[0].upper()}{name[1:]}\n\n" + "\n\n".join(items) for name, items in categories.items())
+    return "## Behavioral Guidelines\n\n" + "\n\n".join(chapters)
+
+
+def _avoid(rules: Rules) -> str:
+    if not rules.forbidden:
+        return ""
+    lines = (f'- "{each.pattern}"' + (f" ({each.reason})" if each.reason else "") for each in rules.forbidden)
+    return "## Forbidden Patterns\n\nAvoid these patterns in your responses:\n\n" + "\n".join(lines)
+
+
+# Scripts that do not part words with blanks: there a word may stand anywhere.
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+
+
+def violations(rules: Rules, reply: str) -> list[str]:
+    """The forbidden patterns that stand in `reply` as whole words, in the order of the rules, whatever their case."""
+    text = _plain(reply)
+    return [each.pattern for each in rules.forbidden if _stands_in(_plain(each.pattern), text)]
+
+
+def _plain(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
+
+
+def _stands_in(pattern: str, text: str) -> bool:
+    if not pattern:
+        return False
+    before = r"(?<!\w)" if _is_word(pattern[0]) else ""
+    after = r"(?!\w)" if _is_word(pattern[-1]) else ""
+    return re.search(f"{before}{re.escape(pattern)}{after}", text) is not None
+
+
+def _is_word(char: str) -> bool:
+    return (char.isalnum() or char == "_") and not _UNSPACED.match(char)

@@ -1,0 +1,137 @@
+"""How good does a reply look, from outside? A rough grade, only observed: it changes nothing.
+
+The signals are about the text alone: too short, hedging in English and Spanish, repeating itself, and memories that
+were shown to the model and left no word in its reply.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Quality = Literal["good", "fair", "poor"]
+Signal = Literal[
+    "response_too_short",
+    "response_shorter_than_expected",
+    "excessive_hedging",
+    "mild_hedging",
+    "high_repetition",
+    "unused_memory",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Where a signal begins and what it costs. Lengths are in characters."""
+
+    looked_at: int = 20_000
+    """Of longer replies only the beginning is looked at."""
+    shortest: int = 1
+    """Chat answers can be one digit or one emoji; only an empty one is too short."""
+    long_question: int = 100
+    short_answer: int = 50
+    many_hedges: int = 3
+    words_a_hedge: int = 40
+    """Many hedges spread thinner than this are a careful text, not an unsure one."""
+    content_word: int = 4
+    window: int = 20
+    """Repeated words are counted in stretches of so many content words, since any long text repeats its subject."""
+    smallest_window: int = 8
+    repeated_words: float = 0.35
+    few_sentences: int = 3
+    repeated_sentences: float = 0.3
+    good: float = 0.7
+    fair: float = 0.5
+    cost_too_short: float = 0.6
+    cost_shorter: float = 0.2
+    cost_excessive_hedging: float = 0.3
+    cost_mild_hedging: float = 0.1
+    cost_repetition: float = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """What the reply looks like: `score` from 0 to 1, and why."""
+
+    quality: Quality
+    score: float
+    signals: tuple[Signal, ...] = ()
+
+
+THRESHOLDS = Thresholds()
+
+_WORD = re.compile(r"[^\W\d_]+")
+_SENTENCE_END = re.compile(r"[.!?\n]+")
+_HEDGE = re.compile(
+    r"\b(?:i (?:think|believe|guess|suppose)|maybe|perhaps|possibly|probably|presumably|might|could be|it seems"
+    r"|apparently|not (?:\w{1,10} )?(?:sure|certain|confident)|unsure|uncertain|as far as i know"
+    r"|(?:creo|parece|supongo|dir[ií]a|imagino) que|tal vez|quiz[aá]s?|a lo mejor|puede que|podr[ií]an?"
+    r"|es posible que|posiblemente|probablemente|seguramente|no estoy (?:\w{1,10} )?segur[oa]|no s[eé] si"
+    r"|si no me equivoco)\b|n't (?:\w{1,10} )?(?:sure|certain|confident)\b",
+    re.IGNORECASE,
+)
+_FUNCTION_WORDS = frozenset(
+    "that this these those with from have been were will would could should about there their them they your what "
+    "when where which whom into than then also only just some more most very such each other over para como "
+    "pero porque este esta esto estos estas aquel cuando donde quien sobre entre hasta desde tiene tienen también "
+    "todo toda todos todas algo nada cada otro otra user usuario".split()
+)
+
+
+def grade(reply: str, asked: str = "", shown: Sequence[str] = (), limits: Thresholds = THRESHOLDS) -> Grade:
+    """Grade `reply` as an answer to `asked`; `shown` are the memories the model had in front of it. Pure."""
+    text = reply[: limits.looked_at].strip()
+    signals: list[Signal] = []
+    score = 1.0
+    if len(text) < limits.shortest:
+        signals.append("response_too_short")
+        score -= limits.cost_too_short
+    else:
+        if len(text) < limits.short_answer and len(asked.strip()) >= limits.long_question:
+            signals.append("response_shorter_than_expected")
+            score -= limits.cost_shorter
+        hedging = _hedging(text, limits)
+        if hedging is not None:
+            signals.append(hedging)
+            score -= limits.cost_excessive_hedging if hedging == "excessive_hedging" else limits.cost_mild_hedging
+        if _repeats(text, limits):
+            signals.append("high_repetition")
+            score -= limits.cost_repetition
+    if _unused(reply, shown, limits):
+        signals.append("unused_memory")
+    score = round(max(score, 0.0), 2)
+    quality: Quality = "good" if score >= limits.good else "fair" if score >= limits.fair else "poor"
+    return Grade(quality, score, tuple(signals))
+
+
+def _hedging(text: str, limits: Thresholds) -> Literal["excessive_hedging", "mild_hedging"] | None:
+    hedges = sum(1 for _ in _HEDGE.finditer(text))
+    if not hedges:
+        return None
+    words = sum(1 for _ in _WORD.finditer(text))
+    excessive = hedges >= limits.many_hedges and words <= hedges * limits.words_a_hedge
+    return "excessive_hedging" if excessive else "mild_hedging"
+
+
+def _repeats(text: str, limits: Thresholds) -> bool:
+    words = list(_content_words(text, limits))
+    windows = [words[start : start + limits.window] for start in range(0, len(words), limits.window)]
+    shares = [_repeated_share(window) for window in windows if len(window) >= limits.smallest_window]
+    if shares and sum(shares) / len(shares) >= limits.repeated_words:
+        return True
+    sentences = [plain for part in _SENTENCE_END.split(text.casefold()) if (plain := part.strip())]
+    return len(sentences) >= limits.few_sentences and _repeated_share(sentences) >= limits.repeated_sentences
+
+
+def _repeated_share(items: Sequence[str]) -> float:
+    return 1 - len(set(items)) / len(items)
+
+
+def _unused(reply: str, shown: Iterable[str], limits: Thresholds) -> bool:
+    remembered = {word for text in shown for word in _content_words(text, limits)}
+    return bool(remembered) and remembered.isdisjoint(_content_words(reply, limits))
+
+
+def _content_words(text: str, limits: Thresholds) -> Iterable[str]:
+    words = (match[0].casefold() for match in _WORD.finditer(text))
+    return (word for word in words if len(word) >= limits.content_word and word not in _FUNCTION_WORDS)

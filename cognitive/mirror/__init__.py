@@ -1,0 +1,1 @@
+"""The Markdown mirror: files that show what is remembered, and that a person may edit in any editor."""

@@ -1,0 +1,226 @@
+"""What a file should show, and what a person's edit of it does to memory. Runs inside a transaction.
+
+The mirror table says what a file held when it was last written or read. A file that holds something else, and not
+what it would be written as now either, was edited: a new line is the owner's word, a changed one takes the old one's
+place, a missing one is forgotten. What memory refuses stays in the file, as the person's own text.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+from kenobot.cognitive import store
+from kenobot.cognitive.calendar import local_time
+from kenobot.cognitive.keys import key_of
+from kenobot.cognitive.mirror import layout
+from kenobot.cognitive.mirror.files import SLOT_FORMS, Place, path_of
+from kenobot.cognitive.mirror.layout import Block, Item
+from kenobot.cognitive.remember.admit import Occasion, admit, forget, supersede
+from kenobot.db import Connection
+from kenobot.ports import OWNER_SCOPE, Candidate, Form
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A file as it should be. known: what the mirror table holds of it is just that; edited: a person changed it."""
+
+    blocks: tuple[Block, ...]
+    known: bool
+    edited: bool
+
+    @property
+    def text(self) -> str:
+        return layout.compose(self.blocks)
+
+
+def look(connection: Connection, path: str, place: Place, zone: ZoneInfo, found: str | None) -> Sheet:
+    """How the file at `path` should be, given that it holds `found` (None: is not there)."""
+    row = store.mirrored(connection, path)
+    before = layout.thaw(place.kind, *row) if row else []
+    blocks = _arranged(connection, before, place, zone)
+    text = layout.compose(blocks)
+    return Sheet(
+        blocks=tuple(blocks),
+        known=row is not None and row == (text, layout.freeze(blocks)),
+        edited=found is not None and found not in (text, row[0] if row else None),
+    )
+
+
+def take_in(
+    connection: Connection, path: str, place: Place, zone: ZoneInfo, found: str, occasion: Occasion
+) -> tuple[int, Sheet]:
+    """Let memory follow the person's edit that left `found` in the file; returns how many facts it touched.
+
+    Looks again first: what was read outside of this transaction may have changed. The row of the mirror table is
+    brought up to `found` in the same transaction, so that the edit counts once.
+    """
+    sheet = look(connection, path, place, zone, found)
+    if not sheet.edited:
+        return 0, sheet
+    edit = _Edit(connection, path, place, occasion)
+    touched = edit.apply(found)
+    store.put_mirrored(connection, path, found, layout.freeze(edit.blocks))
+    return touched, Sheet(tuple(_arranged(connection, edit.blocks, place, zone)), known=False, edited=False)
+
+
+def home_of(connection: Connection, place: Place) -> list[store.Record]:
+    """The live records that belong in a file, in the order they came."""
+    match place.kind:
+        case "core":
+            return store.core(connection, place.scope)
+        case "preferences":
+            return store.preferences(connection, place.scope)
+        case "daily":
+            records = store.of_day(connection, place.scope, place.detail)
+            if place.scope != OWNER_SCOPE:  # only the owner has a preferences.md
+                records += [r for r in store.preferences(connection, place.scope) if r.day == place.detail]
+            return sorted(records, key=lambda record: record.id)
+        case "slot":
+            record = store.slot(connection, place.scope, SLOT_FORMS[place.detail], place.detail)
+            return [record] if record else []
+
+
+def _arranged(connection: Connection, blocks: list[Block], place: Place, zone: ZoneInfo) -> list[Block]:
+    home = {record.id: record for record in home_of(connection, place)}
+    others = [block.record for block in blocks if block.record is not None and block.record not in home]
+    records = store.by_ids(connection, others)
+    guests = {
+        number: _item(record, zone)
+        for number, record in records.items()
+        if record.status == "active" and record.scope == place.scope
+    }
+    heirs: dict[int, int] = {}
+    for number in others:
+        heir = store.successor(connection, number) if number not in guests else None
+        if heir is not None and heir.id in home:
+            heirs[number] = heir.id
+    items = [_item(record, zone) for record in home.values()]
+    return layout.arrange(place.kind, blocks, items, guests, heirs)
+
+
+def _item(record: store.Record, zone: ZoneInfo) -> Item:
+    return Item(record.id, record.text, local_time(datetime.fromisoformat(record.created), zone))
+
+
+class _Edit:
+    """One person's edit of one file. `apply` leaves in `blocks` what stands where."""
+
+    def __init__(self, connection: Connection, path: str, place: Place, occasion: Occasion) -> None:
+        self._connection = connection
+        self._path = path
+        self._place = place
+        self._occasion = occasion
+        self.blocks: list[Block] = []
+
+    def apply(self, found: str) -> int:
+        kind = self._place.kind
+        row = store.mirrored(self._connection, self._path)
+        before = layout.thaw(kind, *row) if row else []
+        old = [(block.record, text) for block in before if (text := layout.fact(kind, block.raw)) is not None]
+        chunks = layout.split(kind, found)
+        new = [(at, text) for at, chunk in enumerate(chunks) if (text := layout.fact(kind, chunk)) is not None]
+        edits = layout.diff([text for _, text in old], [text for _, text in new])
+
+        standing: dict[int, int | None] = {new[j][0]: old[i][0] for i, j in edits.kept}
+        still = set(standing.values())
+        for i, j in edits.changed:
+            at, text = new[j]
+            was = old[i][0]
+            standing[at] = self._changed(was, text) if was is not None and was not in still else self._added(text)
+        for j in edits.added:
+            at, text = new[j]
+            standing[at] = self._added(text)
+        gone = [old[i][0] for i in edits.removed]
+        for record in dict.fromkeys(gone):
+            if record is not None and record not in standing.values():
+                self._removed(record)
+        self.blocks = [Block(chunk, standing.get(at)) for at, chunk in enumerate(chunks)]
+        return len(edits.changed) + len(edits.added) + len(edits.removed)
+
+    def _candidate(self, text: str) -> Candidate:
+        place = self._place
+        form: Form = "note"
+        if place.kind == "slot":
+            form = "profile" if place.detail == "context" else "scratchpad"
+        elif place.kind == "daily" and place.scope.startswith("chat:"):
+            form = "episode"
+        return Candidate(
+            form=form,
+            scope=place.scope,
+            text=text,
+            category="preference" if place.kind == "preferences" else "fact",
+            source="edit",
+            trust="owner",
+            slot=place.detail if place.kind == "slot" else "",
+            tier="core" if place.kind == "core" else "daily",
+        )
+
+    def _added(self, text: str) -> int | None:
+        """The record that says `text`, new or known; None when memory refuses it."""
+        candidate = self._candidate(text)
+        known = None if candidate.slot else self._known(text)
+        if known is None:
+            return admit(self._connection, candidate, self._occasion).record
+        if path_of(known) == self._path:
+            return known.id  # a line written twice, or our own that a crash kept us from noting down
+        form: Form = "episode" if known.form == "episode" else "note"
+        admit(self._connection, replace(candidate, form=form), self._occasion)
+        self._promote(known.id)
+        return known.id
+
+    def _changed(self, was: int, text: str) -> int | None:
+        before = store.get(self._connection, was)
+        if before is None or before.status != "active":
+            return self._added(text)
+        if self._place.kind == "slot":
+            return self._refused(was, admit(self._connection, self._candidate(text), self._occasion).record)
+        known = self._known(text)
+        form: Form = "episode" if (known or before).form == "episode" else "note"
+        tier: Literal["core", "daily"] = "core" if "core" in (self._place.kind, before.tier) else "daily"
+        candidate = replace(self._candidate(text), form=form, category=before.category, tier=tier)
+        decision = supersede(self._connection, was, candidate, replace(self._occasion, day=before.day))
+        if decision.record == was and before.text != text:
+            event = self._event("reworded", was, before=before.text)
+            store.reword(self._connection, was, text, self._occasion.at, event)
+        if decision.record is not None:
+            self._promote(decision.record)
+        return self._refused(was, decision.record)
+
+    def _refused(self, was: int, record: int | None) -> int | None:
+        """What the person wrote over is no longer said, even when memory does not take what they wrote instead."""
+        if record is None:
+            forget(self._connection, was, self._occasion)
+        return record
+
+    def _removed(self, record: int) -> None:
+        """Forget what was taken out of the file it belongs in; elsewhere it was only shown."""
+        known = store.get(self._connection, record)
+        if known is not None and path_of(known) == self._path:
+            forget(self._connection, record, self._occasion)
+
+    def _known(self, text: str) -> store.Record | None:
+        """The live record of this scope that says `text`."""
+        key = key_of(text)
+        forms = ("note", "episode")
+        found = (store.by_key(self._connection, self._place.scope, form, key) for form in forms)
+        return next((record for record in found if record is not None), None)
+
+    def _promote(self, record: int) -> None:
+        """What a person writes into MEMORY.md belongs there from now on."""
+        known = store.get(self._connection, record)
+        if self._place.kind == "core" and known is not None and known.tier != "core":
+            event = self._event("promoted", record)
+            store.retier(self._connection, record, "core", self._occasion.at, event)
+
+    def _event(self, kind: str, record: int, **data: store.Json) -> int:
+        data = {"reason": f"the owner edited {self._path}", **data}
+        return store.add_event(
+            self._connection,
+            self._occasion.at,
+            self._occasion.actor,
+            kind,
+            session=self._occasion.session,
+            record=record,
+            data=data,
+        )

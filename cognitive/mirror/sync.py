@@ -1,0 +1,256 @@
+"""`Mirror`: keeps the Markdown files and the database in step.
+
+A file is written first and noted in the mirror table second. If the process dies in between, the file holds what it
+would be written as, so it is not taken for a person's edit. A person's edit commits together with the note that it
+has been read. A file that is not there is no edit: it is written again.
+"""
+
+import asyncio
+import dataclasses
+import logging
+from collections.abc import Iterable
+from datetime import date, timedelta
+from functools import partial
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from kenobot.clock import Clock
+from kenobot.cognitive import store
+from kenobot.cognitive.calendar import local_day
+from kenobot.cognitive.mirror import edits, files, layout
+from kenobot.cognitive.mirror.edits import Sheet
+from kenobot.cognitive.mirror.files import Place, Stamp, path_of, place_of
+from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.remember.admit import Occasion
+from kenobot.db import Connection, Database
+from kenobot.errors import StoreError
+
+log = logging.getLogger(__name__)
+
+_CURSOR = "mirror:event"
+_MANY = 400
+_FULL_SCAN_SECONDS = 2.0
+_HOT_DAYS = 3
+_TRIES = 5
+
+
+class Mirror:
+    """The files below `root`. Call `start` once before the first turn; `take_in` before each."""
+
+    def __init__(self, root: Path, database: Database, clock: Clock, zone: ZoneInfo, policy: Policy = DEFAULT) -> None:
+        self._root = root.resolve()
+        self._database = database
+        self._clock = clock
+        self._zone = zone
+        self._policy = policy
+        self._lock = asyncio.Lock()
+        self._flushing = asyncio.Lock()
+        self._wake = asyncio.Event()
+        self._seen: dict[str, Stamp] = {}
+        self._known: set[str] = set()
+        self._marked: set[int] = set()
+        self._again: set[str] = set()
+        self._problems: dict[str, str] = {}
+        self._cursor: int | None = None
+        self._scanned: float | None = None
+        self._writer: asyncio.Task[None] | None = None
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Files that are left alone, each with the reason: one plain sentence a file."""
+        return tuple(self._problems[path] for path in sorted(self._problems))
+
+    async def start(self) -> None:
+        """Catch up with what happened to files and memory while nobody looked, then write along in the background.
+
+        Raises StoreError.
+        """
+        await asyncio.to_thread(files.sweep, self._root)
+        await self.take_in()
+        await self.flush()
+        if self._writer is None:
+            self._writer = asyncio.create_task(self.run(), name="memory files")
+
+    async def stop(self) -> None:
+        """End the background work and write what is left. Raises StoreError."""
+        if self._writer is not None:
+            self._writer.cancel()
+            await asyncio.wait([self._writer])
+            self._writer = None
+        await self.flush()
+
+    async def take_in(self) -> int:
+        """Take in what people did to the files since the last look; how many facts they touched.
+
+        When nothing changed this is one look at the file stamps. Raises StoreError when memory cannot be written:
+        then the edit is still in the file and will be taken in later.
+        """
+        async with self._lock:
+            await self._open()
+            everything = self._full_scan_is_due()
+            paths = [] if everything else self._hot()
+            look = partial(files.scan, self._root) if everything else partial(files.probe, self._root, paths)
+            found = await asyncio.to_thread(look)
+            changed = {path for path, stamp in found.items() if self._seen.get(path) != stamp}
+            missing = (self._known if everything else self._known.intersection(paths)) - found.keys()
+            touched = 0
+            for path in sorted(changed | missing, key=_core_first):
+                touched += await self._sync(path)
+            return touched
+
+    def mark(self, record_ids: Iterable[int]) -> None:
+        """Remember that these records were written, so that their files are. Call after the commit."""
+        self._marked.update(record_ids)
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Write files as records change, until cancelled. What is marked during a round is the next round's.
+
+        A round that fails is logged; what it left undone is done with the next one.
+        """
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            try:
+                await self.flush()
+            except StoreError as error:
+                log.warning("The memory files are not up to date: %s", error)
+
+    async def flush(self) -> None:
+        """Write every file whose records changed. Raises StoreError; a file that fails is tried again later."""
+        async with self._flushing:
+            async with self._lock:
+                await self._open()
+            marked, self._marked = self._marked, set()
+            again, self._again = self._again, set()
+            try:
+                event, dirty = await self._database.read(partial(self._dirty, marked))
+                for path in sorted(dirty | again):
+                    async with self._lock:
+                        await self._sync(path)
+            except BaseException:
+                self._marked |= marked
+                self._again |= again
+                raise
+            if event != self._cursor:
+                if not self._again:
+                    await self._database.write(lambda c: store.write_state(c, _CURSOR, str(event)))
+                self._cursor = event
+
+    # ── which files ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _open(self) -> None:
+        """Learn where the last process stopped."""
+        if self._cursor is None:
+            self._known = set(await self._database.read(store.mirrored_paths))
+            self._cursor = int(await self._database.read(lambda c: store.read_state(c, _CURSOR)) or 0)
+
+    def _full_scan_is_due(self) -> bool:
+        now = self._clock.monotonic()
+        if len(self._known) > _MANY and self._scanned is not None and now - self._scanned < _FULL_SCAN_SECONDS:
+            return False
+        self._scanned = now
+        return True
+
+    def _hot(self) -> list[str]:
+        """The files that people and chats are likeliest to change: looked at every time, however many there are."""
+        today = date.fromisoformat(local_day(self._clock.now(), self._zone))
+        days = {(today - timedelta(days=ago)).isoformat() for ago in range(_HOT_DAYS)}
+        always = {"MEMORY.md", "identity/preferences.md", *(f"{day}.md" for day in days)}
+        for path in self._known:
+            place = place_of(path)
+            if place is not None and (place.kind != "daily" or place.detail in days):
+                always.add(path)
+        return sorted(always)
+
+    def _dirty(self, marked: set[int], connection: Connection) -> tuple[int, set[str]]:
+        """The newest event, and the files of what has changed since the cursor."""
+        cursor = self._cursor or 0
+        touched = store.touched_since(connection, cursor)
+        records = store.by_ids(connection, [*touched, *(marked - set(touched))])
+        paths: set[str] = set(store.mirrored_with(connection, set(touched) - records.keys()))
+        for record in records.values():
+            if record.changed > cursor or record.id in marked:
+                paths.update(_paths_of(record))
+        return store.last_event(connection), paths
+
+    # ── one file ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _sync(self, path: str) -> int:
+        """Bring one file and memory to agree; how many facts a person's edit touched. The lock is held."""
+        place = place_of(path)
+        if place is None:
+            return 0
+        touched = 0
+        for _ in range(_TRIES):
+            found = await files.read(self._root, path)
+            if found.problem:
+                self._report(path, found.problem)
+                self._seen[path] = found.stamp or Stamp(0, 0, 0)
+                return touched
+            look = partial(edits.look, path=path, place=place, zone=self._zone, found=found.text)
+            sheet = await self._database.read(look)
+            if sheet.edited:
+                count, sheet = await self._database.write(partial(self._absorb, path, place, found.text or ""))
+                touched += count
+                self._known.add(path)
+            try:
+                settled = await self._settle(path, found, sheet)
+            except OSError as error:
+                self._report(path, f"{path} cannot be written ({error.strerror}): check the disk and who owns it.")
+                self._again.add(path)
+                return touched
+            if settled:
+                self._problems.pop(path, None)
+                return touched
+        self._again.add(path)
+        return touched
+
+    def _absorb(self, path: str, place: Place, text: str, connection: Connection) -> tuple[int, Sheet]:
+        now = self._clock.now()
+        day = place.detail if place.kind == "daily" else local_day(now, self._zone)
+        session = place.scope.removeprefix("chat:") if place.scope.startswith("chat:") else ""
+        occasion = Occasion(at=now, day=day, actor="owner", session=session, policy=self._policy)
+        return edits.take_in(connection, path, place, self._zone, text, occasion)
+
+    async def _settle(self, path: str, found: files.Found, sheet: Sheet) -> bool:
+        """Make the file hold what `sheet` says, then note it; False when somebody changed the file meanwhile."""
+        text = sheet.text
+        stamp = found.stamp
+        if not sheet.blocks and found.text != "":
+            if found.stamp is not None and not await files.remove(self._root, path, found.stamp):
+                return False
+            stamp = None
+        elif text != found.text:
+            stamp = await files.replace(self._root, path, text, found.stamp)
+            if stamp is None:
+                return False
+        if stamp is None:
+            if path in self._known:
+                await self._database.write(partial(store.drop_mirrored, path=path))
+            self._known.discard(path)
+            self._seen.pop(path, None)
+            return True
+        if not sheet.known:
+            frozen = layout.freeze(sheet.blocks)
+            await self._database.write(partial(store.put_mirrored, path=path, text=text, blocks=frozen))
+        self._known.add(path)
+        self._seen[path] = stamp
+        return True
+
+    def _report(self, path: str, problem: str) -> None:
+        if self._problems.get(path) != problem:
+            log.warning("%s", problem)
+        self._problems[path] = problem
+
+
+def _paths_of(record: store.Record) -> set[str]:
+    """Every file that `record` may stand in or have stood in: sleep and people move facts between the tiers."""
+    tiers = (record.tier, "core", "daily") if record.form in ("note", "episode") else (record.tier,)
+    candidates = (path_of(dataclasses.replace(record, tier=tier)) for tier in tiers)
+    return {path for path in candidates if path is not None}
+
+
+def _core_first(path: str) -> tuple[bool, str]:
+    """A line moved from a log into MEMORY.md is found there before it is missed in the log, so it stays one fact."""
+    return not path.endswith("MEMORY.md"), path

@@ -1,0 +1,182 @@
+"""`admit`: the only way into memory. And `forget`, the only way out of sight.
+
+Both run inside a transaction that somebody else commits, so what a turn remembers stands or falls with the turn.
+Every decision is an event with its reason.
+"""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+
+from kenobot import secrets
+from kenobot.cognitive import store
+from kenobot.cognitive.keys import key_of
+from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.db import Connection
+from kenobot.ports import Candidate, Decision
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """When, where and by whom something asks to be remembered. `day` is the owner's calendar day, YYYY-MM-DD."""
+
+    at: datetime
+    day: str
+    actor: str
+    session: str = ""
+    evidence: int | None = None
+    policy: Policy = DEFAULT
+
+
+def clean(text: str, longest: int) -> str:
+    """`text` fit to be stored: no control characters but line breaks and tabs, no lone surrogates, bounded."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace").decode("utf-8")
+    return "".join(c for c in text if c in "\n\t" or (c >= " " and c != "\x7f")).strip()[:longest]
+
+
+def admit(connection: Connection, candidate: Candidate, occasion: Occasion) -> Decision:
+    """Take `candidate` in, or not. The same one twice gives the same store once, and a surer belief."""
+    text = clean(candidate.text, occasion.policy.longest_text)
+    if not text:
+        return _decided(connection, occasion, Decision("discarded", "there is nothing in it"))
+    kind = secrets.find(text)
+    if kind is not None:
+        return _decided(connection, occasion, Decision("refused", f"it looks like {kind}"))
+    key = f"slot:{candidate.slot}" if candidate.slot else key_of(text)
+    known = store.by_key(connection, candidate.scope, candidate.form, key)
+    if known is None:
+        return _create(connection, candidate, text, key, occasion)
+    if candidate.slot and known.text != text:
+        return _rewrite(connection, known, candidate, text, occasion)
+    return _reinforce(connection, known, candidate, occasion)
+
+
+def supersede(connection: Connection, old: int, candidate: Candidate, occasion: Occasion) -> Decision:
+    """Put `candidate` in the place of record `old`, which stays as history. Used when a person rewrote a line."""
+    before = store.get(connection, old)
+    decision = admit(connection, candidate, occasion)
+    if before is None or decision.record in (None, old):
+        return decision
+    _retire(connection, before, "superseded", occasion, by=decision.record)
+    connection.execute(
+        "INSERT INTO link (src, dst, type, first_at, last_at, why) VALUES (?, ?, 'supersedes', ?, ?, ?) "
+        "ON CONFLICT DO UPDATE SET seen = seen + 1, last_at = excluded.last_at",
+        (decision.record, old, store.stamp(occasion.at), store.stamp(occasion.at), occasion.actor),
+    )
+    return Decision("replaced", f"takes the place of {old}", decision.record)
+
+
+def forget(connection: Connection, record: int, occasion: Occasion) -> bool:
+    """Take a record out of sight, reversibly. False when there is no such live record."""
+    known = store.get(connection, record)
+    if known is None or known.status != "active":
+        return False
+    _retire(connection, known, "forgotten", occasion)
+    return True
+
+
+def _create(connection: Connection, candidate: Candidate, text: str, key: str, occasion: Occasion) -> Decision:
+    now = store.stamp(occasion.at)
+    policy = occasion.policy
+    cursor = connection.execute(
+        "INSERT INTO record (form, category, scope, text, source, trust, confidence, importance, stability, tier, "
+        "valid_from, created, updated, last_seen, day, key, evidence, changed) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
+        (
+            candidate.form,
+            candidate.category,
+            candidate.scope,
+            text,
+            candidate.source,
+            candidate.trust,
+            policy.confidence[candidate.trust],
+            policy.importance,
+            policy.stability,
+            candidate.tier,
+            now,
+            now,
+            now,
+            now,
+            occasion.day,
+            key,
+            json.dumps([occasion.evidence] if occasion.evidence is not None else []),
+        ),
+    )
+    decision = Decision("created", "it is new", cursor.lastrowid)
+    _mark_changed(connection, decision, occasion)
+    return decision
+
+
+def _reinforce(connection: Connection, known: store.Record, candidate: Candidate, occasion: Occasion) -> Decision:
+    """A repeat is news: surer, seen once more, no longer about to expire. The owner's word lifts the trust."""
+    now = store.stamp(occasion.at)
+    vouched = candidate.trust == "owner" and known.trust != "owner"
+    confidence = min(1.0, known.confidence + occasion.policy.reinforcement)
+    if vouched:
+        confidence = max(confidence, occasion.policy.confidence["owner"])
+    connection.execute(
+        "UPDATE record SET confidence = ?, seen = seen + 1, last_seen = ?, expires = NULL, trust = ? WHERE id = ?",
+        (confidence, now, candidate.trust if vouched else known.trust, known.id),
+    )
+    decision = Decision("reinforced", "it was known already", known.id)
+    if vouched:
+        _mark_changed(connection, decision, occasion)
+    else:
+        _decided(connection, occasion, decision)
+    return decision
+
+
+def _rewrite(
+    connection: Connection, known: store.Record, candidate: Candidate, text: str, occasion: Occasion
+) -> Decision:
+    """A slot holds one text: the new one replaces the old, which stays in the event."""
+    connection.execute(
+        "UPDATE record SET text = ?, updated = ?, last_seen = ?, trust = ?, day = ? WHERE id = ?",
+        (text, store.stamp(occasion.at), store.stamp(occasion.at), candidate.trust, occasion.day, known.id),
+    )
+    decision = Decision("replaced", "a slot holds one text", known.id)
+    _mark_changed(connection, decision, occasion, before=known.text)
+    return decision
+
+
+def _retire(
+    connection: Connection, known: store.Record, status: str, occasion: Occasion, by: int | None = None
+) -> None:
+    event = store.add_event(
+        connection,
+        occasion.at,
+        occasion.actor,
+        status,
+        session=occasion.session,
+        record=known.id,
+        data={"from": known.status, "by": by},
+    )
+    connection.execute(
+        "UPDATE record SET status = ?, valid_to = ?, updated = ?, changed = ? WHERE id = ?",
+        (status, store.stamp(occasion.at), store.stamp(occasion.at), event, known.id),
+    )
+
+
+def _mark_changed(connection: Connection, decision: Decision, occasion: Occasion, before: str | None = None) -> None:
+    event = _event(connection, occasion, decision, before)
+    connection.execute("UPDATE record SET changed = ? WHERE id = ?", (event, decision.record))
+
+
+def _decided(connection: Connection, occasion: Occasion, decision: Decision) -> Decision:
+    _event(connection, occasion, decision, None)
+    return decision
+
+
+def _event(connection: Connection, occasion: Occasion, decision: Decision, before: str | None) -> int:
+    data: dict[str, store.Json] = {"reason": decision.reason}
+    if before is not None:
+        data["before"] = before
+    return store.add_event(
+        connection,
+        occasion.at,
+        occasion.actor,
+        decision.action,
+        session=occasion.session,
+        record=decision.record,
+        data=data,
+    )

@@ -1,0 +1,230 @@
+"""Rows of memory: events and records. The SQL of the cognitive rooms stands here, the rules stand elsewhere."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from kenobot.db import Connection
+
+Json = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Something believed, as far as recall and the mirror need to know it. Times are ISO-8601 text in UTC."""
+
+    id: int
+    form: str
+    category: str
+    scope: str
+    text: str
+    trust: str
+    tier: str
+    status: str
+    confidence: float
+    seen: int
+    created: str
+    updated: str
+    day: str
+    changed: int
+
+
+_COLUMNS = "id, form, category, scope, text, trust, tier, status, confidence, seen, created, updated, day, changed"
+
+
+def stamp(moment: datetime) -> str:
+    """A moment as the database keeps it: fixed width, so that text order is time order."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
+
+
+def add_event(
+    connection: Connection,
+    at: datetime,
+    actor: str,
+    kind: str,
+    *,
+    session: str = "",
+    record: int | None = None,
+    data: Mapping[str, Json] | None = None,
+) -> int:
+    """Append to what happened; returns the event's id. Ids only grow."""
+    cursor = connection.execute(
+        "INSERT INTO event (at, session, actor, type, record_id, data) VALUES (?, ?, ?, ?, ?, ?)",
+        (stamp(at), session, actor, kind, record, json.dumps(data or {}, ensure_ascii=False)),
+    )
+    assert cursor.lastrowid is not None
+    return cursor.lastrowid
+
+
+def last_event(connection: Connection) -> int:
+    """The id of the newest event, 0 when nothing has happened yet."""
+    row = connection.execute("SELECT max(id) FROM event").fetchone()
+    return int(row[0] or 0)
+
+
+def get(connection: Connection, record: int) -> Record | None:
+    row = connection.execute(f"SELECT {_COLUMNS} FROM record WHERE id = ?", (record,)).fetchone()
+    return Record(*row) if row else None
+
+
+def by_key(connection: Connection, scope: str, form: str, key: str) -> Record | None:
+    """The live record of this scope and form with this key."""
+    row = connection.execute(
+        f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND form = ? AND key = ? AND status = 'active'",
+        (scope, form, key),
+    ).fetchone()
+    return Record(*row) if row else None
+
+
+def by_ids(connection: Connection, ids: Sequence[int]) -> dict[int, Record]:
+    """Records by id; unknown ids are left out."""
+    found: dict[int, Record] = {}
+    for start in range(0, len(ids), 500):
+        chunk = ids[start : start + 500]
+        marks = ", ".join("?" * len(chunk))
+        rows = connection.execute(f"SELECT {_COLUMNS} FROM record WHERE id IN ({marks})", tuple(chunk))
+        found.update((row[0], Record(*row)) for row in rows)
+    return found
+
+
+def newest_daily(connection: Connection, scope: str, since_day: str, limit: int) -> list[Record]:
+    """Live notes and episodes of the daily tier, newest first, none from before `since_day`, at most `limit`."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND day >= ? AND status = 'active' AND tier = 'daily' "
+        "AND form IN ('note', 'episode') ORDER BY day DESC, id DESC LIMIT ?",
+        (scope, since_day, limit),
+    )
+    return [Record(*row) for row in rows]
+
+
+def count_daily(connection: Connection, scope: str) -> int:
+    """How many live records of the daily tier a scope has."""
+    row = connection.execute(
+        "SELECT count(*) FROM record WHERE scope = ? AND form IN ('note', 'episode') AND tier = 'daily' "
+        "AND status = 'active'",
+        (scope,),
+    ).fetchone()
+    return int(row[0])
+
+
+def of_day(connection: Connection, scope: str, day: str) -> list[Record]:
+    """What stands in a scope's log of one day, in the order it came."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND day = ? AND status = 'active' AND tier = 'daily' "
+        "AND form IN ('note', 'episode') AND category != 'preference' ORDER BY id",
+        (scope, day),
+    )
+    return [Record(*row) for row in rows]
+
+
+def core(connection: Connection, scope: str) -> list[Record]:
+    """What stands in a scope's MEMORY.md, in the order it came."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND form IN ('note', 'episode') AND tier = 'core' "
+        "AND status = 'active' ORDER BY id",
+        (scope,),
+    )
+    return [Record(*row) for row in rows]
+
+
+def preferences(connection: Connection, scope: str) -> list[Record]:
+    """What was learned about how the person of this scope likes things."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND form = 'note' AND tier = 'daily' AND status = 'active' "
+        "AND category = 'preference' ORDER BY id",
+        (scope,),
+    )
+    return [Record(*row) for row in rows]
+
+
+def slot(connection: Connection, scope: str, form: str, name: str) -> Record | None:
+    """The one live record that fills a slot, such as a chat's working memory."""
+    return by_key(connection, scope, form, f"slot:{name}")
+
+
+def changed_since(connection: Connection, scopes: Iterable[str], event: int, limit: int) -> list[Record]:
+    """Records of any status whose showing changed after `event`, oldest change first, at most `limit`."""
+    wanted = tuple(scopes)
+    marks = ", ".join("?" * len(wanted))
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM record WHERE scope IN ({marks}) AND changed > ? ORDER BY changed LIMIT ?",
+        (*wanted, event, limit),
+    )
+    return [Record(*row) for row in rows]
+
+
+def touched_since(connection: Connection, event: int) -> list[int]:
+    """Ids of the records that events after `event` speak of, also of such as are gone."""
+    rows = connection.execute(
+        "SELECT DISTINCT record_id FROM event WHERE id > ? AND record_id IS NOT NULL ORDER BY record_id", (event,)
+    )
+    return [row[0] for row in rows]
+
+
+def successor(connection: Connection, record: int) -> Record | None:
+    """The live record at the end of the chain that superseded `record`."""
+    row = connection.execute(
+        "WITH RECURSIVE heir (id) AS (SELECT src FROM link WHERE dst = ? AND type = 'supersedes' "
+        "UNION SELECT src FROM link JOIN heir ON dst = heir.id WHERE type = 'supersedes') "
+        "SELECT record.id FROM record JOIN heir USING (id) WHERE status = 'active' ORDER BY record.id DESC LIMIT 1",
+        (record,),
+    ).fetchone()
+    return get(connection, row[0]) if row else None
+
+
+def retier(connection: Connection, record: int, tier: str, at: datetime, event: int) -> None:
+    """Move a record to another tier; `event` says why."""
+    connection.execute(
+        "UPDATE record SET tier = ?, updated = ?, changed = ? WHERE id = ?", (tier, stamp(at), event, record)
+    )
+
+
+def reword(connection: Connection, record: int, text: str, at: datetime, event: int) -> None:
+    """Put a record in other words that have the same key; `event` keeps the old ones."""
+    connection.execute(
+        "UPDATE record SET text = ?, updated = ?, changed = ? WHERE id = ?", (text, stamp(at), event, record)
+    )
+
+
+def mirrored(connection: Connection, path: str) -> tuple[str, list[str | int]] | None:
+    """Text and blocks of a mirror file as last written or read."""
+    row = connection.execute("SELECT text, blocks FROM mirror WHERE path = ?", (path,)).fetchone()
+    return (row[0], json.loads(row[1])) if row else None
+
+
+def put_mirrored(connection: Connection, path: str, text: str, blocks: Sequence[str | int]) -> None:
+    connection.execute(
+        "INSERT INTO mirror (path, text, blocks) VALUES (?, ?, ?) "
+        "ON CONFLICT (path) DO UPDATE SET text = excluded.text, blocks = excluded.blocks",
+        (path, text, json.dumps(blocks, ensure_ascii=False)),
+    )
+
+
+def drop_mirrored(connection: Connection, path: str) -> None:
+    connection.execute("DELETE FROM mirror WHERE path = ?", (path,))
+
+
+def mirrored_paths(connection: Connection) -> list[str]:
+    """Every file that the mirror has written or read."""
+    return [row[0] for row in connection.execute("SELECT path FROM mirror ORDER BY path")]
+
+
+def mirrored_with(connection: Connection, records: Iterable[int]) -> list[str]:
+    """The files in which any of `records` stands. Looks at every file: for the rare case that a record is gone."""
+    wanted = set(records)
+    rows = connection.execute("SELECT path, blocks FROM mirror") if wanted else ()
+    return [path for path, blocks in rows if wanted.intersection(b for b in json.loads(blocks) if isinstance(b, int))]
+
+
+def read_state(connection: Connection, key: str) -> str | None:
+    """A small thing remembered under a name, such as how far some work has come."""
+    row = connection.execute("SELECT value FROM state WHERE key = ?", (key,)).fetchone()
+    return row[0] if row else None
+
+
+def write_state(connection: Connection, key: str, value: str) -> None:
+    connection.execute(
+        "INSERT INTO state (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        (key, value),
+    )

@@ -1,0 +1,67 @@
+"""The command line. Start-up imports only what the chosen command uses: `kenobot version` must stay instant."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, cast
+
+from kenobot.cli import chat, config, memory, run, setup, signals, version
+from kenobot.errors import ConfigError, KenobotError
+
+if TYPE_CHECKING:
+    from kenobot.clock import Clock
+
+FAILED, USAGE, CONFIG, INTERRUPTED = 1, 2, 78, 130
+
+_EPILOG = """\
+exit codes: 0 done · 1 it failed · 2 wrong usage, or nothing found · 78 a person must fix the configuration · 130 Ctrl-C
+Everything KenoBot owns lies in one folder, its home: --home DIR, else $KENOBOT_HOME, else ~/.kenobot.
+"""
+
+
+class Command(Protocol):
+    """What a subcommand's module does: returns the exit code, raises KenobotError."""
+
+    def __call__(self, arguments: argparse.Namespace, clock: "Clock | None") -> int: ...
+
+
+def main(argv: Sequence[str] | None = None, clock: "Clock | None" = None) -> int:
+    """Run one command and return its exit code. `clock` stands in for the machine's."""
+    os.umask(0o077)
+    try:
+        arguments = _parser().parse_args(argv)
+        code = cast("Command", arguments.command)(arguments, clock)
+        sys.stdout.flush()
+        return code
+    except SystemExit as stop:  # argparse has printed its help or its complaint
+        return stop.code if isinstance(stop.code, int) else USAGE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has seen enough (`| head`). Without this the interpreter complains again while shutting down.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except KenobotError as error:
+        for line in str(error).splitlines():
+            print(f"kenobot: {line}", file=sys.stderr)
+        return CONFIG if isinstance(error, ConfigError) else FAILED
+
+
+def _parser() -> argparse.ArgumentParser:
+    home = argparse.ArgumentParser(add_help=False)
+    home.add_argument(
+        "--home", metavar="DIR", default=argparse.SUPPRESS, help="the folder that holds everything (~/.kenobot)"
+    )
+    parser = argparse.ArgumentParser(
+        prog="kenobot",
+        description="A personal agent that lives in your chats and remembers.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        parents=[home],
+    )
+    parser.set_defaults(home=None)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for module in (setup, chat, run, memory, signals, config, version):
+        module.add(commands, home)
+    return parser

@@ -1,0 +1,67 @@
+"""Options and endings that the commands which look something up have in common."""
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kenobot.clock import Clock
+
+NOTHING = 2
+_AGO = re.compile(r"(\d{1,6})([smhdw])")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def since(text: str) -> timedelta | datetime:
+    """`90s`, `30m`, `1h`, `2d`, `1w` ago, or a date or time; without an offset it is UTC."""
+    if ago := _AGO.fullmatch(text):
+        return timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither like 1h or 2d nor like 2026-11-21 (UTC)") from None
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def count(text: str) -> int:
+    """A number of lines, 1 or more."""
+    if not text.isdecimal() or not 1 <= int(text) <= 1_000_000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of lines from 1 to 1000000")
+    return int(text)
+
+
+def add_window(parser: argparse.ArgumentParser) -> None:
+    """--since and --limit."""
+    parser.add_argument(
+        "--since", type=since, metavar="WHEN", help="only later ones: 30m, 1h, 2d, 1w, or a date like 2026-11-21 (UTC)"
+    )
+    parser.add_argument("--limit", type=count, default=100, metavar="N", help="only the last N (100)")
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="one JSON object a line, for scripts")
+
+
+def moment(wanted: timedelta | datetime | None, clock: "Clock | None") -> datetime | None:
+    """--since as a moment."""
+    if not isinstance(wanted, timedelta):
+        return wanted
+    from kenobot.clock import SystemClock
+
+    return (clock or SystemClock()).now() - wanted
+
+
+def show(
+    rows: Sequence[Mapping[str, Any]], as_json: bool, lines: Callable[[Mapping[str, Any]], str], nothing: str
+) -> int:
+    """Print the rows, or say on stderr that there are none. Returns the exit code."""
+    if not rows:
+        print(nothing, file=sys.stderr)
+        return NOTHING
+    for row in rows:
+        print(json.dumps(row) if as_json else lines(row))
+    return 0

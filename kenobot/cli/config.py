@@ -1,0 +1,76 @@
+"""`kenobot config`."""
+
+import argparse
+import json
+import os
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kenobot.clock import Clock
+    from kenobot.settings import Loaded
+
+
+def add(commands: Any, home: argparse.ArgumentParser) -> None:
+    parser = commands.add_parser(
+        "config",
+        parents=[home],
+        help="every setting, and where it comes from",
+        description="Check the configuration and show every setting and where it comes from. Secrets are not shown.",
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object: key → value and origin")
+    parser.set_defaults(command=config)
+
+
+def config(arguments: argparse.Namespace, clock: "Clock | None") -> int:
+    from kenobot.home import Home
+    from kenobot.settings import load
+    from kenobot.terminal import one_line
+
+    loaded = load(Home.find(os.environ, arguments.home), os.environ)
+    rows = {key: {"value": value, "origin": loaded.origin(key)} for key, value in _values(loaded)}
+    if arguments.json:
+        print(json.dumps(rows, indent=2))
+        return 0
+    shown = {key: value if isinstance(value := row["value"], str) else json.dumps(value) for key, row in rows.items()}
+    width, room = max(map(len, shown)), max(min(len(value), 40) for value in shown.values())
+    for key, row in rows.items():
+        print(f"{key:<{width}}  {one_line(shown[key]):<{room}}  {one_line(str(row['origin']))}")
+    return 0
+
+
+def _values(loaded: "Loaded") -> Iterator[tuple[str, Any]]:
+    from kenobot import plugins
+    from kenobot.errors import PluginError
+    from kenobot.layers import ROOMS
+
+    core = loaded.settings.model_dump(exclude={"providers"}, mode="json")
+    for section, table in core.items():
+        yield from ((f"{section}.{key}", value) for key, value in table.items() if not isinstance(value, dict))
+    for section, group in ROOMS.items():
+        tables = loaded.settings.tables(group)
+        for name in dict.fromkeys((*loaded.settings.wanted(group), *tables)):
+            try:
+                model = plugins.load(group, name).settings
+                # A table of a plugin that is switched off may be incomplete: its defaults are shown all the same.
+                values: Mapping[str, Any] = {
+                    **model.model_construct().__dict__,
+                    **tables.get(name, {}),
+                }
+                if name in loaded.settings.wanted(group):
+                    values = dict(loaded.plugin(group, name, model))
+            except PluginError:
+                values = tables.get(name, {})
+            yield from ((f"{section}.{name}.{key}", _plain(key, value)) for key, value in values.items())
+
+
+def _plain(name: str, value: object) -> object:
+    from pydantic import SecretStr
+
+    from kenobot.layers import is_secret
+
+    if isinstance(value, SecretStr):
+        return "(set)" if value.get_secret_value() else "(not set)"
+    if is_secret(name):
+        return "(set)" if value else "(not set)"
+    return json.loads(json.dumps(value, default=str))

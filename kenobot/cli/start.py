@@ -1,0 +1,39 @@
+"""What `chat` and `run` share: valid settings first, then the folders, the log, the lock, and everything else."""
+
+import asyncio
+import os
+from typing import TYPE_CHECKING
+
+from kenobot import log
+from kenobot.clock import Clock, SystemClock
+from kenobot.errors import ConfigError
+from kenobot.home import Home
+from kenobot.settings import Loaded, load
+
+if TYPE_CHECKING:
+    from kenobot.channels.console import ConsoleOptions
+
+
+def start(folder: str | None, clock: Clock | None, console: "ConsoleOptions | None" = None) -> int:
+    """Serve the enabled channels, or only the console when there are options for it. Returns the exit code.
+
+    Raises ConfigError before anything on disk has changed, or when the home is in use.
+    """
+    home = Home.find(os.environ, folder)
+    loaded = load(home, os.environ)
+    channels = loaded.settings.channels.enabled if console is None else ("console",)
+    if not channels:
+        raise ConfigError("No channel is enabled: run `kenobot setup`, or talk right here with `kenobot chat`.")
+    log.set_up(_level(loaded, console), loaded.settings.log.format, loaded.secrets())
+    home.prepare()
+    with home.lock():
+        home.seed_identity()
+        from kenobot.app import serve
+
+        return asyncio.run(serve(home, loaded, clock or SystemClock(), channels, console))
+
+
+def _level(loaded: Loaded, console: "ConsoleOptions | None") -> str:
+    """In a chat, everyday log lines would stand between the messages: only an explicit setting brings them."""
+    by_default = loaded.origin("log.level") == "default"
+    return "warning" if console is not None and by_default else loaded.settings.log.level

@@ -1,0 +1,77 @@
+"""Setting one key of a TOML file and leaving every other line, comments included, as its owner wrote it."""
+
+import json
+import re
+import tomllib
+from typing import Any
+
+from kenobot.errors import ConfigError
+
+Value = str | bool | list[str]
+
+_HEADER = re.compile(r"\s*\[\s*([A-Za-z0-9_.-]+)\s*\]\s*(?:#.*)?")
+_ANY_HEADER = re.compile(r"\s*\[")
+
+
+def put(text: str, section: str, key: str, value: Value) -> str:
+    """`text` with `key` of `[section]` set to `value`.
+
+    The edit is by line and knows only the common ways to write TOML. So the outcome is parsed and compared: unless
+    exactly this one value has changed, ConfigError asks the person to do it by hand.
+    """
+    edited = _edit(text, section, key, literal(value))
+    wanted = tomllib.loads(text)
+    table = wanted
+    for part in section.split("."):
+        table = table.setdefault(part, {}) if isinstance(table, dict) else {}
+    table[key] = value
+    if _parsed(edited) != wanted:
+        raise ConfigError(
+            f"kenobot.toml is written in a way that cannot be edited safely; please set it by hand, "
+            f"under [{section}]: {key} = {literal(value)}"
+        )
+    return edited
+
+
+def literal(value: Value) -> str:
+    """`value` as TOML writes it; JSON writes texts, switches and lists of texts alike, but for one character."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _edit(text: str, section: str, key: str, written: str) -> str:
+    lines = text.splitlines(keepends=True)
+    end_of_line = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += end_of_line
+    new = f"{key} = {written}{end_of_line}"
+    header = next(
+        (at for at, line in enumerate(lines) if (m := _HEADER.fullmatch(line.rstrip())) and m[1] == section), None
+    )
+    if header is None:
+        gap = [end_of_line] if lines else []
+        return "".join((*lines, *gap, f"[{section}]{end_of_line}", new))
+    end = next((at for at in range(header + 1, len(lines)) if _ANY_HEADER.match(lines[at])), len(lines))
+    own = range(header + 1, end)
+    assigned = re.compile(rf"\s*{re.escape(key)}\s*=")
+    offered = re.compile(rf"\s*#\s*{re.escape(key)}\s*=")
+    if (at := next((at for at in own if assigned.match(lines[at])), None)) is not None:
+        lines[at] = new.replace(end_of_line, _remark(lines[at]) + end_of_line)
+    else:
+        at = next((at for at in own if offered.match(lines[at])), header)
+        lines.insert(at + 1, new)
+    return "".join(lines)
+
+
+def _remark(line: str) -> str:
+    """The comment that ends `line`, with a space or two before it; found as the longest tail TOML can do without."""
+    for at, char in enumerate(line):
+        if char == "#" and _parsed(line[:at]) is not None and _parsed(line) == _parsed(line[:at]):
+            return "  " + line[at:].rstrip()
+    return ""
+
+
+def _parsed(text: str) -> dict[str, Any] | None:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return None

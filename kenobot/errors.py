@@ -1,0 +1,78 @@
+"""What can go wrong, split by whose fault it is.
+
+KenobotError
+├── ConfigError          a person must fix a file or a setting; exit 78, no restart
+├── PluginError          that plugin is off, the rest runs
+├── RemoteError          they did it
+│   ├── RateLimited      …and said when to come back (retry_after, seconds)
+│   ├── Unavailable      …for now: network, 5xx, overload, timeout
+│   ├── Rejected         …for good: bad key, bad request, blocked by the user
+│   └── TruncatedReply   the stream ended without a stop reason
+├── StoreError           our disk
+│   ├── StoreFull        no space, or read-only
+│   ├── StoreCorrupt     the file is damaged
+│   └── Fenced           another attempt at the same work has taken over
+└── AccessDenied         this person may not do that
+
+`str(error)` is one plain sentence that may be shown to a person and says what to do next. It never holds a secret.
+"""
+
+
+class KenobotError(Exception):
+    """Base of every error that KenoBot raises on purpose."""
+
+
+class ConfigError(KenobotError):
+    """A person must fix a file, a setting or the machine before KenoBot can start."""
+
+
+class PluginError(KenobotError):
+    """A plugin could not be loaded or broke its contract."""
+
+
+class RemoteError(KenobotError):
+    """Somebody else's server failed us."""
+
+
+class RateLimited(RemoteError):
+    """The server asked us to slow down; `retry_after` is in seconds, None when it did not say."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class Unavailable(RemoteError):
+    """A failure that may pass: network, timeout, 5xx, overload."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class Rejected(RemoteError):
+    """A failure that asking again cannot mend."""
+
+
+class TruncatedReply(RemoteError):
+    """The reply ended without a stop reason, so half of it may be missing."""
+
+
+class StoreError(KenobotError):
+    """Our own disk or database failed us."""
+
+
+class StoreFull(StoreError):
+    """No space left, or the file system is read-only."""
+
+
+class StoreCorrupt(StoreError):
+    """The database file is damaged."""
+
+
+class Fenced(StoreError):
+    """A later attempt owns this work; what the earlier one wanted to write was discarded."""
+
+
+class AccessDenied(KenobotError):
+    """This person may not do that here."""

@@ -1,0 +1,106 @@
+"""Mail on its way out: one row a part, in order within a chat, until the platform took it."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from kenobot.clock import Clock
+from kenobot.db import Connection, Database
+from kenobot.ports import Inbound, Outbound, Part, Span
+
+_KEEP_DAYS = 7
+
+
+def enqueue(
+    connection: Connection, message: int, inbound: Inbound, trace: str, parts: Sequence[Part], at: datetime
+) -> None:
+    """Put a reply's parts into the outbox, inside the turn's transaction. A part is unique per message."""
+    connection.executemany(
+        "INSERT INTO outbox (inbox_id, part, channel, chat, text, spans, trace, created_at) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (message, number, inbound.channel, inbound.chat, part.text, _dump(part.spans), trace, at.isoformat())
+            for number, part in enumerate(parts)
+        ],
+    )
+
+
+class Outbox:
+    """What still has to be sent."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def open_chats(self, channel: str) -> list[str]:
+        """Chats of a channel with parts that still have to go out."""
+        return await self._database.read(
+            lambda connection: [
+                row[0]
+                for row in connection.execute(
+                    "SELECT DISTINCT chat FROM outbox WHERE channel = ? AND state = 'pending'", (channel,)
+                )
+            ]
+        )
+
+    async def waiting(self, channel: str, chat: str, limit: int = 20) -> list[tuple[Outbound, int]]:
+        """The next parts of a chat, in order, each with how often it was tried."""
+        return await self._database.read(
+            lambda connection: [
+                (Outbound(row[0], channel, chat, Part(row[1], _load(row[2])), row[3]), row[4])
+                for row in connection.execute(
+                    "SELECT id, text, spans, trace, attempts FROM outbox "
+                    "WHERE channel = ? AND chat = ? AND state = 'pending' ORDER BY id LIMIT ?",
+                    (channel, chat, limit),
+                )
+            ]
+        )
+
+    async def sent(self, part: int, platform_id: str) -> None:
+        """The platform took it. Returns once that is on disk, so that a restart does not repeat it."""
+        now = self._clock.now().isoformat()
+        await self._database.write(
+            lambda connection: connection.execute(
+                "UPDATE outbox SET state = 'sent', platform_id = ?, done_at = ?, attempts = attempts + 1 WHERE id = ?",
+                (platform_id, now, part),
+            )
+        )
+
+    async def tried(self, part: int, reason: str) -> None:
+        """A try failed; it will be tried again."""
+        await self._database.write(
+            lambda connection: connection.execute(
+                "UPDATE outbox SET attempts = attempts + 1, reason = ? WHERE id = ?", (reason, part)
+            )
+        )
+
+    async def give_up(self, part: int, reason: str) -> None:
+        """It cannot be delivered."""
+        now = self._clock.now().isoformat()
+        await self._database.write(
+            lambda connection: connection.execute(
+                "UPDATE outbox SET state = 'dead', reason = ?, done_at = ?, attempts = attempts + 1 WHERE id = ?",
+                (reason, now, part),
+            )
+        )
+
+    async def prune(self) -> None:
+        """Drop what was delivered or given up long ago."""
+        horizon = (self._clock.now() - timedelta(days=_KEEP_DAYS)).isoformat()
+        await self._database.write(
+            lambda connection: connection.execute("DELETE FROM outbox WHERE done_at < ?", (horizon,))
+        )
+
+
+def _dump(spans: Sequence[Span]) -> str:
+    if not spans:
+        return "[]"
+    return json.dumps([[span.kind, span.offset, span.length, span.detail] for span in spans])
+
+
+def _load(text: str) -> tuple[Span, ...]:
+    if text == "[]":
+        return ()
+    rows: list[list[Any]] = json.loads(text)
+    return tuple(Span(kind, offset, length, detail) for kind, offset, length, detail in rows)

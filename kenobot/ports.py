@@ -1,0 +1,356 @@
+"""The seams: what a channel, a provider, a post-processor and memory look like from outside.
+
+Messages are frozen dataclasses; interfaces are Protocols, so a plugin needs no base class. Text offsets are UTF-16
+code units, the way chat platforms count. Every datetime is aware and in UTC.
+"""
+
+import hashlib
+import re
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Generic, Literal, Protocol, TypeVar
+
+from pydantic import BaseModel
+
+from kenobot.clock import Clock
+
+# ── who and where ────────────────────────────────────────────────────────────────────────────────────────────────
+
+_SAFE_SESSION = re.compile(r"[A-Za-z0-9_-]{1,128}")
+_UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+def is_session_id(text: str) -> bool:
+    """Whether `text` can name a session: it becomes a file name, so only `[A-Za-z0-9_-]`, at most 128 of them."""
+    return _SAFE_SESSION.fullmatch(text) is not None
+
+
+def session_id(channel: str, chat: str) -> str:
+    """The session of a chat: `telegram-123456789`. A chat id unfit for a file name keeps a legible part and a hash."""
+    plain = f"{channel}-{chat}"
+    if is_session_id(plain):
+        return plain
+    digest = hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return f"{_UNSAFE.sub('_', plain).strip('_')[:64]}-{digest}"
+
+
+OWNER_SCOPE = "owner"
+
+
+def chat_scope(session: str) -> str:
+    """The scope of what belongs to one chat."""
+    return f"chat:{session}"
+
+
+def user_scope(channel: str, user: str) -> str:
+    """The scope of what belongs to one person who is not the owner."""
+    return f"user:{session_id(channel, user)}"
+
+
+Trust = Literal["owner", "guest", "forward", "model", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who is speaking, and what of memory they may read and write in this chat.
+
+    reads: scopes shown in the prompt. writes: scope that a `<memory>` of this turn goes to.
+    """
+
+    role: Literal["owner", "guest"]
+    reads: tuple[str, ...]
+    writes: str
+    trust: Trust
+
+
+# ── mail ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Inbound:
+    """A message as it came in. `external_id` is unique within `channel`: the same one twice is one message."""
+
+    channel: str
+    external_id: str
+    chat: str
+    user: str
+    text: str
+    sent_at: datetime
+    user_name: str = ""
+    private: bool = True
+    forwarded: bool = False
+
+    @property
+    def session(self) -> str:
+        return session_id(self.channel, self.chat)
+
+    @property
+    def words(self) -> str:
+        """The text as the conversation shows it: in a group, with the speaker's name."""
+        return self.text if self.private else f"{self.user_name or self.user}: {self.text}"
+
+
+SpanKind = Literal["bold", "italic", "strikethrough", "code", "pre", "text_link"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Formatting over `length` UTF-16 units from `offset`. `detail` is a link's address or a code block's language."""
+
+    kind: SpanKind
+    offset: int
+    length: int
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One message of a reply, small enough for its channel."""
+
+    text: str
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outbound:
+    """One part on its way out. `id` is the outbox row; the same id is never handed out twice at once."""
+
+    id: int
+    channel: str
+    chat: str
+    part: Part
+    trace: str
+
+
+class Sink(Protocol):
+    """Where a channel puts what came in."""
+
+    async def __call__(self, inbound: Inbound) -> bool:
+        """Return once the message is on disk: True if it is new, False if it was seen before or turned away.
+
+        Waits while the backlog is full. Raises StoreError when the disk fails: then do not acknowledge upstream.
+        """
+        ...
+
+    async def set_aside(self, channel: str, external_id: str, raw: str, reason: str) -> None:
+        """Keep something that cannot be understood in the dead-letter box, so that it stops nobody else."""
+        ...
+
+
+class Channel(Protocol):
+    """A place where people talk to the bot."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def run(self, sink: Sink) -> None:
+        """Take messages in until cancelled. Acknowledge upstream only after `sink` has returned.
+
+        Returning means that the person ended the conversation. An exception means a restart, with a pause.
+        """
+        ...
+
+    def render(self, text: str) -> Sequence[Part]:
+        """Cut a Markdown reply into parts this channel can show. Pure; at least one part for a non-empty text."""
+        ...
+
+    async def send(self, outbound: Outbound) -> str:
+        """Send one part and return the platform's id of it. Raises RemoteError; the core decides about retries."""
+        ...
+
+
+class ShowsTyping(Protocol):
+    """A channel that can show that an answer is on its way; the core calls it every few seconds while it is."""
+
+    async def typing(self, chat: str) -> None: ...
+
+
+# ── models ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+Role = Literal["user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A piece of prompt text. `cache` marks the end of a prefix worth keeping in the provider's prompt cache."""
+
+    text: str
+    cache: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of the conversation shown to the model."""
+
+    role: Role
+    blocks: tuple[Block, ...]
+
+    @property
+    def text(self) -> str:
+        return "\n\n".join(block.text for block in self.blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a provider is asked. `system` first, then `messages` in order; the last one is the user's."""
+
+    system: tuple[Block, ...]
+    messages: tuple[Message, ...]
+    max_tokens: int = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one request: read in full, written out, read from and written to the prompt cache."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A step of a streamed reply: more text, and on the last one why it stopped and what it cost."""
+
+    text: str = ""
+    stop_reason: str | None = None
+    usage: Usage | None = None
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A whole reply. It exists only when the stream ended with a stop reason."""
+
+    text: str
+    stop_reason: str
+    model: str = ""
+    usage: Usage = field(default_factory=Usage)
+
+
+class Provider(Protocol):
+    """A language model."""
+
+    @property
+    def name(self) -> str: ...
+
+    def stream(self, request: Request) -> AsyncIterator[Delta]:
+        """Yield the reply as it is written; the last delta has a stop reason.
+
+        Raises RateLimited, Unavailable, Rejected. A stream that ends without a stop reason is a failed turn.
+        """
+        ...
+
+
+# ── memory ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+Form = Literal["note", "episode", "scratchpad", "profile", "procedure", "entity", "box", "summary", "question"]
+Source = Literal["tag", "edit", "command", "extraction", "sleep", "import"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Something that asks to be remembered.
+
+    slot: when given, there is one live record of this form, scope and slot, and a new text replaces the old one.
+    tier: "core" stands in MEMORY.md at once, "daily" in the day's log until sleep promotes it.
+    """
+
+    form: Form
+    scope: str
+    text: str
+    category: str = "fact"
+    source: Source = "tag"
+    trust: Trust = "owner"
+    slot: str = ""
+    tier: Literal["daily", "core"] = "daily"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What memory did with a candidate, and why. `record` is None when nothing was kept."""
+
+    action: Literal["created", "reinforced", "replaced", "refused", "discarded"]
+    reason: str
+    record: int | None = None
+
+
+class TurnEffects(Protocol):
+    """What a post-processor may do to the turn it is part of; all of it commits with the turn, or not at all."""
+
+    @property
+    def session(self) -> str: ...
+
+    @property
+    def principal(self) -> Principal: ...
+
+    def admit(self, candidate: Candidate) -> None:
+        """Ask memory to take this in, in the turn's own transaction."""
+        ...
+
+    def end_bootstrap(self) -> None:
+        """Onboarding is over in this chat."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """A tag the model wrote: its canonical name, its attributes as written, and what stood inside."""
+
+    name: str
+    content: str
+    attributes: str = ""
+
+
+class PostProcessor(Protocol):
+    """What happens when the model writes a tag. One scan finds all tags; each processor gets its own."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tag's names, the canonical one first, the rest aliases. A name that ends in `/` has no content."""
+        ...
+
+    def extract(self, elements: Sequence[Element]) -> tuple[str, ...]:
+        """Which contents count: trimmed, blanks dropped, all or only the last. Pure."""
+        ...
+
+    def apply(self, items: Sequence[str], turn: TurnEffects) -> None:
+        """Write what was extracted into the turn. An exception costs these items, never the reply."""
+        ...
+
+
+# ── plugins ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+SettingsT = TypeVar("SettingsT", bound=BaseModel)
+PartT = TypeVar("PartT")
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What every plugin is handed beside its own settings."""
+
+    home: Path
+    clock: Clock
+    bot_name: str
+
+
+class NoSettings(BaseModel, extra="forbid"):
+    """For a plugin that has nothing to set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin(Generic[SettingsT, PartT]):
+    """The target of an entry point: the model of its settings, and how to build the part from them.
+
+    Importing the module that holds it must be cheap: import SDKs inside `build`.
+    `build` raises ConfigError when a person must fix something.
+    """
+
+    settings: type[SettingsT]
+    build: Callable[[SettingsT, Surroundings], PartT]

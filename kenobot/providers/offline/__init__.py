@@ -1,0 +1,34 @@
+"""The embedded provider: no key, no network, no model. It stores, recalls, and says honestly what it is."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from kenobot.ports import Delta, NoSettings, Plugin, Request, Surroundings, Usage
+from kenobot.providers.offline.answer import answer
+from kenobot.providers.offline.reading import read
+from kenobot.tokens import estimate
+
+_PIECE = 48  # characters a delta
+
+
+class OfflineProvider:
+    """Answers from what stands in the request, and from nothing else; the same request, the same answer."""
+
+    name = "offline"
+
+    async def stream(self, request: Request) -> AsyncIterator[Delta]:
+        """Yield the answer in pieces. It cannot fail: there is nobody on the other side."""
+        reply = answer(read(request))
+        for at in range(0, len(reply), _PIECE):
+            yield Delta(text=reply[at : at + _PIECE])
+            await asyncio.sleep(0)  # a place to be cancelled at, like any stream
+        texts = [block.text for block in request.system] + [message.text for message in request.messages]
+        usage = Usage(input_tokens=sum(map(estimate, texts)), output_tokens=estimate(reply))
+        yield Delta(stop_reason="end_turn", usage=usage, model=self.name)
+
+
+def _build(_settings: NoSettings, _surroundings: Surroundings) -> OfflineProvider:
+    return OfflineProvider()
+
+
+plugin = Plugin(settings=NoSettings, build=_build)

@@ -1,0 +1,227 @@
+"""From what was read to what is said. Pure: the same request always gets the same answer."""
+
+import re
+
+from kenobot.language import Language
+from kenobot.providers.offline import phrases
+from kenobot.providers.offline.matching import fold, rank
+from kenobot.providers.offline.phrases import NAME_FACT, PHRASES, QUOTES, Phrase
+from kenobot.providers.offline.reading import Reading, Remembered
+
+MOST_FOUND = 5
+MOST_LISTED = 30
+_LONGEST_QUOTE = 300  # characters; a longer line is cut
+_LONGEST_STATEMENT = 600  # characters; beyond that it is a text, not something said about oneself
+
+_MARKS = " .,;:!?¿¡…"
+_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
+_MENTION = re.compile(r"\A@\w+[\s,:]*")
+_THANKS_AND_MORE = re.compile(rf"{phrases.THANKS.pattern}[.,;!]+\s*(?=[¿¡]?\w)", re.IGNORECASE)
+_TAG_OPENER = re.compile(r"<(?=[/!]?[^\W\d_])")
+
+
+def answer(reading: Reading) -> str:
+    """The reply, with the tags that make KenoBot remember."""
+    if reading.onboarding:
+        return _onboarding(reading)
+    return _reply(reading)
+
+
+def _say(reading: Reading, phrase: Phrase, *values: object) -> str:
+    return PHRASES[phrase][reading.language].format(*values)
+
+
+def _reply(reading: Reading) -> str:
+    said = _without_opening(reading.said)
+    if not said:
+        greeted = not reading.said or phrases.GREETING.match(reading.said)
+        return _say(reading, "hello" if greeted else "ready")
+    if repeated := phrases.REPEAT.match(said):
+        return said[repeated.end() :].strip() or _say(reading, "cannot")
+    if stored := _remember(reading, said):
+        return stored
+    if phrases.YES_OR_NO.match(said):
+        return _say(reading, "ready")
+    for pattern, phrase in _SHORT_ANSWERS:
+        if pattern.match(said):
+            return _say(reading, phrase)
+    if phrases.EVERYTHING.match(said):
+        return _everything(reading)
+    facts, question = _statements(said)
+    stored = "\n".join(_noted(reading, fact) for fact in facts)
+    if not facts and ("?" in said or "？" in said or phrases.QUESTION.match(said)):
+        question = said
+    if question:
+        return f"{stored}\n\n{_recall(reading, question)}".strip()
+    return stored or _recall(reading, said, otherwise="cannot")
+
+
+_SHORT_ANSWERS: tuple[tuple[re.Pattern[str], Phrase], ...] = (
+    (phrases.FORGET, "forget"),
+    (phrases.ABOUT_THE_BOT, "about"),
+    (phrases.THANKS, "welcome"),
+    (phrases.FAREWELL, "bye"),
+)
+
+
+def _without_opening(said: str) -> str:
+    """`said` after its greetings and politenesses: of "Hola, por favor, recuerda…" the request remains."""
+    said = _MENTION.sub("", said, count=1)
+    for _ in range(4):
+        opening = phrases.GREETING.match(said) or phrases.POLITE.match(said) or _THANKS_AND_MORE.match(said)
+        if not opening:
+            break
+        rest = said[opening.end() :].lstrip(" \t\n,;:.!¡")
+        name = re.match(r"(?i)keno(?:bot)?\b[\s,;:.!?]*", rest)
+        said = rest[name.end() :] if name else rest
+    return "" if not any(char.isalnum() for char in said) else said
+
+
+# ── storing ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _remember(reading: Reading, said: str) -> str:
+    """The answer to a request to remember; "" when `said` is none."""
+    here = phrases.IN_THIS_CHAT.match(said)
+    rest = said[here.end() :].lstrip(" ,:;") if here else said
+    asked = phrases.REMEMBER.match(rest)
+    if not asked:
+        return _noted(reading, rest, here=True) if here and rest and "?" not in rest else ""
+    fact = rest[asked.end() :]
+    if inner := phrases.IN_THIS_CHAT.match(fact):
+        here, fact = inner, re.sub(r"\A[\s,:;]*(?:(?:that|que)\b)?[\s,:;]*", "", fact[inner.end() :], flags=re.I)
+    if not _plain(fact) or _asks_back(rest, asked.end()):
+        return ""
+    return _noted(reading, fact, here=here is not None)
+
+
+def _asks_back(said: str, start: int) -> bool:
+    """Whether "remember …?" wants to know something rather than have it stored: "¿recuerda cuándo …?"."""
+    return said.rstrip().endswith("?") and bool(phrases.QUESTION.match(said[start:]))
+
+
+def _noted(reading: Reading, fact: str, *, here: bool = False) -> str:
+    plain = _plain(fact)
+    tag = "chat-memory" if here else "memory"
+    return f"{_say(reading, 'noted_chat' if here else 'noted', plain)}\n<{tag}>{plain}</{tag}>"
+
+
+def _plain(fact: str) -> str:
+    """`fact` on one line, as said, without trailing politeness and without anything that could pass for a tag."""
+    text = " ".join(fact.split()).rstrip(_MARKS)
+    for _ in range(2):
+        for ending in (*phrases.PLEASE, *phrases.AFTERTHOUGHTS):
+            before = text[: -len(ending)]
+            cut = before.endswith((" ", ",")) if ending in phrases.PLEASE else before.rstrip()[-1:] in _MARKS
+            if text.casefold().endswith(ending) and before.strip() and cut:
+                text = before.rstrip(_MARKS)
+    return _inert(text)
+
+
+def _inert(text: str) -> str:
+    return _TAG_OPENER.sub("‹", text)
+
+
+def _statements(said: str) -> tuple[list[str], str]:
+    """What `said` tells about the person, a fact each, and the question that comes with it, if any."""
+    facts: list[str] = []
+    questions: list[str] = []
+    if len(said) > _LONGEST_STATEMENT:
+        return [], ""
+    for sentence in _SENTENCE_END.split(said):
+        if sentence.rstrip().endswith("?"):
+            questions.append(sentence)
+        elif phrases.STATEMENT.match(sentence):
+            facts.append(sentence)
+        elif facts:  # an abbreviation cut it, or it goes on about the same thing
+            facts[-1] += f" {sentence}"
+    return facts, (" ".join(questions) if facts else "")
+
+
+# ── recalling ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _recall(reading: Reading, question: str, otherwise: Phrase = "nothing") -> str:
+    """What memory has to say to `question`, quoted; the phrase `otherwise` when it has nothing."""
+    if phrases.MY_NAME.match(question) and (name := _known_name(reading)):
+        return _say(reading, "your_name", name)
+    lines = [line.text for line in reading.remembered]
+    own = bool(phrases.ABOUT_ONESELF.search(question))
+    best = rank(question, lines, MOST_FOUND, lambda line: own and phrases.STATEMENT.match(line) is not None)
+    found = [reading.remembered[at] for at in best]
+    if not found:
+        return _say(reading, otherwise)
+    return "\n".join([_say(reading, "found"), *(_quoted(line, reading.language) for line in found)])
+
+
+def _known_name(reading: Reading) -> str:
+    """The person's name as memory has it; the one said last wins."""
+    for line in reversed(reading.remembered):
+        if name := phrases.SAID_NAME.match(line.text) or phrases.THEIR_NAME.match(line.text):
+            return _inert(name[1].rstrip(".,;"))
+    return ""
+
+
+def _everything(reading: Reading) -> str:
+    if not reading.remembered:
+        return _say(reading, "nothing_at_all")
+    shown = reading.remembered[-MOST_LISTED:]
+    lines = [_say(reading, "everything"), *(_quoted(line, reading.language) for line in shown)]
+    if more := len(reading.remembered) - len(shown):
+        lines.append(_say(reading, "more", more))
+    return "\n".join(lines)
+
+
+def _quoted(line: Remembered, language: Language) -> str:
+    text = _inert(line.text)
+    text = text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE].rstrip() + "…"
+    return f"- {QUOTES[language].format(text)}" + (f" ({line.day})" if line.day else "")
+
+
+# ── getting to know one another ──────────────────────────────────────────────────────────────────────────────────
+
+
+def _onboarding(reading: Reading) -> str:
+    """Introduce ourselves, ask for the name once, and finish when it was said or refused."""
+    asked = any(sentence in reading.answered for sentence in PHRASES["ask_name"].values())
+    said = _without_opening(reading.said)
+    fact, name = _name_in(said, reading.language, asked=asked)
+    if name:
+        facts, _ = _statements(said)
+        kept = [_plain(each) for each in facts]
+        if not any(phrases.SAID_NAME.match(each) for each in kept):
+            kept = [fact, *(each for each in kept if name not in each)]
+        tags = [f"<memory>{each}</memory>" for each in kept]
+        return "\n".join([_say(reading, "met", name), *tags, _finished(reading)])
+    if asked and phrases.NO_NAME.match(said):
+        return f"{_say(reading, 'no_name')}\n{_finished(reading)}"
+    if asked:
+        return _reply(reading)
+    introduction = f"{_say(reading, 'intro')}\n\n{_say(reading, 'ask_name')}"
+    reply = _reply(reading)
+    empty = {_say(reading, phrase) for phrase in _SAYS_NOTHING_NEW}
+    return introduction if reply in empty else f"{reply}\n\n{introduction}"
+
+
+def _name_in(said: str, language: Language, *, asked: bool) -> tuple[str, str]:
+    """The fact to remember and the name in it; two "" when no name was said."""
+    if told := phrases.SAID_NAME.match(said) or phrases.PRESENTED.match(said):
+        name = _inert(told[1].rstrip(".,;"))
+        return NAME_FACT[language].format(name), name
+    bare = phrases.BARE_NAME.match(said) if asked else None
+    if not bare or any(pattern.match(said) for pattern in _NO_NAMES):
+        return "", ""
+    words = {fold(word) for word in bare[1].split()} - phrases.NAME_PARTICLES
+    if not words or words & phrases.STOP_WORDS:
+        return "", ""
+    name = _inert(bare[1].rstrip("."))
+    name = name.title() if name.islower() else name
+    return NAME_FACT[language].format(name), name
+
+
+_NO_NAMES = (phrases.NO_NAME, phrases.STATEMENT, phrases.REMEMBER, *(pattern for pattern, _ in _SHORT_ANSWERS))
+_SAYS_NOTHING_NEW: tuple[Phrase, ...] = ("hello", "ready", "cannot", "nothing", "about", "nothing_at_all")
+
+
+def _finished(reading: Reading) -> str:
+    return f"<user-update>{_say(reading, 'language')}</user-update>\n<bootstrap-complete/>"

@@ -1,0 +1,79 @@
+"""Which remembered lines speak to a question: by the words they share, in any script."""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from math import log
+
+from kenobot.providers.offline.phrases import ACCENTED, CONCEPTS, STOP_WORDS
+
+_WEAK = 0.5  # of the best line's score; what scores less is noise beside it
+
+# Scripts that put no spaces between words, as (first, last) code points: Thai to Burmese, Khmer, kana, Han, Hangul.
+_UNSPACED = (
+    (0x0E00, 0x109F),
+    (0x1780, 0x17FF),
+    (0x3040, 0x30FF),
+    (0x3400, 0x9FFF),
+    (0xAC00, 0xD7AF),
+    (0x20000, 0x3FFFF),
+)
+
+
+def stems(text: str) -> frozenset[str]:
+    """The content words of `text`, folded so that case, accents, plurals and width do not matter.
+
+    Scripts without spaces give pairs of neighbouring characters instead. Stop words give nothing.
+    """
+    found: set[str] = set()
+    for word in _words(text):
+        if any(_is_unspaced(char) for char in word):
+            found.update(word[at : at + 2] for at in range(max(1, len(word) - 1)))
+        elif len(word) > 1 or not word.isascii() or word.isdigit():
+            found.add(_MEANING.get(_stem(word), _stem(word)))
+    return frozenset(found - _STOPS)
+
+
+def rank(question: str, lines: Sequence[str], most: int, favoured: Callable[[str], bool]) -> list[int]:
+    """Positions in `lines` of those that share content words with `question`, best first, at most `most`.
+
+    A word that few lines have counts for more, and a favoured line counts half as much again. Of equals the later one
+    comes first, for it is the newer.
+    """
+    asked = stems(question)
+    bags = [stems(line) for line in lines]
+    spread = Counter(stem for bag in bags for stem in bag & asked)
+    scores = [sum(log(1 + len(lines) / spread[stem]) for stem in bag & asked) for bag in bags]
+    scores = [score * (1.5 if score and favoured(line) else 1) for score, line in zip(scores, lines, strict=True)]
+    best = max(scores, default=0.0)
+    hits = [at for at, score in enumerate(scores) if score > 0 and score >= best * _WEAK]
+    return sorted(hits, key=lambda at: (-scores[at], -at))[:most]
+
+
+def fold(text: str) -> str:
+    """`text` without differences of case, width and accent. Only Latin-style accents go: others are letters."""
+    opened = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text).casefold())
+    return unicodedata.normalize("NFC", "".join(char for char in opened if not "\u0300" <= char <= "\u036f"))
+
+
+def _words(text: str) -> Iterable[str]:
+    plain = unicodedata.normalize("NFKC", text).casefold().replace("'s ", " ").replace("’s ", " ")
+    words = "".join(char if char.isalnum() or unicodedata.category(char)[0] == "M" else " " for char in plain).split()
+    return (ACCENTED.get(word) or fold(word) for word in words)
+
+
+@lru_cache(maxsize=4096)
+def _stem(word: str) -> str:
+    """`word` without a plural's ending: flores and flor, lives and live come together."""
+    if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
+        word = word[:-1]
+    return word[:-1] if len(word) > 3 and word.endswith("e") else word
+
+
+def _is_unspaced(char: str) -> bool:
+    return any(first <= ord(char) <= last for first, last in _UNSPACED)
+
+
+_STOPS = frozenset(_stem(word) for word in STOP_WORDS) | STOP_WORDS
+_MEANING = {_stem(word): f"={row[0]}" for row in CONCEPTS for word in row}

@@ -1,0 +1,131 @@
+"""Reads a request the way a model would: who said what, and which remembered lines stand in the prompt."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from kenobot.language import Language, guess
+from kenobot.ports import Block, Request
+from kenobot.providers.offline.phrases import SPANISH
+
+CONTEXT = "<kenobot-context>"
+
+_MEMORY = re.compile(r"#{2,3} +(?:Long-term memory|Recent notes|Chat-specific memory|Preferences)\b")
+_SCRATCHPAD = re.compile(r"#{2,3} +Working memory\b")
+_OTHER = re.compile(r"#{1,3} +(?:Memory|Memory tags|Chat context|First Conversation)\b|</?kenobot-context>")
+_DAY = re.compile(r"#{2,4} +(\d{4}-\d{2}-\d{2})\s*$")
+_ENTRY = re.compile(r"#{2,4} +\d{1,2}:\d{2}(?::\d{2})? +[—–-] +(.*)$")
+_BULLET = re.compile(r"(?:[-*+]|\d{1,3}[.)]) +(.*)$")
+_BOOTSTRAP = "## First Conversation — Bootstrap"
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A line of memory as it stands in the prompt, and its day when it has one."""
+
+    text: str
+    day: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """All the offline provider goes by.
+
+    said: the person's last words. answered: our last words before them, "" at the start of a conversation.
+    """
+
+    said: str
+    answered: str
+    remembered: tuple[Remembered, ...]
+    onboarding: bool
+    language: Language
+
+
+def read(request: Request) -> Reading:
+    """What `request` says. Of the conversation only the last exchange counts, of memory everything in the prompt."""
+    context: list[Block] = []
+    said: list[str] = []
+    answered = ""
+    for message in request.messages:
+        if message.role == "assistant":
+            answered = message.text
+            continue
+        context.extend(block for block in message.blocks if _is_context(block))
+        said.append("\n\n".join(block.text for block in message.blocks if not _is_context(block)))
+    last = unicodedata.normalize("NFC", said[-1]).strip() if said else ""
+    # In the frozen part the days come newest first; what came up in the conversation is newer than all of it.
+    frozen = sorted((line for block in request.system for line in _memory(block.text)), key=lambda line: line.day)
+    news = [line for block in context for line in _memory(block.text)]
+    before = guess("\n".join([*said[-6:-1], answered]))
+    return Reading(
+        said=last,
+        answered=answered,
+        remembered=tuple(_unique([*frozen, *news])),
+        onboarding=any(_BOOTSTRAP in block.text for block in request.system),
+        language="es" if SPANISH.match(last) else guess(last, default=before),
+    )
+
+
+def _is_context(block: Block) -> bool:
+    return block.text.lstrip().startswith(CONTEXT)
+
+
+def _unique(lines: Iterable[Remembered]) -> list[Remembered]:
+    """Each text once, where it was said last; the newest line comes last."""
+    latest: dict[str, Remembered] = {}
+    for line in lines:
+        key = " ".join(line.text.casefold().split())
+        latest.pop(key, None)
+        latest[key] = line
+    return list(latest.values())
+
+
+def _memory(text: str) -> Iterator[Remembered]:
+    """The remembered lines of one block: bullets and dated entries below the headings of memory.
+
+    A line that is indented goes on with the one before it.
+    """
+    item: Remembered | None = None
+    for found in _pieces(text):
+        if found.goes_on and item:
+            item = Remembered(f"{item.text} {found.text}", item.day)
+            continue
+        if item:
+            yield item
+        item = Remembered(found.text, found.day)
+    if item:
+        yield item
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    text: str
+    day: str
+    goes_on: bool = False
+
+
+def _pieces(text: str) -> Iterator[_Piece]:
+    section: re.Pattern[str] | None = None
+    day = ""
+    ruled = False  # after a line of dashes a new heading begins another part of the prompt
+    for raw in text.splitlines():
+        line = raw.strip()
+        if not line:
+            continue
+        if opened := next((kind for kind in (_MEMORY, _SCRATCHPAD, _OTHER) if kind.match(line)), None):
+            section, day, ruled = (None if opened is _OTHER else opened), "", False
+        elif section is None:
+            continue
+        elif line == "---":
+            ruled = True
+        elif dated := _DAY.match(line):
+            day = dated[1]
+        elif found := _ENTRY.match(line) or _BULLET.match(line):
+            yield _Piece(found[1].strip().removeprefix("\\"), day, goes_on=raw.startswith("  "))
+        elif line.startswith("#"):
+            section = None if ruled or section is _SCRATCHPAD else section
+        elif raw.startswith("  "):
+            yield _Piece(line.removeprefix("\\"), day, goes_on=True)
+        elif section is _SCRATCHPAD and not line.startswith("_"):
+            yield _Piece(line, day)

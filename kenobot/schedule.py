@@ -1,0 +1,52 @@
+"""What has to happen every so often. APScheduler lives here."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import UTC
+from typing import Any
+
+_log = logging.getLogger(__name__)
+
+Job = Callable[[], Awaitable[None]]
+
+
+class Schedule:
+    """Runs jobs while started. A late job is run once, however late; a failing one is logged and comes again."""
+
+    def __init__(self) -> None:
+        self._jobs: list[tuple[str, float, Job]] = []
+        self._running: set[asyncio.Task[Any]] = set()
+        self._scheduler: Any = None
+
+    def every(self, seconds: float, name: str, job: Job) -> None:
+        """Have `job` run every `seconds`, from then on after `start`."""
+        self._jobs.append((name, seconds, job))
+
+    def start(self) -> None:
+        """Begin; needs a running event loop."""
+        from apscheduler.schedulers.asyncio import AsyncIOScheduler  # takes 60 ms to import: after start-up
+
+        self._scheduler = AsyncIOScheduler(
+            timezone=UTC, job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1}
+        )
+        for name, seconds, job in self._jobs:
+            self._scheduler.add_job(self._run, "interval", seconds=seconds, args=(name, job), id=name)
+        self._scheduler.start()
+
+    async def stop(self) -> None:
+        """Start no more jobs and await those at work: the scheduler itself does not."""
+        if self._scheduler is not None:
+            self._scheduler.shutdown(wait=False)
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+    async def _run(self, name: str, job: Job) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._running.add(task)
+        try:
+            await job()
+        except Exception:
+            _log.exception("scheduled job %s failed", name)
+        finally:
+            self._running.discard(task)

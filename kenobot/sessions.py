@@ -1,0 +1,97 @@
+"""The conversation of each chat, as people saw it. Reading its end costs the same at any length."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from kenobot.db import Connection
+from kenobot.ports import Role
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One message of a conversation. `context` is what the prompt carried beside a person's words."""
+
+    id: int
+    role: Role
+    text: str
+    context: str
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The frozen beginning of a session's prompt; see the table of this name."""
+
+    session: str
+    scopes: str
+    text: str
+    day: str
+    seen: int
+    known: int
+    first: int
+    made_after: int
+
+
+def append(
+    connection: Connection,
+    session: str,
+    role: Role,
+    text: str,
+    at: datetime,
+    message: int,
+    context: str = "",
+) -> None:
+    """Add a message to a conversation, inside a transaction; the same side of the same inbox row only once."""
+    connection.execute(
+        "INSERT INTO message (session, role, text, context, at, inbox_id) VALUES (?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT DO NOTHING",
+        (session, role, text, context, at.isoformat(), message),
+    )
+
+
+def latest(connection: Connection, session: str, limit: int) -> list[Line]:
+    """The last `limit` messages, oldest first."""
+    rows = connection.execute(
+        "SELECT id, role, text, context FROM message WHERE session = ? ORDER BY id DESC LIMIT ?", (session, limit)
+    ).fetchall()
+    return [Line(*row) for row in reversed(rows)]
+
+
+def since(connection: Connection, session: str, first: int, limit: int) -> list[Line]:
+    """Messages from id `first` on, oldest first, at most `limit`."""
+    rows = connection.execute(
+        "SELECT id, role, text, context FROM message WHERE session = ? AND id >= ? ORDER BY id LIMIT ?",
+        (session, first, limit),
+    )
+    return [Line(*row) for row in rows]
+
+
+def last_at(connection: Connection, session: str) -> datetime | None:
+    """When the last message of a session was stored."""
+    row = connection.execute("SELECT at FROM message WHERE session = ? ORDER BY id DESC LIMIT 1", (session,)).fetchone()
+    return datetime.fromisoformat(row[0]) if row else None
+
+
+def frame(connection: Connection, session: str) -> Frame | None:
+    """The session's frame, if it has one."""
+    row = connection.execute(
+        "SELECT session, scopes, text, day, seen, known, first, made_after FROM frame WHERE session = ?", (session,)
+    ).fetchone()
+    return Frame(*row) if row else None
+
+
+def keep_frame(connection: Connection, frame: Frame) -> None:
+    """Store a session's frame, inside a transaction."""
+    connection.execute(
+        "INSERT OR REPLACE INTO frame (session, scopes, text, day, seen, known, first, made_after) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            frame.session,
+            frame.scopes,
+            frame.text,
+            frame.day,
+            frame.seen,
+            frame.known,
+            frame.first,
+            frame.made_after,
+        ),
+    )

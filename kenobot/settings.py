@@ -1,0 +1,342 @@
+"""What can be set, and how it is found: shipped defaults < kenobot.toml < environment < credential files.
+
+Fail closed: a key that nobody knows, a value of the wrong kind or out of range stops KenoBot with one plain line each.
+"""
+
+import difflib
+import zoneinfo
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar, get_origin
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticCustomError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from kenobot import complaints, layers, plugins
+from kenobot.errors import ConfigError, PluginError
+from kenobot.home import Home
+from kenobot.layers import ROOMS, Layer, Written
+from kenobot.plugins import Group
+from kenobot.secrets import Redactor
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+def _known_timezone(name: str) -> str:
+    try:
+        zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
+        near = difflib.get_close_matches(name, zoneinfo.available_timezones(), n=1)
+        hint = f"; did you mean {near[0]}?" if near else ", which looks like Europe/Madrid or UTC"
+        raise ValueError(f"not the name of a time zone{hint}") from error
+    return name
+
+
+def _lower(value: object) -> object:
+    return value.lower() if isinstance(value, str) else value
+
+
+def _no_repeats(names: tuple[str, ...]) -> tuple[str, ...]:
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f'"{twice[0]}" stands there twice')
+    return names
+
+
+def split_lists(model: type[BaseModel], table: Mapping[str, Any]) -> dict[str, Any]:
+    """`table` with `a, b` from an environment variable made a list where `model` wants one; blanks fall away."""
+    split = dict(table)
+    for name, field in model.model_fields.items():
+        value = split.get(name)
+        if isinstance(value, Written) and get_origin(field.annotation) in {list, tuple, set, frozenset}:
+            split[name] = [item.strip() for item in value.split(",") if item.strip()]
+    return split
+
+
+Names = Annotated[tuple[str, ...], AfterValidator(_no_repeats)]
+Text = Annotated[str, Field(min_length=1)]
+
+
+class Section(BaseModel):
+    """One table of the file. A switch is not a number, though Python thinks so."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _split_lists(cls, table: object) -> object:
+        return split_lists(cls, table) if isinstance(table, dict) else table
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_switch_for_a_number(cls, value: object) -> object:
+        if isinstance(value, bool):
+            raise PydanticCustomError("switch_type", "true and false mean nothing here")
+        return value
+
+
+class Bot(Section):
+    name: Text = "KenoBot"
+    timezone: Annotated[str, AfterValidator(_known_timezone)] = "UTC"
+    language: Annotated[Literal["auto", "en", "es"], BeforeValidator(_lower)] = "auto"
+
+
+class ProviderChoice(Section):
+    name: Text = "offline"
+    max_tokens: int = Field(4096, ge=1, le=64_000)
+    attempts: int = Field(3, ge=1, le=10)
+    breaker_failures: int = Field(5, ge=1, le=100)
+    breaker_seconds: float = Field(60, ge=1, le=3600, allow_inf_nan=False)
+
+
+class Channels(Section, extra="allow"):
+    """The tables beside `enabled` belong to the plugins they are named after."""
+
+    __pydantic_extra__: dict[str, dict[str, Any]] = Field(init=False)
+    enabled: Names = ()
+
+
+class PostProcessors(Section, extra="allow"):
+    """The tables beside `enabled` belong to the plugins they are named after."""
+
+    __pydantic_extra__: dict[str, dict[str, Any]] = Field(init=False)
+    enabled: Names = (
+        "memory",
+        "chat-memory",
+        "working-memory",
+        "user-update",
+        "chat-context",
+        "bootstrap-complete",
+    )
+
+
+class Context(Section):
+    budget_tokens: int = Field(24_000, ge=2000, le=1_000_000)
+    memory_tokens: int = Field(6000, ge=0, le=500_000)
+    history_messages: int = Field(20, ge=0, le=1000)
+    history_most: int = Field(60, ge=1, le=1000)
+    message_tokens: int = Field(4000, ge=100, le=500_000)
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Context":
+        if self.history_messages > self.history_most:
+            raise ValueError(
+                f"history_messages ({self.history_messages}) must not be more than history_most ({self.history_most})"
+            )
+        if self.memory_tokens > self.budget_tokens:
+            raise ValueError(
+                f"memory_tokens ({self.memory_tokens}) must not be more than budget_tokens ({self.budget_tokens})"
+            )
+        return self
+
+
+class Memory(Section):
+    recall: Annotated[Literal["auto", "full"], BeforeValidator(_lower)] = "auto"
+    days: int = Field(3, ge=1, le=30)
+
+
+class Loop(Section):
+    parallel_chats: int = Field(32, ge=1, le=1000)
+    backlog: int = Field(1000, ge=1, le=1_000_000)
+    attempts: int = Field(5, ge=1, le=20)
+    turn_seconds: float = Field(600, ge=5, le=86_400, allow_inf_nan=False)
+
+
+class Signals(Section):
+    keep: int = Field(20_000, ge=0, le=10_000_000)
+
+
+class Log(Section):
+    level: Annotated[Literal["debug", "info", "warning", "error"], BeforeValidator(_lower)] = "info"
+    format: Annotated[Literal["plain", "json"], BeforeValidator(_lower)] = "plain"
+
+
+class Settings(BaseSettings):
+    """Everything that can be set. Plugins' tables are kept raw: each is validated by that plugin's own model."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="forbid")
+
+    bot: Bot = Bot()
+    provider: ProviderChoice = ProviderChoice()
+    providers: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    channels: Channels = Channels()
+    postprocessors: PostProcessors = PostProcessors()
+    context: Context = Context()
+    memory: Memory = Memory()
+    loop: Loop = Loop()
+    signals: Signals = Signals()
+    log: Log = Log()
+
+    @classmethod
+    def settings_customise_sources(
+        cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource, *_: Any, **__: Any
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Only what is handed in. By itself pydantic-settings would read variables called LOG or MEMORY."""
+        return (init_settings,)
+
+    def tables(self, group: Group) -> dict[str, dict[str, Any]]:
+        """The raw tables of that group's plugins, by name."""
+        if group == "kenobot.providers":
+            return self.providers
+        room = self.channels if group == "kenobot.channels" else self.postprocessors
+        return room.__pydantic_extra__ or {}
+
+    def wanted(self, group: Group) -> tuple[str, ...]:
+        """The plugins of that group that the configuration switches on."""
+        if group == "kenobot.providers":
+            return (self.provider.name,)
+        return self.channels.enabled if group == "kenobot.channels" else self.postprocessors.enabled
+
+
+class _Source(PydanticBaseSettingsSource):
+    """A layer, handed to pydantic-settings."""
+
+    def __init__(self, settings: type[BaseSettings], layer: Layer) -> None:
+        super().__init__(settings)
+        self._layer = layer
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        return self._layer.values.get(field_name), field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        return self._layer.values
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Valid settings, and of each dotted key "default", "file PATH", "environment NAME" or "credential PATH"."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+    tables: tuple[BaseModel, ...] = ()
+
+    def origin(self, key: str) -> str:
+        """Where the value of a dotted key comes from."""
+        return self.origins.get(key, "default")
+
+    def plugin(self, group: Group, name: str, model: type[ModelT]) -> ModelT:
+        """That plugin's table as its own model. Raises ConfigError, one line a mistake."""
+        value, mistakes = _validate(self, group, name, model)
+        if value is None:
+            raise ConfigError("\n".join(mistakes))
+        return value
+
+    def secrets(self) -> Iterator[str]:
+        """Every secret in plain text, for blotting it out of what is written down."""
+        held = [self.settings.tables(group) for group in ROOMS.values()] + [dict(table) for table in self.tables]
+        yield from dict.fromkeys(secret for table in held for secret in _secrets(table))
+
+
+def load(
+    home: Home, environ: Mapping[str, str], *, text: str | None = None, given: Mapping[str, str] | None = None
+) -> Loaded:
+    """The settings of `home`. Raises ConfigError that lists every mistake. Changes nothing on disk.
+
+    text, given: what is about to be written as kenobot.toml and as credential files, to try it out before.
+    """
+    systemd = environ.get("CREDENTIALS_DIRECTORY")
+    found = (
+        layers.from_file(home.config_file, text),
+        layers.from_environment(environ),
+        layers.from_credentials(home.credentials, given or {}, Path(systemd) if systemd else None),
+    )
+    origins = {key: origin for layer in found for key, origin in layer.origins.items()}
+    settings, mistakes = _merge(found, origins)
+    loaded = Loaded(settings, origins)
+    tables: list[BaseModel] = []
+    for group in ROOMS.values():
+        good, bad = _check_plugins(loaded, group)
+        tables += good
+        mistakes += bad
+    if mistakes:
+        raise ConfigError("\n".join(mistakes))
+    return Loaded(settings, {key: origin for key, origin in origins.items() if not key.endswith(".")}, tuple(tables))
+
+
+def _merge(found: tuple[Layer, ...], origins: Mapping[str, str]) -> tuple[Settings, list[str]]:
+    """The settings that the layers, weakest first, come to; sections with mistakes keep their defaults."""
+    try:
+        return _layered(found)(), []
+    except ValidationError as error:
+        mistakes = complaints.explain(error, Settings, origins, list(complaints.keys(Settings)))
+        spoilt = {detail["loc"][0] for detail in error.errors()}
+        rest = tuple(Layer({key: v for key, v in layer.values.items() if key not in spoilt}) for layer in found)
+        return _layered(rest)(), mistakes
+
+
+def _layered(found: tuple[Layer, ...]) -> type[Settings]:
+    class Layered(Settings):
+        @classmethod
+        def settings_customise_sources(
+            cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource, *_: Any, **__: Any
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
+            return tuple(_Source(settings_cls, layer) for layer in reversed(found))
+
+    return Layered
+
+
+def _check_plugins(loaded: Loaded, group: Group) -> tuple[list[BaseModel], list[str]]:
+    """The valid tables of that group's plugins, and what is wrong with the others.
+
+    A table of a plugin that is not switched on may be incomplete. A plugin that cannot be imported is left to whoever
+    starts it: the rest shall run without it.
+    """
+    good: list[BaseModel] = []
+    mistakes: list[str] = []
+    section, installed = group.removeprefix("kenobot."), plugins.names(group)
+    wanted, tables = loaded.settings.wanted(group), loaded.settings.tables(group)
+    for name in dict.fromkeys((*wanted, *tables)):
+        if name in installed:
+            try:
+                model = plugins.load(group, name).settings
+            except PluginError:
+                continue
+            value, bad = _validate(loaded, group, name, model, complete=name in wanted)
+            good += [value] if value else []
+            mistakes += bad
+        elif name in wanted:
+            key = ("provider", "name") if group == "kenobot.providers" else (section, "enabled")
+            mistakes.append(complaints.where(key, loaded.origins) + plugins.unknown(group, name))
+        else:
+            known = [f"{section}.{other}" for other in installed]
+            mistakes.append(complaints.unknown((section, name), tables[name], loaded.origins, known))
+    return good, mistakes
+
+
+def _validate(
+    loaded: Loaded, group: Group, name: str, model: type[ModelT], complete: bool = True
+) -> tuple[ModelT | None, list[str]]:
+    """A plugin's table as its model, or what is wrong with it; unless `complete`, what it lacks is not."""
+    at = (group.removeprefix("kenobot."), name)
+    table = loaded.settings.tables(group).get(name, {})
+    known = list(complaints.keys(model, at))
+    stray = set() if model.model_config.get("extra") == "allow" else table.keys() - model.model_fields.keys()
+    mistakes = [complaints.unknown((*at, key), table[key], loaded.origins, known) for key in sorted(stray)]
+    try:
+        value = model.model_validate(split_lists(model, {key: v for key, v in table.items() if key not in stray}))
+    except ValidationError as error:
+        lines = complaints.explain(error, model, loaded.origins, known, at)
+        about = zip(lines, error.errors(), strict=True)
+        mistakes += [line for line, detail in about if complete or (detail["loc"] and detail["type"] != "missing")]
+        return None, list(map(Redactor(loaded.secrets()).known, mistakes))
+    return (None if mistakes else value), mistakes
+
+
+def _secrets(value: object) -> Iterator[str]:
+    if isinstance(value, SecretStr):
+        yield from filter(None, [value.get_secret_value()])
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _secrets(inner)

@@ -1,0 +1,57 @@
+"""Every signal: its name, what it carries, and one line of meaning.
+
+A signal is a doorbell: it wakes, announces and lets plugins watch. What must not be lost is in the database before
+the signal is sent. Names exist only here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+Value = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A kind of signal. `texts` names the payload keys that hold people's words: the audit keeps only their length."""
+
+    name: str
+    meaning: str
+    texts: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """One signal sent: what, with what, from where, because of which message, when."""
+
+    signal: Signal
+    payload: Mapping[str, Value]
+    source: str
+    trace: str
+    at: datetime
+
+
+_TEXT = frozenset({"text"})
+
+MESSAGE_IN = Signal("message:in", "a person's message has been stored and waits for its turn", _TEXT)
+MESSAGE_DENIED = Signal("message:denied", "somebody who may not talk to the bot tried to")
+MESSAGE_OUT = Signal("message:out", "a reply has been committed and waits in the outbox", _TEXT)
+MESSAGE_SENT = Signal("message:sent", "the platform took a part of a reply")
+MESSAGE_FAILED = Signal("message:failed", "a part of a reply could not be delivered")
+MESSAGE_DEAD = Signal("message:dead", "a message was given up on and lies in the dead-letter box")
+THINKING_START = Signal("thinking:start", "a turn began; an answer is on its way")
+THINKING_END = Signal("thinking:end", "that turn is over, well or badly")
+TURN_FAILED = Signal("turn:failed", "the person was told that there is no answer")
+REPLY_GRADED = Signal("reply:graded", "the metacognition post-processor has looked at a reply")
+TAG_INERT = Signal("tag:inert", "a tag also stood in the message it answers and was not acted on")
+PROCESSOR_FAILED = Signal("postprocessor:failed", "a post-processor broke; the reply went out without it")
+MEMORY_WRITTEN = Signal("memory:written", "memory took in, changed or refused something", _TEXT)
+CONFIG_CHANGED = Signal("config:changed", "what the prompt is made of has changed: memory, context or identity")
+BOOTSTRAP_DONE = Signal("bootstrap:done", "onboarding ended in a chat")
+RECEIVER_FAILED = Signal("receiver:failed", "a receiver of a signal raised or ran out of time")
+CHANNEL_DOWN = Signal("channel:down", "a channel stopped with an error and will be started again")
+HEALTH_DEGRADED = Signal("health:degraded", "something needs the owner's eye")
+STARTED = Signal("kenobot:started", "everything is up")
+STOPPING = Signal("kenobot:stopping", "intake is over, turns are finishing")
+
+ALL: Mapping[str, Signal] = {signal.name: signal for signal in tuple(globals().values()) if isinstance(signal, Signal)}

@@ -1,0 +1,23 @@
+"""How long a text is for a language model, without asking one."""
+
+BYTES_A_TOKEN = 3.5
+
+
+def estimate(text: str) -> int:
+    """About how many tokens `text` has, rounded up.
+
+    Byte-level tokenizers come to 3.5–4.5 bytes a token over English, Spanish and code, and to about 3 over Chinese;
+    3.5 errs on the side of too many.
+    """
+    return int(len(text.encode("utf-8", "surrogatepass")) / BYTES_A_TOKEN) + 1
+
+
+def clip(text: str, tokens: int) -> str:
+    """The beginning of `text` that fits into `tokens`, cut between characters."""
+    room = max(0, int((tokens - 1) * BYTES_A_TOKEN))
+    raw = text.encode("utf-8", "surrogatepass")
+    if len(raw) <= room:
+        return text
+    while room > 0 and (raw[room] & 0xC0) == 0x80:
+        room -= 1
+    return raw[:room].decode("utf-8", "surrogatepass")

@@ -1,0 +1,1 @@
+"""What happens with a reply between the model and the person."""

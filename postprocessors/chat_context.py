@@ -1,0 +1,15 @@
+"""`<chat-context>`: what kind of chat this is, its tone and who is in it; a new one replaces the old one whole."""
+
+from kenobot.ports import Candidate, NoSettings, Plugin, TurnEffects, chat_scope
+from kenobot.postprocessors.tag import Tag
+
+
+def _candidate(text: str, turn: TurnEffects) -> Candidate:
+    return Candidate(
+        form="profile", scope=chat_scope(turn.session), text=text, slot="context", trust=turn.principal.trust
+    )
+
+
+plugin = Plugin(
+    settings=NoSettings, build=lambda settings, surroundings: Tag(("chat-context",), _candidate, last_wins=True)
+)

@@ -1,0 +1,89 @@
+"""Where the code stands in a Markdown text: what is quoted there is quoted, and must not act.
+
+Every function costs time linear in the text, whatever the text.
+"""
+
+import re
+from collections.abc import Iterator
+
+Range = tuple[int, int]
+
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
+_RUN_OR_BLANK_LINE = re.compile(r"`+|\n[ \t\r]*+\n")
+
+
+def fences(text: str) -> list[Range]:
+    """The closed fenced blocks, each from the start of its first line to the end of its last, in order.
+
+    A fence is a line of three or more backticks or tildes, indented by at most three blanks; it is closed by a line
+    of as many or more of the same and nothing else. An unclosed fence is an ordinary line.
+    """
+    lines = [(match.start(), match.end(), *_read(match[1], match[2])) for match in _FENCE.finditer(text)]
+    # Whether a fence is ever closed must be known before looking for its end: a search to the end of the text for
+    # each of many unclosed fences would be quadratic.
+    longest = {"`": 0, "~": 0}
+    closed: list[bool] = []
+    for _, _, char, size, opens, closes in reversed(lines):
+        closed.append(opens and longest[char] >= size)
+        if closes and size > longest[char]:
+            longest[char] = size
+    closed.reverse()
+
+    found: list[Range] = []
+    begin, mark, least = -1, "", 0
+    for (start, end, char, size, _, closes), has_end in zip(lines, closed, strict=True):
+        if begin < 0:
+            if has_end:
+                begin, mark, least = start, char, size
+        elif closes and char == mark and size >= least:
+            found.append((begin, end))
+            begin = -1
+    return found
+
+
+def _read(run: str, tail: str) -> tuple[str, int, bool, bool]:
+    """The character and length of a fence, and whether it may open or close a block."""
+    return run[0], len(run), run[0] == "~" or "`" not in tail, not tail or tail.isspace()
+
+
+def code(text: str) -> list[Range]:
+    """All code, in order: the closed fenced blocks, and the matched runs of backticks within one paragraph."""
+    if "`" not in text and "~~~" not in text:
+        return []
+    found: list[Range] = []
+    at = 0
+    for start, end in fences(text):
+        found += _spans(text, at, start)
+        found.append((start, end))
+        at = end
+    found += _spans(text, at, len(text))
+    return found
+
+
+def _spans(text: str, start: int, end: int) -> Iterator[Range]:
+    runs: list[Range] = []
+    for match in _RUN_OR_BLANK_LINE.finditer(text, start, end):
+        if match[0][0] == "`":
+            runs.append(match.span())
+        else:
+            yield from _matched(runs)
+            runs = []
+    yield from _matched(runs)
+
+
+def _matched(runs: list[Range]) -> Iterator[Range]:
+    following: list[int | None] = []
+    seen: dict[int, int] = {}
+    for index in range(len(runs) - 1, -1, -1):
+        size = runs[index][1] - runs[index][0]
+        following.append(seen.get(size))
+        seen[size] = index
+    following.reverse()
+
+    index = 0
+    while index < len(runs):
+        end = following[index]
+        if end is not None:
+            yield runs[index][0], runs[end][1]
+            index = end
+        index += 1

@@ -1,0 +1,83 @@
+"""Is the model only repeating what somebody else wrote? Then its tags are quotations and must not act.
+
+A person can write `<memory>` too, and so can a web page or a forwarded message. As soon as such a text holds markup of
+ours in any disguise, whatever the model tags that also stands in it counts as repeated.
+"""
+
+import html
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+# What takes no room on screen: controls, zero-width and direction marks, fillers, variation selectors, the Tags block.
+_UNSEEN = (
+    "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff"
+)
+_INVISIBLE = re.compile(f"[{_UNSEEN}]")
+# Also dropped: two ligatures, because normalising makes up to eighteen letters of each; and lone surrogates with what
+# stands in for them, because a reply has lost its own by now.
+_NOT_COMPARED = re.compile(f"[{_UNSEEN}\ufdfa\ufdfb\ud800-\udfff\ufffd]")
+# Letters of the Tags block are ASCII that models read and people do not see.
+_TAGS_BLOCK = {0xE0000 + code: chr(code) for code in range(0x20, 0x7F)}
+_IN_TAGS_BLOCK = re.compile("[\U000e0020-\U000e007e]")
+# Normalising a base with n marks costs n² steps; thirty is what Unicode itself calls enough for any language.
+_TOO_MANY_MARKS = re.compile(r"([^\w\s\x00-\x7f]{30})[^\w\s\x00-\x7f]++")
+_EDGES = " .,:;!¡?¿…'\"`´*_~()[]{}«»“”‘’-–—"
+_UNWRAPPINGS = 3
+_EFFORT = 50_000_000
+_SEPARATOR = "\0"
+
+
+def plain(text: str) -> str:
+    """`text` as it reads: entities and compatibility forms resolved, nothing invisible, one case, single blanks."""
+    for _ in range(_UNWRAPPINGS):
+        before = text
+        text = _NOT_COMPARED.sub("", text)
+        text = unicodedata.normalize("NFKC", _TOO_MANY_MARKS.sub(r"\1", text))
+        if "&" in text:
+            text = html.unescape(text)
+        if text == before:
+            break
+    return " ".join(_NOT_COMPARED.sub("", text).casefold().split())
+
+
+def is_blank(text: str) -> bool:
+    """Whether a person sees nothing of `text`."""
+    return not _INVISIBLE.sub("", text).strip()
+
+
+class Echo:
+    """What others wrote in this turn; called with an element, it says whether that is one of their sentences."""
+
+    def __init__(self, names: Mapping[str, str], untrusted: Sequence[str]) -> None:
+        self._names = {name.removesuffix("/"): canonical for name, canonical in names.items()}
+        self._untrusted = untrusted
+        self._effort = 0
+
+    def __call__(self, name: str, pieces: Sequence[str]) -> bool:
+        """Whether the element called `name`, made of these unbroken pieces of text, repeats what others wrote."""
+        if not self._mentioned:
+            return False
+        sought = [text for piece in pieces if (text := plain(piece).strip(_EDGES))]
+        if not sought:
+            return name in self._mentioned
+        # A flood of tags is no reason to block the loop; not acting is the safe answer.
+        self._effort += len(sought) * len(self._haystack)
+        return self._effort > _EFFORT or all(text in self._haystack for text in sought)
+
+    @cached_property
+    def _haystack(self) -> str:
+        readings = (reading for text in self._untrusted for reading in _readings(text))
+        return _SEPARATOR.join(plain(reading) for reading in readings)
+
+    @cached_property
+    def _mentioned(self) -> frozenset[str]:
+        name = "|".join(re.escape(name) for name in self._names) or "(?!)"
+        markup = re.compile(rf"[<‹〈⟨❮][\s/]*+({name})(?![\w-])")
+        return frozenset(self._names[match[1]] for match in markup.finditer(self._haystack))
+
+
+def _readings(text: str) -> tuple[str, ...]:
+    return (text, text.translate(_TAGS_BLOCK)) if _IN_TAGS_BLOCK.search(text) else (text,)

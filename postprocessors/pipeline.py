@@ -1,0 +1,113 @@
+"""A reply goes in; the text for the person comes out, and what the model tagged has been written into the turn."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from kenobot.errors import PluginError, StoreError
+from kenobot.language import Language, say
+from kenobot.ports import Element, PostProcessor, TurnEffects
+from kenobot.postprocessors.echo import Echo, is_blank
+from kenobot.postprocessors.scanner import Scan, scan
+
+_TAG = re.compile(r"[a-z][a-z0-9-]{1,63}/?")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What one processor wrote into the turn."""
+
+    name: str
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Processed:
+    """What became of a reply.
+
+    clean: what the person reads and the history keeps; empty only if the reply was.
+    inert: the tags that repeated somebody else's words; their text is part of `clean`.
+    failures: the processors that broke, each with the class and the message of its exception.
+    """
+
+    clean: str
+    applied: tuple[Applied, ...] = ()
+    inert: tuple[Element, ...] = ()
+    failures: tuple[tuple[str, str], ...] = ()
+
+
+class Pipeline:
+    """All post-processors over one scan.
+
+    redact: blots secrets out of what people and logs will read; what is to be remembered passes memory's own gate.
+    Raises PluginError when a tag has no proper name or two processors want the same one.
+    """
+
+    def __init__(self, processors: Sequence[PostProcessor], redact: Callable[[str], str]) -> None:
+        self._processors = tuple(processors)
+        self._redact = redact
+        self._names = _names(self._processors)
+
+    def process(
+        self, reply_text: str, untrusted: Sequence[str], turn: TurnEffects, ask_language: Language
+    ) -> Processed:
+        """Take the tags out of a reply and let each processor write its own into `turn`.
+
+        untrusted: what others wrote in this turn: the person's message, tool results, recalled memory.
+        ask_language: the language of the person's message, for the sentence that stands in for an empty reply.
+        Raises StoreError, because a turn whose disk failed cannot be committed; what else goes wrong in a processor
+        costs only that processor's items.
+        """
+        found = scan(_storable(reply_text), self._names, Echo(self._names, untrusted))
+        applied: list[Applied] = []
+        failures: list[tuple[str, str]] = []
+        for processor in self._processors:
+            try:
+                items = _run(processor, found, turn)
+            except StoreError:
+                raise
+            except Exception as error:
+                failures.append((processor.name, self._redact(f"{type(error).__name__}: {error}")))
+            else:
+                if items:
+                    applied.append(Applied(processor.name, items))
+        clean = self._redact(found.clean)
+        if is_blank(clean) and not is_blank(reply_text):
+            clean = say("broken" if failures else "noted", ask_language)
+        return Processed(clean, tuple(applied), found.inert, tuple(failures))
+
+
+def _run(processor: PostProcessor, found: Scan, turn: TurnEffects) -> tuple[str, ...]:
+    elements = tuple(element for element in found.elements if element.name == _canonical(processor))
+    items = tuple(processor.extract(elements)) if elements else ()
+    if items:
+        processor.apply(items, turn)
+    return items
+
+
+def _names(processors: Sequence[PostProcessor]) -> dict[str, str]:
+    """Every tag as its processor declares it, with the canonical name of that processor."""
+    names: dict[str, str] = {}
+    owners: dict[str, str] = {}
+    for processor in processors:
+        if not processor.tags:
+            raise PluginError(f"Post-processor {processor.name!r} names no tag.")
+        for tag in processor.tags:
+            if not _TAG.fullmatch(tag):
+                raise PluginError(f"Post-processor {processor.name!r} wants the tag {tag!r}: use a-z, 0-9 and -.")
+            bare = tag.removesuffix("/")
+            if bare in owners:
+                raise PluginError(f"Post-processors {owners[bare]!r} and {processor.name!r} both want <{bare}>.")
+            owners[bare] = processor.name
+            names[tag] = _canonical(processor)
+    return names
+
+
+def _canonical(processor: PostProcessor) -> str:
+    return processor.tags[0].removesuffix("/")
+
+
+def _storable(text: str) -> str:
+    """`text` without what JSON and the database cannot hold. Before the scan, so that no tag forms by it."""
+    return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\0", ""))

@@ -1,0 +1,22 @@
+"""`<user-update>`: how this person wants to be treated.
+
+`<user>` is the older name; `<update-preferences>` is what early onboarding texts taught the model to write.
+"""
+
+from kenobot.ports import Candidate, NoSettings, Plugin, TurnEffects
+from kenobot.postprocessors.tag import Tag
+
+_TAGS = ("user-update", "user", "update-preferences")
+
+
+def _candidate(text: str, turn: TurnEffects) -> Candidate:
+    return Candidate(
+        form="note",
+        scope=turn.principal.writes,
+        text=text,
+        category="preference",
+        trust=turn.principal.trust,
+    )
+
+
+plugin = Plugin(settings=NoSettings, build=lambda settings, surroundings: Tag(_TAGS, _candidate))

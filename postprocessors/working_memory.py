@@ -1,0 +1,15 @@
+"""`<working-memory>`: this chat's scratchpad; a new one replaces the old one whole."""
+
+from kenobot.ports import Candidate, NoSettings, Plugin, TurnEffects, chat_scope
+from kenobot.postprocessors.tag import Tag
+
+
+def _candidate(text: str, turn: TurnEffects) -> Candidate:
+    return Candidate(
+        form="scratchpad", scope=chat_scope(turn.session), text=text, slot="working", trust=turn.principal.trust
+    )
+
+
+plugin = Plugin(
+    settings=NoSettings, build=lambda settings, surroundings: Tag(("working-memory",), _candidate, last_wins=True)
+)

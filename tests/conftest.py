@@ -1,0 +1,59 @@
+"""What all tests share: no network but this machine's own, a clock that stands still, a database of one's own."""
+
+import ipaddress
+import os
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+from kenobot.db import Database
+from kenobot.testing.clock import ManualClock
+
+settings.register_profile("house", deadline=None, print_blob=True)
+settings.register_profile("ci", settings.get_profile("house"), derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "house")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_network() -> Iterator[None]:
+    """Refuse every connection that would leave this machine, so that no test depends on somebody else's."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("connect", "connect_ex"):
+            patch.setattr(socket.socket, name, _guarded(getattr(socket.socket, name)))
+        yield
+
+
+def _guarded(original: Callable[[socket.socket, Any], Any]) -> Callable[[socket.socket, Any], Any]:
+    def guard(self: socket.socket, address: Any) -> Any:
+        if self.family in (socket.AF_INET, socket.AF_INET6) and not _stays_here(address[0]):
+            raise OSError(f"A test wanted to connect to {address[0]!r}: only this machine may be talked to in tests.")
+        return original(self, address)
+
+    return guard
+
+
+def _stays_here(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    """A clock that moves only when told to."""
+    return ManualClock()
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    """A new database, closed after the test."""
+    opened = Database.open(tmp_path / "kenobot.db", tmp_path / "backups")
+    yield opened
+    await opened.close()

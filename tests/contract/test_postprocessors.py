@@ -1,0 +1,43 @@
+"""Every first-party post-processor keeps the contract that plugin authors are given."""
+
+from kenobot.ports import PostProcessor
+from kenobot.postprocessors import (
+    bootstrap_complete,
+    chat_context,
+    chat_memory,
+    memory,
+    user_update,
+    working_memory,
+)
+from kenobot.testing.postprocessor import PostProcessorContract
+from tests.unit.postprocessors.test_tags import built
+
+
+class TestMemory(PostProcessorContract):
+    def processor(self) -> PostProcessor:
+        return built(memory.plugin)
+
+
+class TestChatMemory(PostProcessorContract):
+    def processor(self) -> PostProcessor:
+        return built(chat_memory.plugin)
+
+
+class TestWorkingMemory(PostProcessorContract):
+    def processor(self) -> PostProcessor:
+        return built(working_memory.plugin)
+
+
+class TestUserUpdate(PostProcessorContract):
+    def processor(self) -> PostProcessor:
+        return built(user_update.plugin)
+
+
+class TestChatContext(PostProcessorContract):
+    def processor(self) -> PostProcessor:
+        return built(chat_context.plugin)
+
+
+class TestBootstrapComplete(PostProcessorContract):
+    def processor(self) -> PostProcessor:
+        return built(bootstrap_complete.plugin)

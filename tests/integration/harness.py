@@ -1,0 +1,185 @@
+"""Real parts around a real `kenobot run`: a Telegram server that nobody here wrote, and the bot as a process."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from aiohttp import web
+from lo_bot_api_emulator import LoBotApiEmulator
+
+TOKEN = "123456789:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+KEY = "sk-ant-api03-canary-canary-canary-canary"
+OWNER = "123456789"
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A message that the bot sent, as Telegram got it."""
+
+    chat: str
+    text: str
+    entities: Any
+
+
+class Telegram:
+    """The emulator on a loopback port of its own. `sent` is what the bot sent, in order."""
+
+    def __init__(self) -> None:
+        self.emulator = LoBotApiEmulator(enable_control=True, max_updates=10_000, max_history=100)
+        self.sent: list[Sent] = []
+        self._changed = asyncio.Condition()
+        self._number = 0
+        self._runner: web.AppRunner | None = None
+        self.port = 0
+
+    async def __aenter__(self) -> Self:
+        app = self.emulator.app()
+        app.middlewares.append(self._watch)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        await site.start()
+        server = site._server
+        assert isinstance(server, asyncio.Server)
+        self.port = server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._runner is not None
+        await self._runner.cleanup()
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/bot"
+
+    async def say(self, text: str, chat: str = OWNER, user: str = OWNER, **extra: Any) -> None:
+        """A person writes to the bot."""
+        self._number += 1
+        message = {
+            "message_id": self._number,
+            "date": int(datetime.now(UTC).timestamp()),
+            "chat": {"id": int(chat), "type": "private" if not chat.startswith("-") else "supergroup"},
+            "from": {"id": int(user), "is_bot": False, "first_name": "Adrian"},
+            "text": text,
+            **extra,
+        }
+        await self.emulator.enqueue_update({"message": message}, token=TOKEN)
+
+    async def until(self, happy: Callable[[list[Sent]], bool], seconds: float = 30) -> list[Sent]:
+        """Wait until what was sent makes `happy` true."""
+        async with asyncio.timeout(seconds), self._changed:
+            await self._changed.wait_for(lambda: happy(self.sent))
+        return self.sent
+
+    async def replies(self, count: int, seconds: float = 30) -> list[str]:
+        """Wait for `count` messages and return their texts."""
+        return [item.text for item in await self.until(lambda sent: len(sent) >= count, seconds)]
+
+    def counted(self) -> Counter[tuple[str, str]]:
+        """How often each text reached each chat."""
+        return Counter((item.chat, item.text) for item in self.sent)
+
+    @web.middleware
+    async def _watch(
+        self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+    ) -> web.StreamResponse:
+        body = await request.read()
+        response = await handler(request)
+        if request.path.endswith("/sendMessage") and response.status == 200:
+            fields = await _fields(request, body)
+            async with self._changed:
+                self.sent.append(Sent(str(fields["chat_id"]), str(fields["text"]), fields.get("entities")))
+                self._changed.notify_all()
+        return response
+
+
+async def _fields(request: web.Request, body: bytes) -> dict[str, Any]:
+    if request.content_type == "application/json":
+        fields: dict[str, Any] = json.loads(body)
+        return fields
+    return dict(await request.post())
+
+
+@dataclass
+class Bot:
+    """`kenobot run` as a process of its own. `log` holds what it wrote to stderr over all its lives."""
+
+    home: Path
+    telegram: Telegram
+    model_url: str
+    start_at: str = ""
+    extra: str = ""
+    log: list[str] = field(default_factory=list)
+    process: asyncio.subprocess.Process | None = None
+    _reader: asyncio.Task[None] | None = None
+    _ready: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def configure(self, owners: tuple[str, ...] = (OWNER,)) -> None:
+        """Write the home's kenobot.toml."""
+        self.home.mkdir(mode=0o700, exist_ok=True)
+        (self.home / "kenobot.toml").write_text(
+            "[provider]\nname = 'anthropic'\n"
+            f"[providers.anthropic]\nbase_url = '{self.model_url}'\n"
+            "[channels]\nenabled = ['telegram']\n"
+            f"[channels.telegram]\nbase_url = '{self.telegram.base_url}'\nowners = {list(owners)!r}\n"
+            f"poll_seconds = 1\n{self.extra}"
+        )
+
+    async def start(self) -> None:
+        """Start it and wait until it says that it is ready."""
+        module = ["tests.integration.clocked", self.start_at] if self.start_at else ["kenobot"]
+        self._ready.clear()
+        self.process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            *module,
+            "run",
+            "--home",
+            str(self.home),
+            stderr=asyncio.subprocess.PIPE,
+            env={**os.environ, "TELEGRAM_BOT_TOKEN": TOKEN, "ANTHROPIC_API_KEY": KEY},
+            cwd=Path(__file__).resolve().parents[2],
+        )
+        self._reader = asyncio.create_task(self._read(self.process))
+        waiting = asyncio.create_task(self._ready.wait())
+        ended = asyncio.create_task(self.process.wait())
+        async with asyncio.timeout(30):
+            await asyncio.wait({waiting, ended}, return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+        if not self._ready.is_set():
+            raise AssertionError("kenobot did not start:\n" + "".join(self.log[-20:]))
+        ended.cancel()
+
+    async def kill(self) -> None:
+        """kill -9."""
+        await self._end(signal.SIGKILL)
+
+    async def terminate(self) -> int:
+        """SIGTERM; returns the exit code."""
+        return await self._end(signal.SIGTERM)
+
+    async def _end(self, number: int) -> int:
+        assert self.process is not None
+        if self.process.returncode is None:
+            self.process.send_signal(number)
+        async with asyncio.timeout(15):
+            code = await self.process.wait()
+        if self._reader is not None:
+            await self._reader
+        return code
+
+    async def _read(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stderr is not None
+        async for line in process.stderr:
+            text = line.decode("utf-8", "replace")
+            self.log.append(text)
+            if "ready:" in text:
+                self._ready.set()

@@ -1,0 +1,125 @@
+"""What the tag scanner keeps to, whatever the reply."""
+
+import html
+import re
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from kenobot.postprocessors.code import code
+from kenobot.postprocessors.pipeline import Pipeline
+from kenobot.postprocessors.scanner import scan
+from kenobot.testing.postprocessor import RecordingTurn
+from tests.unit.postprocessors.test_scanner import NAMES
+from tests.unit.postprocessors.test_tags import TAGS
+
+WORDS = "|".join(name.rstrip("/") for name in NAMES if name != "user")
+MARKUP = re.compile(rf"</?(?:{WORDS})(?:\s[^<>‹]*)?/?>", re.IGNORECASE)
+SHARDS = (
+    *(f"<{name}>" for name in NAMES),
+    *(f"</{name.rstrip('/')}>" for name in NAMES),
+    *(
+        "<memory/>",
+        "<MEMORY a='b'>",
+        "</memory >",
+        "< memory >",
+        "<memory ",
+        "<mem",
+        "ory>",
+        "</mem",
+        "<chat-",
+        "<user",
+    ),
+    *("`", "``", "```", "~~~", "\n", "\n\n", "\n```\n", "\n~~~\n", "\r\n", "   ", "    ", "\t"),
+    *("<", ">", "/", "‹", "＜memory＞", "&lt;memory&gt;", "a", "b c", "é", "日", "🎉", "\u200b", "\0", "\ud800"),
+)
+steady = settings(deadline=None)  # a busy machine is no failure
+replies = st.lists(st.sampled_from(SHARDS) | st.text(max_size=3), max_size=30).map("".join)
+
+
+def is_subsequence(part: str, whole: str) -> bool:
+    rest = iter(whole)
+    return all(char in rest for char in part)
+
+
+@steady
+@given(replies)
+@example("<memory <mem<memory>x</memory>ory> y>")
+@example("` <memory>a\n\nb</memory> `<memory>x</memory>`")
+@example("    ```\n<memory></memory><memory>\n```")
+def test_no_markup_is_left_outside_code(text: str) -> None:
+    """The clean text never shows a tag of ours that is not quoted as code."""
+    clean = scan(text, NAMES).clean
+    quoted = code(clean)
+    for match in MARKUP.finditer(clean):
+        assert any(start <= match.start() < end for start, end in quoted), clean
+
+
+@steady
+@given(replies)
+def test_scanning_the_clean_text_again_changes_nothing(text: str) -> None:
+    """What a person was shown holds no tag, were it ever taken for a reply again."""
+    clean = scan(text, NAMES).clean
+    again = scan(clean, NAMES)
+    assert again.elements == ()
+    assert again.clean == clean
+
+
+@steady
+@given(replies)
+def test_contents_come_from_the_reply_in_order(text: str) -> None:
+    """Nothing is invented and nothing changes places, in the contents as in the clean text."""
+    result = scan(text, NAMES)
+    whole = text.replace("<", "‹").replace("\r", "\n")
+    for part in (result.clean, *(element.content for element in result.elements)):
+        assert is_subsequence(part.replace("<", "‹").replace("\r", "\n"), whole + "\n")
+
+
+@steady
+@given(replies)
+def test_no_text_is_shown_and_stored(text: str) -> None:
+    """Each letter is in one place: in one element, or in front of the person."""
+    result = scan(text, NAMES)
+    for char in "aé日🎉":
+        kept = result.clean.count(char) + sum(element.content.count(char) for element in result.elements)
+        assert kept <= text.count(char)
+
+
+@steady
+@given(replies)
+def test_an_echo_only_moves_text_to_the_person(text: str) -> None:
+    """Elements are the same whether they act or not; what does not act is shown."""
+    acting = scan(text, NAMES)
+    echo = scan(text, NAMES, lambda name, pieces: True)
+    assert echo.elements == ()
+    assert echo.inert == acting.elements
+    assert scan(echo.clean, NAMES).elements == ()
+
+
+@steady
+@given(st.lists(st.tuples(st.sampled_from(sorted(TAGS)), st.text("abc dé", max_size=8))))
+def test_well_formed_tags_are_all_found(pairs: list[tuple[str, str]]) -> None:
+    """Any row of closed tags comes back whole and leaves nothing."""
+    wanted = [(name, content) for name, content in pairs if name != "bootstrap-complete"]
+    result = scan("".join(f"<{name}>{content}</{name}>" for name, content in wanted), NAMES)
+    assert [(element.name, element.content) for element in result.elements] == wanted
+    assert result.clean == ""
+
+
+@steady
+@given(replies, st.sampled_from([str, str.upper, html.escape]))
+@example("<memory>\ud800</memory>", str)
+def test_what_was_only_repeated_is_never_written(text: str, disguise: type[str]) -> None:
+    """A reply that is the person's own message acts on nothing in it that has content."""
+    turn = RecordingTurn()
+    Pipeline(tuple(TAGS.values()), str).process(text, [disguise(text)], turn, "en")
+    assert turn.untouched
+
+
+@steady
+@given(replies)
+def test_every_reply_can_be_stored(text: str) -> None:
+    """Whatever the model writes, the outcome can be encoded, and something is shown unless it wrote nothing."""
+    processed = Pipeline(tuple(TAGS.values()), str).process(text, (), RecordingTurn(), "en")
+    assert "\0" not in processed.clean
+    assert processed.clean.encode("utf-8").decode("utf-8") == processed.clean

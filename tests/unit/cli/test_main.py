@@ -1,0 +1,125 @@
+"""The command line as a whole: exit codes, errors in plain lines, and a start that imports little."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kenobot import __version__
+from kenobot.cli import main, version
+from kenobot.errors import ConfigError, KenobotError, StoreFull
+from kenobot.home import Home
+
+from .conftest import Cli
+
+
+def test_version(cli: Cli) -> None:
+    """`kenobot version` prints one line."""
+    assert cli("version") == (0, f"kenobot {__version__}\n", "")
+
+
+def test_version_imports_nothing_heavy() -> None:
+    """Neither pydantic nor an SDK nor asyncio is loaded to print a version."""
+    code = (
+        "import sys; from kenobot.cli import main; main(['version']);"
+        "print([m for m in ('pydantic', 'telegram', 'anthropic', 'asyncio', 'sqlite3') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("command", ["", "setup", "chat", "run", "memory", "memory show", "memory log", "signals", "config"])
+def test_every_command_has_help(cli: Cli, command: str) -> None:
+    """--help ends well and says what the command is for."""
+    code, out, err = cli(*command.split(), "--help")
+    assert (code, err) == (0, "")
+    assert "--home DIR" in out
+
+
+@pytest.mark.parametrize("arguments", [[], ["dance"], ["memory"], ["signals", "--since", "1x"], ["signals", "--limit", "0"]])
+def test_wrong_usage_is_2(cli: Cli, arguments: list[str]) -> None:
+    """Wrong usage is explained on stderr."""
+    code, out, err = cli(*arguments)
+    assert (code, out) == (2, "")
+    assert "usage: kenobot" in err
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(ConfigError("one\ntwo"), 78), (StoreFull("one\ntwo"), 1), (KenobotError("one\ntwo"), 1)]
+)
+def test_errors_are_plain_lines(cli: Cli, monkeypatch: pytest.MonkeyPatch, error: KenobotError, code: int) -> None:
+    """Each line of an error is printed with the program's name, without a traceback."""
+
+    def fail(*_: object) -> int:
+        raise error
+
+    monkeypatch.setattr(version, "version", fail)
+    assert cli("version") == (code, "", "kenobot: one\nkenobot: two\n")
+
+
+def test_an_interrupt_is_130(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C ends with the exit code that shells expect."""
+
+    def interrupt(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(version, "version", interrupt)
+    assert cli("version") == (130, "", "")
+
+
+def test_home_may_stand_before_or_after_the_command(cli: Cli, tmp_path: Path) -> None:
+    """--home works in both places and beats KENOBOT_HOME."""
+    Home(tmp_path / "a").prepare()
+    (tmp_path / "a" / "kenobot.toml").write_text('[bot]\nname = "Ana"')
+    for arguments in (("--home", str(tmp_path / "a"), "config"), ("config", "--home", str(tmp_path / "a"))):
+        assert "Ana" in cli(*arguments)[1]
+
+
+def test_a_bad_configuration_changes_nothing(cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`run`, `chat` and `setup` refuse before they create anything."""
+    monkeypatch.setenv("KENOBOT_MEMORY__DAYS", "7days")
+    for command in (["run"], ["chat", "-m", "hello"], ["setup", "--yes"]):
+        code, out, err = cli(*command)
+        assert (code, out) == (78, "")
+        assert err == 'kenobot: KENOBOT_MEMORY__DAYS: memory.days = "7days" must be a whole number from 1 to 30.\n'
+    assert not home.path.exists()
+
+
+def test_run_needs_a_channel(cli: Cli, home: Home) -> None:
+    """Without a channel `run` says what to do instead of waiting for nothing."""
+    code, _, err = cli("run")
+    assert code == 78
+    assert "kenobot setup" in err
+    assert not home.path.exists()
+
+
+def test_a_home_in_use_is_refused(cli: Cli, home: Home) -> None:
+    """A second bot in the same home does not start."""
+    home.prepare()
+    with home.lock():
+        code, _, err = cli("chat", "-m", "hello")
+    assert code == 78
+    assert f"already running in this home (process {os.getpid()})" in err
+
+
+def test_a_reader_who_has_seen_enough_is_no_error(home: Home) -> None:
+    """`kenobot config | head -0` ends quietly."""
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-c", "from kenobot.cli import main; raise SystemExit(main(['config']))"],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_is_created_is_for_the_owner_only(home: Home) -> None:
+    """main sets the umask, so that no file is open to others even for a moment."""
+    main(["version"])
+    assert os.umask(0o077) == 0o077

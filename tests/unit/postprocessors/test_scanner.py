@@ -1,0 +1,380 @@
+"""The tag scanner, rule by rule and against the recorded cases."""
+
+from typing import Any
+
+import pytest
+
+from kenobot.ports import Element
+from kenobot.postprocessors.scanner import scan
+from tests.unit.postprocessors.recorded import recorded
+
+NAMES = {
+    "memory": "memory",
+    "chat-memory": "chat-memory",
+    "working-memory": "working-memory",
+    "user-update": "user-update",
+    "user": "user-update",
+    "update-preferences": "user-update",
+    "chat-context": "chat-context",
+    "bootstrap-complete/": "bootstrap-complete",
+}
+
+
+def found(text: str) -> tuple[str, list[tuple[str, str]]]:
+    """The clean text, and each element as name and content."""
+    result = scan(text, NAMES)
+    return result.clean, [(element.name, element.content) for element in result.elements]
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<memory>x</memory>",
+        "<MEMORY>x</Memory>",
+        "<memory >x</memory >",
+        "<memory\n>x</memory\n>",
+        "< memory >x</ memory >",
+        "< memory >x< /memory>",
+        '<memory scope="y" z>x</memory>',
+        "<memory>x</memory ignored>",
+    ],
+)
+def test_spellings_of_a_tag_are_understood(markup: str) -> None:
+    """Case, blanks and attributes do not hide a tag."""
+    assert found(f"A{markup}B") == ("AB", [("memory", "x")])
+
+
+def test_attributes_are_kept_as_written() -> None:
+    """Attributes come with the element, without the blanks around them."""
+    assert scan('<memory  scope="Chat" >x</memory>', NAMES).elements == (Element("memory", "x", 'scope="Chat"'),)
+
+
+def test_an_alias_has_its_canonical_name() -> None:
+    """Each alias yields elements of the canonical name."""
+    text = "<user>a</user><update-preferences>b</update-preferences><user-update>c</user-update>"
+    assert found(text) == ("", [("user-update", "a"), ("user-update", "b"), ("user-update", "c")])
+
+
+@pytest.mark.parametrize("markup", ["<memory/>", "<memory />", "<memory a/>", "< memory />", "<memory></memory>"])
+def test_an_empty_element_has_no_content(markup: str) -> None:
+    """A tag that closes itself is an empty element, and nothing of it is seen."""
+    assert found(f"A{markup}B") == ("AB", [("memory", "")])
+
+
+@pytest.mark.parametrize("markup", ["<bootstrap-complete/>", "<bootstrap-complete />", "<Bootstrap-Complete>"])
+def test_a_void_tag_needs_no_closer(markup: str) -> None:
+    """A tag without content acts by itself."""
+    assert found(f"Done!\n{markup}") == ("Done!", [("bootstrap-complete", "")])
+
+
+def test_a_closed_void_tag_acts_once() -> None:
+    """The closer of a tag without content is only dropped."""
+    assert found("<bootstrap-complete>a</bootstrap-complete>") == ("a", [("bootstrap-complete", "")])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```\n<memory>x</memory>\n```",
+        "a\n   ```xml\n<memory>x</memory>\n   ````",
+        "~~~\n<memory>x</memory>\n```\n~~~",
+        "a\r\n```\r\n<memory>x</memory>\r\n```\r\nb",
+        "Write `<memory>x</memory>` to keep it.",
+        "Write ``<memory>`x`</memory>`` to keep it.",
+        "A span\nover `two\n<memory>x</memory>` lines.",
+    ],
+)
+def test_tags_in_code_are_text(text: str) -> None:
+    """Fenced blocks and inline code are quotations: they stay as they are and do not act."""
+    assert found(text) == (text, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("```\n<memory>x</memory>", "```"),
+        ("```\n<memory>x</memory>\n~~~", "```\n\n~~~"),
+        ("````\n<memory>x</memory>\n```", "````\n\n```"),
+        ("    ```\na<memory>x</memory>\n", "```\na"),
+        ("a ` lone <memory>x</memory> backtick", "a ` lone  backtick"),
+        ("a ` b\n\n<memory>x</memory> ` c", "a ` b\n\n ` c"),
+        ("a `` b <memory>x</memory> ` c", "a `` b  ` c"),
+    ],
+)
+def test_code_that_is_never_closed_protects_nothing(text: str, clean: str) -> None:
+    """An unclosed fence and a lone backtick cannot swallow the tags after them."""
+    assert found(text) == (clean, [("memory", "x")])
+
+
+def test_code_within_an_element_belongs_to_its_content() -> None:
+    """A quoted tag within an element is part of what is to be remembered."""
+    assert found("<memory>write `</memory>` to end</memory>ok") == ("ok", [("memory", "write `</memory>` to end")])
+
+
+def test_the_same_tag_within_itself_is_one_element() -> None:
+    """Nested openers of one name leave no debris and do not act twice."""
+    assert found("<memory>a <memory>b</memory> c</memory>") == ("", [("memory", "a b c")])
+    assert found("<user>a <user-update>b</user-update> c</user>") == ("", [("user-update", "a b c")])
+
+
+def test_another_tag_within_one_is_its_own_element() -> None:
+    """A chat's fact within a global one is kept for the chat only."""
+    text = "<memory>outer <chat-memory>inner</chat-memory> rest</memory>done"
+    assert found(text) == ("done", [("memory", "outer  rest"), ("chat-memory", "inner")])
+
+
+def test_a_fact_two_levels_down_stays_in_the_narrow_element() -> None:
+    """Text within a narrow tag never returns to the wide one by a further opener."""
+    text = "<memory>a <chat-memory>b <memory>c</memory> d</chat-memory> e</memory>"
+    assert found(text) == ("", [("memory", "a  e"), ("chat-memory", "b c d")])
+
+
+def test_overlapping_elements_share_no_text() -> None:
+    """Where two elements overlap, the text belongs to the one opened last."""
+    text = "<memory>a<chat-memory>b</memory>c</chat-memory>d"
+    assert found(text) == ("d", [("memory", "a"), ("chat-memory", "bc")])
+
+
+def test_an_unclosed_opener_before_a_pair_is_only_dropped() -> None:
+    """A closer belongs to the last opener; the text after the first stays readable."""
+    text = "<memory>unclosed one\n<memory>second</memory> tail"
+    assert found(text) == ("unclosed one\n tail", [("memory", "second")])
+
+
+def test_what_follows_an_unclosed_opener_within_an_element_is_shown() -> None:
+    """A chat's fact whose tag is never closed is neither stored globally nor lost."""
+    assert found("<memory>a <chat-memory>b</memory> c") == ("b c", [("memory", "a ")])
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("Text with <memory>unclosed tag", "Text with unclosed tag"),
+        ("Text with a stray closer</memory>.", "Text with a stray closer."),
+        ("closed</memory> and <memory>open", "closed and open"),
+    ],
+)
+def test_half_a_pair_is_dropped(text: str, clean: str) -> None:
+    """The markup of an unclosed opener or a stray closer goes, its text stays."""
+    assert found(text) == (clean, [])
+
+
+@pytest.mark.parametrize("text", ["ssh <user>@host", "end </user> of it", "ssh <user", "</user> and <user>"])
+def test_a_placeholder_stays(text: str) -> None:
+    """`<user>` on its own is what people write for a name to fill in."""
+    assert found(text) == (text, [])
+
+
+def test_a_placeholder_before_a_pair_stays() -> None:
+    """A closed `<user>` acts even where another one is a placeholder."""
+    assert found("ssh <user>@host <user>likes ssh</user>") == ("ssh <user>@host", [("user-update", "likes ssh")])
+
+
+def test_a_placeholder_within_an_element_is_part_of_it() -> None:
+    """A fact may speak of `<user>`."""
+    assert found("<memory>ssh <user>@host</memory>") == ("", [("memory", "ssh <user>@host")])
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "<memo",
+        "<MEMORY",
+        "</memo",
+        "<chat-memory sco",
+        '<chat-memory scope="x',
+        "<user-",
+        "<bootstrap-complete/",
+        "<memory ",
+    ],
+)
+def test_a_tag_cut_off_at_the_end_is_dropped(end: str) -> None:
+    """The beginning of a tag that the end of the reply cut off is not shown."""
+    assert found(f"Fine. {end}") == ("Fine.", [])
+
+
+@pytest.mark.parametrize("end", ["<mem", "a < b", "<memoir", "<br", "<memory and then more", "`<memory`", "<user", "<"])
+def test_an_end_that_only_looks_cut_stays(end: str) -> None:
+    """Three letters are too few to tell, and other words are not ours."""
+    assert found(f"Fine. {end}") == (f"Fine. {end}", [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "heap < memory and swap > 0",
+        "<memoryless>x</memoryless>",
+        "<memory-x>x</memory-x>",
+        "＜memory＞x＜/memory＞",
+        "&lt;memory&gt;x&lt;/memory&gt;",
+        "<mem\u200bory>x</mem\u200bory>",
+        "<uſer>x</uſer>",
+        "<b>bold</b> & 1 < 2 > 0",
+        "«memory» [memory] {memory}",
+    ],
+)
+def test_look_alikes_are_text(text: str) -> None:
+    """Only real brackets around a real name make a tag."""
+    assert found(text) == (text, [])
+
+
+def test_markup_formed_by_removing_markup_is_defused() -> None:
+    """Taking one tag out cannot put another one together."""
+    text = "<mem<memory>x</memory>ory>evil</mem<memory>y</memory>ory>"
+    assert found(text) == ("‹memory>evil‹/memory>", [("memory", "x"), ("memory", "y")])
+
+
+def test_defusing_one_tag_does_not_complete_another() -> None:
+    """A defused bracket is not an attribute of the opener before it."""
+    clean, _ = found("<memory <mem<memory>x</memory>ory> y>")
+    assert clean == "<memory ‹memory> y>"
+    assert found(clean) == (clean, [])
+
+
+def test_markup_formed_within_a_content_is_defused() -> None:
+    """What is remembered holds no markup that came about by taking an inner element out."""
+    text = "<memory><chat-<user>x</user>memory>evil</memory>"
+    assert found(text) == ("", [("memory", "‹chat-memory>evil"), ("user-update", "x")])
+
+
+def test_a_cut_tag_formed_by_removal_is_defused() -> None:
+    """Removing a tag at the end cannot leave the beginning of another."""
+    assert found("a <me<memory>x</memory>mory") == ("a ‹memory", [("memory", "x")])
+    assert found("a <memo<memo") == ("a ‹memo", [])
+
+
+def test_code_that_removal_would_open_up_is_defused() -> None:
+    """A quoted tag stays quoted in words when its backticks find other partners."""
+    text = "` <memory>a\n\nb</memory> `<memory>x</memory>`"
+    assert found(text) == ("`  `‹memory>x‹/memory>`", [("memory", "a\n\nb")])
+
+
+def test_line_breaks_around_a_removed_tag_become_two() -> None:
+    """Runs of three and more line breaks become two, whichever kind they are; double blanks stay."""
+    assert found("a\r\n\r\n\r\n<memory>z</memory>\r\nb  c\n\n\n\nd")[0] == "a\n\nb  c\n\nd"
+
+
+def test_line_breaks_within_fences_stay() -> None:
+    """Code is kept line by line."""
+    text = "a\n\n\n\n```\n1\n\n\n\n2\n```\n\n\n\nb<memory>x</memory>"
+    assert found(text)[0] == "a\n\n```\n1\n\n\n\n2\n```\n\nb"
+
+
+def test_a_text_without_tags_is_only_trimmed() -> None:
+    """A reply that holds no tag keeps its line breaks."""
+    assert found(" \n a\n\n\n\nb \n") == ("a\n\n\n\nb", [])
+
+
+def test_an_echo_stays_readable_and_does_not_act() -> None:
+    """Elements that the caller calls echoes are shown without their markup, where they stood."""
+    text = "1 <memory>2 <chat-memory>3</chat-memory> 4</memory> 5"
+    result = scan(text, NAMES, lambda name, pieces: name == "chat-memory")
+    assert result.clean == "1 3 5"
+    assert result.elements == (Element("memory", "2  4"),)
+    assert result.inert == (Element("chat-memory", "3"),)
+
+
+def test_an_echo_is_asked_for_by_unbroken_pieces() -> None:
+    """The caller sees the text of an element in the pieces in which it was written."""
+    asked: list[tuple[str, list[str]]] = []
+
+    def echoed(name: str, pieces: Any) -> bool:
+        asked.append((name, list(pieces)))
+        return False
+
+    scan("<memory>a <chat-memory>b</chat-memory> c</memory><bootstrap-complete/>", NAMES, echoed)
+    assert asked == [("memory", ["a ", " c"]), ("chat-memory", ["b"]), ("bootstrap-complete", [])]
+
+
+def test_without_names_nothing_is_a_tag() -> None:
+    """A bot without post-processors shows replies as they are."""
+    assert scan("<memory>x</memory> <>", {}).clean == "<memory>x</memory> <>"
+
+
+def test_ten_thousand_tags_are_all_found() -> None:
+    """The number of tags in a reply is not limited."""
+    text = "".join(f"<memory>fact {number}</memory>" for number in range(10_000))
+    clean, elements = found(text)
+    assert clean == ""
+    assert elements == [("memory", f"fact {number}") for number in range(10_000)]
+
+
+def test_a_very_deep_nest_does_not_exhaust_the_stack() -> None:
+    """Depth costs no recursion."""
+    assert found("<memory>" * 50_000 + "x" + "</memory>" * 50_000) == ("", [("memory", "x")])
+
+
+# What we want where the recorded behaviour is a defect or contradicts the design.
+BETTER: dict[str, dict[str, Any]] = {
+    "<memory>a <memory>b</memory> c</memory>": {"cleanText": "", "items": ["a b c"]},
+    "<memory>x</memory >": {"cleanText": "", "items": ["x"]},
+    "<CHAT-MEMORY>x</CHAT-MEMORY>": {"cleanText": "", "items": ["x"]},
+    "<chat-memory>x</chat-memory >": {"cleanText": "", "items": ["x"]},
+    "<chat-memory>unclosed one\n<chat-memory>second</chat-memory> tail": {
+        "cleanText": "unclosed one\n tail",
+        "items": ["second"],
+    },
+    "<working-memory>a <working-memory>b</working-memory> c</working-memory>": {"cleanText": "", "items": ["a b c"]},
+    "<WORKING-MEMORY>x</WORKING-MEMORY>": {"cleanText": "", "items": ["x"]},
+    "<working-memory>x</working-memory >": {"cleanText": "", "items": ["x"]},
+    "<working-memory>unclosed one\n<working-memory>second</working-memory> tail": {
+        "cleanText": "unclosed one\n tail",
+        "items": ["second"],
+    },
+    "<user>a <user>b</user> c</user>": {"cleanText": "", "items": ["a b c"]},
+    "<USER>x</USER>": {"cleanText": "", "items": ["x"]},
+    "<user>x</user >": {"cleanText": "", "items": ["x"]},
+    "<CHAT-CONTEXT>x</CHAT-CONTEXT>": {"cleanText": "", "items": ["x"]},
+    '<chat-context scope="x">attr</chat-context>': {"cleanText": "", "items": ["attr"]},
+    "<chat-context>x</chat-context >": {"cleanText": "", "items": ["x"]},
+    "<chat-context>unclosed one\n<chat-context>second</chat-context> tail": {
+        "cleanText": "unclosed one\n tail",
+        "items": ["second"],
+    },
+    "<BOOTSTRAP-COMPLETE/>": {"cleanText": "", "items": [""]},
+    "<bootstrap-complete></bootstrap-complete>": {"cleanText": "", "items": [""]},
+    "Response.\n<memory>global fact</memory>\n<chat-memory>chat fact</chat-memory>": {
+        "cleanText": "Response.",
+        "items": ["chat fact"],
+    },
+}
+AREAS = (
+    "tags.memory",
+    "tags.chat-memory",
+    "tags.working-memory",
+    "tags.user",
+    "tags.chat-context",
+    "tags.bootstrap-complete",
+)
+KEYS = ("memories", "chatMemories", "workingMemory", "updates", "chatContext", "isComplete")
+
+
+def better(text: str) -> dict[str, Any] | None:
+    """What should come out where the recorded behaviour is not what we want; None where it is."""
+    if text in BETTER:
+        return BETTER[text]
+    if text.startswith("```\n<"):
+        return {"cleanText": text, "items": []}
+    if text.startswith("line1\r\n"):
+        return {"cleanText": "line1\n\nline2", "items": ["z"]}
+    if text.startswith("Text with <") and "<user>" not in text:
+        return {"cleanText": "Text with unclosed tag", "items": []}
+    return None
+
+
+@pytest.mark.parametrize("case", recorded(*AREAS))
+def test_recorded_cases(case: dict[str, Any]) -> None:
+    """The recorded replies come apart as they did, or better where that was a defect."""
+    name = {"user": "user-update"}.get(case["area"].removeprefix("tags."), case["area"].removeprefix("tags."))
+    clean, elements = found(case["input"])
+    contents = [content.strip() for found_name, content in elements if found_name == name]
+    wanted = better(case["input"])
+    if wanted is None:
+        value = next(case["expected"][key] for key in KEYS if key in case["expected"])
+        expected = {True: [""], False: [], None: []}[value] if value is None or isinstance(value, bool) else value
+        wanted = {"cleanText": case["expected"]["cleanText"], "items": expected}
+    if isinstance(wanted["items"], str):
+        contents, wanted = contents[-1:], {**wanted, "items": [wanted["items"]]}
+    elif name != "bootstrap-complete":
+        contents = [content for content in contents if content]
+    assert (clean, contents) == (wanted["cleanText"], wanted["items"])

@@ -1,0 +1,116 @@
+"""The circuit breaker, on a clock that moves only when told to."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kenobot.breaker import CircuitBreaker, State
+from kenobot.testing.clock import ManualClock
+
+_CASES = Path(__file__).resolve().parents[3] / "shared" / "conformance" / "kenobot.jsonl"
+
+
+def _broken(clock: ManualClock, threshold: int = 3, cooldown: float = 1) -> CircuitBreaker:
+    breaker = CircuitBreaker(clock, threshold, cooldown)
+    for _ in range(threshold):
+        assert breaker.admits()
+        breaker.failed()
+    return breaker
+
+
+@pytest.mark.skipif(not _CASES.exists(), reason="the conformance cases are not beside this repository")
+def test_the_states_are_those_of_the_original() -> None:
+    """Every recorded sequence of calls and pauses gives the same results, states and counts."""
+    rows = [json.loads(line) for line in _CASES.read_text("utf-8").splitlines()]
+    cases = [row for row in rows if row["area"] == "provider.circuit_breaker"]
+    assert len(cases) == 4
+    for case in cases:
+        clock = ManualClock()
+        breaker = CircuitBreaker(clock, case["input"]["threshold"], case["input"]["cooldownMs"] / 1000)
+        seen: list[list[str | int]] = []
+        for step in case["input"]["sequence"]:
+            if isinstance(step, int):
+                clock.advance(step / 1000)
+                continue
+            result = "rejected"
+            if breaker.admits():
+                result = "ok" if step == "ok" else "error"
+                (breaker.succeeded if step == "ok" else breaker.failed)()
+            seen.append([result, breaker.state.value, breaker.failures])
+        assert seen == case["expected"]
+
+
+def test_an_open_breaker_says_for_how_long() -> None:
+    """The wait counts down to zero, and is zero while all is well."""
+    clock = ManualClock()
+    assert CircuitBreaker(clock).opens_in == 0
+    breaker = _broken(clock, cooldown=30)
+    clock.advance(10)
+    assert not breaker.admits()
+    assert breaker.opens_in == pytest.approx(20)
+
+
+def test_after_the_cooldown_exactly_one_probe_goes_through() -> None:
+    """The first caller becomes the probe; everybody else waits for what it finds."""
+    clock = ManualClock()
+    breaker = _broken(clock)
+    clock.advance(1)
+    assert [breaker.admits() for _ in range(3)] == [True, False, False]
+    assert breaker.state is State.HALF_OPEN
+
+
+def test_a_probe_that_fails_opens_it_for_another_cooldown() -> None:
+    """The pause starts anew from the probe's failure."""
+    clock = ManualClock()
+    breaker = _broken(clock)
+    clock.advance(1)
+    assert breaker.admits()
+    breaker.failed()
+    assert breaker.state is State.OPEN
+    clock.advance(0.9)
+    assert not breaker.admits()
+    clock.advance(0.1)
+    assert breaker.admits()
+
+
+def test_a_probe_that_succeeds_closes_it_with_a_clean_slate() -> None:
+    """The count starts at zero, so that one later failure does not open it again."""
+    clock = ManualClock()
+    breaker = _broken(clock)
+    clock.advance(1)
+    assert breaker.admits()
+    breaker.succeeded()
+    breaker.failed()
+    assert (breaker.state, breaker.failures) == (State.CLOSED, 1)
+
+
+def test_a_call_without_a_verdict_does_not_count() -> None:
+    """A refused or cancelled call neither adds to the row of failures nor breaks it."""
+    breaker = CircuitBreaker(ManualClock(), threshold=2)
+    breaker.failed()
+    breaker.dropped()
+    assert (breaker.state, breaker.failures) == (State.CLOSED, 1)
+    breaker.failed()
+    assert breaker.state is State.OPEN
+
+
+def test_a_probe_without_a_verdict_gives_its_turn_back() -> None:
+    """When the probe was cancelled the next caller probes, without another cooldown."""
+    clock = ManualClock()
+    breaker = _broken(clock)
+    clock.advance(1)
+    assert breaker.admits()
+    breaker.dropped()
+    assert breaker.state is State.OPEN
+    assert breaker.admits()
+
+
+def test_stragglers_do_not_prolong_the_pause() -> None:
+    """Calls that began before it opened and fail after it did tell nothing new."""
+    clock = ManualClock()
+    breaker = _broken(clock)
+    clock.advance(0.9)
+    breaker.failed()
+    clock.advance(0.1)
+    assert breaker.admits()
