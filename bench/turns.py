@@ -80,7 +80,8 @@ class Scene:
         answered = self.channel.answered[chat] = asyncio.get_running_loop().create_future()
         began = time.perf_counter()
         await self.app.loop(Inbound(CHANNEL, str(self._number), chat, chat, text, datetime.now(UTC)))
-        return await answered - began
+        done: float = await answered
+        return done - began
 
 
 async def one_after_another(scene: Scene, turns: int) -> tuple[float, float, float]:

@@ -70,7 +70,7 @@ class Console:
         if self.options.message is not None:
             await self._take(self.options.message, sink)
             await self._drained()
-        elif os.isatty(self._stdin) and sys.stdout.isatty():
+        elif os.isatty(self._stdin) and _prints_to_terminal():
             await self._converse(sink)
         else:
             async for line in read_lines(self._stdin):
@@ -86,10 +86,15 @@ class Console:
         """Print the reply. Raises Unavailable when the terminal is gone."""
         self._show_typing(False)
         text = safe(outbound.part.text)
-        if sys.stdout.isatty():
+        if _prints_to_terminal():
             text = f"{self._coloured(_BOLD, safe(self._surroundings.bot_name) + ':')} {text}\n"
         self._print(text)
         return uuid.uuid4().hex
+
+    @property
+    def is_typing(self) -> bool:
+        """Whether an answer is on its way, as far as the console was told."""
+        return self._typing
 
     async def typing(self, chat: str) -> None:
         self._show_typing(True)
@@ -101,7 +106,7 @@ class Console:
     async def _converse(self, sink: Sink) -> None:
         from prompt_toolkit.patch_stdout import patch_stdout
 
-        self._prompt = new_prompt(self._surroundings.home / "console_history", lambda: " … " if self._typing else None)
+        self._prompt = new_prompt(self._surroundings.home / "console_history")
         with patch_stdout(raw=True):
             while True:
                 try:
@@ -137,6 +142,7 @@ class Console:
     def _show_typing(self, on: bool) -> None:
         self._typing = on
         if self._prompt is not None:
+            self._prompt.bottom_toolbar = " … " if on else None
             self._prompt.app.invalidate()
 
     def _print(self, text: str) -> None:
@@ -149,14 +155,18 @@ class Console:
 
     def _coloured(self, colour: str, text: str) -> str:
         wanted = self._settings.colour and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-        return f"{colour}{text}{_PLAIN}" if wanted and sys.stdout.isatty() else text
+        return f"{colour}{text}{_PLAIN}" if wanted and _prints_to_terminal() else text
+
+
+def _prints_to_terminal() -> bool:
+    return not sys.stdout.closed and sys.stdout.isatty()
 
 
 def _is_goodbye(line: str) -> bool:
     return line.strip().lower() in GOODBYES
 
 
-def new_prompt(history: Path, toolbar: Callable[[], str | None]) -> "PromptSession[str]":
+def new_prompt(history: Path) -> "PromptSession[str]":
     """Line editing with a history file. Enter sends; Alt+Enter, or Enter after a backslash, starts a new line."""
     from prompt_toolkit import PromptSession
     from prompt_toolkit.history import FileHistory
@@ -178,7 +188,7 @@ def new_prompt(history: Path, toolbar: Callable[[], str | None]) -> "PromptSessi
     def _new_line(event: KeyPressEvent) -> None:
         event.current_buffer.insert_text("\n")
 
-    return PromptSession(history=FileHistory(str(history)), key_bindings=keys, multiline=True, bottom_toolbar=toolbar)
+    return PromptSession(history=FileHistory(str(history)), key_bindings=keys, multiline=True)
 
 
 async def read_lines(descriptor: int) -> AsyncIterator[str]:

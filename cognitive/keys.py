@@ -4,24 +4,32 @@ import hashlib
 import re
 import unicodedata
 
-# Marks of prose only: signs such as + # % - carry meaning ("C" is not "C++", "5" is not "-5").
-_PROSE_MARK = re.compile(
-    r"[\"“”„«»'‘’`´.,;:!?¡¿…()\[\]{}、。，！？；：「」『』（）*_~|]+(?=\s|$)|(?<!\S)[\"“”„«»'‘’`´¡¿(\[{「『（*_~|]+"
-)
+# Marks of prose only: signs such as + # % - carry meaning ("C" is not "C++", "5" is neither "-5" nor "~5").
+# Each run of marks is looked at once: a text of nothing but dots costs linear time.
+_MARK = r"[\"“”„«»'‘’`´.,;:!?¡¿…()\[\]{}、。，！？；：「」『』（）*_~|]"
+_PROSE_MARK = re.compile(rf"(?<!{_MARK}){_MARK}++(?=\s|$)|(?<!\S)(?:[\"“”„«»'‘’`´¡¿(\[{{「『（*|]|~~)+")
+_MEANT = re.compile("[²³¹⁰-₟¼-¾⅐-↉]")  # NFKC makes 102 of 10² and 11/2 of 1½
+_JOINED = re.compile(r"(?<=[^\W\d_])[-‐‑](?=[^\W\d_])")  # pour-over is pour over; in -5, 5-3 and A- it is a sign
 _BLANKS = re.compile(r"\s+")
 
 
 def normalise(text: str) -> str:
-    """`text` without what does not change its meaning: case, width, prose punctuation at word ends, blanks.
+    """`text` without what does not change its meaning: case, width, prose punctuation at word ends, hyphens between letters, blanks.
 
     Letters, digits, signs and symbols of every script are kept. Idempotent.
     """
-    text = unicodedata.normalize("NFKC", text).casefold()
+    text = _compatible(text).casefold()
     previous = None
     while previous != text:
         previous = text
-        text = _BLANKS.sub(" ", unicodedata.normalize("NFKC", _PROSE_MARK.sub(" ", text))).strip()
+        text = _BLANKS.sub(" ", _compatible(_JOINED.sub(" ", _PROSE_MARK.sub(" ", text)))).strip()
     return text
+
+
+def _compatible(text: str) -> str:
+    """`text` in NFKC, but for raised and lowered digits and fractions."""
+    pieces = zip(_MEANT.split(text), [*_MEANT.findall(text), ""], strict=True)
+    return "".join(unicodedata.normalize("NFKC", piece) + meant for piece, meant in pieces)
 
 
 def key_of(text: str) -> str:

@@ -89,20 +89,24 @@ def by_ids(connection: Connection, ids: Sequence[int]) -> dict[int, Record]:
 
 
 def newest_daily(connection: Connection, scope: str, since_day: str, limit: int) -> list[Record]:
-    """Live notes and episodes of the daily tier, newest first, none from before `since_day`, at most `limit`."""
+    """Live notes and episodes of the daily tier, newest first, none from before `since_day`, at most `limit`.
+
+    The owner's preferences stand in preferences.md instead.
+    """
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND day >= ? AND status = 'active' AND tier = 'daily' "
-        "AND form IN ('note', 'episode') ORDER BY day DESC, id DESC LIMIT ?",
+        "AND form IN ('note', 'episode') AND (category != 'preference' OR scope != 'owner') "
+        "ORDER BY day DESC, id DESC LIMIT ?",
         (scope, since_day, limit),
     )
     return [Record(*row) for row in rows]
 
 
 def count_daily(connection: Connection, scope: str) -> int:
-    """How many live records of the daily tier a scope has."""
+    """How many live records of the daily tier a scope has, as `newest_daily` would show them."""
     row = connection.execute(
         "SELECT count(*) FROM record WHERE scope = ? AND form IN ('note', 'episode') AND tier = 'daily' "
-        "AND status = 'active'",
+        "AND status = 'active' AND (category != 'preference' OR scope != 'owner')",
         (scope,),
     ).fetchone()
     return int(row[0])
@@ -185,6 +189,25 @@ def reword(connection: Connection, record: int, text: str, at: datetime, event: 
     connection.execute(
         "UPDATE record SET text = ?, updated = ?, changed = ? WHERE id = ?", (text, stamp(at), event, record)
     )
+
+
+def stillborn(connection: Connection, scope: str, key: str, event: int) -> int | None:
+    """A record with this key that came after `event` and is no longer live."""
+    row = connection.execute(
+        "SELECT record.id FROM event JOIN record ON record.id = event.record_id WHERE event.id > ? "
+        "AND event.type = 'created' AND scope = ? AND key = ? AND status != 'active' ORDER BY event.id DESC LIMIT 1",
+        (event, scope, key),
+    ).fetchone()
+    return row[0] if row else None
+
+
+def outworn(connection: Connection, record: int, text: str, event: int) -> bool:
+    """Whether `text` is what a record said until something that happened after `event`."""
+    row = connection.execute(
+        "SELECT 1 FROM event WHERE record_id = ? AND id > ? AND json_extract(data, '$.before') = ? LIMIT 1",
+        (record, event, text),
+    ).fetchone()
+    return row is not None
 
 
 def mirrored(connection: Connection, path: str) -> tuple[str, list[str | int]] | None:

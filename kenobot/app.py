@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from kenobot import plugins
@@ -14,6 +14,7 @@ from kenobot.access import Access
 from kenobot.audit import Audit
 from kenobot.breaker import CircuitBreaker
 from kenobot.bus import Bus
+from kenobot.channels.console import Console, ConsoleOptions
 from kenobot.clock import Clock
 from kenobot.cognitive.identity.files import Identity
 from kenobot.cognitive.mirror.sync import Mirror
@@ -37,9 +38,6 @@ from kenobot.settings import Loaded, Settings
 from kenobot.signals import MEMORY_WRITTEN, MESSAGE_IN, MESSAGE_OUT, STARTED, STOPPING, Envelope
 from kenobot.supervise import keep_running, notify_systemd, stop_signals
 from kenobot.turn import TurnPolicy
-
-if TYPE_CHECKING:
-    from kenobot.channels.console import ConsoleOptions
 
 _log = logging.getLogger(__name__)
 
@@ -65,8 +63,8 @@ class App:
     async def start(self) -> None:
         """Take up what an earlier run left behind, then be ready for new mail."""
         await self.mirror.start()
-        self.bus.subscribe(MESSAGE_IN, self.loop.on_message_in, longest_queue=0)
-        self.bus.subscribe(MESSAGE_OUT, self.delivery.on_message_out, longest_queue=0)
+        self.bus.bell(MESSAGE_IN, self.loop.on_message_in)
+        self.bus.bell(MESSAGE_OUT, self.delivery.on_message_out)
         self.bus.tap(self.audit.note)
         await self.delivery.start()
         await self.loop.start()
@@ -133,6 +131,7 @@ def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random
     mirror = Mirror(home.memory, database, clock, zone)
     identity = Identity(home.identity)
     breaker = CircuitBreaker(clock, settings.provider.breaker_failures, settings.provider.breaker_seconds)
+    delivery = Delivery(given.channels, outbox, bus, clock, rng)
     runner = TurnRunner(
         Parts(
             database=database,
@@ -148,6 +147,7 @@ def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random
             redact=redact,
             rng=rng,
             finish_bootstrap=identity.finish_bootstrap,
+            hand_over=delivery.hand_over,
             language=None if settings.bot.language == "auto" else settings.bot.language,
             policy=TurnPolicy(settings.loop.attempts, RetryPolicy(attempts=settings.provider.attempts)),
         )
@@ -169,7 +169,7 @@ def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random
             parallel=settings.loop.parallel_chats,
             backlog=settings.loop.backlog,
         ),
-        delivery=Delivery(given.channels, outbox, bus, clock, rng),
+        delivery=delivery,
         schedule=schedule,
         channels=given.channels,
         provider=given.provider,
@@ -189,11 +189,8 @@ def _limits(settings: Settings) -> Limits:
     )
 
 
-async def serve(
-    home: Home, loaded: Loaded, clock: Clock, names: Iterable[str], console: "ConsoleOptions | None" = None
-) -> int:
+async def serve(home: Home, loaded: Loaded, clock: Clock, given: Given, console: ConsoleOptions | None = None) -> int:
     """Run until SIGTERM, SIGINT, or the end of the console conversation. Returns the exit code."""
-    given = load_parts(home, loaded, clock, names)
     app = assemble(home, loaded, clock, given, Random())  # noqa: S311 - trace ids and jitter, not secrets
     if console is not None:
         _attach_console(app, console)
@@ -230,9 +227,7 @@ async def _watch(app: App, clock: Clock, stop: asyncio.Event) -> None:
         await asyncio.gather(asked, *intake, return_exceptions=True)
 
 
-def _attach_console(app: App, options: "ConsoleOptions") -> None:
-    from kenobot.channels.console import Console
-
+def _attach_console(app: App, options: ConsoleOptions) -> None:
     channel = app.channels["console"]
     assert isinstance(channel, Console)
     channel.options = options

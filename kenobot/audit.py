@@ -3,7 +3,7 @@
 import json
 from collections import deque
 
-from kenobot.db import Connection, Database
+from kenobot.db import Connection, Database, storable
 from kenobot.signals import Envelope
 
 _BATCH = 64
@@ -52,4 +52,4 @@ def _row(envelope: Envelope) -> Row:
         for key, value in envelope.payload.items()
     }
     at = envelope.at.strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
-    return at, envelope.signal.name, envelope.source, envelope.trace, json.dumps(payload, ensure_ascii=False)
+    return at, envelope.signal.name, envelope.source, envelope.trace, storable(json.dumps(payload, ensure_ascii=False))

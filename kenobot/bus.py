@@ -6,6 +6,7 @@ by signal.
 """
 
 import asyncio
+import functools
 import inspect
 import logging
 from collections import OrderedDict
@@ -53,12 +54,14 @@ class _OrderedSignal(blinker.Signal):
 class _Subscription:
     """One receiver: its queue, and the task that empties it."""
 
-    def __init__(self, bus: "Bus", receiver: Receiver, longest_queue: int) -> None:
+    def __init__(self, bus: "Bus", receiver: Receiver) -> None:
         self._bus = bus
         self._receiver = receiver
-        self._queue: asyncio.Queue[Envelope] = asyncio.Queue(longest_queue)
+        self._queue: asyncio.Queue[Envelope] = asyncio.Queue(_QUEUE)
         self._name = getattr(receiver, "__qualname__", repr(receiver))
         self._task: asyncio.Task[None] | None = None
+        self._busy = False
+        self._ended = False
 
     def offer(self, envelope: Envelope) -> None:
         if self._task is None:
@@ -69,12 +72,15 @@ class _Subscription:
             _log.warning("receiver %s is too slow: it missed a %s", self._name, envelope.signal.name)
 
     async def _run(self) -> None:
-        while True:
+        while not self._ended:
             envelope = await self._queue.get()
+            self._busy = True
             try:
                 async with asyncio.timeout(self._bus.deadline):
                     await self._receiver(envelope)
-            except Exception as error:
+            except (Exception, asyncio.CancelledError) as error:
+                if _is_ours(error):
+                    raise
                 _log.warning("receiver %s of %s failed: %r", self._name, envelope.signal.name, error)
                 if envelope.signal is not RECEIVER_FAILED:
                     await self._bus.fire(
@@ -86,7 +92,17 @@ class _Subscription:
                         error=type(error).__name__,
                     )
             finally:
+                self._busy = False
                 self._queue.task_done()
+
+    def end(self) -> None:
+        """Hear nothing more: what waits is dropped, what is under way is finished."""
+        self._ended = True
+        while not self._queue.empty():
+            self._queue.get_nowait()
+            self._queue.task_done()
+        if self._task is not None and not self._busy:
+            self._task.cancel()
 
     async def settle(self) -> None:
         await self._queue.join()
@@ -109,6 +125,7 @@ class Bus:
         self._signals = {name: _OrderedSignal(signal.meaning) for name, signal in ALL.items()}
         self._middleware: list[Middleware] = []
         self._taps: list[Callable[[Envelope], None]] = []
+        self._bells: dict[str, list[Callable[[Envelope], None]]] = {}
         self._subscriptions: set[_Subscription] = set()
         self._unheard: set[str] = set()
 
@@ -124,20 +141,24 @@ class Bus:
         """Call `listener` at once with every delivered envelope; it must be quick and must not raise. For the audit."""
         self._taps.append(listener)
 
-    def subscribe(self, signal: Signal, receiver: Receiver, longest_queue: int = _QUEUE) -> Unsubscribe:
-        """Have `receiver` called with every envelope of `signal`. Raises TypeError unless it is `async def`.
+    def bell(self, signal: Signal, ring: Callable[[Envelope], None]) -> None:
+        """Call `ring` at once with every envelope of `signal`. For the house's own wake-ups, which only note the call.
 
-        longest_queue: envelopes that may wait for it before further ones are dropped; 0 for no limit, for receivers
-        whose sender is bounded already.
+        A plugin subscribes instead: here there is no queue and no deadline.
         """
+        self._bells.setdefault(signal.name, []).append(ring)
+
+    def subscribe(self, signal: Signal, receiver: Receiver) -> Unsubscribe:
+        """Have `receiver` called with every envelope of `signal`. Raises TypeError unless it is `async def`."""
         _demand_async(receiver)
-        subscription = _Subscription(self, receiver, longest_queue)
+        subscription = _Subscription(self, receiver)
         self._subscriptions.add(subscription)
         self._signals[signal.name].connect(subscription.offer, weak=False)
 
         def unsubscribe() -> None:
             self._signals[signal.name].disconnect(subscription.offer)
             self._subscriptions.discard(subscription)
+            subscription.end()
 
         return unsubscribe
 
@@ -155,7 +176,9 @@ class Bus:
             try:
                 async with asyncio.timeout(self.deadline):
                     following = await middleware(envelope)
-            except Exception as error:
+            except (Exception, asyncio.CancelledError) as error:
+                if _is_ours(error):
+                    raise
                 _log.warning("middleware %r failed at %s: %r", middleware, signal.name, error)
                 continue
             if following is None:
@@ -167,10 +190,13 @@ class Bus:
         """Hand a prepared envelope to whoever listens."""
         for listener in self._taps:
             listener(envelope)
+        bells = self._bells.get(envelope.signal.name, ())
+        for ring in bells:
+            ring(envelope)
         signal = self._signals[envelope.signal.name]
         if signal.receivers:
             signal.send(envelope)
-        elif envelope.signal.name in _DOORBELLS and envelope.signal.name not in self._unheard:
+        elif not bells and envelope.signal.name in _DOORBELLS and envelope.signal.name not in self._unheard:
             self._unheard.add(envelope.signal.name)
             _log.warning("dead signal: nobody listens to %s", envelope.signal.name)
 
@@ -185,7 +211,16 @@ class Bus:
             await subscription.close()
 
 
+def _is_ours(error: BaseException) -> bool:
+    """Whether it is this very task that was cancelled, not just something that a receiver waited for."""
+    task = asyncio.current_task()
+    return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
+
+
 def _demand_async(function: Callable[..., Any]) -> None:
-    target = function if inspect.isroutine(function) else getattr(type(function), "__call__", None)
-    if not inspect.iscoroutinefunction(target):
+    called: Any = function
+    while isinstance(called, functools.partial):
+        called = called.func
+    targets = (called, getattr(type(called), "__call__", None))  # noqa: B004 - not whether, but what is called
+    if not any(map(inspect.iscoroutinefunction, targets)):
         raise TypeError(f"{function!r} must be an async function: anything else would block every chat")

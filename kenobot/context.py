@@ -70,10 +70,22 @@ class Context:
 
     request: Request
     frame: Frame
+    frame_before: Frame | None
     notes: str
     untrusted: tuple[str, ...]
     shown: tuple[str, ...]
     bootstrap: bootstrap.BootstrapState | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """What came before a message: the frame, the notes since, the messages shown, and the memory texts on show."""
+
+    frame: Frame
+    frame_before: Frame | None
+    notes: str
+    lines: Sequence[Line]
+    texts: tuple[str, ...]
 
 
 def age(elapsed: timedelta) -> str:
@@ -104,31 +116,27 @@ class ContextBuilder:
         identity = self._identity.read()
         session = pending.session
         day = now.astimezone(self._zone).date().isoformat()
-        frame, notes, texts = self._frame(connection, session, principal, now, day)
-        history = [
-            line
-            for line in sessions.since(connection, session, frame.first, self._limits.most + 2)
-            if line.text.strip()
-        ]
+        past = self._past(connection, session, principal, now, day)
         state, guidance = self._onboarding(connection, pending, principal, identity)
         tail = self._tail(connection, session, now, guidance)
         asked = _harmless(pending.inbound.words)
         clipped = clip(asked, self._limits.message)
         if clipped != asked:
             clipped += f"\n\n[… the message is {len(asked)} characters long; the rest is not shown]"
-        blocks = [Block(text) for text in (_wrap(notes),) if text]
+        blocks = [Block(_wrap(past.notes))] if past.notes else []
         blocks += [Block(clipped or " ", cache=True), Block(_wrap(tail))]
         system = (
             Block(self._who(identity, principal, state), cache=True),
-            Block(f"## Memory\n{TAGS}\n\n{frame.text}", cache=True),
+            Block(f"## Memory\n{TAGS}\n\n{past.frame.text}", cache=True),
         )
-        messages = (*self._replay(history, frame.made_after), Message("user", tuple(blocks)))
+        messages = (*self._replay(past.lines, past.frame.made_after), Message("user", tuple(blocks)))
         return Context(
             request=Request(system, messages, self._limits.max_tokens),
-            frame=frame,
-            notes=notes,
-            untrusted=(pending.inbound.text, frame.text, notes, tail),
-            shown=texts,
+            frame=past.frame,
+            frame_before=past.frame_before,
+            notes=past.notes,
+            untrusted=(pending.inbound.text, past.frame.text, past.notes, tail),
+            shown=past.texts,
             bootstrap=state,
         )
 
@@ -144,21 +152,17 @@ class ContextBuilder:
                 sections.append(f"## First Conversation — Bootstrap\n{identity.bootstrap.strip()}")
         return _RULE.join(section.strip() for section in sections if section.strip()) + _RULE.rstrip("\n")
 
-    def _frame(
-        self, connection: Connection, session: str, principal: Principal, now: datetime, day: str
-    ) -> tuple[Frame, str, tuple[str, ...]]:
-        """The frame to use, the notes that became known since, and the memory texts that are on show."""
+    def _past(self, connection: Connection, session: str, principal: Principal, now: datetime, day: str) -> _Past:
+        """What came before this message: as the session's frame has it, or with a new frame."""
         scopes = " ".join(principal.reads)
         frame = sessions.frame(connection, session)
         if frame is not None and frame.scopes == scopes and frame.day == day:
-            last = sessions.last_at(connection, session)
-            news = store.changed_since(connection, principal.reads, frame.seen, _NOTES_ROWS)
-            notes = None if last is None or now - last > _REST else self._notes(news, frame)
-            if notes is not None and self._has_room(connection, frame):
-                if news:
-                    seen, known = news[-1].changed, max(frame.known, *(record.id for record in news))
-                    frame = replace(frame, seen=seen, known=known)
-                return frame, notes, (frame.text, notes)
+            lines = sessions.since(connection, session, frame.first, self._limits.most + 1)
+            if lines and self._has_room(lines) and now - datetime.fromisoformat(lines[-1].at) <= _REST:
+                news = store.changed_since(connection, principal.reads, frame.seen, _NOTES_ROWS)
+                notes = self._notes(news, frame)
+                if notes is not None:
+                    return _Past(_advanced(frame, news), frame, notes, lines, (frame.text, notes))
         return self._new_frame(connection, session, principal, scopes, day)
 
     def _notes(self, news: Sequence[store.Record], frame: Frame) -> str | None:
@@ -182,8 +186,7 @@ class ContextBuilder:
         text = "\n\n".join(sections)
         return text if estimate(text) <= _NOTES_TOKENS else None
 
-    def _has_room(self, connection: Connection, frame: Frame) -> bool:
-        lines = sessions.since(connection, frame.session, frame.first, self._limits.most + 1)
+    def _has_room(self, lines: Sequence[Line]) -> bool:
         return len(lines) <= self._limits.most and sum(map(self._tokens, lines)) <= self._history_budget()
 
     def _tokens(self, line: Line) -> int:
@@ -193,9 +196,7 @@ class ContextBuilder:
     def _history_budget(self) -> int:
         return max(self._limits.message, self._limits.budget - self._limits.memory - 2 * self._limits.message)
 
-    def _new_frame(
-        self, connection: Connection, session: str, principal: Principal, scopes: str, day: str
-    ) -> tuple[Frame, str, tuple[str, ...]]:
+    def _new_frame(self, connection: Connection, session: str, principal: Principal, scopes: str, day: str) -> _Past:
         query = load.Query(
             principal.reads, chat_scope(session), day, self._limits.memory, self._limits.mode, self._limits.days
         )
@@ -220,12 +221,14 @@ class ContextBuilder:
             first=lines[0].id if lines else newest + 1,
             made_after=newest,
         )
-        return frame, "", pack.texts
+        return _Past(frame, None, "", lines, pack.texts)
 
     def _replay(self, history: Sequence[Line], made_after: int) -> list[Message]:
         """The conversation so far. Notes from before the frame are in the frame; later ones stay where they were."""
         messages = []
         for line in history:
+            if not line.text.strip():
+                continue
             notes = _wrap(line.context) if line.id > made_after else ""
             text = clip(_harmless(line.text) if line.role == "user" else line.text, self._limits.message)
             messages.append(Message(line.role, tuple(Block(part) for part in (notes, text) if part)))
@@ -254,6 +257,13 @@ class ContextBuilder:
         if guidance:
             sections.append(guidance)
         return "\n\n".join(sections)
+
+
+def _advanced(frame: Frame, news: Sequence[store.Record]) -> Frame:
+    """The frame, with `news` counted as shown."""
+    if not news:
+        return frame
+    return replace(frame, seen=news[-1].changed, known=max(frame.known, *(record.id for record in news)))
 
 
 def _render(pack: load.Pack, dropped: bool) -> str:

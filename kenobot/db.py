@@ -13,7 +13,6 @@ import shutil
 import sqlite3
 import threading
 from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
@@ -30,12 +29,18 @@ _BACKUPS_KEPT = 5
 
 
 class _Job:
-    __slots__ = ("done", "result", "work")
+    """Something to do with a connection, and the future that waits for it, if anybody does."""
 
-    def __init__(self, work: Callable[[Connection], Any]) -> None:
+    __slots__ = ("error", "loop", "result", "waiting", "work")
+
+    def __init__(
+        self, work: Callable[[Connection], Any], loop: asyncio.AbstractEventLoop, waiting: asyncio.Future[Any] | None
+    ) -> None:
         self.work = work
-        self.done: Future[Any] = Future()
+        self.loop = loop
+        self.waiting = waiting
         self.result: Any = None
+        self.error: BaseException | None = None
 
 
 class Database:
@@ -43,11 +48,13 @@ class Database:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._local = threading.local()
-        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="kenobot-reader")
-        self._opened: list[Connection] = []
-        self._writer = threading.Thread(target=self._run, name="kenobot-writer", daemon=True)
+        self._jobs: queue.SimpleQueue[tuple[_Job, ...] | None] = queue.SimpleQueue()
+        self._reads: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._writer = threading.Thread(target=self._write_on, name="kenobot-writer", daemon=True)
+        self._readers = [
+            threading.Thread(target=self._read_on, name=f"kenobot-reader-{number}", daemon=True)
+            for number in range(_READERS)
+        ]
         self._closed = False
 
     @classmethod
@@ -58,56 +65,53 @@ class Database:
         """
         _migrate(path, backups)
         database = cls(path)
-        database._writer.start()
+        for thread in (database._writer, *database._readers):
+            thread.start()
         return database
 
     # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def submit(self, work: Callable[[Connection], T]) -> Awaitable[T]:
+    def submit(
+        self, work: Callable[[Connection], T], before: Callable[[Connection], object] | None = None
+    ) -> Awaitable[T]:
         """Queue `work` for the next transaction and return something to await. Order of submission is kept.
 
         `work` runs in the writer thread; it must be quick and must not commit. Awaiting raises whatever `work`
-        raised, or StoreError when the commit failed: then nothing of it was written.
+        raised, or StoreError when the commit failed: then nothing of it was written. `before` shares the transaction
+        and stays written when `work` raises; its own failure is only logged.
         """
-        if self._closed:
-            raise StoreError("The database is closed.")
-        job = _Job(work)
-        self._jobs.put(job)
-        return asyncio.wrap_future(job.done)
+        self._demand_open()
+        loop = asyncio.get_running_loop()
+        waiting: asyncio.Future[T] = loop.create_future()
+        job = _Job(work, loop, waiting)
+        self._jobs.put((job,) if before is None else (_Job(before, loop, None), job))
+        return waiting
 
     def post(self, work: Callable[[Connection], object]) -> None:
         """Queue `work` for the next transaction and do not wait; a failure is only logged."""
-        if self._closed:
-            return
-        job = _Job(work)
-        job.done.add_done_callback(_log_failure)
-        self._jobs.put(job)
+        if not self._closed:
+            self._jobs.put((_Job(work, asyncio.get_running_loop(), None),))
 
-    async def write(self, work: Callable[[Connection], T]) -> T:
+    async def write(self, work: Callable[[Connection], T], before: Callable[[Connection], object] | None = None) -> T:
         """Run `work` in a transaction; return when it is on disk. See `submit`."""
-        return await self.submit(work)
+        return await self.submit(work, before)
 
-    def _run(self) -> None:
+    def _write_on(self) -> None:
         connection = connect(self._path)
         try:
-            while True:
-                job = self._jobs.get()
-                if job is None:
-                    return
-                group = [job]
-                stop = False
-                while len(group) < _GROUP:
-                    try:
-                        following = self._jobs.get_nowait()
-                    except queue.Empty:
+            jobs = self._jobs.get()
+            while jobs is not None:
+                group = list(jobs)
+                jobs = ()
+                while len(group) < _GROUP and not self._jobs.empty():
+                    jobs = self._jobs.get_nowait()
+                    if jobs is None:
                         break
-                    if following is None:
-                        stop = True
-                        break
-                    group.append(following)
+                    group.extend(jobs)
                 _commit(connection, group)
-                if stop:
-                    return
+                _settle(group)
+                if jobs is not None:
+                    jobs = self._jobs.get()
         finally:
             connection.close()
 
@@ -115,44 +119,66 @@ class Database:
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Run `work` on a reader connection, in one consistent snapshot of what has been committed."""
-        return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, work)
+        self._demand_open()
+        loop = asyncio.get_running_loop()
+        waiting: asyncio.Future[T] = loop.create_future()
+        self._reads.put(_Job(work, loop, waiting))
+        return await waiting
 
-    def _read(self, work: Callable[[Connection], T]) -> T:
-        connection: Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._local.connection = connect(self._path, readonly=True)
-            self._opened.append(connection)
-        try:
-            connection.execute("BEGIN")
+    def _read_on(self) -> None:
+        connection: Connection | None = None
+        while (job := self._reads.get()) is not None:
             try:
-                return work(connection)
-            finally:
-                connection.execute("ROLLBACK")
-        except sqlite3.Error as error:
-            raise translate(error) from error
+                connection = connection or connect(self._path, readonly=True)
+                connection.execute("BEGIN")
+                try:
+                    job.result = job.work(connection)
+                finally:
+                    connection.execute("ROLLBACK")
+            except sqlite3.Error as error:
+                job.error = translate(error)
+            except Exception as error:
+                job.error = error
+            _settle([job])
+        if connection is not None:
+            connection.close()
 
     async def close(self) -> None:
         """Finish what was submitted, then close every connection."""
         if self._closed:
             return
         self._closed = True
-        await asyncio.to_thread(self._readers.shutdown)
-        for connection in self._opened:
-            connection.close()
+        for _ in self._readers:
+            self._reads.put(None)
+        for thread in self._readers:
+            await asyncio.to_thread(thread.join)
         self._jobs.put(None)  # last, because the last connection to close folds the write-ahead log into the file
         await asyncio.to_thread(self._writer.join)
+
+    def _demand_open(self) -> None:
+        if self._closed:
+            raise StoreError("The database is closed.")
 
 
 def connect(path: Path, *, readonly: bool = False) -> Connection:
     """A connection with the house's settings, in autocommit mode: transactions are spelled out."""
     uri = f"{path.absolute().as_uri()}?mode={'ro' if readonly else 'rwc'}"
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=10)
-    connection.execute("PRAGMA foreign_keys = ON")
-    if not readonly:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA journal_size_limit = 67108864")
+    try:
+        connection.execute("PRAGMA foreign_keys = ON")
+        if not readonly:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA journal_size_limit = 67108864")
+    except sqlite3.Error:
+        connection.close()
+        raise
     return connection
+
+
+def storable(text: str) -> str:
+    """`text` as it can be kept: lone surrogates, which have no UTF-8, are replaced, and split pairs joined."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def translate(error: sqlite3.Error) -> StoreError:
@@ -174,51 +200,62 @@ def savepoint(connection: Connection, name: str = "step") -> Iterator[None]:
     try:
         yield
     except BaseException:
-        connection.execute(f"ROLLBACK TO {name}")
-        connection.execute(f"RELEASE {name}")
+        if connection.in_transaction:  # a full disk has undone the whole transaction already
+            connection.execute(f"ROLLBACK TO {name}")
+            connection.execute(f"RELEASE {name}")
         raise
     connection.execute(f"RELEASE {name}")
 
 
 def _commit(connection: Connection, group: list[_Job]) -> None:
-    """Run every job of `group` in one transaction and settle their futures."""
-    failed: dict[int, BaseException] = {}
+    """Run every job of `group` in one transaction and note what came of each.
+
+    A job that makes SQLite undo the whole transaction, because the disk is full, takes down nobody else either: then
+    each runs once more in a transaction of its own.
+    """
+    undone = False
     try:
         connection.execute("BEGIN IMMEDIATE")
-        for index, job in enumerate(group):
+        for job in group:
+            connection.execute("SAVEPOINT job")
             try:
-                with savepoint(connection, "job"):
-                    job.result = job.work(connection)
-            except sqlite3.Error as error:
-                if not connection.in_transaction:
-                    raise
-                failed[index] = translate(error)
+                job.result = job.work(connection)
             except Exception as error:
-                failed[index] = error
+                if not connection.in_transaction:
+                    undone = True
+                    raise
+                connection.execute("ROLLBACK TO job")
+                job.error = translate(error) if isinstance(error, sqlite3.Error) else error
+            connection.execute("RELEASE job")
         connection.execute("COMMIT")
-    except sqlite3.Error as error:
+    except Exception as error:
         if connection.in_transaction:
             with contextlib.suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
         for job in group:
-            _settle(job, translate(error))
-        return
-    for index, job in enumerate(group):
-        _settle(job, failed.get(index))
+            job.error = translate(error) if isinstance(error, sqlite3.Error) else error
+            if undone and len(group) > 1:
+                job.error = None
+                _commit(connection, [job])
 
 
-def _log_failure(done: Future[Any]) -> None:
-    if not done.cancelled() and (error := done.exception()) is not None:
-        _log.warning("a write that nobody waits for failed: %s", error)
+def _settle(jobs: list[_Job]) -> None:
+    """Tell everybody at once, so that a group wakes the event loop once."""
+    with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        jobs[0].loop.call_soon_threadsafe(_tell, jobs)
 
 
-def _settle(job: _Job, error: BaseException | None) -> None:
-    if not job.done.set_running_or_notify_cancel():
-        return
-    if error is not None:
-        job.done.set_exception(error)
-    else:
-        job.done.set_result(job.result)
+def _tell(jobs: list[_Job]) -> None:
+    for job in jobs:
+        if job.waiting is None:
+            if job.error is not None:
+                _log.warning("a write that nobody waits for failed: %s", job.error)
+        elif job.waiting.done():
+            continue  # cancelled
+        elif job.error is not None:
+            job.waiting.set_exception(job.error)
+        else:
+            job.waiting.set_result(job.result)
 
 
 # ── migrations ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -236,13 +273,12 @@ def _migrate(path: Path, backups: Path) -> None:
     newest = steps[-1][0]
     existed = path.exists()
     try:
-        if existed:
-            _refuse_newer(path, newest)
+        check(path)
         connection = connect(path)
-        path.chmod(0o600)
     except (sqlite3.Error, OSError) as error:
         raise _cannot_open(path, error) from error
     try:
+        path.chmod(0o600)
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version > newest:
             raise _newer(path, version, newest)
@@ -252,14 +288,20 @@ def _migrate(path: Path, backups: Path) -> None:
             if existed:
                 _back_up(connection, backups, f"before-{number:04d}")
             connection.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")
-    except sqlite3.Error as error:
+    except (sqlite3.Error, OSError) as error:
         raise _cannot_open(path, error) from error
     finally:
         connection.close()
 
 
-def _refuse_newer(path: Path, newest: int) -> None:
-    """Look at the version without creating or changing anything beside the file."""
+def check(path: Path) -> None:
+    """Look whether this KenoBot can use the database, changing nothing, neither the file nor what is beside it.
+
+    Raises ConfigError when it is a newer KenoBot's or not ours to read, StoreCorrupt when it is no database.
+    """
+    if not path.exists():
+        return
+    newest = migrations()[-1][0]
     if not os.access(path, os.R_OK | os.W_OK):
         raise ConfigError(f"KenoBot may not read and write {path}: check who owns it.")
     with path.open("rb") as file:
@@ -269,8 +311,32 @@ def _refuse_newer(path: Path, newest: int) -> None:
             f"{path} is not a database: set it aside, or put a copy from the backups folder in its place."
         )
     version = int.from_bytes(header[60:64], "big") if len(header) == 100 else 0
+    logged = _logged_version(path.with_name(f"{path.name}-wal"))
+    version = version if logged is None else logged
     if version > newest:
         raise _newer(path, version, newest)
+
+
+def _logged_version(log: Path) -> int | None:
+    """The version in the newest committed first page that a write-ahead log holds; see sqlite.org/fileformat.html.
+
+    After a kill it may stand nowhere else, and SQLite itself would fold the log into the file just by looking.
+    """
+    if not log.exists():
+        return None
+    committed = found = None
+    with log.open("rb") as file:
+        header = file.read(32)
+        page = int.from_bytes(header[8:12], "big")
+        while page and len(frame := file.read(24)) == 24 and frame[8:16] == header[16:24]:
+            content = file.read(page)
+            if len(content) < page:
+                break
+            if frame[:4] == b"\0\0\0\1":
+                found = int.from_bytes(content[60:64], "big")
+            if frame[4:8] != b"\0\0\0\0":
+                committed = found
+    return committed
 
 
 def _newer(path: Path, version: int, newest: int) -> ConfigError:

@@ -2,6 +2,9 @@
 
 import asyncio
 import logging
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from random import Random
 
 from kenobot.bus import Bus
@@ -17,19 +20,36 @@ _TRIES = 20
 _LONGEST_PAUSE = 300.0
 _SEND_SECONDS = 60.0
 _PARALLEL = 16
+_AHEAD = 32  # parts of a chat held in memory; the rest waits in the outbox
+_STORE_PAUSE = 5.0
+
+Key = tuple[str, str]
+
+
+@dataclass(slots=True)
+class _Line:
+    """A chat's parts in order. `taken` is the newest one done; `more`: the outbox may hold some not in `ready`.
+
+    reading: `ready` is being filled from the outbox; what comes meanwhile would get ahead of it and waits there too.
+    """
+
+    ready: deque[tuple[Outbound, int]] = field(default_factory=deque)
+    taken: int = 0
+    more: bool = False
+    reading: bool = False
+    task: asyncio.Task[None] | None = None
 
 
 class Delivery:
     """Wakes on `message:out`. A part that was sent but whose record was lost in a crash may go out once more."""
 
-    def __init__(self, channels: dict[str, Channel], outbox: Outbox, bus: Bus, clock: Clock, rng: Random) -> None:
+    def __init__(self, channels: Mapping[str, Channel], outbox: Outbox, bus: Bus, clock: Clock, rng: Random) -> None:
         self._channels = channels
         self._outbox = outbox
         self._bus = bus
         self._clock = clock
         self._rng = rng
-        self._running: dict[tuple[str, str], asyncio.Task[None]] = {}
-        self._again: set[tuple[str, str]] = set()
+        self._lines: dict[Key, _Line] = {}
         self._slots = asyncio.Semaphore(_PARALLEL)
         self._stopping = False
 
@@ -37,62 +57,80 @@ class Delivery:
         """Send what an earlier run left behind."""
         for name in self._channels:
             for chat in await self._outbox.open_chats(name):
-                self.wake(name, chat)
+                self._line((name, chat)).more = True
+                self._wake((name, chat))
 
-    async def on_message_out(self, envelope: Envelope) -> None:
-        """Receiver of `message:out`."""
-        self.wake(str(envelope.payload["channel"]), str(envelope.payload["chat"]))
+    def hand_over(self, parts: Sequence[Outbound]) -> None:
+        """Send parts that have just been committed, so that they need not be read back, doorbell or not."""
+        for part in parts:
+            if part.channel not in self._channels:
+                continue
+            line = self._line((part.channel, part.chat))
+            if line.more or line.reading or len(line.ready) >= _AHEAD:
+                line.more = True
+            else:
+                line.ready.append((part, 0))
+            self._wake((part.channel, part.chat))
 
-    def wake(self, channel: str, chat: str) -> None:
-        """See to it that the chat's outbox is emptied."""
-        if channel not in self._channels or self._stopping:
-            return
-        key = (channel, chat)
-        if key in self._running:
-            self._again.add(key)
-            return
-        task = asyncio.create_task(self._empty(key), name=f"delivery {channel}")
-        self._running[key] = task
-        task.add_done_callback(lambda done: self._finished(key, done))
+    def on_message_out(self, envelope: Envelope) -> None:
+        """The bell of `message:out`."""
+        self._wake((str(envelope.payload["channel"]), str(envelope.payload["chat"])))
 
     @property
     def idle(self) -> bool:
         """Whether nothing is on its way."""
-        return not self._running
+        return not self._lines
 
     async def wait_idle(self) -> None:
         """Return once nothing is on its way."""
-        while self._running:
-            await asyncio.wait(list(self._running.values()))
+        while tasks := [line.task for line in self._lines.values() if line.task is not None]:
+            await asyncio.wait(tasks)
 
     async def stop(self, grace: float) -> None:
         """Give what is being sent `grace` seconds, then leave the rest to the next start."""
         self._stopping = True
-        tasks = list(self._running.values())
+        tasks = [line.task for line in self._lines.values() if line.task is not None]
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=grace)
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
 
-    def _finished(self, key: tuple[str, str], task: asyncio.Task[None]) -> None:
-        self._running.pop(key, None)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            _log.error("delivery to %s stopped: %r", key[0], error)
-        if key in self._again:
-            self._again.discard(key)
-            self.wake(*key)
+    def _line(self, key: Key) -> _Line:
+        return self._lines.setdefault(key, _Line())
 
-    async def _empty(self, key: tuple[str, str]) -> None:
-        while not self._stopping:
-            self._again.discard(key)
-            parts = await self._outbox.waiting(*key)
-            if not parts:
-                return
-            for part, tries in parts:
-                await self._send(part, tries)
-                if self._stopping:
-                    return
+    def _wake(self, key: Key) -> None:
+        line = self._lines.get(key)
+        if line is not None and line.task is None and not self._stopping:
+            line.task = asyncio.create_task(self._empty(key, line), name=f"delivery {key[0]}")
+
+    async def _empty(self, key: Key, line: _Line) -> None:
+        try:
+            while not self._stopping:
+                try:
+                    while line.more and not line.ready:
+                        await self._read(key, line)
+                    if not line.ready:
+                        return
+                    part, tries = line.ready.popleft()
+                    if part.id > line.taken:
+                        await self._send(part, tries)
+                        line.taken = part.id
+                except StoreError as error:
+                    _log.error("the outbox cannot be used: %s", error)
+                    line.ready.clear()
+                    line.more = True
+                    await self._clock.sleep(_STORE_PAUSE)
+        finally:
+            self._lines.pop(key, None)
+
+    async def _read(self, key: Key, line: _Line) -> None:
+        line.more, line.reading = False, True
+        try:
+            line.ready.extend(await self._outbox.waiting(*key, after=line.taken, limit=_AHEAD))
+        finally:
+            line.reading = False
+        line.more = line.more or len(line.ready) == _AHEAD
 
     async def _send(self, part: Outbound, tries: int) -> None:
         """Try until the platform took it or there is no hope; the record of it is on disk before the next part."""
@@ -100,7 +138,7 @@ class Delivery:
         while True:
             try:
                 async with self._slots, asyncio.timeout(_SEND_SECONDS):
-                    platform_id = await channel.send(part)
+                    platform_id = str(await channel.send(part))
             except (RemoteError, TimeoutError) as error:
                 tries += 1
                 if isinstance(error, Rejected) or tries >= _TRIES:

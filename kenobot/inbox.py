@@ -4,12 +4,12 @@ pending → claimed → answered | failed | dead, or dropped at the door. A clai
 number fences: only the latest claim of a row may finish it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
 from kenobot.clock import Clock
-from kenobot.db import Connection, Database
+from kenobot.db import Connection, Database, storable
 from kenobot.errors import Fenced
 from kenobot.ports import Inbound
 
@@ -23,12 +23,16 @@ _COLUMNS = "id, channel, external_id, chat, sender, sender_name, private, forwar
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A stored message that waits for its turn, or has begun one `attempts` times."""
+    """A stored message that waits for its turn, or has begun one `attempts` times.
+
+    claimed: the latest attempt is the reader's own and has not begun yet.
+    """
 
     id: int
     inbound: Inbound
     trace: str
     attempts: int = 0
+    claimed: bool = False
 
     @property
     def session(self) -> str:
@@ -42,18 +46,21 @@ class Inbox:
         self._database = database
         self._clock = clock
 
-    async def accept(self, inbound: Inbound, trace: str, dropped: str = "") -> Pending | None:
+    async def accept(self, inbound: Inbound, trace: str, *, dropped: str = "", claimed: bool = False) -> Pending | None:
         """Store a message; None when it had been stored before. Returns once it is on disk.
 
-        `dropped`: why it is not to be answered; it is then stored as done, so that it is never looked at again.
+        dropped: why it is not to be answered; it is then stored as done, so that it is never looked at again.
+        claimed: its turn begins at once, so that storing it and claiming it are one write.
         """
         now = self._clock.now()
+        inbound = replace(inbound, text=storable(inbound.text), user_name=storable(inbound.user_name))
+        state = "dropped" if dropped else "claimed" if claimed else "pending"
 
         def work(connection: Connection) -> Pending | None:
             cursor = connection.execute(
                 "INSERT INTO inbox (channel, external_id, chat, session, sender, sender_name, private, forwarded, "
-                "text, sent_at, received_at, trace, state, reason, done_at) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+                "text, sent_at, received_at, trace, state, attempts, reason, done_at) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
                 "ON CONFLICT DO NOTHING",
                 (
                     inbound.channel,
@@ -68,14 +75,15 @@ class Inbox:
                     inbound.sent_at.isoformat(),
                     now.isoformat(),
                     trace,
-                    "dropped" if dropped else "pending",
+                    state,
+                    int(claimed),
                     dropped,
                     now.isoformat() if dropped else None,
                 ),
             )
             if cursor.rowcount == 0 or cursor.lastrowid is None:
                 return None
-            return Pending(cursor.lastrowid, inbound, trace)
+            return Pending(cursor.lastrowid, inbound, trace, int(claimed), claimed)
 
         return await self._database.write(work)
 
@@ -86,7 +94,7 @@ class Inbox:
             lambda connection: connection.execute(
                 "INSERT INTO inbox (channel, external_id, chat, session, sender, text, sent_at, received_at, trace, "
                 "state, reason, done_at) VALUES (?, ?, '', '', '', ?, ?, ?, '', 'dead', ?, ?) ON CONFLICT DO NOTHING",
-                (channel, external_id, raw[:_RAW_KEPT], now, now, reason, now),
+                (channel, external_id, storable(raw[:_RAW_KEPT]), now, now, storable(reason), now),
             )
         )
 

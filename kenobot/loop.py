@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from kenobot.bus import Bus
 from kenobot.clock import Clock
+from kenobot.errors import StoreError
 from kenobot.inbox import Inbox, Pending
 from kenobot.ports import Inbound
 from kenobot.signals import MESSAGE_IN, Envelope
@@ -20,17 +21,22 @@ _log = logging.getLogger(__name__)
 
 _AHEAD = 16  # messages a lane holds in memory; the rest waits in the inbox
 _SEEN = 10_000
+_STORE_PAUSE = 5.0
 
 RunTurn = Callable[[Pending], Awaitable[None]]
 
 
 @dataclass(slots=True)
 class _Lane:
-    """A chat at work. `taken` is the newest inbox id it began; `more`: the inbox holds some that are not in `ready`."""
+    """A chat at work. `taken` is the newest inbox id it began; `more`: the inbox holds some that are not in `ready`.
+
+    reading: `ready` is being filled from the inbox; what comes meanwhile would get ahead of it and waits there too.
+    """
 
     ready: deque[Pending] = field(default_factory=deque)
     taken: int = 0
     more: bool = False
+    reading: bool = False
     task: asyncio.Task[None] | None = None
 
 
@@ -63,13 +69,35 @@ class AgentLoop:
         self._room.set()
         self._lanes: dict[str, _Lane] = {}
         self._handed: dict[int, Pending] = {}
+        self._taking: set[asyncio.Task[bool]] = set()
         self._stopping = False
 
     # ── taking in ────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def __call__(self, inbound: Inbound) -> bool:
-        """The Sink of every channel: store the message, then ring. See `kenobot.ports.Sink`."""
-        await self._room.wait()
+        """The Sink of every channel: store the message, then ring. See `kenobot.ports.Sink`.
+
+        A channel that is cancelled meanwhile stops neither: a message that was stored without a ring would lie there.
+        """
+        while not self._room.is_set():
+            await self._room.wait()
+        self._count(+1)
+        task = asyncio.create_task(self._take_in(inbound))
+        self._taking.add(task)
+        task.add_done_callback(self._taking.discard)
+        return await asyncio.shield(task)
+
+    async def _take_in(self, inbound: Inbound) -> bool:
+        pending = None
+        try:
+            new, pending = await self._store(inbound)
+            return new
+        finally:
+            if pending is None:
+                self._count(-1)
+
+    async def _store(self, inbound: Inbound) -> tuple[bool, Pending | None]:
+        """Store a message and ring for it; says whether it is new, and what waits for a turn now."""
         trace = self._new_trace()
         envelope = await self._bus.prepare(
             MESSAGE_IN,
@@ -82,18 +110,18 @@ class AgentLoop:
             text=inbound.text,
         )
         if envelope is None:
-            return await self._inbox.accept(inbound, trace, dropped="stopped by middleware") is not None
-        text = str(envelope.payload["text"])
+            return await self._inbox.accept(inbound, trace, dropped="stopped by middleware") is not None, None
+        text = str(envelope.payload.get("text", inbound.text))
         if text != inbound.text:
             inbound = replace(inbound, text=text)
-        pending = await self._inbox.accept(inbound, trace)
+        pending = await self._inbox.accept(inbound, trace, claimed=inbound.session not in self._lanes)
         if pending is None:
-            return False
-        self._count(+1)
+            return False, None
         if len(self._handed) < _SEEN:
             self._handed[pending.id] = pending
-        self._bus.deliver(replace(envelope, payload={**envelope.payload, "id": pending.id}))
-        return True
+        payload = {**envelope.payload, "session": inbound.session, "id": pending.id}
+        self._bus.deliver(replace(envelope, payload=payload))
+        return True, pending
 
     async def set_aside(self, channel: str, external_id: str, raw: str, reason: str) -> None:
         """See `kenobot.ports.Sink`."""
@@ -108,8 +136,8 @@ class AgentLoop:
             self._count(count)
             self._wake(session, None)
 
-    async def on_message_in(self, envelope: Envelope) -> None:
-        """Receiver of `message:in`."""
+    def on_message_in(self, envelope: Envelope) -> None:
+        """The bell of `message:in`."""
         pending = self._handed.pop(int(envelope.payload["id"] or 0), None)
         self._wake(str(envelope.payload["session"]), pending)
 
@@ -120,7 +148,7 @@ class AgentLoop:
         if lane is None:
             lane = self._lanes[session] = _Lane()
         newest = lane.ready[-1].id if lane.ready else lane.taken
-        if pending is None or lane.more or len(lane.ready) >= _AHEAD:
+        if pending is None or lane.more or lane.reading or len(lane.ready) >= _AHEAD:
             lane.more = True
         elif pending.id > newest:
             lane.ready.append(pending)
@@ -130,11 +158,8 @@ class AgentLoop:
     async def _run_lane(self, session: str, lane: _Lane) -> None:
         try:
             while not self._stopping:
-                if not lane.ready and lane.more:
-                    lane.more = False
-                    found = await self._inbox.waiting(session, lane.taken, _AHEAD)
-                    lane.more = lane.more or len(found) == _AHEAD
-                    lane.ready.extend(found)
+                while not lane.ready and lane.more:
+                    await self._read(session, lane)
                 if not lane.ready:
                     return
                 pending = lane.ready.popleft()
@@ -146,17 +171,33 @@ class AgentLoop:
         finally:
             self._lanes.pop(session, None)
 
+    async def _read(self, session: str, lane: _Lane) -> None:
+        """Fill `ready` from the inbox; while that fails, wait and leave `more` as it is."""
+        lane.more, lane.reading = False, True
+        try:
+            lane.ready.extend(await self._inbox.waiting(session, lane.taken, _AHEAD))
+        except StoreError as error:
+            _log.error("the inbox cannot be read: %s", error)
+            lane.more = True
+            await self._clock.sleep(_STORE_PAUSE)
+        finally:
+            lane.reading = False
+        lane.more = lane.more or len(lane.ready) == _AHEAD
+
     async def _attend(self, session: str, pending: Pending) -> None:
         try:
             await self._run_turn(pending)
-        except Exception:
+        except (Exception, asyncio.CancelledError) as error:
+            task = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+                raise
             _log.exception("a turn of %s broke; its message waits for the next start", session)
         finally:
             self._count(-1)
 
     def _count(self, change: int) -> None:
         self._waiting += change
-        if self._waiting < self._backlog:
+        if self._stopping or self._waiting < self._backlog:
             self._room.set()
         else:
             self._room.clear()
@@ -184,7 +225,7 @@ class AgentLoop:
         """Begin no more turns; give those under way `grace` seconds, then park them for the next start."""
         self._stopping = True
         self._room.set()
-        tasks = [lane.task for lane in self._lanes.values() if lane.task is not None]
+        tasks = [*self._taking, *(lane.task for lane in self._lanes.values() if lane.task is not None)]
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=grace)
             for task in late:

@@ -3,6 +3,7 @@
 import asyncio
 
 from kenobot.breaker import CircuitBreaker
+from kenobot.db import storable
 from kenobot.errors import Rejected, RemoteError, TruncatedReply, Unavailable
 from kenobot.ports import Provider, Reply, Request, Usage
 
@@ -56,4 +57,4 @@ class Model:
                 model = delta.model or model
         if stop_reason is None:
             raise TruncatedReply("The model's answer broke off before its end.")
-        return Reply("".join(texts), stop_reason, model, usage)
+        return Reply(storable("".join(texts)), stop_reason, model, usage)

@@ -14,16 +14,18 @@ _KEEP_DAYS = 7
 
 def enqueue(
     connection: Connection, message: int, inbound: Inbound, trace: str, parts: Sequence[Part], at: datetime
-) -> None:
+) -> list[Outbound]:
     """Put a reply's parts into the outbox, inside the turn's transaction. A part is unique per message."""
-    connection.executemany(
-        "INSERT INTO outbox (inbox_id, part, channel, chat, text, spans, trace, created_at) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (message, number, inbound.channel, inbound.chat, part.text, _dump(part.spans), trace, at.isoformat())
-            for number, part in enumerate(parts)
-        ],
-    )
+    waiting = []
+    for number, part in enumerate(parts):
+        cursor = connection.execute(
+            "INSERT INTO outbox (inbox_id, part, channel, chat, text, spans, trace, created_at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (message, number, inbound.channel, inbound.chat, part.text, _dump(part.spans), trace, at.isoformat()),
+        )
+        assert cursor.lastrowid is not None
+        waiting.append(Outbound(cursor.lastrowid, inbound.channel, inbound.chat, part, trace))
+    return waiting
 
 
 class Outbox:
@@ -44,15 +46,15 @@ class Outbox:
             ]
         )
 
-    async def waiting(self, channel: str, chat: str, limit: int = 20) -> list[tuple[Outbound, int]]:
-        """The next parts of a chat, in order, each with how often it was tried."""
+    async def waiting(self, channel: str, chat: str, after: int = 0, limit: int = 20) -> list[tuple[Outbound, int]]:
+        """The next parts of a chat with ids above `after`, in order, each with how often it was tried."""
         return await self._database.read(
             lambda connection: [
                 (Outbound(row[0], channel, chat, Part(row[1], _load(row[2])), row[3]), row[4])
                 for row in connection.execute(
                     "SELECT id, text, spans, trace, attempts FROM outbox "
-                    "WHERE channel = ? AND chat = ? AND state = 'pending' ORDER BY id LIMIT ?",
-                    (channel, chat, limit),
+                    "WHERE channel = ? AND chat = ? AND id > ? AND state = 'pending' ORDER BY id LIMIT ?",
+                    (channel, chat, after, limit),
                 )
             ]
         )

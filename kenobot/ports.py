@@ -20,6 +20,7 @@ from kenobot.clock import Clock
 
 _SAFE_SESSION = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
+_HASHED = re.compile(r"-[0-9a-f]{16}\Z")
 
 
 def is_session_id(text: str) -> bool:
@@ -28,11 +29,14 @@ def is_session_id(text: str) -> bool:
 
 
 def session_id(channel: str, chat: str) -> str:
-    """The session of a chat: `telegram-123456789`. A chat id unfit for a file name keeps a legible part and a hash."""
+    """The session of a chat: `telegram-123456789`. A chat id unfit for a file name keeps a legible part and a hash.
+
+    So does one that could pass for another's: because it looks hashed, or because its channel's name has a hyphen.
+    """
     plain = f"{channel}-{chat}"
-    if is_session_id(plain):
+    if is_session_id(plain) and "-" not in channel and not _HASHED.search(plain):
         return plain
-    digest = hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    digest = hashlib.sha256(f"{channel}\0{chat}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return f"{_UNSAFE.sub('_', plain).strip('_')[:64]}-{digest}"
 
 

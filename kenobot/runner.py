@@ -25,8 +25,9 @@ from kenobot.inbox import Pending
 from kenobot.language import Language, guess, say
 from kenobot.log import trace as log_trace
 from kenobot.model import Model
-from kenobot.ports import Candidate, Channel, Decision, Part, Principal, Reply, ShowsTyping
-from kenobot.postprocessors.pipeline import Pipeline, Processed as Cleaned
+from kenobot.ports import Candidate, Channel, Decision, Outbound, Part, Principal, Reply, ShowsTyping
+from kenobot.postprocessors.pipeline import Pipeline
+from kenobot.postprocessors.pipeline import Processed as Cleaned
 from kenobot.secrets import Redactor
 from kenobot.signals import (
     BOOTSTRAP_DONE,
@@ -102,6 +103,7 @@ class _Work:
     language: Language
     attempt: int = 0
     context: Context | None = None
+    unsaved: Reply | None = None
     effects: _Effects | None = None
     cleaned: Cleaned | None = None
     grade: Grade | None = None
@@ -125,6 +127,7 @@ class Parts:
     redact: Redactor
     rng: Random
     finish_bootstrap: Callable[[], None]
+    hand_over: Callable[[Sequence[Outbound]], None]
     language: Language | None = None
     policy: TurnPolicy = field(default_factory=TurnPolicy)
 
@@ -197,6 +200,9 @@ class TurnRunner:
     # ── the steps ────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _claim(self, work: _Work) -> Begun:
+        if work.pending.claimed and not work.attempt:
+            work.attempt = work.pending.attempts
+            return Begun(work.attempt)
         attempt = await self._inbox.claim(work.pending.id)
         work.attempt = attempt
         if attempt == 1:
@@ -204,34 +210,46 @@ class TurnRunner:
         return Begun(attempt, await self._p.database.read(lambda c: turns.saved(c, work.pending.id)))
 
     async def _build(self, work: _Work) -> None:
-        await self._p.mirror.take_in()
-        now = self._p.clock.now()
-        work.context = await self._p.database.read(
-            lambda connection: self._p.builder.build(connection, work.pending, work.principal, now)
-        )
+        """Build the prompt; if a person edited a file that it shows, take that in first."""
+        pending, now = work.pending, self._p.clock.now()
+        edited = self._p.mirror.glance(pending.session)
+
+        def build(connection: Connection) -> Context | None:
+            if edited is None or edited():
+                return None
+            return self._p.builder.build(connection, pending, work.principal, now)
+
+        work.context = await self._p.database.read(build) if edited is not None else None
+        if work.context is None:
+            await self._p.mirror.take_in(pending.session)
+            work.context = await self._p.database.read(
+                lambda connection: self._p.builder.build(connection, pending, work.principal, now)
+            )
 
     def _process(self, work: _Work, reply: Reply, fresh: bool) -> None:
-        """Clean the reply and collect what its tags ask for. The checkpoint goes ahead of the commit in its queue."""
+        """Clean the reply and collect what its tags ask for."""
         pending, context = work.pending, work.context
         assert context is not None
-        if fresh:
-            at = self._p.clock.now()
-            self._p.database.post(
-                lambda connection: turns.checkpoint(connection, pending.id, pending.session, pending.trace, reply, at)
-            )
+        work.unsaved = reply if fresh else None
         effects = work.effects = _Effects(pending.session, work.principal)
         work.cleaned = self._p.pipeline.process(reply.text, context.untrusted, effects, work.language)
         work.grade = grade(work.cleaned.clean, pending.inbound.text, context.shown)
 
     async def _commit(self, work: _Work) -> None:
-        """One transaction: history, memory, outbox, inbox done. Then the doorbells."""
+        """One transaction: history, memory, outbox, inbox done. Then the doorbells.
+
+        The checkpoint of the reply goes just before it: it stays when the rest fails.
+        """
         assert work.cleaned is not None and work.effects is not None
         effects = work.effects
         clean = self._p.redact.known(work.cleaned.clean) or say("silent", work.language)
         if any(secrets.find(candidate.text) for candidate in effects.candidates):
             clean = f"{clean}\n\n{say('secret', work.language)}"
         parts = self._render(work.pending, clean)
-        work.decisions = await self._p.database.write(lambda connection: self._write(connection, work, clean, parts))
+        work.decisions, waiting = await self._p.database.write(
+            lambda connection: self._write(connection, work, clean, parts), before=self._checkpoint(work)
+        )
+        self._p.hand_over(waiting)
         self._p.mirror.mark([decision.record for _, decision in work.decisions if decision.record is not None])
         if effects.bootstrap_ended:
             await asyncio.to_thread(self._p.finish_bootstrap)
@@ -239,14 +257,14 @@ class TurnRunner:
 
     def _write(
         self, connection: Connection, work: _Work, clean: str, parts: Sequence[Part]
-    ) -> list[tuple[Candidate, Decision]]:
+    ) -> tuple[list[tuple[Candidate, Decision]], list[Outbound]]:
         pending, context, effects = work.pending, work.context, work.effects
         assert context is not None and effects is not None
         at = self._p.clock.now()
         inbox.finish(connection, pending.id, work.attempt, "answered", at)
         sessions.append(connection, pending.session, "user", pending.inbound.words, at, pending.id, context.notes)
         sessions.append(connection, pending.session, "assistant", clean, at, pending.id)
-        sessions.keep_frame(connection, context.frame)
+        sessions.keep_frame(connection, context.frame, context.frame_before)
         if context.bootstrap is not None:
             state = bootstrap.ended(context.bootstrap) if effects.bootstrap_ended else context.bootstrap
             bootstrap.save(connection, pending.session, state)
@@ -254,9 +272,15 @@ class TurnRunner:
             at, at.astimezone(self._p.zone).date().isoformat(), "model", pending.session, evidence=pending.id
         )
         decisions = [(item, _admit(connection, item, occasion)) for item in effects.candidates]
-        outbox.enqueue(connection, pending.id, pending.inbound, pending.trace, parts, at)
+        waiting = outbox.enqueue(connection, pending.id, pending.inbound, pending.trace, parts, at)
         turns.commit(connection, pending.id, at, _grade_text(work.grade))
-        return decisions
+        return decisions, waiting
+
+    def _checkpoint(self, work: _Work) -> Callable[[Connection], None] | None:
+        reply, pending, at = work.unsaved, work.pending, self._p.clock.now()
+        if reply is None:
+            return None
+        return lambda connection: turns.checkpoint(connection, pending.id, pending.session, pending.trace, reply, at)
 
     async def _tell(self, work: _Work, end: inbox.End, sentence: str, reason: str) -> None:
         """Say in one sentence that there is no answer; the message stays in the history."""
@@ -264,13 +288,13 @@ class TurnRunner:
         reason = self._p.redact(reason)[:500]
         parts = self._render(pending, sentence)
 
-        def write(connection: Connection) -> None:
+        def write(connection: Connection) -> list[Outbound]:
             at = self._p.clock.now()
             inbox.finish(connection, pending.id, work.attempt, end, at, reason)
             sessions.append(connection, pending.session, "user", pending.inbound.words, at, pending.id)
-            outbox.enqueue(connection, pending.id, pending.inbound, pending.trace, parts, at)
+            return outbox.enqueue(connection, pending.id, pending.inbound, pending.trace, parts, at)
 
-        await self._p.database.write(write)
+        self._p.hand_over(await self._p.database.write(write))
         where: dict[str, Value] = {"channel": pending.inbound.channel, "chat": pending.inbound.chat}
         await self._fire(MESSAGE_DEAD if end == "dead" else TURN_FAILED, pending, reason=reason, **where)
         await self._fire(MESSAGE_OUT, pending, text=sentence, **where)

@@ -35,10 +35,14 @@ class Schedule:
         self._scheduler.start()
 
     async def stop(self) -> None:
-        """Start no more jobs and await those at work: the scheduler itself does not."""
-        if self._scheduler is not None:
-            self._scheduler.shutdown(wait=False)
+        """Start no more jobs and await those at work: the scheduler itself would cancel them."""
+        if self._scheduler is None:
+            return
+        self._scheduler.pause()
         await asyncio.gather(*self._running, return_exceptions=True)
+        self._scheduler.shutdown(wait=False)
+        self._scheduler = None
+        await asyncio.sleep(0)  # it shuts down in the loop's next round
 
     async def _run(self, name: str, job: Job) -> None:
         task = asyncio.current_task()

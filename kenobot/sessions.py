@@ -15,6 +15,7 @@ class Line:
     role: Role
     text: str
     context: str
+    at: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ def append(
 def latest(connection: Connection, session: str, limit: int) -> list[Line]:
     """The last `limit` messages, oldest first."""
     rows = connection.execute(
-        "SELECT id, role, text, context FROM message WHERE session = ? ORDER BY id DESC LIMIT ?", (session, limit)
+        "SELECT id, role, text, context, at FROM message WHERE session = ? ORDER BY id DESC LIMIT ?", (session, limit)
     ).fetchall()
     return [Line(*row) for row in reversed(rows)]
 
@@ -59,16 +60,10 @@ def latest(connection: Connection, session: str, limit: int) -> list[Line]:
 def since(connection: Connection, session: str, first: int, limit: int) -> list[Line]:
     """Messages from id `first` on, oldest first, at most `limit`."""
     rows = connection.execute(
-        "SELECT id, role, text, context FROM message WHERE session = ? AND id >= ? ORDER BY id LIMIT ?",
+        "SELECT id, role, text, context, at FROM message WHERE session = ? AND id >= ? ORDER BY id LIMIT ?",
         (session, first, limit),
     )
     return [Line(*row) for row in rows]
-
-
-def last_at(connection: Connection, session: str) -> datetime | None:
-    """When the last message of a session was stored."""
-    row = connection.execute("SELECT at FROM message WHERE session = ? ORDER BY id DESC LIMIT 1", (session,)).fetchone()
-    return datetime.fromisoformat(row[0]) if row else None
 
 
 def frame(connection: Connection, session: str) -> Frame | None:
@@ -79,8 +74,15 @@ def frame(connection: Connection, session: str) -> Frame | None:
     return Frame(*row) if row else None
 
 
-def keep_frame(connection: Connection, frame: Frame) -> None:
-    """Store a session's frame, inside a transaction."""
+def keep_frame(connection: Connection, frame: Frame, before: Frame | None) -> None:
+    """Store a session's frame where it differs from what was stored `before`, inside a transaction."""
+    if frame is before:
+        return
+    if before is not None and frame.text is before.text and frame.made_after == before.made_after:
+        connection.execute(
+            "UPDATE frame SET seen = ?, known = ? WHERE session = ?", (frame.seen, frame.known, frame.session)
+        )
+        return
     connection.execute(
         "INSERT OR REPLACE INTO frame (session, scopes, text, day, seen, known, first, made_after) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",

@@ -25,25 +25,30 @@ _LONGEST_PAUSE = 60.0
 async def keep_running(channel: Channel, sink: Sink, bus: Bus, clock: Clock) -> None:
     """Run a channel; start it again with growing pauses when it fails. Returns when the channel returns.
 
-    More than five failures in a minute is announced as `health:degraded`, and it is tried once a minute from then on:
-    one channel that is down never stops another. ConfigError is raised at once: only a person can mend that.
+    Five failures within a minute are announced as `health:degraded`, and it is tried once a minute from then on: one
+    channel that is down never stops another. When it has run for longer than a minute, all is forgotten. ConfigError
+    is raised at once: only a person can mend that.
     """
     failures: deque[float] = deque(maxlen=_INTENSITY)
     announced = False
     while True:
+        began = clock.monotonic()
         try:
             return await channel.run(sink)
         except ConfigError:
             raise
         except Exception as error:
             _log.error("channel %s stopped: %s", channel.name, error, exc_info=_log.isEnabledFor(logging.DEBUG))
+            if clock.monotonic() - began > _WINDOW:
+                failures.clear()
+                announced = False
             failures.append(clock.monotonic())
             await bus.fire(CHANNEL_DOWN, "supervise", "", channel=channel.name, error=str(error)[:300])
         often = len(failures) == _INTENSITY and failures[-1] - failures[0] < _WINDOW
         if often and not announced:
             announced = True
             await bus.fire(HEALTH_DEGRADED, "supervise", "", reason=f"channel {channel.name} keeps failing")
-        await clock.sleep(_LONGEST_PAUSE if often else min(_LONGEST_PAUSE, 2.0 ** len(failures)))
+        await clock.sleep(_LONGEST_PAUSE if announced else min(_LONGEST_PAUSE, 2.0 ** len(failures)))
 
 
 def notify_systemd(state: str) -> None:

@@ -1,6 +1,7 @@
 """How long a text is for a language model, without asking one."""
 
 BYTES_A_TOKEN = 3.5
+_LONGEST_CHARACTER = 4
 
 
 def estimate(text: str) -> int:
@@ -9,12 +10,15 @@ def estimate(text: str) -> int:
     Byte-level tokenizers come to 3.5–4.5 bytes a token over English, Spanish and code, and to about 3 over Chinese;
     3.5 errs on the side of too many.
     """
-    return int(len(text.encode("utf-8", "surrogatepass")) / BYTES_A_TOKEN) + 1
+    length = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    return int(length / BYTES_A_TOKEN) + 1
 
 
 def clip(text: str, tokens: int) -> str:
     """The beginning of `text` that fits into `tokens`, cut between characters."""
     room = max(0, int((tokens - 1) * BYTES_A_TOKEN))
+    if len(text) * _LONGEST_CHARACTER <= room:
+        return text
     raw = text.encode("utf-8", "surrogatepass")
     if len(raw) <= room:
         return text

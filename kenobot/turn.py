@@ -180,6 +180,8 @@ def _again(turn: Turn) -> tuple[Turn, Effect]:
         return turn, turn.ending
     if turn.stage == "model":
         return replace(turn, asked=turn.asked + 1), AskModel()
+    if turn.stage == "context":
+        return turn, BuildContext()
     if turn.stage == "commit":
         return turn, Commit()
     return replace(turn, stage="claim"), Claim()

@@ -17,7 +17,13 @@ What stays for the person
     and stays as it is. Code is text. Look-alikes (full-width brackets, HTML entities) are text.
 
 The clean text never holds markup that came about by removing other markup: its `<` becomes `‹`. Scanning a clean text
-again finds nothing and changes nothing. Time is linear in the text, whatever the text.
+again finds nothing and changes nothing.
+
+What it costs
+    Time is linear in the text, whatever the text. Tags of one spelling in an unbroken row, like `<m><m><m>`, are
+    handled as one, so that depth costs nothing; an empty tag in such a row is one element. A reply with tags that has
+    more than twenty thousand such rows, or as many backticks and tildes, is not an answer anybody wrote, but a flood:
+    nothing in it acts, all its words are shown, each `<` of it, in code too, as `‹`.
 """
 
 import re
@@ -25,7 +31,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from kenobot.ports import Element
 from kenobot.postprocessors.code import Range, code, fences
@@ -33,10 +39,12 @@ from kenobot.postprocessors.code import Range, code, fences
 # People and models write `<user>@host`; a tag of this name acts only when it is closed.
 _PLACEHOLDERS = frozenset({"user"})
 _DEFUSED = "‹"
-_THREE_BREAKS = re.compile(r"(?>\r\n|\r|\n){3,}+")
+_FLOOD = 20_000
+_THREE_BREAKS = re.compile(r"(?:\r\n?+|\n)(?:\r\n?+|\n){2,}+")
 _CUT = re.compile(
     r"<(/?)([a-z][a-z0-9-]{0,63})(\s{0,8}/|\s{1,8}[\w-]{0,32}(?:=[^\s`]{0,64})?)?", re.ASCII | re.IGNORECASE
 )
+_MARK = re.compile(r"<([ \t]*)(/?)([ \t]*)([^\s/>]+)([^>]*)>")
 _LONGEST_CUT = 180
 _SHORTEST_CUT = 4
 
@@ -59,12 +67,29 @@ class Scan:
 _Kind = Literal["opener", "closer", "empty"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Tag:
+class _Tag(NamedTuple):
     kind: _Kind
     name: str
     written: str
     attributes: str
+
+
+@dataclass(slots=True)
+class _Parts:
+    """A text taken apart: the first of `texts`, the first of `rows`, the second of `texts` and so on.
+
+    tags: what a row is made of; None for a row that is only text: in code, or placeholders without their other half.
+    pairs: the places of the rows of openers, each with the place of the row whose closers are the last to close some.
+    unclosed: how many of a row have no other half.
+    stays: what of a row stays for the person, where that is anything.
+    """
+
+    texts: list[str]
+    rows: list[str]
+    tags: list[_Tag | None]
+    pairs: dict[int, int]
+    unclosed: list[int]
+    stays: dict[int, str]
 
 
 @dataclass(slots=True, eq=False)
@@ -74,15 +99,14 @@ class _Draft:
     inert: bool = False
 
 
-_Tags = list[_Tag | None]
-_Pairs = dict[int, int]
 _Flow = list[tuple[_Draft | None, str]]
 
 
 def scan(text: str, names: Mapping[str, str], echoed: Echoed | None = None) -> Scan:
     """Take `text` apart.
 
-    names: every accepted name and alias, in lower case, to the canonical name; a key that ends in `/` has no content.
+    names: every accepted name and alias, in lower case and at least two signs long, to the canonical name; a key that
+    ends in `/` has no content.
     echoed: says which elements must not act; asked once for each, in order.
     The clean text is trimmed; if tags were removed, three and more line breaks outside fenced code become two.
     """
@@ -98,22 +122,17 @@ class _Scanner:
     def __init__(self, names: Sequence[tuple[str, str]]) -> None:
         self._names = {name.removesuffix("/"): canonical.removesuffix("/") for name, canonical in names}
         self._void = {name.removesuffix("/") for name, _ in names if name.endswith("/")}
-        name = "|".join(re.escape(name) for name in sorted(self._names, key=len, reverse=True)) or "(?!)"
-        # Attributes stop at the next bracket and nothing backtracks, so each character is looked at a bounded number
-        # of times. A defused bracket stops them too: otherwise defusing one tag could complete the one before it.
-        # After a blank there are no attributes: `heap < memory and swap > 0` is a comparison.
-        self._tag = re.compile(
-            rf"(<(?!<)(?:/?(?ai:{name})(?:[\s/][^<>{_DEFUSED}]*+)?|[ \t]*+/?[ \t]*+(?ai:{name})[\s/]*+)>)"
-        )
+        self._row = _row(sorted(self._names, key=len, reverse=True))
 
     def scan(self, text: str, echoed: Echoed | None) -> Scan:
         text = text.strip()
         text = text[: self._cut_tag(text)].rstrip()
-        pieces = self._tag.split(text)
-        tags, pairs = self._tags(text, pieces)
-        if not any(tags):
+        parts = self._apart(text, at_most=_FLOOD)
+        if parts is None:
+            return Scan(text.replace("<", _DEFUSED), ())
+        if not any(parts.tags):
             return Scan(self._blunted(text), ())
-        drafts, flow = _distribute(pieces, tags, pairs)
+        drafts, flow = _distribute(parts)
         if echoed is not None:
             for draft in drafts:
                 draft.inert = echoed(draft.tag.name, draft.pieces)
@@ -124,33 +143,40 @@ class _Scanner:
             inert=tuple(self._element(draft) for draft in drafts if draft.inert),
         )
 
-    def _tags(self, text: str, pieces: list[str]) -> tuple[_Tags, _Pairs]:
-        """The tags at the odd places of `pieces`, and which belong together.
-
-        None stands for what is only text: in code, or a placeholder without its other half.
-        """
-        written = pieces[1::2]
-        known = {markup: self._read(markup) for markup in set(written)}
-        tags: _Tags = [known[markup] for markup in written]
+    def _apart(self, text: str, at_most: int) -> _Parts | None:
+        """`text` in its parts; None for a flood."""
+        pieces = self._row.split(text, at_most + 1)
+        texts, rows, marks = pieces[::4], pieces[1::4], pieces[2::4]
+        if marks and max(len(marks), text.count("`") + text.count("~")) > at_most:
+            return None
+        known = {mark: self._read(mark) for mark in set(marks)}
+        tags = [known[mark] for mark in marks]
         if tags:
-            _spare_code(tags, pieces, code(text))
-        pairs = _pair(tags)
-        if any(tag.written in _PLACEHOLDERS for tag in known.values()):
-            paired = pairs.keys() | pairs.values()
+            _spare_code(tags, texts, rows, code(text))
+        unclosed = [len(row) // len(mark) for row, mark in zip(rows, marks, strict=True)]
+        pairs = _pair(tags, unclosed)
+        stays = {index: row for index, row in enumerate(rows) if tags[index] is None}
+        if any(tag and tag.written in _PLACEHOLDERS for tag in known.values()):
             for index, tag in enumerate(tags):
-                if tag and tag.written in _PLACEHOLDERS and tag.kind != "empty" and index not in paired:
-                    tags[index] = None
-        return tags, pairs
+                if tag and tag.written in _PLACEHOLDERS and tag.kind != "empty" and unclosed[index]:
+                    stays[index] = marks[index] * unclosed[index]
+                    unclosed[index] = 0
+                    tags[index] = tag if len(stays[index]) < len(rows[index]) else None
+        return _Parts(texts, rows, tags, pairs, unclosed, stays)
 
-    def _read(self, markup: str) -> _Tag:
-        body = markup[1:-1].lstrip()
-        closer = body.startswith("/")
-        body = body.lstrip("/ \t")
-        written = re.split(r"[\s/]", body, maxsplit=1)[0].lower()
-        attributes = body[len(written) :].strip()
-        empty = attributes.endswith("/") or written in self._void
-        kind: _Kind = "closer" if closer else "empty" if empty else "opener"
-        return _Tag(kind, self._names[written], written, attributes.removesuffix("/").rstrip())
+    def _read(self, mark: str) -> _Tag | None:
+        match = _MARK.fullmatch(mark)
+        assert match is not None, "the pattern of a row finds nothing else"
+        before, slash, between, written, attributes = match.groups()
+        attributes = attributes.strip()
+        empty = attributes.endswith("/")
+        attributes = attributes.removesuffix("/").rstrip()
+        # After a blank there are no attributes: `heap < memory and swap > 0` is a comparison.
+        if (before or between) and attributes.replace("/", "").strip():
+            return None
+        written = written.lower()
+        kind: _Kind = "closer" if slash else "empty" if empty or written in self._void else "opener"
+        return _Tag(kind, self._names[written], written, attributes)
 
     def _element(self, draft: _Draft) -> Element:
         content = "".join(draft.pieces)
@@ -160,11 +186,15 @@ class _Scanner:
 
     def _defused(self, text: str) -> str:
         """`text` with the bracket replaced of every tag, whole or cut, that is not code or a placeholder."""
-        pieces = self._tag.split(text)
-        tags, _ = self._tags(text, pieces)
-        for index, tag in enumerate(tags):
-            if tag is not None:
-                pieces[2 * index + 1] = _DEFUSED + pieces[2 * index + 1][1:]
+        parts = self._apart(text, at_most=len(text))
+        assert parts is not None, "nothing is a flood of what it has"
+        pieces = [parts.texts[0]]
+        for index, row in enumerate(parts.rows):
+            stays = parts.stays.get(index, "")
+            markup = row[len(stays) :].replace("<", _DEFUSED)
+            closer = (tag := parts.tags[index]) is not None and tag.kind == "closer"
+            pieces += (markup, stays) if closer else (stays, markup)
+            pieces.append(parts.texts[index + 1])
         return self._blunted("".join(pieces))
 
     def _blunted(self, text: str) -> str:
@@ -186,25 +216,43 @@ class _Scanner:
         return start if begun else None
 
 
-def _spare_code(tags: _Tags, pieces: list[str], ranges: Sequence[Range]) -> None:
-    """Make plain text of the tags that begin in one of `ranges`, which are in order."""
+def _row(names: Sequence[str]) -> re.Pattern[str]:
+    """What finds a tag and all that follow it without a break and look the same.
+
+    Its groups: the row, its first tag, and what of that tag comes after a backtick or a tilde. A tag with one of those
+    is a row of its own, because code may begin or end in it.
+    """
+    if not names:
+        return re.compile("(?!)")
+    # Nearly every bracket is sorted out by the two letters after it. Attributes stop at the next bracket and nothing
+    # backtracks, so each character is looked at a bounded number of times. A defused bracket stops them too: otherwise
+    # defusing one tag could complete the one before it.
+    initials = "".join(sorted({name[0] for name in names})), "".join(sorted({name[1] for name in names}))
+    begins = rf"(?=[ \t/]*+(?ai:[{initials[0]}][{re.escape(initials[1])}]))"
+    name = rf"[ \t]*+/?[ \t]*+(?ai:{'|'.join(map(re.escape, names))})"
+    other = f"[^<>{_DEFUSED}"
+    return re.compile(rf"((<{begins}{name}(?:[\s/]{other}`~]*+([`~]{other}]*+)?+)?+>)(?(3)|\2*+))")
+
+
+def _spare_code(tags: list[_Tag | None], texts: list[str], rows: list[str], ranges: Sequence[Range]) -> None:
+    """Make plain text of the rows that begin in one of `ranges`, which are in order."""
     if not ranges:
         return
     at = current = 0
-    for index in range(len(tags)):
-        at += len(pieces[2 * index])
+    for index, row in enumerate(rows):
+        at += len(texts[index])
         while current < len(ranges) and ranges[current][1] <= at:
             current += 1
         if current == len(ranges):
             return
         if ranges[current][0] <= at:
             tags[index] = None
-        at += len(pieces[2 * index + 1])
+        at += len(row)
 
 
-def _pair(tags: _Tags) -> _Pairs:
-    """The places of the openers that are closed, each with the place of its closer."""
-    pairs: _Pairs = {}
+def _pair(tags: Sequence[_Tag | None], unclosed: list[int]) -> dict[int, int]:
+    """The pairs of rows; `unclosed` is how many tags each row has, and afterwards how many are left without a pair."""
+    pairs: dict[int, int] = {}
     waiting: defaultdict[str, list[int]] = defaultdict(list)
     for index, tag in enumerate(tags):
         if tag is None or tag.kind == "empty":
@@ -212,37 +260,50 @@ def _pair(tags: _Tags) -> _Pairs:
         openers = waiting[tag.written]
         if tag.kind == "opener":
             openers.append(index)
-        elif openers:
-            pairs[openers.pop()] = index
+            continue
+        while openers and unclosed[index]:
+            opener = openers[-1]
+            pairs[opener] = index
+            more = unclosed[opener] - unclosed[index]
+            unclosed[opener], unclosed[index] = (more, 0) if more > 0 else (0, -more)
+            if more <= 0:
+                openers.pop()
     return pairs
 
 
-def _distribute(pieces: list[str], tags: _Tags, pairs: _Pairs) -> tuple[list[_Draft], _Flow]:
+def _distribute(parts: _Parts) -> tuple[list[_Draft], _Flow]:
     """The elements in order, and every piece of text in order with the element it belongs to, None for the person."""
     drafts: list[_Draft] = []
-    flow: _Flow = [(None, pieces[0])]
+    flow: _Flow = [(None, parts.texts[0])]
     regions: list[tuple[_Draft | None, int]] = []
+    owner: _Draft | None = None
     ends: dict[str, int] = {}
-    for index, tag in enumerate(tags):
+    for index, (tag, text) in enumerate(zip(parts.tags, parts.texts[1:], strict=True)):
         while regions and regions[-1][1] <= index:
             regions.pop()
-        text = pieces[2 * index + 2]
-        if tag is None:
-            text = pieces[2 * index + 1] + text
-        elif tag.kind != "closer" and ends.get(tag.name, -1) <= index:
-            if tag.kind == "empty":
-                drafts.append(_Draft(tag))
-            elif index in pairs:
-                drafts.append(_Draft(tag))
-                regions.append((drafts[-1], pairs[index]))
-                ends[tag.name] = pairs[index]
-            elif regions:
-                regions.append((None, regions[-1][1]))
-        if text:
             owner = regions[-1][0] if regions else None
+        if index in parts.stays:
+            # Of openers the first ones stay, before the element; of closers the last ones, behind it.
+            if tag is None:
+                text = parts.stays[index] + text
+            else:
+                flow.append((owner, parts.stays[index]))
+        if tag is not None and tag.kind != "closer" and ends.get(tag.name, -1) <= index:
+            end = parts.pairs.get(index)
+            if regions and tag.kind == "opener" and parts.unclosed[index]:
+                owner = None
+                regions.append((owner, regions[-1][1]))
+            if end is not None or tag.kind == "empty":
+                drafts.append(_Draft(tag))
+            if end is not None:
+                owner = drafts[-1]
+                regions.append((owner, end))
+                ends[tag.name] = end
+        if text:
             flow.append((owner, text))
-            if owner is not None:
-                owner.pieces.append(text)
+    for owner, text in flow:
+        if owner is not None:
+            owner.pieces.append(text)
     return drafts, flow
 
 

@@ -112,22 +112,23 @@ class Client:
         spans = part.spans[:_MOST_ENTITIES]
         async with self._call():
             while True:
+                preview = self._preview
                 try:
-                    return await self._send(chat, part.text, spans)
+                    return await self._send(chat, part.text, spans, preview)
                 except BadRequest as error:
                     complaint = error.message.lower()
                     if spans and "entit" in complaint:
                         logger.warning("Telegram refused the formatting of a reply; it goes out as plain text")
                         spans = ()
-                    elif self._preview and "link_preview_options" in complaint:
+                    elif preview is not None and "link_preview_options" in complaint:
                         # A Bot API server of somebody's own may be older than this parameter.
                         self._preview = None
                     else:
                         raise
 
-    async def _send(self, chat: str, text: str, spans: Sequence[Span]) -> str:
+    async def _send(self, chat: str, text: str, spans: Sequence[Span], preview: LinkPreviewOptions | None) -> str:
         entities = [_entity(span) for span in spans] or None
-        message = await self._bot.send_message(chat, text, entities=entities, link_preview_options=self._preview)
+        message = await self._bot.send_message(chat, text, entities=entities, link_preview_options=preview)
         return str(message.message_id)
 
     async def typing(self, chat: str) -> None:

@@ -143,6 +143,9 @@ def _code_block(lines: list[str], out: _Output) -> None:
     language = info if _LANGUAGE.fullmatch(info) else ""
     rest = lines[-1][: closing.start()]
     body = [*([info] if info and not language else []), *lines[1:-1], rest if rest.strip() else ""]
+    if not any(body):
+        out.write("\n".join(lines))
+        return
     prefix = lines[0][: opening.start()]
     if prefix.strip():
         _block_line(prefix, out)

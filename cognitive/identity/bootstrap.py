@@ -127,7 +127,9 @@ def advance(state: BootstrapState, text: str, profile: Profile | None = None) ->
     """
     if state.phase == "complete":
         return state, Guidance("complete")
-    state = state.model_copy(update={"messages": state.messages + 1, "observed": state.observed.then(text)})
+    # Watching ends with the checkpoint: what was said there is spoken of in the same language until the end.
+    observed = state.observed.then(text) if state.phase == "observing" else state.observed
+    state = state.model_copy(update={"messages": state.messages + 1, "observed": observed})
     profile = profile or state.observed.profile()
     match state.phase:
         case "observing" if state.messages <= _WATCHED:

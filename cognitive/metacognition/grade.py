@@ -128,8 +128,11 @@ def _repeated_share(items: Sequence[str]) -> float:
 
 
 def _unused(reply: str, shown: Iterable[str], limits: Thresholds) -> bool:
-    remembered = {word for text in shown for word in _content_words(text, limits)}
-    return bool(remembered) and remembered.isdisjoint(_content_words(reply, limits))
+    """Whether nothing of what was remembered is echoed. Looks for the reply's few words in the memories' many."""
+    remembered = "\n".join(shown).casefold()
+    if not remembered.strip():
+        return False
+    return not any(word in remembered for word in set(_content_words(reply, limits)))
 
 
 def _content_words(text: str, limits: Thresholds) -> Iterable[str]:

@@ -6,7 +6,7 @@ place, a missing one is forgotten. What memory refuses stays in the file, as the
 """
 
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, date, datetime
 from typing import Literal
 from zoneinfo import ZoneInfo
 
@@ -19,6 +19,8 @@ from kenobot.cognitive.mirror.layout import Block, Item
 from kenobot.cognitive.remember.admit import Occasion, admit, forget, supersede
 from kenobot.db import Connection
 from kenobot.ports import OWNER_SCOPE, Candidate, Form
+
+CURSOR = "mirror:event"  # state key: the last event whose records all stand in their files
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ def take_in(
     sheet = look(connection, path, place, zone, found)
     if not sheet.edited:
         return 0, sheet
-    edit = _Edit(connection, path, place, occasion)
+    edit = _Edit(connection, path, place, zone, occasion)
     touched = edit.apply(found)
     store.put_mirrored(connection, path, found, layout.freeze(edit.blocks))
     return touched, Sheet(tuple(_arranged(connection, edit.blocks, place, zone)), known=False, edited=False)
@@ -106,10 +108,11 @@ def _item(record: store.Record, zone: ZoneInfo) -> Item:
 class _Edit:
     """One person's edit of one file. `apply` leaves in `blocks` what stands where."""
 
-    def __init__(self, connection: Connection, path: str, place: Place, occasion: Occasion) -> None:
+    def __init__(self, connection: Connection, path: str, place: Place, zone: ZoneInfo, occasion: Occasion) -> None:
         self._connection = connection
         self._path = path
         self._place = place
+        self._zone = zone
         self._occasion = occasion
         self.blocks: list[Block] = []
 
@@ -130,7 +133,7 @@ class _Edit:
             standing[at] = self._changed(was, text) if was is not None and was not in still else self._added(text)
         for j in edits.added:
             at, text = new[j]
-            standing[at] = self._added(text)
+            standing[at] = self._added(text, layout.time_of(chunks[at]))
         gone = [old[i][0] for i in edits.removed]
         for record in dict.fromkeys(gone):
             if record is not None and record not in standing.values():
@@ -156,12 +159,13 @@ class _Edit:
             tier="core" if place.kind == "core" else "daily",
         )
 
-    def _added(self, text: str) -> int | None:
+    def _added(self, text: str, time: str | None = None) -> int | None:
         """The record that says `text`, new or known; None when memory refuses it."""
         candidate = self._candidate(text)
         known = None if candidate.slot else self._known(text)
         if known is None:
-            return admit(self._connection, candidate, self._occasion).record
+            occasion = replace(self._occasion, told=self._moment(time)) if time else self._occasion
+            return self._our_own(text) or admit(self._connection, candidate, occasion).record
         if path_of(known) == self._path:
             return known.id  # a line written twice, or our own that a crash kept us from noting down
         form: Form = "episode" if known.form == "episode" else "note"
@@ -169,11 +173,23 @@ class _Edit:
         self._promote(known.id)
         return known.id
 
+    def _moment(self, time: str) -> datetime | None:
+        """When an entry says it was told; None when that is no time, or still to come."""
+        try:
+            hour, minute = map(int, time.split(":"))
+            day = date.fromisoformat(self._place.detail)
+            said = datetime(day.year, day.month, day.day, hour, minute, tzinfo=self._zone).astimezone(UTC)
+        except (ValueError, OverflowError):
+            return None
+        return said if said <= self._occasion.at else None
+
     def _changed(self, was: int, text: str) -> int | None:
         before = store.get(self._connection, was)
         if before is None or before.status != "active":
             return self._added(text)
         if self._place.kind == "slot":
+            if store.outworn(self._connection, was, text, self._cursor()):
+                return was
             return self._refused(was, admit(self._connection, self._candidate(text), self._occasion).record)
         known = self._known(text)
         form: Form = "episode" if (known or before).form == "episode" else "note"
@@ -198,6 +214,19 @@ class _Edit:
         known = store.get(self._connection, record)
         if known is not None and path_of(known) == self._path:
             forget(self._connection, record, self._occasion)
+
+    def _our_own(self, text: str) -> int | None:
+        """A record that came and went since the mirror was last in step, if it said `text`.
+
+        Then the line was ours: a crash kept us from noting that we had written it. It must not come back to life as
+        a person's word.
+        """
+        found = store.stillborn(self._connection, self._place.scope, key_of(text), self._cursor())
+        record = store.get(self._connection, found) if found is not None else None
+        return found if record is not None and path_of(record) == self._path else None
+
+    def _cursor(self) -> int:
+        return int(store.read_state(self._connection, CURSOR) or 0)
 
     def _known(self, text: str) -> store.Record | None:
         """The live record of this scope that says `text`."""

@@ -9,7 +9,7 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -138,6 +138,20 @@ def probe(root: Path, paths: Iterable[str]) -> dict[str, Stamp]:
             if stat.S_ISREG(seen.st_mode):
                 found[path] = Stamp.of(seen)
     return found
+
+
+def differ(root: str, seen: Mapping[str, Stamp | None]) -> bool:
+    """Whether any of these files is not as it was seen, None for not there. `root` ends in a slash."""
+    for path, stamp in seen.items():
+        try:
+            found = os.lstat(root + path)
+        except OSError:
+            if stamp is not None:
+                return True
+        else:
+            if stamp is None or found.st_mtime_ns != stamp.mtime_ns or Stamp.of(found) != stamp:
+                return True
+    return False
 
 
 def _walk(root: Path, folder: str) -> Iterator[tuple[str, Stamp]]:

@@ -16,6 +16,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Literal
 
+from kenobot.cognitive.keys import key_of
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import clean
 
@@ -104,6 +105,12 @@ def fact(kind: Kind, chunk: str) -> str | None:
             elif _ESCAPED_RULE.fullmatch(body.partition("\n")[0]):
                 body = body[1:]
     return clean(body, DEFAULT.longest_text).strip() or None
+
+
+def time_of(chunk: str) -> str | None:
+    """The H:MM at the head of an entry of a daily log; None for anything else."""
+    header = _ENTRY.match(chunk)
+    return header[0].split()[1] if header else None
 
 
 def _bullets(text: str) -> Iterator[str]:
@@ -238,7 +245,9 @@ def _arrange_slot(blocks: Sequence[Block], home: Sequence[Item]) -> list[Block]:
 
 def _shown(kind: Kind, raw: str, item: Item) -> Block:
     """`item` in the person's own spelling if that still says the same."""
-    return Block(raw if fact(kind, raw) == item.text.strip() else render(kind, item), item.id)
+    said = fact(kind, raw)
+    same = said == item.text.strip() or (said is not None and kind != "slot" and key_of(said) == key_of(item.text))
+    return Block(raw if same else render(kind, item), item.id)
 
 
 def _appended(kind: Kind, blocks: Sequence[Block], items: Sequence[Item]) -> list[Block]:

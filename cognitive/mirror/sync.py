@@ -8,7 +8,7 @@ has been read. A file that is not there is no edit: it is written again.
 import asyncio
 import dataclasses
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
@@ -27,17 +27,27 @@ from kenobot.errors import StoreError
 
 log = logging.getLogger(__name__)
 
-_CURSOR = "mirror:event"
-_MANY = 400
 _FULL_SCAN_SECONDS = 2.0
 _HOT_DAYS = 3
 _TRIES = 5
 
 
 class Mirror:
-    """The files below `root`. Call `start` once before the first turn; `take_in` before each."""
+    """The files below `root`. Call `start` once before the first turn; `take_in` before each.
 
-    def __init__(self, root: Path, database: Database, clock: Clock, zone: ZoneInfo, policy: Policy = DEFAULT) -> None:
+    pause: seconds between rounds of writing in the background, so that a burst is written once.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        database: Database,
+        clock: Clock,
+        zone: ZoneInfo,
+        policy: Policy = DEFAULT,
+        pause: float = 0.2,
+    ) -> None:
+        self._pause = pause
         self._root = root.resolve()
         self._database = database
         self._clock = clock
@@ -54,6 +64,7 @@ class Mirror:
         self._cursor: int | None = None
         self._scanned: float | None = None
         self._writer: asyncio.Task[None] | None = None
+        self._next_look: asyncio.Task[int] | None = None
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -72,31 +83,41 @@ class Mirror:
             self._writer = asyncio.create_task(self.run(), name="memory files")
 
     async def stop(self) -> None:
-        """End the background work and write what is left. Raises StoreError."""
+        """End the background work and write what is left; what cannot be written now is written at the next start."""
         if self._writer is not None:
             self._writer.cancel()
             await asyncio.wait([self._writer])
             self._writer = None
-        await self.flush()
+        if self._next_look is not None:
+            await asyncio.wait([self._next_look])
+        try:
+            await self.flush()
+        except StoreError as error:
+            log.warning("The memory files are not up to date: %s", error)
 
-    async def take_in(self) -> int:
+    async def take_in(self, session: str | None = None) -> int:
         """Take in what people did to the files since the last look; how many facts they touched.
 
-        When nothing changed this is one look at the file stamps. Raises StoreError when memory cannot be written:
-        then the edit is still in the file and will be taken in later.
+        session: look only at the files that a turn of it shows and people are likeliest to change, unless it is time
+        to look at all; without it, at all. Callers who wait for a look at all share one. Raises StoreError when memory
+        cannot be written: then the edit is still in the file and will be taken in later.
         """
-        async with self._lock:
-            await self._open()
-            everything = self._full_scan_is_due()
-            paths = [] if everything else self._hot()
-            look = partial(files.scan, self._root) if everything else partial(files.probe, self._root, paths)
-            found = await asyncio.to_thread(look)
-            changed = {path for path, stamp in found.items() if self._seen.get(path) != stamp}
-            missing = (self._known if everything else self._known.intersection(paths)) - found.keys()
-            touched = 0
-            for path in sorted(changed | missing, key=_core_first):
-                touched += await self._sync(path)
-            return touched
+        if session is not None and not self._full_scan_is_due():
+            async with self._lock:
+                await self._open()
+                return await self._look_at(self._hot(session))
+        if self._next_look is None:
+            self._next_look = asyncio.create_task(self._look(), name="look at the memory files")
+        return await asyncio.shield(self._next_look)
+
+    def glance(self, session: str) -> Callable[[], bool] | None:
+        """Something cheap to call in another thread: whether `take_in(session)` would find a change.
+
+        None when it is time to look at all the files: then call `take_in`.
+        """
+        if self._cursor is None or self._full_scan_is_due():
+            return None
+        return partial(files.differ, f"{self._root}/", {path: self._seen.get(path) for path in self._hot(session)})
 
     def mark(self, record_ids: Iterable[int]) -> None:
         """Remember that these records were written, so that their files are. Call after the commit."""
@@ -115,6 +136,10 @@ class Mirror:
                 await self.flush()
             except StoreError as error:
                 log.warning("The memory files are not up to date: %s", error)
+            except Exception:
+                log.exception("The memory files are not up to date")
+            if self._pause:
+                await self._clock.sleep(self._pause)
 
     async def flush(self) -> None:
         """Write every file whose records changed. Raises StoreError; a file that fails is tried again later."""
@@ -127,41 +152,51 @@ class Mirror:
                 event, dirty = await self._database.read(partial(self._dirty, marked))
                 for path in sorted(dirty | again):
                     async with self._lock:
-                        await self._sync(path)
+                        await _to_its_end(self._sync(path))
             except BaseException:
                 self._marked |= marked
                 self._again |= again
                 raise
             if event != self._cursor:
                 if not self._again:
-                    await self._database.write(lambda c: store.write_state(c, _CURSOR, str(event)))
+                    await self._database.write(lambda c: store.write_state(c, edits.CURSOR, str(event)))
                 self._cursor = event
 
     # ── which files ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _look(self) -> int:
+        async with self._lock:
+            self._next_look = None  # from here on an edit may come too late for this look
+            self._scanned = self._clock.monotonic()
+            await self._open()
+            return await self._look_at(None)
+
+    async def _look_at(self, paths: Sequence[str] | None) -> int:
+        """Look at these files, or at all, and take in what changed. The lock is held."""
+        look = partial(files.scan, self._root) if paths is None else partial(files.probe, self._root, paths)
+        found = await asyncio.to_thread(look)
+        changed = {path for path, stamp in found.items() if self._seen.get(path) != stamp}
+        missing = (self._known if paths is None else self._known.intersection(paths)) - found.keys()
+        touched = 0
+        for path in sorted(changed | missing, key=_core_first):
+            touched += await self._sync(path)
+        return touched
 
     async def _open(self) -> None:
         """Learn where the last process stopped."""
         if self._cursor is None:
             self._known = set(await self._database.read(store.mirrored_paths))
-            self._cursor = int(await self._database.read(lambda c: store.read_state(c, _CURSOR)) or 0)
+            self._cursor = int(await self._database.read(lambda c: store.read_state(c, edits.CURSOR)) or 0)
 
     def _full_scan_is_due(self) -> bool:
-        now = self._clock.monotonic()
-        if len(self._known) > _MANY and self._scanned is not None and now - self._scanned < _FULL_SCAN_SECONDS:
-            return False
-        self._scanned = now
-        return True
+        return self._scanned is None or self._clock.monotonic() - self._scanned >= _FULL_SCAN_SECONDS
 
-    def _hot(self) -> list[str]:
-        """The files that people and chats are likeliest to change: looked at every time, however many there are."""
+    def _hot(self, session: str) -> list[str]:
+        """The files that people and this chat are likeliest to change: as many however large memory is."""
         today = date.fromisoformat(local_day(self._clock.now(), self._zone))
-        days = {(today - timedelta(days=ago)).isoformat() for ago in range(_HOT_DAYS)}
-        always = {"MEMORY.md", "identity/preferences.md", *(f"{day}.md" for day in days)}
-        for path in self._known:
-            place = place_of(path)
-            if place is not None and (place.kind != "daily" or place.detail in days):
-                always.add(path)
-        return sorted(always)
+        logs = [f"{(today - timedelta(days=ago)).isoformat()}.md" for ago in range(_HOT_DAYS)]
+        of_chat = [f"chats/{session}/{name}" for name in ("MEMORY.md", "context.md", *logs)]
+        return ["MEMORY.md", "identity/preferences.md", f"working/{session}.md", *logs, *of_chat]
 
     def _dirty(self, marked: set[int], connection: Connection) -> tuple[int, set[str]]:
         """The newest event, and the files of what has changed since the cursor."""
@@ -177,33 +212,39 @@ class Mirror:
     # ── one file ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _sync(self, path: str) -> int:
-        """Bring one file and memory to agree; how many facts a person's edit touched. The lock is held."""
+        """Bring one file and memory to agree; how many facts a person's edit touched. The lock is held.
+
+        Raises StoreError. A file that fails in any other way is reported, and costs only itself.
+        """
         place = place_of(path)
         if place is None:
             return 0
         touched = 0
-        for _ in range(_TRIES):
-            found = await files.read(self._root, path)
-            if found.problem:
-                self._report(path, found.problem)
-                self._seen[path] = found.stamp or Stamp(0, 0, 0)
-                return touched
-            look = partial(edits.look, path=path, place=place, zone=self._zone, found=found.text)
-            sheet = await self._database.read(look)
-            if sheet.edited:
-                count, sheet = await self._database.write(partial(self._absorb, path, place, found.text or ""))
-                touched += count
-                self._known.add(path)
-            try:
-                settled = await self._settle(path, found, sheet)
-            except OSError as error:
-                self._report(path, f"{path} cannot be written ({error.strerror}): check the disk and who owns it.")
-                self._again.add(path)
-                return touched
-            if settled:
-                self._problems.pop(path, None)
-                return touched
-        self._again.add(path)
+        try:
+            for _ in range(_TRIES):
+                found = await files.read(self._root, path)
+                if found.problem:
+                    self._leave_alone(path, found.stamp, found.problem)
+                    return touched
+                sheet = await self._database.read(
+                    partial(edits.look, path=path, place=place, zone=self._zone, found=found.text)
+                )
+                if sheet.edited:
+                    count, sheet = await self._database.write(partial(self._absorb, path, place, found.text or ""))
+                    touched += count
+                    self._known.add(path)
+                if await self._settle(path, found, sheet):
+                    self._problems.pop(path, None)
+                    return touched
+            self._again.add(path)
+        except OSError as error:
+            self._again.add(path)
+            self._report(path, f"{path} cannot be written ({error.strerror}): check the disk and who owns it.")
+        except StoreError:
+            raise
+        except Exception:
+            log.exception("%s", path)
+            self._leave_alone(path, found.stamp, f"{path} cannot be understood: it is left alone.")
         return touched
 
     def _absorb(self, path: str, place: Place, text: str, connection: Connection) -> tuple[int, Sheet]:
@@ -238,10 +279,27 @@ class Mirror:
         self._seen[path] = stamp
         return True
 
+    def _leave_alone(self, path: str, stamp: Stamp | None, problem: str) -> None:
+        """Do nothing more about a file until it changes."""
+        self._seen[path] = stamp or Stamp(0, 0, 0)
+        self._report(path, problem)
+
     def _report(self, path: str, problem: str) -> None:
         if self._problems.get(path) != problem:
             log.warning("%s", problem)
         self._problems[path] = problem
+
+
+async def _to_its_end(work: Coroutine[None, None, int]) -> int:
+    """Let `work` finish even if the caller is cancelled: an open file is closed, a written one is noted."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        if not task.cancelled() and task.exception() is not None:
+            log.warning("A memory file was not brought up to date while stopping: %s", task.exception())
+        raise
 
 
 def _paths_of(record: store.Record) -> set[str]:

@@ -18,7 +18,10 @@ from kenobot.ports import Candidate, Decision
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """When, where and by whom something asks to be remembered. `day` is the owner's calendar day, YYYY-MM-DD."""
+    """When, where and by whom something asks to be remembered. `day` is the owner's calendar day, YYYY-MM-DD.
+
+    told: when it was said, where that is not `at`: a line that a person put into an older log.
+    """
 
     at: datetime
     day: str
@@ -26,12 +29,13 @@ class Occasion:
     session: str = ""
     evidence: int | None = None
     policy: Policy = DEFAULT
+    told: datetime | None = None
 
 
 def clean(text: str, longest: int) -> str:
     """`text` fit to be stored: no control characters but line breaks and tabs, no lone surrogates, bounded."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace").decode("utf-8")
-    return "".join(c for c in text if c in "\n\t" or (c >= " " and c != "\x7f")).strip()[:longest]
+    return "".join(c for c in text if c in "\n\t" or (c >= " " and c != "\x7f")).strip()[:longest].rstrip()
 
 
 def admit(connection: Connection, candidate: Candidate, occasion: Occasion) -> Decision:
@@ -77,6 +81,7 @@ def forget(connection: Connection, record: int, occasion: Occasion) -> bool:
 
 def _create(connection: Connection, candidate: Candidate, text: str, key: str, occasion: Occasion) -> Decision:
     now = store.stamp(occasion.at)
+    told = store.stamp(occasion.told or occasion.at)
     policy = occasion.policy
     cursor = connection.execute(
         "INSERT INTO record (form, category, scope, text, source, trust, confidence, importance, stability, tier, "
@@ -93,8 +98,8 @@ def _create(connection: Connection, candidate: Candidate, text: str, key: str, o
             policy.importance,
             policy.stability,
             candidate.tier,
-            now,
-            now,
+            told,
+            told,
             now,
             now,
             occasion.day,

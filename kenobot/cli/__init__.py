@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None, clock: "Clock | None" = None) -> int
     """Run one command and return its exit code. `clock` stands in for the machine's."""
     os.umask(0o077)
     try:
-        arguments = _parser().parse_args(argv)
+        arguments = _parser().parse_args(argv, argparse.Namespace(home=None))
         code = cast("Command", arguments.command)(arguments, clock)
         sys.stdout.flush()
         return code
@@ -60,7 +60,6 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         parents=[home],
     )
-    parser.set_defaults(home=None)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for module in (setup, chat, run, memory, signals, config, version):
         module.add(commands, home)

@@ -25,12 +25,15 @@ def start(folder: str | None, clock: Clock | None, console: "ConsoleOptions | No
     if not channels:
         raise ConfigError("No channel is enabled: run `kenobot setup`, or talk right here with `kenobot chat`.")
     log.set_up(_level(loaded, console), loaded.settings.log.format, loaded.secrets())
+    from kenobot import app, db
+
+    clock = clock or SystemClock()
+    given = app.load_parts(home, loaded, clock, channels)
+    db.check(home.database)
     home.prepare()
     with home.lock():
         home.seed_identity()
-        from kenobot.app import serve
-
-        return asyncio.run(serve(home, loaded, clock or SystemClock(), channels, console))
+        return asyncio.run(app.serve(home, loaded, clock, given, console))
 
 
 def _level(loaded: Loaded, console: "ConsoleOptions | None") -> str:

@@ -1,7 +1,8 @@
 -- Times are ISO-8601 text in UTC with microseconds, so that they sort as they are.
+-- AUTOINCREMENT: rows of other tables refer to the number, so it must not come back when the newest row was pruned.
 
 CREATE TABLE inbox (
-  id          INTEGER PRIMARY KEY,
+  id          INTEGER PRIMARY KEY AUTOINCREMENT,
   channel     TEXT NOT NULL,
   external_id TEXT NOT NULL,
   chat        TEXT NOT NULL,
@@ -46,7 +47,7 @@ CREATE TABLE turn (
 -- The conversation as people saw it. `context` is what the prompt carried beside a person's message, so that the
 -- same bytes can be sent again.
 CREATE TABLE message (
-  id       INTEGER PRIMARY KEY,
+  id       INTEGER PRIMARY KEY AUTOINCREMENT,
   session  TEXT NOT NULL,
   role     TEXT NOT NULL CHECK (role IN ('user', 'assistant')),
   text     TEXT NOT NULL,
@@ -72,7 +73,7 @@ CREATE TABLE frame (
 );
 
 CREATE TABLE outbox (
-  id          INTEGER PRIMARY KEY,
+  id          INTEGER PRIMARY KEY AUTOINCREMENT,
   inbox_id    INTEGER NOT NULL,
   part        INTEGER NOT NULL,
   channel     TEXT NOT NULL,
@@ -115,7 +116,7 @@ CREATE TABLE event (
 CREATE INDEX event_record ON event (record_id, id);
 
 CREATE TABLE record (
-  id           INTEGER PRIMARY KEY,
+  id           INTEGER PRIMARY KEY AUTOINCREMENT,
   form         TEXT NOT NULL,
   category     TEXT NOT NULL DEFAULT 'fact',
   scope        TEXT NOT NULL,

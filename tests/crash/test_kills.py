@@ -87,7 +87,10 @@ async def test_no_kill_loses_a_message_or_has_the_core_answer_twice(
         await bot.kill()
         await bot.start()
     wanted = {(chat, f"ok: {text}") for chat, texts in asked.items() for text in texts}
-    await telegram.until(lambda sent: wanted <= {(item.chat, item.text) for item in sent}, 60)
+    try:
+        await telegram.until(lambda sent: wanted <= {(item.chat, item.text) for item in sent}, 60)
+    except TimeoutError:
+        pytest.fail(f"never sent: {wanted - set(telegram.counted())}; {ledger(bot.home)}; {''.join(bot.log[-30:])}")
     assert await bot.terminate() == 0
 
     total = KILLS * MESSAGES_A_LIFE

@@ -291,7 +291,9 @@ async def test_the_file_is_for_its_owner_only(tmp_path: Path, database: Database
     assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
 
 
-@pytest.mark.parametrize("content", [b"# not a database\n", b"x" * 5000, b"\0" * 4096, b"SQLite format 3\0" + b"\xff" * 900])
+@pytest.mark.parametrize(
+    "content", [b"# not a database\n", b"x" * 5000, b"\0" * 4096, b"SQLite format 3\0" + b"\0" * 900]
+)
 async def test_what_is_not_a_database_is_left_alone(tmp_path: Path, content: bytes) -> None:
     """A damaged file is reported and stays exactly as it was."""
     (tmp_path / "kenobot.db").write_bytes(content)

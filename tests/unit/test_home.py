@@ -28,9 +28,7 @@ def mode(path: Path) -> int:
         ({"HOME": "/people/ana", "KENOBOT_HOME": ""}, None, "/people/ana/.kenobot"),
     ],
 )
-def test_argument_beats_environment_beats_default(
-    environ: dict[str, str], argument: str | None, expected: str
-) -> None:
+def test_argument_beats_environment_beats_default(environ: dict[str, str], argument: str | None, expected: str) -> None:
     """The home is --home, else KENOBOT_HOME, else ~/.kenobot."""
     assert Home.find(environ, argument).path == Path(expected)
 
@@ -100,7 +98,8 @@ def test_one_process_at_a_time(tmp_path: Path) -> None:
 
 def test_a_killed_process_leaves_no_lock(tmp_path: Path) -> None:
     """The lock dies with its process, however that ended."""
-    code = "import os, sys, pathlib; from kenobot.home import Home\nwith Home(pathlib.Path(sys.argv[1])).lock(): os._exit(9)"
+    code = "import os, sys, pathlib; from kenobot.home import Home\n"
+    code += "with Home(pathlib.Path(sys.argv[1])).lock(): os._exit(9)"
     assert subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False).returncode == 9
     with Home(tmp_path).lock():
         pass
@@ -110,7 +109,9 @@ def test_a_new_home_gets_the_identity_templates(tmp_path: Path) -> None:
     """Seeding copies every shipped template, readable by the owner only."""
     home = Home(tmp_path)
     assert home.seed_identity()
-    shipped = {path.name: path.read_bytes() for path in resources.files("kenobot").joinpath("config/identity").iterdir()}
+    shipped = {
+        path.name: path.read_bytes() for path in resources.files("kenobot").joinpath("config/identity").iterdir()
+    }
     assert {path.name: path.read_bytes() for path in home.identity.iterdir()} == shipped
     assert {mode(path) for path in home.identity.iterdir()} == {0o600}
     assert [path.name for path in home.memory.iterdir()] == ["identity"]

@@ -39,7 +39,9 @@ def strange(monkeypatch: pytest.MonkeyPatch) -> None:
     """A channel called "my-door" is installed beside the others."""
     real_names, real_load = plugins.names, plugins.load
     door = Plugin(settings=Strange, build=lambda settings, surroundings: object())
-    monkeypatch.setattr(plugins, "names", lambda group: (*real_names(group), *(("my-door",) if "channels" in group else ())))
+    monkeypatch.setattr(
+        plugins, "names", lambda group: (*real_names(group), *(("my-door",) if "channels" in group else ()))
+    )
     monkeypatch.setattr(plugins, "load", lambda group, name: door if name == "my-door" else real_load(group, name))
 
 
@@ -182,7 +184,10 @@ def test_a_byte_order_mark_is_tolerated(home: Home) -> None:
         ('[provider]\nname = "antropic"', 'There is no provider called "antropic"; did you mean "anthropic"?'),
         ("bot = 3", "bot is a section, not a value."),
         ("[context]\nhistory_messages = 99", "history_messages (99) must not be more than history_most (60)."),
-        ("[channels.telegram]\npoll_seconds = 99", "channels.telegram.poll_seconds = 99 must be a whole number from 1 to 50."),
+        (
+            "[channels.telegram]\npoll_seconds = 99",
+            "channels.telegram.poll_seconds = 99 must be a whole number from 1 to 50.",
+        ),
     ],
 )
 def test_a_mistake_in_the_file_is_one_plain_line(home: Home, text: str, line: str) -> None:
@@ -260,7 +265,9 @@ def test_a_credential_that_others_can_read_is_refused(home: Home) -> None:
     assert refused(home) == [f"{path} can be read by other people; run: chmod 600 {path}"]
 
 
-@pytest.mark.parametrize(("name", "value"), [("telegram_tokn", TOKEN), ("telegram_token", " \n"), ("telegram_token", "a\nb")])
+@pytest.mark.parametrize(
+    ("name", "value"), [("telegram_tokn", TOKEN), ("telegram_token", " \n"), ("telegram_token", "a\nb")]
+)
 def test_a_credential_must_be_one_known_secret(home: Home, name: str, value: str) -> None:
     """An unknown name, an empty file and two lines are errors that name the file and not what is in it."""
     path = credential(home, name, value)

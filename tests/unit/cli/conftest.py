@@ -1,5 +1,6 @@
 """A home of one's own for each test, and the command line as a function."""
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from importlib import resources
@@ -17,8 +18,6 @@ Cli = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     """A home that does not exist yet, in an environment without settings."""
-    import os
-
     for name in list(os.environ):
         if name.startswith(("KENOBOT_", "TELEGRAM_", "ANTHROPIC_")) or name == "CREDENTIALS_DIRECTORY":
             monkeypatch.delenv(name)
@@ -46,7 +45,7 @@ def database(home: Home) -> Iterator[sqlite3.Connection]:
     connection = sqlite3.connect(home.database, isolation_level=None)
     connection.execute("pragma journal_mode = wal")
     migrations = resources.files("kenobot").joinpath("migrations")
-    for migration in sorted((path for path in migrations.iterdir()), key=lambda path: path.name):
+    for migration in sorted(migrations.iterdir(), key=lambda path: path.name):
         connection.executescript(migration.read_text("utf-8"))
     yield connection
     connection.close()

@@ -30,7 +30,9 @@ def test_version_imports_nothing_heavy() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-@pytest.mark.parametrize("command", ["", "setup", "chat", "run", "memory", "memory show", "memory log", "signals", "config"])
+@pytest.mark.parametrize(
+    "command", ["", "setup", "chat", "run", "memory", "memory show", "memory log", "signals", "config"]
+)
 def test_every_command_has_help(cli: Cli, command: str) -> None:
     """--help ends well and says what the command is for."""
     code, out, err = cli(*command.split(), "--help")
@@ -38,7 +40,9 @@ def test_every_command_has_help(cli: Cli, command: str) -> None:
     assert "--home DIR" in out
 
 
-@pytest.mark.parametrize("arguments", [[], ["dance"], ["memory"], ["signals", "--since", "1x"], ["signals", "--limit", "0"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["dance"], ["memory"], ["signals", "--since", "1x"], ["signals", "--limit", "0"]]
+)
 def test_wrong_usage_is_2(cli: Cli, arguments: list[str]) -> None:
     """Wrong usage is explained on stderr."""
     code, out, err = cli(*arguments)

@@ -10,14 +10,18 @@ from kenobot.home import Home
 from .conftest import Cli
 
 
-def signal(database: sqlite3.Connection, at: str, name: str = "message:in", trace: str = "t1", **payload: object) -> None:
+def signal(
+    database: sqlite3.Connection, at: str, name: str = "message:in", trace: str = "t1", **payload: object
+) -> None:
     database.execute(
         "insert into signal (at, name, source, trace, payload) values (?, ?, 'loop', ?, ?)",
         (f"2026-02-{at}.000000+00:00", name, trace, json.dumps(payload)),
     )
 
 
-def record(database: sqlite3.Connection, text: str, scope: str = "owner", status: str = "active", seen: int = 1) -> None:
+def record(
+    database: sqlite3.Connection, text: str, scope: str = "owner", status: str = "active", seen: int = 1
+) -> None:
     at = "2026-02-14T14:30:00.000000+00:00"
     values = {
         "form": "note",

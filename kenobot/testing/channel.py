@@ -1,0 +1,271 @@
+"""A channel without a platform, and the tests that every channel must pass."""
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+
+from kenobot.errors import RemoteError, StoreError
+from kenobot.ports import Channel, Inbound, Outbound, Part, Sink, is_session_id, session_id
+from kenobot.testing.clock import START
+
+HOSTILE = (
+    "\0",
+    "half a pair: \ud83d",
+    "\u202e\u200b\U000e0041",
+    "\x1b[2J",
+    "**_`[",
+    "```\nnever closed",
+    "[a](javascript:alert(1)) <b>&amp;</b>",
+    "👩‍👩‍👧 ñandú 你好 مرحبا",
+    "word " * 20_000,
+    "x" * 100_000,
+    "\n" * 10_000 + "x",
+)
+
+
+class FakeChannel:
+    """Says what the test tells it to, and keeps what the core sends.
+
+    channel = FakeChannel()
+    channel.say("hello")                     # comes in as soon as `run` is at work
+    channel.fail(Unavailable("down"))        # the next `send` raises it, the one after goes through
+    await channel.until_sent(1)
+    assert channel.texts == ["hi!"]
+
+    sent: every part the platform took, in order. tried: every part it was offered. taken: what the sink returned from.
+    """
+
+    def __init__(self, name: str = "fake", *, longest: int = 4096) -> None:
+        self._name = name
+        self._longest = longest
+        self._said: deque[Inbound | None] = deque()
+        self._failures: deque[Exception | None] = deque()
+        self._count = 0
+        self._changed = asyncio.Event()
+        self.taken: list[Inbound] = []
+        self.tried: list[Outbound] = []
+        self.sent: list[Outbound] = []
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def texts(self) -> list[str]:
+        """What was sent, as text only."""
+        return [outbound.part.text for outbound in self.sent]
+
+    def say(
+        self,
+        text: str,
+        chat: str = "1",
+        user: str = "1",
+        *,
+        private: bool = True,
+        forwarded: bool = False,
+        external_id: str | None = None,
+    ) -> Inbound:
+        """Somebody writes `text`. The same `external_id` twice is the platform repeating itself."""
+        self._count += 1
+        inbound = Inbound(
+            channel=self._name,
+            external_id=external_id if external_id is not None else str(self._count),
+            chat=chat,
+            user=user,
+            text=text,
+            sent_at=START + timedelta(seconds=self._count),
+            private=private,
+            forwarded=forwarded,
+        )
+        self._said.append(inbound)
+        self._ring()
+        return inbound
+
+    def hang_up(self) -> None:
+        """The person ends the conversation: `run` returns after what was said before."""
+        self._said.append(None)
+        self._ring()
+
+    def fail(self, *errors: Exception | None) -> None:
+        """The next calls of `send` raise these, one each; None lets one through."""
+        self._failures.extend(errors)
+
+    async def until_sent(self, count: int) -> list[str]:
+        """Wait until `count` parts were sent; returns their texts."""
+        while len(self.sent) < count:
+            self._changed.clear()
+            await self._changed.wait()
+        return self.texts
+
+    async def run(self, sink: Sink) -> None:
+        """See `kenobot.ports.Channel`. What the sink did not take comes again at the next run."""
+        while True:
+            while not self._said:
+                self._changed.clear()
+                await self._changed.wait()
+            inbound = self._said[0]
+            if inbound is not None:
+                await sink(inbound)
+                self.taken.append(inbound)
+            self._said.popleft()
+            if inbound is None:
+                return
+
+    def render(self, text: str) -> Sequence[Part]:
+        """See `kenobot.ports.Channel`. Plain text, cut every `longest` characters."""
+        return [Part(text[start : start + self._longest]) for start in range(0, len(text), self._longest)]
+
+    async def send(self, outbound: Outbound) -> str:
+        """See `kenobot.ports.Channel`."""
+        self.tried.append(outbound)
+        error = self._failures.popleft() if self._failures else None
+        if error is not None:
+            raise error
+        self.sent.append(outbound)
+        self._ring()
+        return f"{self._name} {len(self.sent)}"
+
+    def _ring(self) -> None:
+        self._changed.set()
+
+
+class RecordingSink:
+    """A Sink that keeps what it is given. It raises `failures` first, one for each call."""
+
+    def __init__(self, *failures: Exception) -> None:
+        self._failures = list(failures)
+        self._changed = asyncio.Event()
+        self.refused: list[Inbound] = []
+        self.taken: list[Inbound] = []
+        self.aside: list[tuple[str, str, str, str]] = []
+
+    async def __call__(self, inbound: Inbound) -> bool:
+        if self._failures:
+            self.refused.append(inbound)
+            raise self._failures.pop(0)
+        self.taken.append(inbound)
+        self._changed.set()
+        return True
+
+    async def set_aside(self, channel: str, external_id: str, raw: str, reason: str) -> None:
+        self.aside.append((channel, external_id, raw, reason))
+
+    async def until_taken(self, count: int) -> list[Inbound]:
+        """Wait until `count` messages were taken."""
+        while len(self.taken) < count:
+            self._changed.clear()
+            await self._changed.wait()
+        return self.taken
+
+
+@pytest.mark.asyncio
+class ChannelContract:
+    """What the core relies on. Subclass it and override `channel`; `say` and `failing` when your channel can.
+
+    class TestMine(ChannelContract):
+        @pytest.fixture
+        def channel(self) -> Channel:
+            return MyChannel(...)
+    """
+
+    @pytest.fixture
+    def channel(self) -> Channel:
+        """A channel whose platform takes whatever is sent."""
+        raise NotImplementedError("override the fixture `channel`")
+
+    @pytest.fixture
+    def failing(self) -> Channel | None:
+        """A channel whose platform refuses whatever is sent; None when that cannot be."""
+        return None
+
+    async def say(self, channel: Channel, text: str) -> None:
+        """Have a person write `text` on the platform of `channel`."""
+        pytest.skip("this suite does not know how to make a person write here")
+
+    async def test_it_has_a_name(self, channel: Channel) -> None:
+        """The name stands in session ids and file names, and never changes."""
+        assert is_session_id(channel.name), f"unfit for a file name: {channel.name!r}"
+        assert session_id(channel.name, "1") == f"{channel.name}-1", "sessions of this channel are not legible"
+        assert channel.name == channel.name, "the name changes"
+
+    async def test_a_text_is_rendered_whole(self, channel: Channel) -> None:
+        """Short plain text comes out as it is, in one part."""
+        assert [part.text.strip() for part in channel.render("Hello, world")] == ["Hello, world"]
+
+    @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+    async def test_any_text_can_be_rendered(self, channel: Channel, text: str) -> None:
+        """No reply breaks the channel; each gives a part at least, with its formatting inside its text."""
+        parts = list(channel.render(text))
+        assert parts, "a text was lost"
+        for part in parts:
+            length = len(part.text.encode("utf-16-le", "surrogatepass")) // 2
+            for span in part.spans:
+                assert 0 <= span.offset, f"{span} begins before the text"
+                assert span.length > 0, f"{span} is empty"
+                assert span.offset + span.length <= length, f"{span} ends after the text"
+
+    async def test_rendering_is_pure(self, channel: Channel) -> None:
+        """The same text gives the same parts."""
+        text = "# Title\n\n**bold** and `code`\n\n" + "long " * 3000
+        assert list(channel.render(text)) == list(channel.render(text))
+
+    async def test_a_part_can_be_sent(self, channel: Channel) -> None:
+        """What `render` made is taken, and the platform's id of it comes back."""
+        for number, part in enumerate(channel.render("Hello, **world**"), 1):
+            sent = await channel.send(Outbound(number, channel.name, "1", part, "trace"))
+            assert isinstance(sent, str), f"not an id: {sent!r}"
+
+    async def test_a_refusal_is_a_remote_error(self, failing: Channel | None) -> None:
+        """The core decides about trying again by the kind of error, and shows its text to the owner."""
+        if failing is None:
+            pytest.skip("this channel has no platform that could refuse")
+        with pytest.raises(RemoteError) as caught:
+            await failing.send(Outbound(1, failing.name, "1", Part("hello"), "trace"))
+        assert str(caught.value).strip(), "the error says nothing"
+
+    async def test_what_a_person_writes_reaches_the_sink(self, channel: Channel) -> None:
+        """In order, under the channel's name, each with an id of its own."""
+        sink = RecordingSink()
+        await self.say(channel, "one")
+        await self.say(channel, "two")
+        running = asyncio.create_task(channel.run(sink))
+        try:
+            async with asyncio.timeout(10):
+                taken = await sink.until_taken(2)
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+        assert [inbound.text for inbound in taken] == ["one", "two"]
+        assert {inbound.channel for inbound in taken} == {channel.name}
+        assert len({inbound.external_id for inbound in taken}) == 2
+        assert all(inbound.sent_at.tzinfo is not None for inbound in taken), "sent_at has no time zone"
+
+    async def test_what_the_sink_did_not_take_comes_again(self, channel: Channel) -> None:
+        """A message is acknowledged only once it is on disk: when that fails it is offered again, in this run or the next."""
+        sink = RecordingSink(StoreError("the disk is full"))
+        await self.say(channel, "precious")
+        async with asyncio.timeout(10):
+            while not sink.taken:
+                running = asyncio.create_task(channel.run(sink))
+                waiting = asyncio.create_task(sink.until_taken(1))
+                await asyncio.wait({running, waiting}, return_when=asyncio.FIRST_COMPLETED)
+                for task in (running, waiting):
+                    task.cancel()
+                await asyncio.gather(running, waiting, return_exceptions=True)
+        assert [inbound.text for inbound in sink.refused] == ["precious"]
+        assert [inbound.text for inbound in sink.taken] == ["precious"]
+
+    async def test_it_stops_when_cancelled(self, channel: Channel) -> None:
+        """Cancelling `run` ends it and leaves no task behind."""
+        before = asyncio.all_tasks()
+        running = asyncio.create_task(channel.run(RecordingSink()))
+        for _ in range(3):
+            await asyncio.sleep(0)
+        running.cancel()
+        done, _ = await asyncio.wait({running}, timeout=10)
+        assert done, "it swallowed the cancellation"
+        assert running.cancelled() or running.exception() is None, f"it raised {running.exception()!r} when cancelled"
+        assert asyncio.all_tasks() <= before, "a task was left running"

@@ -1,0 +1,88 @@
+"""Settings from the environment, and their defaults."""
+
+import re
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from kenobot.channels.telegram import TelegramSettings
+from kenobot.errors import ConfigError
+from kenobot.home import Home
+from kenobot.settings import Loaded, Settings, load
+from tests.conformance.cases import Case, Checked, Compared, NotApplicable, Outcome, compare
+
+_STOPS = "a value that cannot be used stops the start with a plain sentence; it never becomes the default in silence"
+
+
+def _telegram(loaded: Loaded) -> TelegramSettings:
+    return loaded.plugin("kenobot.channels", "telegram", TelegramSettings)
+
+
+OURS: Mapping[str, tuple[str, str, Callable[[Loaded], Any]]] = {
+    "MEMORY_DAYS": ("KENOBOT_MEMORY__DAYS", "memory.days", lambda loaded: loaded.settings.memory.days),
+    "LOG_LEVEL": ("KENOBOT_LOG__LEVEL", "log.level", lambda loaded: loaded.settings.log.level),
+    "TELEGRAM_ALLOWED_USERS": (
+        "TELEGRAM_ALLOWED_USERS",
+        "channels.telegram.allowed_users",
+        lambda loaded: _telegram(loaded).allowed_users,
+    ),
+}
+"""The original's variables that exist here too: our name, the key, and where its value ends up."""
+
+
+def parse(case: Case) -> Outcome:
+    name, written = next(iter(case.input.items()), ("", ""))
+    if len(case.input) != 1 or name not in OURS:
+        return NotApplicable(f"not built yet (nothing is set by {', '.join(case.input)})")
+    variable, key, value_of = OURS[name]
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            value = value_of(load(Home(Path(folder)), {variable: written}))
+        except ConfigError as error:
+            return _refused(case, written, key, str(error))
+    if "no allowlist" in case.quirk:
+        return Checked(value, {"a blank is nobody": value == [item for item in case.expected["value"] if item]})
+    if case.quirk:
+        return Checked(value, {"it stops the start": False})
+    return compare(case, {"value": value, "errors": []})
+
+
+def _refused(case: Case, written: str, key: str, complaint: str) -> Outcome:
+    """An error there is an error here; what it was replaced with there does not matter."""
+    named = {"it stops the start and names the key": key in complaint}
+    if case.expected["errors"] or case.quirk:
+        return Checked(complaint, named)
+    if str(case.expected["value"]).lower() != written.strip().lower():
+        return NotApplicable(_STOPS)
+    allowed = re.search(r"must be (.* from .* to .*)\.", complaint)
+    if allowed:
+        return NotApplicable(f"{key} is {allowed[1]} here, as kenobot.toml says")
+    return Checked(complaint, {"it is accepted": False})
+
+
+def defaults(case: Case) -> Outcome:
+    """The keys that stand here under another name and still mean the same."""
+    settings, telegram = Settings(), TelegramSettings()
+    ours: dict[str, Any] = {
+        "logLevel": settings.log.level,
+        "memoryDays": settings.memory.days,
+        "sessionHistoryLimit": settings.context.history_messages,
+        "circuitBreaker.threshold": settings.provider.breaker_failures,
+        "circuitBreaker.cooldown": settings.provider.breaker_seconds * 1000,
+        "telegram.allowedUsers": telegram.allowed_users,
+        "telegram.allowedChatIds": telegram.allowed_chats,
+    }
+    theirs = _flat(case.expected)
+    shared = {key: value for key, value in ours.items() if key in theirs}
+    return Compared(shared, {key: theirs[key] for key in shared})
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{prefix}{key}.")
+        else:
+            flat[prefix + key] = value
+    return flat

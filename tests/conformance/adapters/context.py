@@ -1,0 +1,10 @@
+"""The prompt's words for how long ago something was."""
+
+from datetime import timedelta
+
+from kenobot.context import age
+from tests.conformance.cases import Case, Outcome, compare
+
+
+def age_label(case: Case) -> Outcome:
+    return compare(case, age(timedelta(milliseconds=case.input["ageMs"])))

@@ -1,0 +1,74 @@
+"""Rules and onboarding."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from kenobot.cognitive.identity import rules
+from kenobot.cognitive.identity.bootstrap import BootstrapState, Guidance, Profile, advance
+from tests.conformance.cases import Case, Checked, Outcome, compare
+
+_ACTIONS = {
+    "observing": "continue",
+    "checkpoint": "show_checkpoint",
+    "boundaries": "show_boundaries",
+    "complete": "complete",
+}
+_MESSAGES = {"checkpoint": "checkpointMessage", "boundaries": "boundariesMessage"}
+
+
+def rules_format(case: Case) -> Outcome:
+    shown = rules.render(rules.parse(json.dumps(case.input)))
+    if "renders to nothing" in case.quirk:
+        instructions = [rule["instruction"] for rule in case.input["rules"]]
+        return Checked(
+            shown,
+            {
+                "it stands among the guidelines": shown.startswith("## Behavioral Guidelines\n"),
+                "every rule is shown": all(f"- {instruction}" in shown for instruction in instructions),
+            },
+        )
+    return compare(case, shown)
+
+
+def rules_violations(case: Case) -> Outcome:
+    reply = case.input["response"]
+    known = rules.Rules(forbidden=tuple(rules.Forbidden(pattern=pattern) for pattern in case.input["forbidden"]))
+    found = rules.violations(known, reply)
+    if "substring match" in case.quirk:
+        words = [pattern for pattern in case.expected if re.search(rf"\b{re.escape(pattern)}\b", reply, re.IGNORECASE)]
+        return Checked(found, {"only whole words are found, and all of them": found == words})
+    return compare(case, found)
+
+
+def bootstrap_sequence(case: Case) -> Outcome:
+    """Every message of a new chat, one after the other. No inferred profile: nothing is known about the person."""
+    profile = _profile(case.input["inferredProfile"] or {})
+    state = BootstrapState()
+    steps: list[dict[str, Any]] = []
+    for text in case.input["messages"]:
+        before = state
+        state, guidance = advance(state, text, profile)
+        steps.append(_step(before, state, guidance))
+    return compare(case, steps)
+
+
+def _profile(inferred: Mapping[str, Any]) -> Profile:
+    tech = inferred.get("techContext")
+    return Profile(
+        language=inferred.get("language"),
+        tone=inferred.get("tone"),
+        verbosity=inferred.get("verbosity"),
+        emoji=inferred.get("emojiUsage"),
+        tech=None if tech == "unknown" else tech,
+    )
+
+
+def _step(before: BootstrapState, state: BootstrapState, guidance: Guidance) -> dict[str, Any]:
+    step: dict[str, Any] = {"phase": state.phase, "action": _ACTIONS[guidance.phase]}
+    if guidance.message is not None:
+        step[_MESSAGES[guidance.phase]] = guidance.message
+    if state.boundaries != before.boundaries:
+        step["boundaries"] = state.boundaries
+    return step

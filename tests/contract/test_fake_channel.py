@@ -1,0 +1,46 @@
+"""The fake channel keeps to the contract that it helps to test."""
+
+import pytest
+
+from kenobot.errors import Rejected
+from kenobot.ports import Channel
+from kenobot.testing.channel import ChannelContract, FakeChannel
+
+
+class TestFakeChannel(ChannelContract):
+    """The suite, run on the fake itself."""
+
+    @pytest.fixture
+    def channel(self) -> Channel:
+        """A fake that takes everything."""
+        return FakeChannel()
+
+    @pytest.fixture
+    def failing(self) -> Channel:
+        """A fake that refuses."""
+        channel = FakeChannel()
+        channel.fail(Rejected("blocked"))
+        return channel
+
+    async def say(self, channel: Channel, text: str) -> None:
+        """A person writes on the fake."""
+        assert isinstance(channel, FakeChannel)
+        channel.say(text)
+
+
+async def test_a_conversation_that_was_ended_ends_the_run() -> None:
+    """`hang_up` lets what was said before through."""
+    channel, heard = FakeChannel("mine"), []
+
+    class Sink:
+        async def __call__(self, inbound: object) -> bool:
+            heard.append(inbound)
+            return True
+
+        async def set_aside(self, channel: str, external_id: str, raw: str, reason: str) -> None: ...
+
+    said = channel.say("hello", chat="7", user="8")
+    channel.hang_up()
+    await channel.run(Sink())
+    assert heard == channel.taken == [said]
+    assert (said.channel, said.chat, said.user) == ("mine", "7", "8")

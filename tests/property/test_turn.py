@@ -1,0 +1,220 @@
+"""A turn against a world that fails at random: it always comes to exactly one end."""
+
+from dataclasses import dataclass, field
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from kenobot.errors import Fenced, RateLimited, Rejected, StoreError, StoreFull, TruncatedReply, Unavailable
+from kenobot.ports import Reply
+from kenobot.retry import RetryPolicy
+from kenobot.turn import (
+    Apologise,
+    AskModel,
+    Begun,
+    BuildContext,
+    Bury,
+    Claim,
+    Commit,
+    Committed,
+    ContextBuilt,
+    Effect,
+    Failed,
+    Happening,
+    Process,
+    Processed,
+    Replied,
+    Stop,
+    Turn,
+    TurnPolicy,
+    Wait,
+    Waited,
+    step,
+)
+
+_STORE = st.sampled_from([StoreFull("full"), StoreError("locked")])
+_BUG = st.sampled_from([ValueError("a bug"), KeyError("key"), RecursionError("deep")])
+_REMOTE = st.sampled_from(
+    [Unavailable("down"), RateLimited("slow", 5), RateLimited("slow", 5000), TruncatedReply("cut"), Rejected("no")]
+)
+_WRITE = st.none() | _STORE | _BUG
+_TROUBLE = st.fixed_dictionaries(
+    {
+        "claim": st.lists(st.none() | _STORE, max_size=6),
+        "context": st.lists(st.none() | _STORE | _BUG, max_size=8),
+        "model": st.lists(st.none() | _REMOTE | _BUG, max_size=12),
+        "process": st.lists(st.none() | _BUG, max_size=8),
+        "commit": st.lists(_WRITE, max_size=8),
+        "tell": st.lists(_WRITE, max_size=8),
+        "checkpoint": st.lists(st.booleans(), max_size=8),
+        "crash": st.lists(st.integers(0, 12), max_size=6),
+    }
+)
+_POLICIES = st.builds(
+    TurnPolicy,
+    attempts=st.integers(1, 5),
+    retry=st.builds(RetryPolicy, attempts=st.integers(1, 4)),
+    longest_pause=st.just(30.0),
+)
+
+
+class _Killed(Exception):
+    """The process died here; a new one takes over."""
+
+
+@dataclass
+class _World:
+    """One message in a database, and whatever goes wrong around it. Every list of troubles ends, then all is well."""
+
+    trouble: dict[str, list[object]]
+    state: str = "pending"
+    attempts: int = 0
+    saved: Reply | None = None
+    calls: int = 0
+    claims: int = 0
+    steps: int = 0
+    asked_although_saved: int = 0
+    ends: list[str] = field(default_factory=list)
+    fresh: Reply | None = None
+
+    def perform(self, effect: Effect, attempt: int) -> Happening:
+        match effect:
+            case Claim():
+                self._fail("claim")
+                if self.state not in ("pending", "claimed"):
+                    raise Fenced("done already")
+                self.claims += 1
+                self.attempts += 1
+                self.state = "claimed"
+                return Begun(self.attempts, self.saved)
+            case BuildContext():
+                self._fail("context")
+                return ContextBuilt()
+            case AskModel():
+                self.calls += 1
+                self.asked_although_saved += self.saved is not None
+                self._fail("model")
+                return Replied(Reply(f"reply {self.calls}", "end_turn"))
+            case Process(reply, fresh):
+                self.fresh = reply if fresh else None
+                self._fail("process")
+                return Processed()
+            case Commit():
+                self._checkpoint()
+                self._fail("commit")
+                self._finish("answered", attempt)
+                return Committed()
+            case Apologise():
+                self._fail("tell")
+                self._finish("failed", attempt)
+                return Committed()
+            case Bury():
+                self._fail("tell")
+                self._finish("dead", attempt)
+                return Committed()
+            case Wait(seconds):
+                assert 0 <= seconds <= 60
+                return Waited()
+            case Stop():
+                raise AssertionError("nothing follows a stop")
+
+    def _checkpoint(self) -> None:
+        """Goes ahead of the commit and stays when that fails, unless it fails itself."""
+        works = self.trouble["checkpoint"].pop(0) if self.trouble["checkpoint"] else True
+        if self.fresh is not None and self.saved is None and works:
+            self.saved = self.fresh
+
+    def _finish(self, end: str, attempt: int) -> None:
+        if self.state != "claimed" or attempt != self.attempts:
+            raise Fenced("overtaken")
+        self.state = end
+        self.ends.append(end)
+
+    def _fail(self, where: str) -> None:
+        error = self.trouble[where].pop(0) if self.trouble[where] else None
+        if isinstance(error, Exception):
+            raise error
+
+
+def _drive(world: _World, policy: TurnPolicy, life: int | None) -> Turn:
+    """As the runner does. Dies after `life` steps, if that is given."""
+    turn, effect = Turn(), Claim()  # type: tuple[Turn, Effect]
+    done = 0
+    while not isinstance(effect, Stop):
+        if done == life:
+            raise _Killed
+        done += 1
+        world.steps += 1
+        assert world.steps < 1000, "it never ends"
+        happening: Happening
+        try:
+            happening = world.perform(effect, turn.attempt)
+        except Exception as error:
+            happening = Failed(error)
+        turn, effect = step(turn, happening, policy)
+    assert turn.stage == "done"
+    return turn
+
+
+@given(_TROUBLE, _POLICIES)
+@example(
+    {name: [] for name in ("claim", "context", "model", "process", "commit", "tell", "checkpoint", "crash")},
+    TurnPolicy(),
+)
+@example(
+    {
+        "claim": [],
+        "context": [StoreFull("full")] * 8,
+        "model": [],
+        "process": [],
+        "commit": [StoreError("locked")] * 8,
+        "tell": [],
+        "checkpoint": [False],
+        "crash": [],
+    },
+    TurnPolicy(attempts=1),
+)
+def test_every_message_comes_to_exactly_one_end(trouble: dict[str, list[object]], policy: TurnPolicy) -> None:
+    """Answered, apologised for, buried, or parked after burials that failed; and nothing of it without bounds."""
+    bugs = sum(isinstance(error, Exception) and not isinstance(error, StoreError) for error in trouble["tell"])
+    world = _World({name: list(errors) for name, errors in trouble.items()})
+    lives: list[int | None] = [*(life for life in trouble["crash"] if isinstance(life, int)), None]
+    for life in lives:
+        try:
+            _drive(world, policy, life)
+        except _Killed:
+            continue
+        break
+    assert len(world.ends) <= 1, "it ended twice"
+    if world.ends:
+        assert world.state == world.ends[0]
+    else:
+        assert world.state == "claimed", "it ended without a word"
+        assert bugs >= 4, "it was parked before the burial had failed often enough"
+    assert world.asked_although_saved == 0, "a reply that was paid for was asked for again"
+    assert world.claims <= policy.attempts + len(lives), "too many claims"
+    assert world.calls <= (policy.retry.attempts + policy.attempts) * len(lives), "too many calls of the model"
+
+
+@given(_TROUBLE, _POLICIES)
+def test_a_failing_disk_alone_never_costs_an_answer(trouble: dict[str, list[object]], policy: TurnPolicy) -> None:
+    """When nothing but our own disk fails, however often, the message is answered with one call and one claim."""
+    only = {
+        name: [error for error in errors if error is None or isinstance(error, StoreError)]
+        for name, errors in trouble.items()
+    }
+    world = _World({**only, "model": [], "process": [], "crash": []})
+    _drive(world, policy, None)
+    assert world.ends == ["answered"]
+    assert (world.calls, world.claims) == (1, 1)
+
+
+@given(_TROUBLE, _POLICIES)
+def test_a_committed_turn_is_never_committed_again(trouble: dict[str, list[object]], policy: TurnPolicy) -> None:
+    """A second runner of the same message, before or after the end, is fenced off."""
+    world = _World({name: list(errors) for name, errors in trouble.items()})
+    _drive(world, policy, None)
+    before = (list(world.ends), world.calls)
+    if world.ends:
+        _drive(world, policy, None)
+        assert (world.ends, world.calls) == before

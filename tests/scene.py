@@ -1,0 +1,124 @@
+"""A whole KenoBot in a folder, in this process, with a scripted model and a channel that a test speaks through."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Self
+
+from kenobot.app import App, Given, assemble, load_parts
+from kenobot.clock import Clock
+from kenobot.home import Home
+from kenobot.ports import Inbound, Outbound, Part, Provider, Sink
+from kenobot.settings import load
+from kenobot.testing.clock import EagerClock
+from kenobot.testing.provider import ScriptedProvider
+
+
+class Chatter:
+    """A channel for tests: `say` puts a message in; `texts` is what came back."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.sent: list[Outbound] = []
+        self.number = 0
+
+    async def run(self, sink: Sink) -> None:
+        await asyncio.Event().wait()
+
+    def render(self, text: str) -> Sequence[Part]:
+        return (Part(text),)
+
+    async def send(self, outbound: Outbound) -> str:
+        self.sent.append(outbound)
+        return str(outbound.id)
+
+
+class Scene:
+    """Use as `async with Scene(folder, replies) as scene: await scene.say("hello")`."""
+
+    def __init__(
+        self,
+        folder: Path,
+        replies: Sequence[object] = (),
+        *,
+        provider: Provider | None = None,
+        clock: Clock | None = None,
+        files: Mapping[str, str] | None = None,
+        environ: Mapping[str, str] | None = None,
+        channel: str = "telegram",
+        owners: Sequence[str] = ("1",),
+        bootstrap: bool = False,
+    ) -> None:
+        self.home = Home(folder / "home")
+        self.clock = clock or EagerClock()
+        self.provider = provider or ScriptedProvider(list(replies), repeat_last=True)  # type: ignore[arg-type]
+        self.channel = Chatter(channel)
+        self.app: App
+        self._owners = owners
+        self._files = dict(files or {})
+        self._environ = dict(environ or {})
+        self._bootstrap = bootstrap
+
+    async def __aenter__(self) -> Self:
+        fresh = not self.home.database.exists()
+        self.home.prepare()
+        self.home.seed_identity()
+        if fresh and not self._bootstrap:
+            (self.home.identity / "BOOTSTRAP.md").unlink()
+        for name, text in self._files.items():
+            path = self.home.memory / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        loaded = load(self.home, self._environ)
+        parts = load_parts(self.home, loaded, self.clock, ["console"])
+        given = replace(
+            parts,
+            provider=self.provider,
+            channels={self.channel.name: self.channel},
+            owners={self.channel.name: self._owners},
+        )
+        assert isinstance(given, Given)
+        self.app = assemble(self.home, loaded, self.clock, given, Random(7))
+        await self.app.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.app.stop()
+
+    @property
+    def requests(self) -> list[str]:
+        """The prompts the scripted model saw, each as one text."""
+        assert isinstance(self.provider, ScriptedProvider)
+        return [
+            "\n\n".join([*(block.text for block in request.system), *(message.text for message in request.messages)])
+            for request in self.provider.requests
+        ]
+
+    @property
+    def texts(self) -> list[str]:
+        """What people got, in order."""
+        return [outbound.part.text for outbound in self.channel.sent]
+
+    async def put(self, text: str, chat: str = "1", user: str | None = None, **more: object) -> bool:
+        """Hand a message in and return at once."""
+        self.channel.number += 1
+        inbound = Inbound(self.channel.name, str(self.channel.number), chat, user or chat, text, self.clock.now())
+        return await self.app.loop(replace(inbound, **more))  # type: ignore[arg-type]
+
+    async def say(self, text: str, chat: str = "1", user: str | None = None, **more: object) -> str:
+        """Hand a message in, wait until everything it set off is over, and return the answer."""
+        before = len(self.channel.sent)
+        await self.put(text, chat, user, **more)
+        await self.app.drained()
+        return "\n".join(self.texts[before:])
+
+    def read(self, name: str) -> str:
+        """A file of the memory folder."""
+        return (self.home.memory / name).read_text("utf-8")
+
+    async def rows(self, sql: str) -> list[tuple[object, ...]]:
+        """What the database says."""
+        found: list[tuple[object, ...]] = await self.app.database.read(lambda c: c.execute(sql).fetchall())
+        return found

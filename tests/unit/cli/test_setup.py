@@ -1,0 +1,198 @@
+"""`kenobot setup` writes what was asked for, keeps what was there, and refuses what would not start."""
+
+import builtins
+import getpass
+import stat
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from kenobot.home import Home
+from kenobot.settings import load
+
+from .conftest import Cli
+
+TOKEN = "123456789:" + "A" * 35
+KEY = "sk-ant-0123456789abcdef"
+
+
+@pytest.fixture
+def secrets(tmp_path: Path) -> Path:
+    """A folder with a key file and a token file."""
+    (tmp_path / "key").write_text(KEY + "\n")
+    (tmp_path / "token").write_text(TOKEN + "\n")
+    return tmp_path
+
+
+class Person:
+    """Answers the wizard's questions in order, and remembers them."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *answers: str) -> None:
+        self.asked: list[str] = []
+        self._answers: Iterator[str] = iter(answers)
+        monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+        monkeypatch.setattr(builtins, "input", self.answer)
+        monkeypatch.setattr(getpass, "getpass", self.answer)
+        monkeypatch.setenv("LANG", "en_GB.UTF-8")
+        monkeypatch.delenv("LC_ALL", raising=False)
+        monkeypatch.setenv("TZ", "Europe/Madrid")
+
+    def answer(self, question: str) -> str:
+        self.asked.append(question)
+        try:
+            return next(self._answers)
+        except StopIteration:
+            raise EOFError from None
+
+
+def files(home: Home) -> dict[str, bytes]:
+    return {str(path.relative_to(home.path)): path.read_bytes() for path in home.path.rglob("*") if path.is_file()}
+
+
+def test_with_yes_a_new_home_is_ready(cli: Cli, home: Home) -> None:
+    """`setup --yes` writes the shipped file and the identity, and says what to do next."""
+    code, out, err = cli("setup", "--yes")
+    assert (code, err) == (0, "")
+    assert "kenobot chat" in out
+    assert "kenobot run" not in out
+    assert home.config_file.read_bytes() == resources.files("kenobot").joinpath("config/kenobot.toml").read_bytes()
+    assert (home.identity / "BOOTSTRAP.md").exists()
+    assert {stat.S_IMODE(path.stat().st_mode) for path in home.path.rglob("*") if path.is_file()} == {0o600}
+
+
+def test_flags_are_written_and_secrets_are_not_in_the_file(cli: Cli, home: Home, secrets: Path) -> None:
+    """Provider, channel, owner and time zone go to kenobot.toml; key and token to files of their own."""
+    code, out, _ = cli(
+        "setup", "--yes", "--anthropic-key-file", str(secrets / "key"), "--telegram-token-file", str(secrets / "token"),
+        "--owner", "42", "--owner", "43", "--timezone", "Europe/Madrid", "--name", 'Ana "la" ñ', "--language", "es",
+    )  # fmt: skip
+    assert code == 0
+    assert "kenobot run" in out
+    settings = load(home, {}).settings
+    assert (settings.provider.name, settings.channels.enabled) == ("anthropic", ("telegram",))
+    assert (settings.bot.name, settings.bot.timezone, settings.bot.language) == ('Ana "la" ñ', "Europe/Madrid", "es")
+    assert settings.tables("kenobot.channels")["telegram"]["owners"] == ["42", "43"]
+    text = home.config_file.read_text("utf-8")
+    assert KEY not in text + out
+    assert TOKEN not in text + out
+    assert (home.credentials / "anthropic_api_key").read_text() == KEY + "\n"
+    assert stat.S_IMODE((home.credentials / "telegram_token").stat().st_mode) == 0o600
+
+
+def test_the_same_twice_changes_nothing(cli: Cli, home: Home, secrets: Path) -> None:
+    """Setup is idempotent."""
+    arguments = ("setup", "--yes", "--telegram-token-file", str(secrets / "token"), "--owner", "42", "--name", "Ana")
+    cli(*arguments)
+    before = files(home)
+    assert cli(*arguments)[0] == 0
+    assert files(home) == before
+    assert cli("setup", "--yes")[0] == 0
+    assert files(home) == before
+
+
+def test_keys_and_comments_of_ones_own_are_kept(cli: Cli, home: Home) -> None:
+    """Only the lines that change are touched."""
+    home.prepare()
+    home.config_file.write_text('# mine\n[memory]\ndays = 7 # a week\n\n[bot]\nname = "Old"  # her name\n', "utf-8")
+    assert cli("setup", "--yes", "--name", "New", "--enable", "console")[0] == 0
+    assert home.config_file.read_text("utf-8") == (
+        '# mine\n[memory]\ndays = 7 # a week\n\n[bot]\nname = "New"  # her name\n\n[channels]\nenabled = ["console"]\n'
+    )
+
+
+def test_a_channel_can_be_switched_off(cli: Cli, home: Home) -> None:
+    """--disable takes a channel off the list again."""
+    cli("setup", "--yes", "--enable", "console")
+    assert cli("setup", "--yes", "--disable", "console")[0] == 0
+    assert tomllib.loads(home.config_file.read_text())["channels"]["enabled"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--provider", "nope"], "no provider"),
+        (["--enable", "nope"], "no channel"),
+        (["--timezone", "Europe/Madird"], "did you mean Europe/Madrid?"),
+        (["--provider", "anthropic"], "Anthropic API key"),
+        (["--enable", "telegram"], "token"),
+        (["--telegram-token-file", "{secrets}/token"], "Nobody may talk"),
+        (["--telegram-token-file", "{secrets}/key", "--owner", "42"], "wrong form"),
+        (["--telegram-token-file", "{secrets}/none"], "cannot be read"),
+        (["--telegram-token-file", "{secrets}/token", "--owner", "@ana"], "whole numbers"),
+    ],
+)
+def test_what_would_not_start_is_not_written(
+    cli: Cli, home: Home, secrets: Path, arguments: list[str], complaint: str
+) -> None:
+    """The result is tried out first; if it is no good there is one line, and nothing on disk has changed."""
+    code, out, err = cli("setup", "--yes", *(item.format(secrets=secrets) for item in arguments))
+    assert (code, out) == (78, "")
+    assert complaint in err
+    assert TOKEN not in err
+    assert not home.path.exists()
+
+
+def test_secrets_of_the_moment_are_kept_for_parts_in_use(cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ANTHROPIC_API_KEY is saved when Anthropic is chosen, and not otherwise."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    assert cli("setup", "--yes")[0] == 0
+    assert not list(home.credentials.iterdir())
+    assert cli("setup", "--yes", "--provider", "anthropic")[0] == 0
+    assert (home.credentials / "anthropic_api_key").read_text() == KEY + "\n"
+
+
+def test_a_value_that_the_environment_overrules_is_pointed_out(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody shall wonder why a setting has no effect."""
+    monkeypatch.setenv("KENOBOT_BOT__NAME", "Eva")
+    assert "bot.name is overruled by KENOBOT_BOT__NAME" in cli("setup", "--yes", "--name", "Ana")[1]
+
+
+def test_questions_need_somebody_to_answer(cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a terminal and without --yes, setup does not guess."""
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: False, raising=False)
+    code, _, err = cli("setup")
+    assert code == 2
+    assert "--yes" in err
+    assert not home.path.exists()
+
+
+def test_the_wizard_writes_the_answers(cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers become settings; a bad one is asked for again; the rest speaks the language that was chosen."""
+    answers = ("es", "Ana", "Madrid", "", "gpt", "anthropic", KEY, "s", TOKEN, "yo", "42")
+    person = Person(monkeypatch, *answers)
+    code, out, _ = cli("setup")
+    assert code == 0, out
+    assert person.asked[0].startswith("Language")
+    assert "Tu zona horaria [Europe/Madrid]: " in person.asked
+    assert out.count("Eso no vale") == 3
+    loaded = load(home, {})
+    assert loaded.settings.bot.model_dump() == {"name": "Ana", "timezone": "Europe/Madrid", "language": "es"}
+    assert loaded.settings.provider.name == "anthropic"
+    assert loaded.settings.channels.enabled == ("telegram",)
+    assert set(loaded.secrets()) == {KEY, TOKEN}
+
+
+def test_enter_keeps_everything(cli: Cli, home: Home, secrets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pressing Enter at every question changes nothing, and no secret is shown as the current answer."""
+    cli("setup", "--yes", "--anthropic-key-file", str(secrets / "key"), "--telegram-token-file",
+        str(secrets / "token"), "--owner", "42", "--timezone", "Asia/Tokyo")  # fmt: skip
+    before = files(home)
+    person = Person(monkeypatch, *[""] * 20)
+    assert cli("setup")[0] == 0
+    assert files(home) == before
+    assert len(person.asked) == 8
+    assert KEY not in "".join(person.asked)
+    assert any("[set]" in question for question in person.asked)
+
+
+def test_leaving_the_wizard_changes_nothing(cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-D in the middle writes nothing."""
+    Person(monkeypatch, "es", "Ana")
+    code, _, err = cli("setup")
+    assert code == 2
+    assert "nothing was changed" in err
+    assert not home.path.exists()

@@ -1,0 +1,161 @@
+import asyncio
+import os
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from kenobot.cognitive.calendar import local_day, local_time
+from kenobot.cognitive.mirror import files
+from kenobot.cognitive.mirror.files import Place, path_of, place_of
+from kenobot.cognitive.store import Record
+
+RECORD = Record(1, "note", "fact", "owner", "x", "owner", "daily", "active", 1.0, 1, "", "", "2026-02-14", 1)
+
+PLACES = [
+    (RECORD, "2026-02-14.md", Place("owner", "daily", "2026-02-14")),
+    (replace(RECORD, tier="core"), "MEMORY.md", Place("owner", "core")),
+    (replace(RECORD, category="preference"), "identity/preferences.md", Place("owner", "preferences")),
+    (
+        replace(RECORD, scope="chat:telegram-1", form="episode"),
+        "chats/telegram-1/2026-02-14.md",
+        Place("chat:telegram-1", "daily", "2026-02-14"),
+    ),
+    (
+        replace(RECORD, scope="chat:telegram-1", tier="core"),
+        "chats/telegram-1/MEMORY.md",
+        Place("chat:telegram-1", "core"),
+    ),
+    (
+        replace(RECORD, scope="chat:telegram-1", form="profile"),
+        "chats/telegram-1/context.md",
+        Place("chat:telegram-1", "slot", "context"),
+    ),
+    (
+        replace(RECORD, scope="chat:telegram-1", form="scratchpad"),
+        "working/telegram-1.md",
+        Place("chat:telegram-1", "slot", "working"),
+    ),
+    (
+        replace(RECORD, scope="user:telegram-7", category="preference"),
+        "users/telegram-7/2026-02-14.md",
+        Place("user:telegram-7", "daily", "2026-02-14"),
+    ),
+    (
+        replace(RECORD, scope="user:telegram-7", tier="core"),
+        "users/telegram-7/MEMORY.md",
+        Place("user:telegram-7", "core"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("record", "path", "place"), PLACES)
+def test_a_record_and_its_file_find_each_other(record: Record, path: str, place: Place) -> None:
+    """The file of a record is the seeds', and the file's place says what may stand in it."""
+    assert path_of(record) == path
+    assert place_of(path) == place
+
+
+@pytest.mark.parametrize("form", ["procedure", "entity", "box", "summary", "question"])
+def test_other_forms_stand_in_no_file_of_the_mirror(form: str) -> None:
+    """What has no line in the seeds' tree has none here."""
+    assert path_of(replace(RECORD, form=form)) is None
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "notes.md", "2026-02-30.md", "20260214.md", "MEMORY.md~", ".MEMORY.md.swp", ".#MEMORY.md", "MEMORY",
+        "archive/2026-02-14.md", "identity/core.md", "identity/MEMORY.md", "chats/MEMORY.md", "chats/a b/MEMORY.md",
+        "chats/../MEMORY.md", "chats/x/y/MEMORY.md", "working/a b.md", "working/x/y.md", "facts/2026-02-14.md",
+        ".kenobot-0123456789abcdef.tmp", "chats/x/notes.md", "memory.md",
+    ],
+)  # fmt: skip
+def test_other_files_are_left_alone(path: str) -> None:
+    """Backups, hidden files, the archive and whatever else a person keeps there are none of the mirror's."""
+    assert place_of(path) is None
+
+
+def test_a_scan_finds_memory_and_nothing_else(tmp_path: Path) -> None:
+    """Links are not followed, wherever they lead."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "MEMORY.md").write_text("- not ours")
+    root = tmp_path / "memory"
+    wanted = ["MEMORY.md", "2026-02-14.md", "chats/c/context.md", "users/u/2026-02-14.md", "working/c.md"]
+    for path in [*wanted, "identity/preferences.md", "identity/core.md", "archive/2025-01-01.md", "notes.md"]:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text("x")
+    (root / "chats" / "linked").symlink_to(outside)
+    (root / "2026-02-15.md").symlink_to(outside / "MEMORY.md")
+    (root / "2026-02-16.md").mkdir()
+    assert set(files.scan(root)) == {*wanted, "identity/preferences.md"}
+    assert files.scan(tmp_path / "absent") == {}
+
+
+async def test_a_file_is_replaced_whole_and_kept_private(tmp_path: Path) -> None:
+    """The file is for its owner alone, and nothing half-written stays beside it."""
+    stamp = await files.replace(tmp_path / "m", "chats/c/MEMORY.md", "- ñ 你好\n", None)
+    target = tmp_path / "m" / "chats" / "c" / "MEMORY.md"
+    assert target.read_text("utf-8") == "- ñ 你好\n"
+    assert target.stat().st_mode & 0o777 == 0o600
+    assert target.parent.stat().st_mode & 0o777 == 0o700
+    assert [path.name for path in target.parent.iterdir()] == ["MEMORY.md"]
+    assert files.scan(tmp_path / "m") == {"chats/c/MEMORY.md": stamp}
+
+
+async def test_a_file_that_changed_meanwhile_is_not_replaced(tmp_path: Path) -> None:
+    """Whoever saved in between wins; the caller looks again."""
+    stamp = await files.replace(tmp_path, "MEMORY.md", "- a\n", None)
+    (tmp_path / "MEMORY.md").write_text("- b\n")
+    assert await files.replace(tmp_path, "MEMORY.md", "- c\n", stamp) is None
+    assert await files.replace(tmp_path, "MEMORY.md", "- c\n", None) is None
+    assert not await files.remove(tmp_path, "MEMORY.md", stamp)
+    assert (tmp_path / "MEMORY.md").read_text() == "- b\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["MEMORY.md"]
+
+
+async def test_an_edit_right_after_a_write_is_seen(tmp_path: Path) -> None:
+    """A save of as many bytes, within the same tick of the disk's clock, still shows."""
+    stamp = await files.replace(tmp_path, "MEMORY.md", "- a\n", None)
+    written = (tmp_path / "MEMORY.md").stat()
+    assert written.st_mtime_ns < written.st_ctime_ns - 5_000_000  # older than any tick in which an edit can fall
+    (tmp_path / "MEMORY.md").write_text("- b\n")
+    assert files.scan(tmp_path)["MEMORY.md"] != stamp
+
+
+async def test_reading_tells_text_absence_and_trouble_apart(tmp_path: Path) -> None:
+    """A byte-order mark is dropped; what cannot be read as text is named, never guessed at."""
+    assert await files.read(tmp_path, "MEMORY.md") == files.Found()
+    (tmp_path / "MEMORY.md").write_bytes(b"\xef\xbb\xbf- caf\xc3\xa9\r\n")
+    assert (await files.read(tmp_path, "MEMORY.md")).text == "- café\r\n"
+    (tmp_path / "MEMORY.md").write_bytes(b"- caf\xe9\n")
+    assert "not UTF-8" in (await files.read(tmp_path, "MEMORY.md")).problem
+    with (tmp_path / "2026-02-14.md").open("wb") as file:
+        file.truncate(files.LARGEST + 1)
+    assert "larger than 5 MB" in (await files.read(tmp_path, "2026-02-14.md")).problem
+    os.mkfifo(tmp_path / "2026-02-15.md")
+    assert "not a plain file" in (await asyncio.wait_for(files.read(tmp_path, "2026-02-15.md"), 5)).problem
+    (tmp_path / "chats").symlink_to(tmp_path)
+    assert "link" in (await files.read(tmp_path, "chats/c/MEMORY.md")).problem
+
+
+def test_what_a_crash_left_half_written_is_swept_away(tmp_path: Path) -> None:
+    """Only our own temporary files go."""
+    (tmp_path / "chats" / "c").mkdir(parents=True)
+    for path in [".kenobot-0123456789abcdef.tmp", "chats/c/.kenobot-0123456789abcdef.tmp", ".kenobot-mine.tmp"]:
+        (tmp_path / path).touch()
+    files.sweep(tmp_path)
+    assert {path.name for path in tmp_path.rglob("*") if path.is_file()} == {".kenobot-mine.tmp"}
+
+
+def test_a_day_is_the_owners_day() -> None:
+    """The calendar follows the owner's zone, not the machine's."""
+    late = datetime(2026, 2, 14, 23, 30, tzinfo=UTC)
+    assert (local_day(late, ZoneInfo("Europe/Madrid")), local_time(late, ZoneInfo("Europe/Madrid"))) == (
+        "2026-02-15",
+        "00:30",
+    )
+    assert local_day(late, ZoneInfo("America/Mexico_City")) == "2026-02-14"

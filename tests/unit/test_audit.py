@@ -1,0 +1,71 @@
+"""The audit trail."""
+
+import asyncio
+import json
+
+from kenobot.audit import Audit
+from kenobot.db import Database
+from kenobot.signals import ALL, MEMORY_WRITTEN, MESSAGE_IN, MESSAGE_OUT, Envelope, Signal, Value
+from kenobot.testing.clock import START
+from tests.samples import rows, scalar
+
+
+def _envelope(signal: Signal = MESSAGE_IN, **payload: Value) -> Envelope:
+    return Envelope(signal, payload, "fake", "trace", START)
+
+
+async def test_people_s_words_are_not_kept(database: Database) -> None:
+    """Of what somebody wrote only the length remains; the rest of the payload does."""
+    audit = Audit(database, keep=100)
+    for signal in (MESSAGE_IN, MESSAGE_OUT, MEMORY_WRITTEN):
+        audit.note(_envelope(signal, text="mi canario se llama Pío", channel="fake", id=3, record=None))
+    await audit.flush()
+    found = await rows(database, "SELECT name, payload FROM signal ORDER BY id")
+    assert [row[0] for row in found] == ["message:in", "message:out", "memory:written"]
+    assert "canario" not in str(found)
+    assert json.loads(str(found[0][1])) == {"text": 23, "channel": "fake", "id": 3, "record": None}
+
+
+async def test_every_signal_that_carries_words_says_so() -> None:
+    """The signals whose payload has a `text` declare it, and names are not given twice."""
+    assert {name for name, signal in ALL.items() if signal.texts} == {"message:in", "message:out", "memory:written"}
+
+
+async def test_the_trail_is_bounded(database: Database) -> None:
+    """The newest rows stay, whatever was written before."""
+    audit = Audit(database, keep=10)
+    for number in range(500):
+        audit.note(_envelope(number=number))
+    await audit.flush()
+    payloads = [json.loads(str(row[0])) for row in await rows(database, "SELECT payload FROM signal ORDER BY id")]
+    assert [payload["number"] for payload in payloads] == list(range(490, 500))
+
+
+async def test_what_is_held_in_memory_is_bounded(database: Database) -> None:
+    """A full batch is written without being asked for, so that little is ever held."""
+    audit = Audit(database, keep=1000)
+    for _ in range(64):
+        audit.note(_envelope())
+    await database.write(lambda connection: None)
+    assert await scalar(database, "SELECT count(*) FROM signal") == 64
+
+
+async def test_nothing_is_written_twice_or_out_of_order(database: Database) -> None:
+    """Batches and flushes follow one another, also when several flush at once."""
+    audit = Audit(database, keep=1000)
+    for number in range(200):
+        audit.note(_envelope(number=number))
+        if number % 50 == 7:
+            await asyncio.gather(audit.flush(), audit.flush())
+    await audit.flush()
+    payloads = [json.loads(str(row[0])) for row in await rows(database, "SELECT payload FROM signal ORDER BY id")]
+    assert [payload["number"] for payload in payloads] == list(range(200))
+
+
+async def test_words_that_no_utf8_holds_do_not_cost_the_batch(database: Database) -> None:
+    """A lone surrogate in one payload must not lose the other signals."""
+    audit = Audit(database, keep=100)
+    audit.note(_envelope(user="\ud83d"))
+    audit.note(_envelope(user="fine"))
+    await audit.flush()
+    assert await scalar(database, "SELECT count(*) FROM signal") == 2

@@ -1,0 +1,335 @@
+"""The console takes lines in, prints answers, and lets nobody leave before the last answer."""
+
+import asyncio
+import io
+import os
+import stat
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import PipeInput, create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from kenobot.channels import console as module
+from kenobot.channels.console import Console, ConsoleOptions, ConsoleSettings, plugin, read_lines
+from kenobot.errors import Unavailable
+from kenobot.ports import Inbound, Outbound, Part, Surroundings
+from kenobot.terminal import one_line, safe
+from kenobot.testing.clock import START, ManualClock
+
+
+class Letterbox:
+    """A sink that keeps what it is given."""
+
+    def __init__(self) -> None:
+        self.taken: list[Inbound] = []
+
+    async def __call__(self, inbound: Inbound) -> bool:
+        self.taken.append(inbound)
+        return True
+
+    async def set_aside(self, channel: str, external_id: str, raw: str, reason: str) -> None:
+        raise AssertionError
+
+    @property
+    def texts(self) -> list[str]:
+        return [inbound.text for inbound in self.taken]
+
+
+class Terminal(io.StringIO):
+    """A stdout that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def make(tmp_path: Path, stdin: int = 0, **settings: bool) -> Console:
+    surroundings = Surroundings(tmp_path, ManualClock(), "Keno")
+    return Console(ConsoleSettings.model_validate(settings), surroundings, stdin)
+
+
+async def converse(tmp_path: Path, keyboard: PipeInput, typed: str) -> list[str]:
+    """What is taken in when this is typed at the prompt."""
+    box = Letterbox()
+    keyboard.send_text(typed)
+    with seat() as descriptor:
+        await make(tmp_path, descriptor).run(box)
+    return box.texts
+
+
+@contextmanager
+def seat() -> Iterator[int]:
+    """A terminal to sit at, as a file descriptor."""
+    near, far = os.openpty()
+    try:
+        yield far
+    finally:
+        os.close(near)
+        os.close(far)
+
+
+def reply(text: str) -> Outbound:
+    return Outbound(1, "console", "local", Part(text), "trace")
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[int, int]]:
+    read, write = os.pipe()
+    yield read, write
+    with suppress(OSError):
+        os.close(write)
+    for thread in threading.enumerate():  # one left behind would read from the next test's pipe of the same number
+        if thread.name == "console-input":
+            thread.join(10)
+    os.close(read)
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """A person sits at a terminal that understands colours."""
+    stdout = Terminal()
+    monkeypatch.setattr(module, "sys", SimpleNamespace(stdout=stdout))  # pytest itself swaps sys.stdout all the time
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    return stdout
+
+
+@pytest.fixture
+def keyboard(terminal: Terminal) -> Iterator[PipeInput]:
+    """What is sent to it is typed at the prompt."""
+    with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
+        yield keys
+
+
+# ── without a person ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_each_piped_line_is_a_message(tmp_path: Path, pipe: tuple[int, int]) -> None:
+    """Blank lines are none, the last line needs no end, and every message is the owner's, with an id of its own."""
+    read, write = pipe
+    os.write(write, "  hello \n\n\r\n¿qué tal?\r\nlast".encode())
+    os.close(write)
+    box = Letterbox()
+    await make(tmp_path, read).run(box)
+    assert box.texts == ["hello", "¿qué tal?", "last"]
+    first = box.taken[0]
+    assert (first.channel, first.session, first.user, first.private) == ("console", "console-local", "owner", True)
+    assert first.sent_at == START
+    assert len({inbound.external_id for inbound in box.taken}) == 3
+
+
+async def test_the_end_waits_for_the_answers(tmp_path: Path, pipe: tuple[int, int]) -> None:
+    """At the end of the input `run` returns only after everything has been answered."""
+    read, write = pipe
+    os.write(write, b"hello\n")
+    os.close(write)
+    channel, box, answered = make(tmp_path, read), Letterbox(), asyncio.Event()
+    seen: list[list[str]] = []
+
+    async def drain() -> None:
+        seen.append(box.texts)
+        await answered.wait()
+
+    channel.drain = drain
+    running = asyncio.create_task(channel.run(box))
+    while not seen:
+        await asyncio.sleep(0)
+    assert not running.done()
+    answered.set()
+    await running
+    assert seen == [["hello"]]
+
+
+async def test_goodbye_ends_a_pipe_too(tmp_path: Path, pipe: tuple[int, int]) -> None:
+    """Nothing after /exit is a message."""
+    read, write = pipe
+    os.write(write, b"hello\n/exit\nmore\n")
+    box = Letterbox()
+    await make(tmp_path, read).run(box)
+    assert box.texts == ["hello"]
+
+
+async def test_one_message_from_the_command_line(tmp_path: Path, pipe: tuple[int, int]) -> None:
+    """With `-m` nothing is read: the one message is sent and answered."""
+    channel, box, drained = make(tmp_path, pipe[0]), Letterbox(), []
+    channel.options = ConsoleOptions(message="two\nlines")
+
+    async def drain() -> None:
+        drained.append(True)
+
+    channel.drain = drain
+    await channel.run(box)
+    assert box.texts == ["two\nlines"]
+    assert drained == [True]
+
+
+async def test_waiting_for_input_can_be_cancelled(tmp_path: Path, pipe: tuple[int, int]) -> None:
+    """A stop does not wait for a line that nobody writes."""
+    running = asyncio.create_task(make(tmp_path, pipe[0]).run(Letterbox()))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+
+async def test_lines_longer_than_a_read(pipe: tuple[int, int]) -> None:
+    """A line may come in pieces, cut inside a character."""
+    read, write = pipe
+    raw = "ñ".encode()
+
+    async def collect() -> list[str]:
+        return [line async for line in read_lines(read)]
+
+    collecting = asyncio.create_task(collect())
+    for piece in (b"a" + raw[:1], raw[1:] + b"b\n", b"\xff"):
+        await asyncio.to_thread(os.write, write, piece)
+    os.close(write)
+    assert await collecting == ["añb", "\ufffd"]
+
+
+# ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_reply_is_one_part_of_markdown(tmp_path: Path) -> None:
+    """The terminal shows Markdown as it is written."""
+    channel = make(tmp_path)
+    assert channel.render("**hi**") == (Part("**hi**"),)
+    assert channel.render("") == ()
+
+
+async def test_answers_are_plain_in_a_pipe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a terminal there is the answer and nothing else; each part gets an id of its own."""
+    channel = make(tmp_path)
+    assert await channel.send(reply("one\ntwo")) != await channel.send(reply("three"))
+    channel.announce("remembered")
+    assert capsys.readouterr().out == "one\ntwo\nthree\nremembered\n"
+
+
+async def test_an_answer_cannot_drive_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Escape sequences in a reply or a memory are shown, not obeyed."""
+    channel = make(tmp_path)
+    await channel.send(reply("\x1b[2Jgone\x9b\r"))
+    channel.announce("\x1b]0;owned\x07")
+    assert capsys.readouterr().out == "\\x1b[2Jgone\\x9b\\x0d\n\\x1b]0;owned\\x07\n"
+
+
+async def test_colours_only_where_they_are_welcome(
+    tmp_path: Path, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A terminal gets the bot's name in colour, unless the settings, NO_COLOR or the terminal say no."""
+    await make(tmp_path).send(reply("hi"))
+    assert terminal.getvalue() == "\x1b[1;36mKeno:\x1b[0m hi\n\n"
+    await make(tmp_path, colour=False).send(reply("hi"))
+    for name, value in (("NO_COLOR", "1"), ("TERM", "dumb")):
+        monkeypatch.setenv(name, value)
+        await make(tmp_path).send(reply("hi"))
+        make(tmp_path).announce("hi")
+        monkeypatch.setenv(name, "" if name == "NO_COLOR" else "xterm")
+    assert terminal.getvalue().count("\x1b") == 2
+
+
+async def test_a_terminal_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reply that nobody can read is a failed delivery, not a crash."""
+    stdout = io.StringIO()
+    stdout.close()
+    monkeypatch.setattr(module, "sys", SimpleNamespace(stdout=stdout))
+    with pytest.raises(Unavailable):
+        await make(tmp_path).send(reply("hi"))
+
+
+# ── with a person ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("goodbye", ["/exit\r", " /QUIT \r", "\x04"])
+async def test_a_conversation(tmp_path: Path, keyboard: PipeInput, goodbye: str) -> None:
+    """Lines are messages until the person says goodbye; blank ones are none."""
+    assert await converse(tmp_path, keyboard, f"hello\r\r  \rmore\r{goodbye}") == ["hello", "more"]
+
+
+async def test_several_lines_in_one_message(tmp_path: Path, keyboard: PipeInput) -> None:
+    """Alt+Enter, and Enter after a backslash, start a new line."""
+    assert await converse(tmp_path, keyboard, "one\x1b\rtwo\\\rthree\r\x04") == ["one\ntwo\nthree"]
+
+
+async def test_ctrl_c_drops_the_line(tmp_path: Path, keyboard: PipeInput) -> None:
+    """As in a shell, the half-written line is gone and the conversation goes on."""
+    assert await converse(tmp_path, keyboard, "half\x03whole\r\x04") == ["whole"]
+
+
+async def test_history_is_kept_for_the_owner_only(tmp_path: Path, keyboard: PipeInput) -> None:
+    """What was typed can be found again the next time, by nobody else."""
+    await converse(tmp_path, keyboard, "hello\r\x04")
+    history = tmp_path / "console_history"
+    assert stat.S_IMODE(history.stat().st_mode) == 0o600
+    assert "hello" in history.read_text()
+    assert await converse(tmp_path, keyboard, "\x1b[A\r\x04") == ["hello"]
+
+
+async def test_leaving_does_not_wait_for_ever(
+    tmp_path: Path, keyboard: PipeInput, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody who has said goodbye waits a while for the last answer, then is let go."""
+    monkeypatch.setattr(module, "PATIENCE", 0)
+
+    async def never() -> None:
+        await asyncio.Event().wait()
+
+    keyboard.send_text("\x04")
+    with seat() as descriptor:
+        channel = make(tmp_path, descriptor)
+        channel.drain = never
+        await channel.run(Letterbox())
+
+
+async def test_typing_shows_until_the_answer_comes(tmp_path: Path, keyboard: PipeInput) -> None:
+    """The bottom line says that an answer is on its way, and stops saying so."""
+    shown: list[bool] = []
+
+    class Busy(Letterbox):
+        async def __call__(self, inbound: Inbound) -> bool:
+            await channel.typing("local")
+            shown.append(channel.is_typing)
+            await channel.send(reply("hi"))
+            shown.append(channel.is_typing)
+            return True
+
+    keyboard.send_text("hello\r\x04")
+    with seat() as descriptor:
+        channel = make(tmp_path, descriptor)
+        await channel.run(Busy())
+    assert shown == [True, False]
+
+
+# ── the rest ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_plugin_builds_a_console(tmp_path: Path) -> None:
+    """The entry point's target makes a channel called "console"."""
+    assert plugin.build(plugin.settings(), Surroundings(tmp_path, ManualClock(), "Keno")).name == "console"
+    assert not list(tmp_path.iterdir())
+
+
+def test_whoever_sits_here_is_the_owner() -> None:
+    """The console's user is an owner's account, whatever its name."""
+    assert ConsoleSettings(user="ana").owners == ("ana",)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain ñ 😀\tx\ny", "plain ñ 😀\tx\ny"),
+        ("\x1b[31m\x07\x00\x7f\x9b", r"\x1b[31m\x07\x00\x7f\x9b"),
+        ("a\u202eb\u2028c\ud800", r"a\u202eb\u2028c\ud800"),
+    ],
+)
+def test_text_is_made_safe_to_print(text: str, shown: str) -> None:
+    """What a terminal would obey is spelled out; people's words are left alone."""
+    assert safe(text) == shown
+    assert one_line(text) == shown.replace("\n", "\\n").replace("\t", "\\t")
+    assert safe(text).encode("utf-8")

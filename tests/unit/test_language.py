@@ -1,0 +1,65 @@
+"""Spanish or English?"""
+
+import time
+from typing import get_args
+
+import pytest
+
+from kenobot.language import Language, Sentence, guess, say
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hola, ¿qué tal?",
+        "recuerda que mi perro se llama Toby",
+        "RECUERDA QUE VIVO EN MADRID",
+        "¿Kubernetes?",
+        "mañana",
+        "gracias",
+        "Prefiero respuestas cortas, por favor",
+        "el meeting es a las cinco",
+    ],
+)
+def test_spanish_is_recognised(text: str) -> None:
+    """From small words and Spanish signs, also in capitals and with a foreign word in it."""
+    assert guess(text) == "es"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hello, how are you?",
+        "remember that my dog is called Toby",
+        "thanks!",
+        "What does 'mañana' mean in the song?",
+        "I live in Los Angeles and work on the weekend",
+    ],
+)
+def test_english_is_recognised(text: str) -> None:
+    """Also with a Spanish word in it."""
+    assert guess(text) == "en"
+
+
+@pytest.mark.parametrize("text", ["", "   ", "123 + 4", "👍", "Kubernetes", "你好", "مرحبا", "\ud83d"])
+@pytest.mark.parametrize("default", ["en", "es"])
+def test_what_speaks_for_neither_gets_the_default(text: str, default: Language) -> None:
+    """There is nothing to guess from."""
+    assert guess(text, default) == default
+
+
+def test_a_long_text_is_not_read_to_its_end() -> None:
+    """A megabyte costs no more than its beginning."""
+    began = time.perf_counter()
+    assert guess("the cat and the dog " * 100_000) == "en"
+    assert time.perf_counter() - began < 0.1
+
+
+@pytest.mark.parametrize("sentence", get_args(Sentence))
+def test_every_sentence_is_said_in_both_languages(sentence: Sentence) -> None:
+    """They differ, are one line, and hold no placeholder."""
+    english, spanish = say(sentence, "en"), say(sentence, "es")
+    assert english != spanish
+    for text in (english, spanish):
+        assert text == text.strip()
+        assert not set("\n{}%") & set(text)

@@ -1,0 +1,112 @@
+"""What has to happen every so often. Ticks are real, of a hundredth of a second; the tests wait for events."""
+
+import asyncio
+
+import pytest
+
+from kenobot.schedule import Schedule
+
+_TICK = 0.01
+
+
+async def test_a_job_comes_again() -> None:
+    """After each interval, until the schedule is stopped."""
+    schedule, runs, enough = Schedule(), [], asyncio.Event()
+
+    async def job() -> None:
+        runs.append(1)
+        if len(runs) == 3:
+            enough.set()
+
+    schedule.every(_TICK, "tick", job)
+    schedule.start()
+    async with asyncio.timeout(10):
+        await enough.wait()
+    await schedule.stop()
+    before = len(runs)
+    await asyncio.get_running_loop().run_in_executor(None, lambda: None)
+    assert len(runs) == before
+
+
+async def test_nothing_runs_before_the_start() -> None:
+    """Jobs are only noted; stopping what was never started does no harm."""
+    schedule, runs = Schedule(), []
+
+    async def job() -> None:
+        runs.append(1)
+
+    schedule.every(_TICK, "tick", job)
+    await schedule.stop()
+    assert runs == []
+
+
+async def test_a_job_that_fails_comes_again(caplog: pytest.LogCaptureFixture) -> None:
+    """Its failure is logged and stops neither it nor others."""
+    schedule, runs, enough = Schedule(), [], asyncio.Event()
+
+    async def broken() -> None:
+        runs.append(1)
+        if len(runs) == 2:
+            enough.set()
+        raise ValueError("out of order")
+
+    schedule.every(_TICK, "broken", broken)
+    schedule.start()
+    async with asyncio.timeout(10):
+        await enough.wait()
+    await schedule.stop()
+    assert "scheduled job broken failed" in caplog.text
+
+
+async def test_a_slow_job_does_not_overlap_itself(caplog: pytest.LogCaptureFixture) -> None:
+    """The next run waits for the one at work, while others go on."""
+    schedule, at_work, most, ticks = Schedule(), 0, 0, 0
+    release, enough = asyncio.Event(), asyncio.Event()
+
+    async def slow() -> None:
+        nonlocal at_work, most
+        at_work += 1
+        most = max(most, at_work)
+        await release.wait()
+        at_work -= 1
+
+    async def quick() -> None:
+        nonlocal ticks
+        ticks += 1
+        if ticks == 5:
+            enough.set()
+
+    schedule.every(_TICK, "slow", slow)
+    schedule.every(_TICK, "quick", quick)
+    schedule.start()
+    async with asyncio.timeout(10):
+        await enough.wait()
+    release.set()
+    await schedule.stop()
+    assert most == 1
+
+
+async def test_stop_lets_a_job_at_work_finish() -> None:
+    """It is awaited, not cancelled."""
+    schedule, begun, release, ends = Schedule(), asyncio.Event(), asyncio.Event(), []
+
+    async def job() -> None:
+        begun.set()
+        try:
+            await release.wait()
+            ends.append("finished")
+        except asyncio.CancelledError:
+            ends.append("cancelled")
+            raise
+
+    schedule.every(_TICK, "job", job)
+    schedule.start()
+    async with asyncio.timeout(10):
+        await begun.wait()
+        stopping = asyncio.create_task(schedule.stop())
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert not stopping.done()
+        release.set()
+        await stopping
+    assert ends == ["finished"]

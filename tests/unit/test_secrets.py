@@ -1,0 +1,100 @@
+"""Things that must never be written down."""
+
+import time
+
+import pytest
+
+from kenobot.secrets import BLOT, Redactor, find
+
+_SECRETS = [
+    ("123456789:AAFd3kq9ZxcVbnmAsdfGhjkLqwertyUiop0", "a Telegram bot token"),
+    ("sk-ant-api03-abcdefghijklmnop", "an API key"),
+    ("sk-proj-0123456789abcdefghij", "an API key"),
+    ("ghp_0123456789abcdefghijABCDEFGHIJ012345", "a GitHub token"),
+    ("github_pat_0123456789abcdefghijABCDEFGHIJ", "a GitHub token"),
+    ("AKIAIOSFODNN7EXAMPLE", "a cloud key"),
+    ("AIzaSyA-1234567890abcdefghijklmnopqrstu", "a cloud key"),
+    ("xoxb-123456789012-abcdefghij", "a Slack token"),
+    ("-----BEGIN RSA PRIVATE KEY-----", "a private key"),
+    ("-----BEGIN PRIVATE KEY-----", "a private key"),
+    ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefghijklmnop", "a web token"),
+    ("my password is hunter2", "a password"),
+    ("password: s3cr3t!", "a password"),
+    ("Mi contraseña es gato123", "a password"),
+    ("la clave: perro99", "a password"),
+    ("API_KEY=abc123def", "a password"),
+]
+
+
+@pytest.mark.parametrize(("secret", "kind"), _SECRETS)
+def test_a_secret_is_recognised_and_blotted_out(secret: str, kind: str) -> None:
+    """Wherever it stands in a text."""
+    for text in (secret, f"Please remember {secret} for me.", f"línea uno\n{secret}\nlínea tres"):
+        assert find(text) == kind
+        assert secret not in Redactor()(text)
+        assert BLOT in Redactor()(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "My favourite colour is blue",
+        "I forgot my password",
+        "the password is long",
+        "La clave es la paciencia",
+        "call me at 123456789",
+        "ask-me-anything-about-this-long-topic",
+        "task-management-is-hard-to-do-well",
+        "https://example.org/eyJ",
+        "the meeting is at 10:30",
+        "ratio 12:AAAA",
+        "commit 5f3e2d1c0b9a8f7e6d5c4b3a29180706f5e4d3c2",
+    ],
+)
+def test_plain_talk_is_not_a_secret(text: str) -> None:
+    """People speak about passwords and keys without giving them away."""
+    assert find(text) is None
+    assert Redactor()(text) == text
+
+
+def test_known_secrets_go_whatever_they_look_like() -> None:
+    """The longest first, so that no half of one stays behind."""
+    redact = Redactor(["hunter22", "hunter2233", "ñandú-key"])
+    assert redact("hunter2233 and hunter22, ñandú-key") == f"{BLOT} and {BLOT}, {BLOT}"
+    assert redact.known("hunter22 sk-ant-api03-abcdefghijklmnop") == f"{BLOT} sk-ant-api03-abcdefghijklmnop"
+
+
+def test_a_short_secret_would_blot_out_ordinary_words() -> None:
+    """Values of less than six characters are not looked for."""
+    assert Redactor(["", "a", "admin"])("an admin") == "an admin"
+
+
+def test_blotting_twice_is_blotting_once() -> None:
+    """What is left holds no secret."""
+    for secret, _ in _SECRETS:
+        once = Redactor()(f"x {secret} y")
+        assert Redactor()(once) == once
+        assert find(once) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-eyJaaaaaaaa" * 20_000,
+        "password is " * 20_000,
+        "password is aaaaaa" * 20_000,
+        "sk-aaaaaaaaaaa " * 20_000,
+        "-----BEGIN " * 20_000,
+        "1" * 200_000,
+        "clave:" + "1" * 200_000,
+        "AKIA" * 50_000,
+        "xoxb-" * 50_000,
+    ],
+    ids=range(9),
+)
+def test_a_hostile_text_costs_linear_time(text: str) -> None:
+    """A quarter of a megabyte made to confuse the patterns takes less than a second and a half."""
+    began = time.perf_counter()
+    find(text)
+    assert time.perf_counter() - began < 1.5

@@ -1,0 +1,163 @@
+"""Channels are kept running, systemd is told, SIGTERM ends in order."""
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from kenobot.bus import Bus
+from kenobot.errors import ConfigError
+from kenobot.ports import Sink
+from kenobot.signals import CHANNEL_DOWN, HEALTH_DEGRADED, Envelope
+from kenobot.supervise import keep_running, notify_systemd, stop_signals
+from kenobot.testing.channel import FakeChannel, RecordingSink
+from kenobot.testing.clock import EagerClock
+
+
+class Flaky(FakeChannel):
+    """A channel that runs for some seconds, then fails; when its script is over the conversation ends."""
+
+    def __init__(self, clock: EagerClock, *seconds: float, error: Exception | None = None) -> None:
+        super().__init__("flaky")
+        self._clock = clock
+        self._seconds = list(seconds)
+        self._error = error or OSError("the line is cut")
+        self.runs = 0
+
+    async def run(self, sink: Sink) -> None:
+        self.runs += 1
+        if not self._seconds:
+            return
+        self._clock.advance(self._seconds.pop(0))
+        raise self._error
+
+
+class House:
+    """A bus, a clock whose sleeps are over at once, and a note of what was announced."""
+
+    def __init__(self) -> None:
+        self.clock = EagerClock()
+        self.bus = Bus(self.clock)
+        self.down: list[str] = []
+        self.degraded: list[str] = []
+        self.bus.bell(CHANNEL_DOWN, self._note_down)
+        self.bus.bell(HEALTH_DEGRADED, self._note_degraded)
+
+    def _note_down(self, envelope: Envelope) -> None:
+        self.down.append(str(envelope.payload["error"]))
+
+    def _note_degraded(self, envelope: Envelope) -> None:
+        self.degraded.append(str(envelope.payload["reason"]))
+
+    async def run(self, channel: FakeChannel) -> list[float]:
+        await keep_running(channel, RecordingSink(), self.bus, self.clock)
+        return self.clock.slept
+
+
+@pytest.fixture
+async def house() -> AsyncIterator[House]:
+    """Everything a supervisor needs."""
+    made = House()
+    yield made
+    await made.bus.close()
+
+
+async def test_a_channel_that_returns_is_done(house: House) -> None:
+    """The person ended the conversation; nobody starts it again."""
+    channel = Flaky(house.clock)
+    assert await house.run(channel) == []
+    assert (channel.runs, house.down) == (1, [])
+
+
+async def test_a_channel_that_fails_is_started_again(house: House) -> None:
+    """With growing pauses, each failure announced."""
+    channel = Flaky(house.clock, 0, 0, 0)
+    assert await house.run(channel) == [2, 4, 8]
+    assert channel.runs == 4
+    assert house.down == ["the line is cut"] * 3
+    assert house.degraded == []
+
+
+async def test_five_failures_in_a_minute_degrade_the_health(house: House) -> None:
+    """It is said once, and from then on the channel is tried once a minute."""
+    channel = Flaky(house.clock, *[0] * 12)
+    assert await house.run(channel) == [2, 4, 8, 16, *[60] * 8]
+    assert house.degraded == ["channel flaky keeps failing"]
+
+
+async def test_a_good_while_makes_up_for_earlier_failures(house: House) -> None:
+    """After more than a minute of running, pauses are short again and a new storm is announced again."""
+    channel = Flaky(house.clock, 0, 0, 0, 0, 0, 3600, 0, 0, 0, 0)
+    assert await house.run(channel) == [2, 4, 8, 16, 60, 2, 4, 8, 16, 60]
+    assert len(house.degraded) == 2
+
+
+async def test_failures_far_apart_degrade_nothing(house: House) -> None:
+    """A line that is cut once a day is not a sick one."""
+    assert await house.run(Flaky(house.clock, *[86_400] * 10)) == [2] * 10
+    assert house.degraded == []
+
+
+async def test_what_only_a_person_can_mend_is_raised(house: House) -> None:
+    """At once, without another try."""
+    channel = Flaky(house.clock, 0, error=ConfigError("the token is wrong"))
+    with pytest.raises(ConfigError):
+        await house.run(channel)
+    assert (channel.runs, house.down) == (1, [])
+
+
+async def test_a_stop_is_not_a_failure(house: House) -> None:
+    """A cancelled channel is not started again."""
+    channel = FakeChannel()
+    task = asyncio.create_task(house.run(channel))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert house.down == []
+
+
+# ── systemd ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("abstract", [False, True])
+def test_systemd_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, abstract: bool) -> None:
+    """Over the socket it named, in the file system or in the abstract name space."""
+    address = f"@{tmp_path}/notify" if abstract else str(tmp_path / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as server:
+        server.bind(f"\0{address[1:]}" if abstract else address)
+        server.settimeout(5)
+        monkeypatch.setenv("NOTIFY_SOCKET", address)
+        notify_systemd("READY=1")
+        notify_systemd("STOPPING=1")
+        assert [server.recv(100), server.recv(100)] == [b"READY=1", b"STOPPING=1"]
+
+
+def test_without_systemd_nobody_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No socket, an empty name or one that nobody listens to: nothing happens."""
+    monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
+    notify_systemd("READY=1")
+    for address in ("", str(tmp_path / "nobody"), "@nobody listens here", "x" * 500):
+        monkeypatch.setenv("NOTIFY_SOCKET", address)
+        notify_systemd("READY=1")
+
+
+# ── signals ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_asks_to_stop(number: signal.Signals) -> None:
+    """The first one; a second one of its kind would end the process as it always did."""
+    stop = asyncio.Event()
+    before = signal.getsignal(number)
+    with stop_signals(stop):
+        assert not stop.is_set()
+        os.kill(os.getpid(), number)
+        async with asyncio.timeout(5):
+            await stop.wait()
+        assert signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler)
+    assert signal.getsignal(number) in (before, signal.SIG_DFL, signal.default_int_handler)
