@@ -12,6 +12,7 @@ import queue
 import shutil
 import sqlite3
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from importlib import resources
 from pathlib import Path
@@ -25,17 +26,24 @@ Connection = sqlite3.Connection
 _log = logging.getLogger(__name__)
 _READERS = 2
 _GROUP = 512
+_PATIENCE = 0.003  # seconds
 _BACKUPS_KEPT = 5
 
 
 class _Job:
     """Something to do with a connection, and the future that waits for it, if anybody does."""
 
-    __slots__ = ("error", "loop", "result", "waiting", "work")
+    __slots__ = ("error", "loop", "patient", "result", "waiting", "work")
 
     def __init__(
-        self, work: Callable[[Connection], Any], loop: asyncio.AbstractEventLoop, waiting: asyncio.Future[Any] | None
+        self,
+        work: Callable[[Connection], Any],
+        loop: asyncio.AbstractEventLoop,
+        waiting: asyncio.Future[Any] | None,
+        *,
+        patient: bool = False,
     ) -> None:
+        self.patient = patient
         self.work = work
         self.loop = loop
         self.waiting = waiting
@@ -88,9 +96,17 @@ class Database:
         return waiting
 
     def post(self, work: Callable[[Connection], object]) -> None:
-        """Queue `work` for the next transaction and do not wait; a failure is only logged."""
+        """Queue `work` for the next transaction and do not wait; a failure is only logged. May ride with others."""
         if not self._closed:
-            self._jobs.put((_Job(work, asyncio.get_running_loop(), None),))
+            self._jobs.put((_Job(work, asyncio.get_running_loop(), None, patient=True),))
+
+    async def write_soon(self, work: Callable[[Connection], T]) -> T:
+        """Like `write`, for what nobody is held up by: waits some milliseconds for another write to share the disk's."""
+        self._demand_open()
+        loop = asyncio.get_running_loop()
+        waiting: asyncio.Future[T] = loop.create_future()
+        self._jobs.put((_Job(work, loop, waiting, patient=True),))
+        return await waiting
 
     async def write(self, work: Callable[[Connection], T], before: Callable[[Connection], object] | None = None) -> T:
         """Run `work` in a transaction; return when it is on disk. See `submit`."""
@@ -102,18 +118,29 @@ class Database:
             jobs = self._jobs.get()
             while jobs is not None:
                 group = list(jobs)
-                jobs = ()
-                while len(group) < _GROUP and not self._jobs.empty():
-                    jobs = self._jobs.get_nowait()
-                    if jobs is None:
-                        break
-                    group.extend(jobs)
+                jobs = self._join(group)
                 _commit(connection, group)
                 _settle(group)
                 if jobs is not None:
                     jobs = self._jobs.get()
         finally:
             connection.close()
+
+    def _join(self, group: list[_Job]) -> tuple[()] | None:
+        """Add what else is waiting to `group`; a patient group waits a moment for company. None: it is the last one."""
+        deadline = time.monotonic() + _PATIENCE
+        while len(group) < _GROUP:
+            try:
+                if all(job.patient for job in group):
+                    jobs = self._jobs.get(timeout=max(0.0, deadline - time.monotonic()))
+                else:
+                    jobs = self._jobs.get_nowait()
+            except queue.Empty:
+                break
+            if jobs is None:
+                return None
+            group.extend(jobs)
+        return ()
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -62,7 +62,7 @@ class Outbox:
     async def sent(self, part: int, platform_id: str) -> None:
         """The platform took it. Returns once that is on disk, so that a restart does not repeat it."""
         now = self._clock.now().isoformat()
-        await self._database.write(
+        await self._database.write_soon(
             lambda connection: connection.execute(
                 "UPDATE outbox SET state = 'sent', platform_id = ?, done_at = ?, attempts = attempts + 1 WHERE id = ?",
                 (platform_id, now, part),

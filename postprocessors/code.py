@@ -8,8 +8,10 @@ from collections.abc import Iterator
 
 Range = tuple[int, int]
 
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
-_RUN_OR_BLANK_LINE = re.compile(r"`+|\n[ \t\r]*+\n")
+_FENCE = re.compile(r"(`{3,}+|~{3,}+)([^\n]*+)")
+_INDENT = re.compile(r"(?:\A|\n)( {0,3})\Z")
+_RUN = re.compile(r"`++")
+_BLANK_LINE = re.compile(r"\n[ \t\r]*+\n")
 
 
 def fences(text: str) -> list[Range]:

@@ -203,7 +203,7 @@ class ChannelContract:
         for part in parts:
             length = len(part.text.encode("utf-16-le", "surrogatepass")) // 2
             for span in part.spans:
-                assert 0 <= span.offset, f"{span} begins before the text"
+                assert span.offset >= 0, f"{span} begins before the text"
                 assert span.length > 0, f"{span} is empty"
                 assert span.offset + span.length <= length, f"{span} ends after the text"
 
