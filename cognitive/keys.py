@@ -14,7 +14,8 @@ _BLANKS = re.compile(r"\s+")
 
 
 def normalise(text: str) -> str:
-    """`text` without what does not change its meaning: case, width, prose punctuation at word ends, hyphens between letters, blanks.
+    """`text` without what does not change its meaning: case, width, prose punctuation at word ends, blanks, and
+    hyphens between letters.
 
     Letters, digits, signs and symbols of every script are kept. Idempotent.
     """

@@ -162,7 +162,8 @@ class ContextBuilder:
                 news = store.changed_since(connection, principal.reads, frame.seen, _NOTES_ROWS)
                 notes = self._notes(news, frame)
                 if notes is not None:
-                    return _Past(_advanced(frame, news), frame, notes, lines, (frame.text, notes))
+                    texts = (frame.text, notes, *(line.context for line in lines if line.context))
+                    return _Past(_advanced(frame, news), frame, notes, lines, texts)
         return self._new_frame(connection, session, principal, scopes, day)
 
     def _notes(self, news: Sequence[store.Record], frame: Frame) -> str | None:
@@ -275,7 +276,7 @@ def _render(pack: load.Pack, dropped: bool) -> str:
     ]
     parts = [f"{heading}\n{_harmless(text)}" for heading, text in sections if text]
     if pack.empty:
-        parts.insert(0, "_Nothing is remembered yet. Say so when asked; do not guess._")
+        parts.insert(0, "_Nothing was remembered when this conversation began. When asked, say so; do not guess._")
     if pack.left_out:
         parts.append(f"_({pack.left_out} older notes are remembered but did not fit here.)_")
     if dropped:

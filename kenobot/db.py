@@ -101,7 +101,7 @@ class Database:
             self._jobs.put((_Job(work, asyncio.get_running_loop(), None, patient=True),))
 
     async def write_soon(self, work: Callable[[Connection], T]) -> T:
-        """Like `write`, for what nobody is held up by: waits some milliseconds for another write to share the disk's."""
+        """Like `write`, for what holds nobody up: waits some milliseconds for another write to share a commit."""
         self._demand_open()
         loop = asyncio.get_running_loop()
         waiting: asyncio.Future[T] = loop.create_future()

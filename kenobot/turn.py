@@ -128,12 +128,16 @@ Effect = Claim | BuildContext | AskModel | Process | Commit | Apologise | Bury |
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Where a turn stands. `asked`: calls of the model so far. `stuck`: failures in a row of the present stage."""
+    """Where a turn stands. `asked`: calls of the model so far. `stuck`: failures in a row of the present stage.
+
+    burials: how many failed for another reason than our disk.
+    """
 
     stage: Stage = "claim"
     attempt: int = 0
     asked: int = 0
     stuck: int = 0
+    burials: int = 0
     reply: Reply | None = None
     fresh: bool = True
     ending: Apologise | Bury | None = None
@@ -201,7 +205,8 @@ def _failed(turn: Turn, error: Exception, policy: TurnPolicy, jitter: Random | N
     if isinstance(error, StoreError):
         return stuck, Wait(pause)
     if turn.stage == "burial":
-        return (stuck, Wait(pause)) if stuck.stuck <= _BURIALS else (replace(stuck, stage="done"), Stop())
+        stuck = replace(stuck, burials=turn.burials + 1)
+        return (stuck, Wait(pause)) if stuck.burials <= _BURIALS else (replace(stuck, stage="done"), Stop())
     if turn.ending is not None or turn.attempt >= policy.attempts:
         return _end(turn, Bury(f"{type(error).__name__}: {error}"))
     return replace(stuck, stage="claim", reply=None if turn.fresh else turn.reply), Wait(pause)

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 Range = tuple[int, int]
 
 _FENCE = re.compile(r"(`{3,}+|~{3,}+)([^\n]*+)")
-_INDENT = re.compile(r"(?:\A|\n)( {0,3})\Z")
 _RUN = re.compile(r"`++")
 _BLANK_LINE = re.compile(r"\n[ \t\r]*+\n")
 
@@ -20,7 +19,11 @@ def fences(text: str) -> list[Range]:
     A fence is a line of three or more backticks or tildes, indented by at most three blanks; it is closed by a line
     of as many or more of the same and nothing else. An unclosed fence is an ordinary line.
     """
-    lines = [(match.start(), match.end(), *_read(match[1], match[2])) for match in _FENCE.finditer(text)]
+    lines = [
+        (start, match.end(), *_read(match[1], match[2]))
+        for match in _FENCE.finditer(text)
+        if (start := _line_start(text, match.start())) is not None
+    ]
     # Whether a fence is ever closed must be known before looking for its end: a search to the end of the text for
     # each of many unclosed fences would be quadratic.
     longest = {"`": 0, "~": 0}
@@ -43,6 +46,12 @@ def fences(text: str) -> list[Range]:
     return found
 
 
+def _line_start(text: str, at: int) -> int | None:
+    """Where the line starts that has at most three blanks before `at`; None when it has anything else there."""
+    start = text.rfind("\n", max(0, at - 4), at) + 1
+    return None if (start == 0 and at > 3) or text[start:at].strip(" ") else start
+
+
 def _read(run: str, tail: str) -> tuple[str, int, bool, bool]:
     """The character and length of a fence, and whether it may open or close a block."""
     return run[0], len(run), run[0] == "~" or "`" not in tail, not tail or tail.isspace()
@@ -63,14 +72,13 @@ def code(text: str) -> list[Range]:
 
 
 def _spans(text: str, start: int, end: int) -> Iterator[Range]:
-    runs: list[Range] = []
-    for match in _RUN_OR_BLANK_LINE.finditer(text, start, end):
-        if match[0][0] == "`":
-            runs.append(match.span())
-        else:
-            yield from _matched(runs)
-            runs = []
-    yield from _matched(runs)
+    paragraph: list[Range] = []
+    for match in _RUN.finditer(text, start, end):
+        if paragraph and _BLANK_LINE.search(text, paragraph[-1][1], match.start()):
+            yield from _matched(paragraph)
+            paragraph = []
+        paragraph.append(match.span())
+    yield from _matched(paragraph)
 
 
 def _matched(runs: list[Range]) -> Iterator[Range]:

@@ -24,11 +24,17 @@ _TAGS_BLOCK = {0xE0000 + code: chr(code) for code in range(0x20, 0x7F)}
 _IN_TAGS_BLOCK = re.compile("[\U000e0020-\U000e007e]")
 # Normalising a base with n marks costs n² steps; thirty is what Unicode itself calls enough for any language.
 _TOO_MANY_MARKS = re.compile(r"([^\x00-\x7f\w\s]{30})[^\x00-\x7f\w\s]++")
-_REFERENCE = re.compile(r"(&(?:#[0-9a-fA-FxX]{1,32}+|[a-zA-Z][a-zA-Z0-9]{1,31}+);?)")
+_REFERENCE = re.compile(r"(&(?:#[0-9]++|#[xX][0-9a-fA-F]++|[a-zA-Z][a-zA-Z0-9]{1,31}+);?)")
+_PADDING = re.compile(r"#([xX]?)0+(?=[0-9a-fA-F])")
+_LONGEST_REFERENCE = 40
+_AMPERSANDS = "&＆﹠"
+_MOST_AMPERSANDS = 20_000
 _EDGES = " .,:;!¡?¿…'\"`´*_~()[]{}«»“”‘’-–—"
 _UNWRAPPINGS = 3
-_EFFORT = 50_000_000
-_LEAST_EFFORT = 50_000
+# Python's search in fewer than 30,000 characters can take as many steps as the product of both lengths.
+_SHORTEST_SEARCHED = 30_000
+_EFFORT = 20_000_000
+_LEAST_EFFORT = 100_000
 _SEPARATOR = "\0"
 
 
@@ -52,9 +58,16 @@ def _unescaped(text: str) -> str:
     if "&" not in text:
         return text
     pieces = _REFERENCE.split(text)
-    resolved = {reference: html.unescape(reference) for reference in set(pieces[1::2])}
+    resolved = {reference: _resolved(reference) for reference in set(pieces[1::2])}
     pieces[1::2] = [resolved[reference] for reference in pieces[1::2]]
     return "".join(pieces)
+
+
+def _resolved(reference: str) -> str:
+    if len(reference) > _LONGEST_REFERENCE:
+        # A number that is no character without its zeros either; of thousands of digits Python makes no number at all.
+        reference = _PADDING.sub(r"#\1", reference)[:_LONGEST_REFERENCE]
+    return html.unescape(reference)
 
 
 def is_blank(text: str) -> bool:
@@ -63,7 +76,11 @@ def is_blank(text: str) -> bool:
 
 
 class Echo:
-    """What others wrote in this turn; called with an element, it says whether that is one of their sentences."""
+    """What others wrote in this turn; called with an element, it says whether that is one of their sentences.
+
+    A flood is no reason to block the loop. When comparing would take too long, because there are hundreds of elements
+    or tens of thousands of HTML entities, everything counts as repeated: not acting is the safe answer.
+    """
 
     def __init__(self, names: Mapping[str, str], untrusted: Sequence[str]) -> None:
         self._names = {name.removesuffix("/"): canonical for name, canonical in names.items()}
@@ -72,19 +89,25 @@ class Echo:
 
     def __call__(self, name: str, pieces: Sequence[str]) -> bool:
         """Whether the element called `name`, made of these unbroken pieces of text, repeats what others wrote."""
+        if self._is_flood:
+            return True
         if not self._mentioned:
             return False
+        self._effort += len(pieces) * max(len(self._haystack), _LEAST_EFFORT)
+        self._effort += _ampersands(pieces) * (_EFFORT // _MOST_AMPERSANDS)
+        if self._effort > _EFFORT:
+            return True
         sought = [text for piece in pieces if (text := plain(piece).strip(_EDGES))]
-        if not sought:
-            return name in self._mentioned
-        # A flood of tags is no reason to block the loop; not acting is the safe answer.
-        self._effort += len(sought) * max(len(self._haystack), _LEAST_EFFORT)
-        return self._effort > _EFFORT or all(text in self._haystack for text in sought)
+        return all(text in self._haystack for text in sought) if sought else name in self._mentioned
+
+    @cached_property
+    def _is_flood(self) -> bool:
+        return _ampersands(self._untrusted) > _MOST_AMPERSANDS
 
     @cached_property
     def _haystack(self) -> str:
         readings = (reading for text in self._untrusted for reading in _readings(text))
-        return _SEPARATOR.join(plain(reading) for reading in readings)
+        return _SEPARATOR.join(plain(reading) for reading in readings).ljust(_SHORTEST_SEARCHED, _SEPARATOR)
 
     @cached_property
     def _mentioned(self) -> frozenset[str]:
@@ -95,3 +118,7 @@ class Echo:
 
 def _readings(text: str) -> tuple[str, ...]:
     return (text, text.translate(_TAGS_BLOCK)) if _IN_TAGS_BLOCK.search(text) else (text,)
+
+
+def _ampersands(texts: Sequence[str]) -> int:
+    return sum(text.count(sign) for text in texts for sign in _AMPERSANDS)

@@ -21,9 +21,9 @@ again finds nothing and changes nothing.
 
 What it costs
     Time is linear in the text, whatever the text. Tags of one spelling in an unbroken row, like `<m><m><m>`, are
-    handled as one, so that depth costs nothing; an empty tag in such a row is one element. A reply with tags that has
-    more than twenty thousand such rows, or as many backticks and tildes, is not an answer anybody wrote, but a flood:
-    nothing in it acts, all its words are shown, each `<` of it, in code too, as `‹`.
+    handled as one, so that depth costs nothing; an empty tag in such a row is one element. A reply with tags whose
+    rows, different spellings, backticks and tildes are more than 25,000 together is not an answer anybody wrote, but a
+    flood: nothing in it acts and all its words are shown, each `<` of it, in code too, as `‹`.
 """
 
 import re
@@ -39,7 +39,7 @@ from kenobot.postprocessors.code import Range, code, fences
 # People and models write `<user>@host`; a tag of this name acts only when it is closed.
 _PLACEHOLDERS = frozenset({"user"})
 _DEFUSED = "‹"
-_FLOOD = 20_000
+_FLOOD = 25_000
 _THREE_BREAKS = re.compile(r"(?:\r\n?+|\n)(?:\r\n?+|\n){2,}+")
 _CUT = re.compile(
     r"<(/?)([a-z][a-z0-9-]{0,63})(\s{0,8}/|\s{1,8}[\w-]{0,32}(?:=[^\s`]{0,64})?)?", re.ASCII | re.IGNORECASE
@@ -147,9 +147,10 @@ class _Scanner:
         """`text` in its parts; None for a flood."""
         pieces = self._row.split(text, at_most + 1)
         texts, rows, marks = pieces[::4], pieces[1::4], pieces[2::4]
-        if marks and max(len(marks), text.count("`") + text.count("~")) > at_most:
+        spellings = set(marks)
+        if marks and len(marks) + len(spellings) + text.count("`") + text.count("~") > at_most:
             return None
-        known = {mark: self._read(mark) for mark in set(marks)}
+        known = {mark: self._read(mark) for mark in spellings}
         tags = [known[mark] for mark in marks]
         if tags:
             _spare_code(tags, texts, rows, code(text))
@@ -186,15 +187,15 @@ class _Scanner:
 
     def _defused(self, text: str) -> str:
         """`text` with the bracket replaced of every tag, whole or cut, that is not code or a placeholder."""
-        parts = self._apart(text, at_most=len(text))
+        parts = self._apart(text, at_most=3 * len(text))
         assert parts is not None, "nothing is a flood of what it has"
-        pieces = [parts.texts[0]]
-        for index, row in enumerate(parts.rows):
-            stays = parts.stays.get(index, "")
-            markup = row[len(stays) :].replace("<", _DEFUSED)
-            closer = (tag := parts.tags[index]) is not None and tag.kind == "closer"
-            pieces += (markup, stays) if closer else (stays, markup)
-            pieces.append(parts.texts[index + 1])
+        rows = [row.replace("<", _DEFUSED) for row in parts.rows]
+        for index, stays in parts.stays.items():
+            rest = rows[index][len(stays) :]
+            tag = parts.tags[index]
+            rows[index] = rest + stays if tag is not None and tag.kind == "closer" else stays + rest
+        pieces = [""] * (2 * len(rows) + 1)
+        pieces[::2], pieces[1::2] = parts.texts, rows
         return self._blunted("".join(pieces))
 
     def _blunted(self, text: str) -> str:

@@ -39,7 +39,7 @@ _SECRETS = st.sampled_from(
         "-----BEGIN PRIVATE KEY-----",
     ]
 )
-_CANDIDATES = st.builds(
+_FACTS = st.builds(
     Candidate,
     form=st.sampled_from(["note", "episode"]),
     scope=_SCOPES,
@@ -47,7 +47,8 @@ _CANDIDATES = st.builds(
     category=st.sampled_from(["fact", "preference"]),
     trust=st.sampled_from(["owner", "guest", "forward", "model", "tool"]),
     tier=st.sampled_from(["daily", "core"]),
-) | st.builds(
+)
+_CANDIDATES = _FACTS | st.builds(
     Candidate,
     form=st.sampled_from(["profile", "scratchpad"]),
     scope=_SCOPES,
@@ -122,7 +123,7 @@ def test_cleaning_twice_is_cleaning_once(text: str, longest: int) -> None:
 # ── admit ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@given(st.lists(_CANDIDATES.filter(lambda candidate: not candidate.slot), max_size=12))
+@given(st.lists(_FACTS, max_size=12))
 def test_admitting_everything_again_adds_nothing(candidates: list[Candidate]) -> None:
     """The same input twice gives the same store once, and beliefs that are no less sure."""
     with _memory() as connection:
@@ -137,9 +138,7 @@ def test_admitting_everything_again_adds_nothing(candidates: list[Candidate]) ->
         assert all(surely[number] <= after[number] <= 1 for number in surely)
 
 
-@given(
-    st.lists(_CANDIDATES.filter(lambda candidate: not candidate.slot), max_size=8), st.randoms(use_true_random=False)
-)
+@given(st.lists(_FACTS, max_size=8), st.randoms(use_true_random=False))
 def test_the_order_of_what_is_said_does_not_matter(candidates: list[Candidate], random: object) -> None:
     """Which facts live does not depend on which came first."""
     shuffled = list(candidates)

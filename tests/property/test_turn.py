@@ -199,7 +199,7 @@ def test_every_message_comes_to_exactly_one_end(trouble: dict[str, list[object]]
 @given(_TROUBLE, _POLICIES)
 def test_a_failing_disk_alone_never_costs_an_answer(trouble: dict[str, list[object]], policy: TurnPolicy) -> None:
     """When nothing but our own disk fails, however often, the message is answered with one call and one claim."""
-    only = {
+    only: dict[str, list[object]] = {
         name: [error for error in errors if error is None or isinstance(error, StoreError)]
         for name, errors in trouble.items()
     }

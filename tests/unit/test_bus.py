@@ -335,7 +335,8 @@ async def test_middleware_enriches_what_is_sent(bus: Bus) -> None:
 
 async def test_middleware_may_stop_a_signal(bus: Bus) -> None:
     """Nobody hears it then: no later middleware, no tap, no receiver."""
-    ear, tapped, later = Ear(), [], Ear()
+    ear, later = Ear(), Ear()
+    tapped: list[Envelope] = []
 
     async def stop(envelope: Envelope) -> None:
         return None

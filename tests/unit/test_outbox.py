@@ -68,7 +68,8 @@ async def test_a_failed_try_is_counted_and_waits_on(outbox: Outbox, database: Da
     (first, _), _ = await outbox.waiting("fake", "1")
     await outbox.tried(first.id, "Unavailable: down")
     await outbox.tried(first.id, "Unavailable: still down")
-    assert [(part.id, tries) for part, tries in await outbox.waiting("fake", "1")][0] == (first.id, 2)
+    (found, tries), _ = await outbox.waiting("fake", "1")
+    assert (found.id, tries) == (first.id, 2)
     assert await rows(database, "SELECT reason FROM outbox WHERE id = ?", first.id) == [("Unavailable: still down",)]
 
 

@@ -164,9 +164,17 @@ def test_an_apology_that_breaks_becomes_a_burial() -> None:
 
 def test_a_burial_that_breaks_is_tried_a_few_times() -> None:
     """Then the message stays claimed for the next start."""
-    turn, effects = _play(Begun(9), *[Failed(_BUG), Waited()] * 3, Failed(_BUG))
+    failures: list[Happening] = [Failed(_BUG), Waited()]
+    turn, effects = _play(Begun(9), *failures * 3, Failed(_BUG))
     assert [type(effect) for effect in effects] == [Bury, Wait, Bury, Wait, Bury, Wait, Bury, Stop]
     assert turn.stage == "done"
+
+
+def test_a_failing_disk_does_not_use_up_the_burials() -> None:
+    """Only tries that failed for another reason count, or a full disk would leave a message without a word."""
+    full: list[Happening] = [Failed(_DISK), Waited()]
+    _, effects = _play(Begun(9), *full * 5, Failed(_BUG), Waited(), Committed())
+    assert [type(effect) for effect in effects[-3:]] == [Wait, Bury, Stop]
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,8 @@ async def test_a_repeat_is_news(database: Database) -> None:
     second = await _admit(database, replace(_TEA, trust="guest", text="  adrian LIKES tea. "), _LATER)
     assert (second.action, second.record) == ("reinforced", first.record)
     record = await _get(database, second)
-    assert (record.confidence, record.seen, record.text) == (pytest.approx(0.8), 2, "Adrian likes tea")
+    assert record.confidence == pytest.approx(0.8)
+    assert (record.seen, record.text) == (2, "Adrian likes tea")
     assert (record.created, record.updated, record.day) == (store.stamp(START), store.stamp(START), "2026-02-14")
     assert await rows(database, "SELECT expires, last_seen FROM record") == [(None, store.stamp(_LATER.at))]
 
@@ -151,7 +152,7 @@ async def test_nothing_is_discarded(database: Database, text: str) -> None:
     ],
 )
 async def test_a_secret_is_refused_and_stands_nowhere(database: Database, text: str, slot: str) -> None:
-    """Neither in a record nor in an event, also when a control character was put into it; the reason says what it is."""
+    """Neither in a record nor in an event, also with a control character in it; the reason says what it is."""
     decision = await _admit(database, replace(_TEA, text=text, slot=slot))
     assert (decision.action, decision.record) == ("refused", None)
     assert "looks like" in decision.reason

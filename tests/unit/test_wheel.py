@@ -1,0 +1,92 @@
+"""What is installed: the wheel, built from the sdist the way an installer does it, holds the tree and nothing else."""
+
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = ("channels", "postprocessors", "cognitive", "config")
+OURS = ("kenobot", *ROOMS, "tests", "bench", "docs", "docker")
+DATA = ("migrations/*.sql", "config/kenobot.toml", "config/identity/*", "config/systemd/*", "py.typed")
+NEEDED = 77
+NO_PACKAGES = ("Could not find a version that satisfies", "No matching distribution found", "Connection to", "resolve")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sdist and the wheel made of it, from a copy of the tree, which building would write to."""
+    copy = tmp_path_factory.mktemp("build") / "tree"
+    copy.mkdir()
+    for path in ROOT.iterdir():
+        if path.is_file():
+            shutil.copy2(path, copy)
+        elif path.name in OURS:
+            waste = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(path, copy / path.name, symlinks=True, ignore=waste)
+    out = copy.parent / "dist"
+    command = [sys.executable, "-m", "build", "--outdir", str(out), *_isolation(), str(copy)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    said = done.stdout + done.stderr
+    if done.returncode and any(sign in said for sign in NO_PACKAGES):
+        pytest.skip(f"building needs setuptools {NEEDED}, which is neither installed nor to be had without a network")
+    assert done.returncode == 0, said[-3000:]
+    return out
+
+
+def _isolation() -> list[str]:
+    """With a setuptools that is new enough here, no other one has to be fetched."""
+    try:
+        installed = int(version("setuptools").partition(".")[0])
+    except PackageNotFoundError:
+        return []
+    return ["--no-isolation"] if installed >= NEEDED else []
+
+
+def tree() -> set[str]:
+    """What the wheel should hold of the package, by path in it; the linked rooms are looked into where they stand."""
+    found = set()
+    for folder, name in [(ROOT / "kenobot", "kenobot"), *((ROOT / room, f"kenobot/{room}") for room in ROOMS)]:
+        found |= {f"{name}/{path.relative_to(folder).as_posix()}" for path in folder.rglob("*.py")}
+    package = ROOT / "kenobot"
+    found |= {f"kenobot/{path.relative_to(package).as_posix()}" for glob in DATA for path in package.glob(glob)}
+    return found
+
+
+def test_the_wheel_holds_the_tree(built: Path) -> None:
+    """Every module of every room, the migrations, the templates and py.typed are in it; tests and benches are not."""
+    (wheel,) = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = [name for name in archive.namelist() if not name.endswith("/")]
+        held = {name for name in names if not name.split("/")[0].endswith(".dist-info")}
+        assert all(archive.getinfo(name).file_size for name in held if name.endswith((".sql", ".toml", ".md")))
+    expected = tree()
+    assert len(names) == len(set(names))
+    assert {name.split("/")[1] for name in expected if "/identity/" in name} >= {"config", "cognitive"}
+    assert held == expected
+
+
+def test_the_wheel_brings_the_command_and_the_plugins(built: Path) -> None:
+    """The entry points that the house finds its plugins by are the ones of pyproject.toml."""
+    (wheel,) = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/entry_points.txt"))
+        text = archive.read(name).decode()
+        assert any(name.endswith("/licenses/LICENSE") for name in archive.namelist())
+    for line in ("[console_scripts]", "[kenobot.channels]", "[kenobot.providers]", "[kenobot.postprocessors]"):
+        assert line in text.splitlines()
+    assert "kenobot = kenobot.cli:main" in text
+
+
+def test_the_sdist_holds_the_rooms_once(built: Path) -> None:
+    """What an installer unpacks has every module where the package expects it."""
+    (sdist,) = built.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = [name.partition("/")[2] for name in archive.getnames()]
+    assert set(names) >= tree()
+    assert not [name for name in names if name.startswith("bench/")]
