@@ -26,6 +26,7 @@ What it costs
     flood: nothing in it acts and all its words are shown, each `<` of it, in code too, as `‹`.
 """
 
+import itertools
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +41,7 @@ from kenobot.postprocessors.code import Range, code, fences
 _PLACEHOLDERS = frozenset({"user"})
 _DEFUSED = "‹"
 _FLOOD = 25_000
-_THREE_BREAKS = re.compile(r"(?:\r\n?+|\n)(?:\r\n?+|\n){2,}+")
+_THREE_BREAKS = re.compile(r"(?:\r\n?+|\n)(?:\r\n?+|\n)(?:\r\n?+|\n)[\r\n]*+")
 _CUT = re.compile(
     r"<(/?)([a-z][a-z0-9-]{0,63})(\s{0,8}/|\s{1,8}[\w-]{0,32}(?:=[^\s`]{0,64})?)?", re.ASCII | re.IGNORECASE
 )
@@ -105,7 +106,7 @@ _Flow = list[tuple[_Draft | None, str]]
 def scan(text: str, names: Mapping[str, str], echoed: Echoed | None = None) -> Scan:
     """Take `text` apart.
 
-    names: every accepted name and alias, in lower case and at least two signs long, to the canonical name; a key that
+    names: every accepted name and alias, in lower case, to the canonical name; a key that
     ends in `/` has no content.
     echoed: says which elements must not act; asked once for each, in order.
     The clean text is trimmed; if tags were removed, three and more line breaks outside fenced code become two.
@@ -225,11 +226,11 @@ def _row(names: Sequence[str]) -> re.Pattern[str]:
     """
     if not names:
         return re.compile("(?!)")
-    # Nearly every bracket is sorted out by the two letters after it. Attributes stop at the next bracket and nothing
+    # Nearly every bracket is sorted out by the first letters after it. Attributes stop at the next bracket and nothing
     # backtracks, so each character is looked at a bounded number of times. A defused bracket stops them too: otherwise
     # defusing one tag could complete the one before it.
-    initials = "".join(sorted({name[0] for name in names})), "".join(sorted({name[1] for name in names}))
-    begins = rf"(?=[ \t/]*+(?ai:[{initials[0]}][{re.escape(initials[1])}]))"
+    letters = ("".join(sorted(set(column))) for column in itertools.islice(zip(*names, strict=False), 3))
+    begins = rf"(?=[ \t/]*+(?ai:{''.join(f'[{re.escape(each)}]' for each in letters)}))"
     name = rf"[ \t]*+/?[ \t]*+(?ai:{'|'.join(map(re.escape, names))})"
     other = f"[^<>{_DEFUSED}"
     return re.compile(rf"((<{begins}{name}(?:[\s/]{other}`~]*+([`~]{other}]*+)?+)?+>)(?(3)|\2*+))")

@@ -130,7 +130,7 @@ def _repeated_share(items: Sequence[str]) -> float:
 def _unused(reply: str, shown: Iterable[str], limits: Thresholds) -> bool:
     """Whether nothing of what was remembered is echoed. Looks for the reply's few words in the memories' many."""
     remembered = "\n".join(shown).casefold()
-    if not remembered.strip():
+    if next(iter(_content_words(remembered, limits)), None) is None:
         return False
     return not any(word in remembered for word in set(_content_words(reply, limits)))
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, cast
 
 from kenobot.cli import chat, config, memory, run, setup, signals, version
-from kenobot.errors import ConfigError, KenobotError, StoreCorrupt
+from kenobot.errors import ConfigError, KenobotError
 
 if TYPE_CHECKING:
     from kenobot.clock import Clock
@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None, clock: "Clock | None" = None) -> int
     except KenobotError as error:
         for line in str(error).splitlines():
             print(f"kenobot: {line}", file=sys.stderr)
-        return CONFIG if isinstance(error, ConfigError | StoreCorrupt) else FAILED  # neither heals by a restart
+        return CONFIG if isinstance(error, ConfigError) else FAILED
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kenobot import log
 from kenobot.clock import Clock, SystemClock
-from kenobot.errors import ConfigError
+from kenobot.errors import ConfigError, StoreCorrupt
 from kenobot.home import Home
 from kenobot.settings import Loaded, load
 
@@ -29,11 +29,14 @@ def start(folder: str | None, clock: Clock | None, console: "ConsoleOptions | No
 
     clock = clock or SystemClock()
     given = app.load_parts(home, loaded, clock, channels)
-    db.check(home.database)
-    home.prepare()
-    with home.lock():
-        home.seed_identity()
-        return asyncio.run(app.serve(home, loaded, clock, given, console))
+    try:
+        db.check(home.database)
+        home.prepare()
+        with home.lock():
+            home.seed_identity()
+            return asyncio.run(app.serve(home, loaded, clock, given, console))
+    except StoreCorrupt as error:  # a service that starts again would find it as damaged as before
+        raise ConfigError(str(error)) from error
 
 
 def _level(loaded: Loaded, console: "ConsoleOptions | None") -> str:

@@ -244,7 +244,7 @@ class ChannelContract:
         assert all(inbound.sent_at.tzinfo is not None for inbound in taken), "sent_at has no time zone"
 
     async def test_what_the_sink_did_not_take_comes_again(self, channel: Channel) -> None:
-        """A message is acknowledged only once it is on disk: when that fails it is offered again, in this run or the next."""
+        """It is acknowledged only once it is on disk: when that fails it is offered again, in this run or the next."""
         sink = RecordingSink(StoreError("the disk is full"))
         await self.say(channel, "precious")
         async with asyncio.timeout(10):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from zoneinfo import ZoneInfo
 
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
@@ -272,6 +272,7 @@ class Memory(RuleBasedStateMachine):
 
 
 TestMemory = Memory.TestCase
+TestMemory.settings = settings(max_examples=40, stateful_step_count=25)
 
 
 @given(st.lists(st.tuples(_SCOPES, st.sampled_from(["daily", "core"]), st.booleans()), max_size=12), _SCOPES)

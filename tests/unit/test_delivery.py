@@ -205,9 +205,11 @@ async def test_an_outbox_that_fails_delays_and_loses_nothing(
     monkeypatch.setattr(house.outbox, method, failing)
     error: RemoteError = Rejected("no") if method == "give_up" else Unavailable("down")
     house.channel.fail(error, *([error, error] if method == "give_up" else []))
-    await house.commit("one")
-    await house.delivery.start()
-    await house.answer("two", "three")
+    if method == "waiting":
+        await house.commit("one", "two", "three")
+        await house.delivery.start()
+    else:
+        await house.answer("one", "two", "three")
     await house.delivery.wait_idle()
     sent = ["two", "three"] if method == "give_up" else ["one", "two", "three"]
     assert house.channel.texts == sent

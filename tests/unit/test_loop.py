@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -217,6 +218,37 @@ async def test_what_comes_while_an_empty_inbox_is_read_is_not_lost(
     house.loop._wake("fake-1", None)
     await house.loop.wait_idle()
     assert house.texts() == ["late"]
+
+
+async def test_what_was_read_before_its_doorbell_rang_gets_one_turn(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lane may find a message in the inbox that `accept` is still about to ring for."""
+    stored, ring = asyncio.Event(), asyncio.Event()
+    original = house.inbox.accept
+
+    async def late(message: Inbound, trace: str, **more: Any) -> Pending | None:
+        pending = await original(message, trace, **more)
+        if message.text == "second":
+            stored.set()
+            await ring.wait()
+        return pending
+
+    async def during(pending: Pending) -> None:
+        if pending.inbound.text == "first":
+            await stored.wait()
+            house.loop._wake("fake-1", None)
+        if pending.inbound.text == "second":
+            ring.set()
+            await sending
+
+    monkeypatch.setattr(house.inbox, "accept", late)
+    house.during = during
+    await house.say("first", 1)
+    sending = asyncio.create_task(house.say("second", 2))
+    await sending
+    await house.loop.wait_idle()
+    assert (house.texts(), house.loop.waiting) == (["first", "second"], 0)
 
 
 async def test_a_long_row_is_worked_off_in_order(house: House) -> None:
