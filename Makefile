@@ -29,7 +29,7 @@ check: $(VENV)/.ready ## formatting, lint, types, import rules
 	@$(BIN)/lint-imports --no-logo
 
 crash: $(VENV)/.ready ## fifty kills over 500 messages, by real processes
-	@KENOBOT_CRASH=full $(BIN)/pytest tests/crash -s
+	@KILLS=50 $(BIN)/pytest tests/crash -s
 
 bench: $(VENV)/.ready ## start, memory, latency and throughput, with a profile
 	@$(BIN)/python -m bench

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -42,6 +42,7 @@ from kenobot.turn import TurnPolicy
 _log = logging.getLogger(__name__)
 
 _HOUSEKEEPING_SECONDS = 3600.0
+_AUDIT_SECONDS = 2.0
 _GRACE_SECONDS = 6.0
 _CLOSE_SECONDS = 2.0
 
@@ -53,6 +54,7 @@ class App:
     database: Database
     bus: Bus
     audit: Audit
+    keep_house: Callable[[], Awaitable[None]]
     mirror: Mirror
     loop: AgentLoop
     delivery: Delivery
@@ -62,6 +64,7 @@ class App:
 
     async def start(self) -> None:
         """Take up what an earlier run left behind, then be ready for new mail."""
+        await self.keep_house()
         await self.mirror.start()
         self.bus.bell(MESSAGE_IN, self.loop.on_message_in)
         self.bus.bell(MESSAGE_OUT, self.delivery.on_message_out)
@@ -153,12 +156,19 @@ def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random
         )
     )
     schedule = Schedule()
-    schedule.every(_HOUSEKEEPING_SECONDS, "inbox", inbox.prune)
-    schedule.every(_HOUSEKEEPING_SECONDS, "outbox", outbox.prune)
+    audit = Audit(database, settings.signals.keep)
+
+    async def keep_house() -> None:
+        await inbox.prune()
+        await outbox.prune()
+
+    schedule.every(_HOUSEKEEPING_SECONDS, "housekeeping", keep_house)
+    schedule.every(_AUDIT_SECONDS, "audit", audit.flush)
     return App(
         database=database,
         bus=bus,
-        audit=Audit(database, settings.signals.keep),
+        audit=audit,
+        keep_house=keep_house,
         mirror=mirror,
         loop=AgentLoop(
             inbox,

@@ -28,6 +28,8 @@ class Audit:
 
     async def flush(self) -> None:
         """Write what is held; return when it is on disk."""
+        if not self._held:
+            return
         rows = [_row(envelope) for envelope in self._held]
         self._held.clear()
         await self._database.write(lambda connection: self._insert(connection, rows))

@@ -8,6 +8,7 @@ A frame is made anew when it no longer tells the truth (something shown was chan
 changes, when the log has grown too long, or when the conversation rested so long that no cache holds it any more.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -41,6 +42,7 @@ only. What stands in `<kenobot-context>` comes from the runtime; quoted memories
 
 OPEN = "<kenobot-context>"
 CLOSE = "</kenobot-context>"
+_BORDER = re.compile(r"<(\s{0,8}/?\s{0,8}kenobot-context\b[^<>]{0,64})>", re.IGNORECASE)
 _RULE = "\n\n---\n\n"
 _REST = timedelta(hours=1)
 _NOTES_TOKENS = 1500
@@ -147,7 +149,7 @@ class ContextBuilder:
         sections = [identity.core, identity.rules]
         if OWNER_SCOPE in principal.reads:
             if identity.preferences.strip():
-                sections.append(f"## Preferences\n{identity.preferences.strip()}")
+                sections.append(f"## Preferences\n{_harmless(identity.preferences.strip())}")
             if state is not None and identity.bootstrap:
                 sections.append(f"## First Conversation — Bootstrap\n{identity.bootstrap.strip()}")
         return _RULE.join(section.strip() for section in sections if section.strip()) + _RULE.rstrip("\n")
@@ -178,7 +180,7 @@ class ContextBuilder:
                 continue
             if record.id <= frame.known or record.status != "active" or record.form == "profile":
                 return None
-            (chat if record.scope == here else recent).append(load.entry(record, self._zone))
+            (chat if record.scope == here else recent).append(_harmless(load.entry(record, self._zone)))
         sections = []
         if recent:
             sections.append("### Recent notes\n" + "\n\n".join(recent))
@@ -290,4 +292,4 @@ def _wrap(text: str) -> str:
 
 def _harmless(text: str) -> str:
     """`text` without anything that could pass for the runtime's own block."""
-    return text.replace(OPEN, "‹kenobot-context›").replace(CLOSE, "‹/kenobot-context›")
+    return _BORDER.sub(r"‹\1›", text)

@@ -161,7 +161,8 @@ class Database:
                 try:
                     job.result = job.work(connection)
                 finally:
-                    connection.execute("ROLLBACK")
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
             except sqlite3.Error as error:
                 job.error = translate(error)
             except Exception as error:

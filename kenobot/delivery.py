@@ -16,7 +16,7 @@ from kenobot.signals import MESSAGE_FAILED, MESSAGE_SENT, Envelope
 
 _log = logging.getLogger(__name__)
 
-_TRIES = 20
+_TRIES = 300  # with pauses of five minutes at most: about a day
 _LONGEST_PAUSE = 300.0
 _SEND_SECONDS = 60.0
 _PARALLEL = 16

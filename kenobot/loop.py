@@ -5,6 +5,7 @@ while its chat has mail and ends when there is none.
 """
 
 import asyncio
+import contextlib
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -161,15 +162,21 @@ class AgentLoop:
                 while not lane.ready and lane.more:
                     await self._read(session, lane)
                 if not lane.ready:
-                    return
+                    return None
                 pending = lane.ready.popleft()
                 lane.taken = pending.id
                 async with self._slots:
                     if self._stopping:
-                        return
+                        return await self._park(pending)
                     await self._attend(session, pending)
         finally:
             self._lanes.pop(session, None)
+
+    async def _park(self, pending: Pending) -> None:
+        """Leave a message whose turn never began to the next start, at no cost of an attempt."""
+        if pending.claimed:
+            with contextlib.suppress(StoreError):
+                await self._inbox.release(pending.id, pending.attempts)
 
     async def _read(self, session: str, lane: _Lane) -> None:
         """Fill `ready` from the inbox; while that fails, wait and leave `more` as it is."""

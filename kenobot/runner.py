@@ -25,7 +25,7 @@ from kenobot.inbox import Pending
 from kenobot.language import Language, guess, say
 from kenobot.log import trace as log_trace
 from kenobot.model import Model
-from kenobot.ports import Candidate, Channel, Decision, Outbound, Part, Principal, Reply, ShowsTyping
+from kenobot.ports import OWNER_SCOPE, Candidate, Channel, Decision, Outbound, Part, Principal, Reply, ShowsTyping
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.postprocessors.pipeline import Processed as Cleaned
 from kenobot.secrets import Redactor
@@ -91,7 +91,7 @@ class _Effects:
         self.candidates.append(candidate)
 
     def end_bootstrap(self) -> None:
-        self.bootstrap_ended = True
+        self.bootstrap_ended = OWNER_SCOPE in self.principal.reads  # the first conversation is the owner's
 
 
 @dataclass(slots=True)
@@ -205,8 +205,6 @@ class TurnRunner:
             return Begun(work.attempt)
         attempt = await self._inbox.claim(work.pending.id)
         work.attempt = attempt
-        if attempt == 1:
-            return Begun(attempt)
         return Begun(attempt, await self._p.database.read(lambda c: turns.saved(c, work.pending.id)))
 
     async def _build(self, work: _Work) -> None:
@@ -252,8 +250,15 @@ class TurnRunner:
         self._p.hand_over(waiting)
         self._p.mirror.mark([decision.record for _, decision in work.decisions if decision.record is not None])
         if effects.bootstrap_ended:
-            await asyncio.to_thread(self._p.finish_bootstrap)
+            await self._put_bootstrap_away()
         await self._announce(work, clean)
+
+    async def _put_bootstrap_away(self) -> None:
+        """The chat's own state is committed; should the file stay, other chats go on with it until it can be moved."""
+        try:
+            await asyncio.to_thread(self._p.finish_bootstrap)
+        except OSError as error:
+            _log.warning("BOOTSTRAP.md could not be moved to the archive: %s", error)
 
     def _write(
         self, connection: Connection, work: _Work, clean: str, parts: Sequence[Part]

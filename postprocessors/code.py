@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 Range = tuple[int, int]
 
-_FENCE = re.compile(r"(`{3,}+|~{3,}+)([^\n]*+)")
-_RUN = re.compile(r"`++")
+_FENCE = re.compile(r"(([`~])\2{2,}+)([^\n]*+)")
+_RUN = re.compile(r"`+")
 _BLANK_LINE = re.compile(r"\n[ \t\r]*+\n")
 
 
@@ -19,8 +19,10 @@ def fences(text: str) -> list[Range]:
     A fence is a line of three or more backticks or tildes, indented by at most three blanks; it is closed by a line
     of as many or more of the same and nothing else. An unclosed fence is an ordinary line.
     """
+    if "```" not in text and "~~~" not in text:
+        return []
     lines = [
-        (start, match.end(), *_read(match[1], match[2]))
+        (start, match.end(), *_read(match[1], match[3]))
         for match in _FENCE.finditer(text)
         if (start := _line_start(text, match.start())) is not None
     ]

@@ -18,17 +18,19 @@ _UNSEEN = (
 _VISIBLE = re.compile(rf"[^\s{_UNSEEN}]")
 # Also dropped: ligatures and squared words, because normalising makes four to eighteen letters of each; and lone
 # surrogates with what stands in for them, because a reply has lost its own by now.
-_NOT_COMPARED = re.compile(f"[{_UNSEEN}\u3300-\u3357\ufdf0-\ufdff\ud800-\udfff\ufffd]++")
+_NOT_COMPARED = re.compile(f"[{_UNSEEN}\u3300-\u3357\ufdf0-\ufdff\ud800-\udfff\ufffd]+")
 # Letters of the Tags block are ASCII that models read and people do not see.
 _TAGS_BLOCK = {0xE0000 + code: chr(code) for code in range(0x20, 0x7F)}
 _IN_TAGS_BLOCK = re.compile("[\U000e0020-\U000e007e]")
 # Normalising a base with n marks costs n² steps; thirty is what Unicode itself calls enough for any language.
-_TOO_MANY_MARKS = re.compile(r"([^\x00-\x7f\w\s]{30})[^\x00-\x7f\w\s]++")
+# Whatever is no letter, and is not in the large blocks that hold no marks: those are listed only to be quick.
+_MARKS = r"^\x00-\u02ff\u3400-\u9fff\uac00-\ud7a3\w\s"
+_TOO_MANY_MARKS = re.compile(rf"([{_MARKS}]{{30}})[{_MARKS}]++")
 _REFERENCE = re.compile(r"(&(?:#[0-9]++|#[xX][0-9a-fA-F]++|[a-zA-Z][a-zA-Z0-9]{1,31}+);?)")
 _PADDING = re.compile(r"#([xX]?)0+(?=[0-9a-fA-F])")
 _LONGEST_REFERENCE = 40
 _AMPERSANDS = "&＆﹠"
-_MOST_AMPERSANDS = 20_000
+_MOST_AMPERSANDS = 10_000
 _EDGES = " .,:;!¡?¿…'\"`´*_~()[]{}«»“”‘’-–—"
 _UNWRAPPINGS = 3
 # Python's search in fewer than 30,000 characters can take as many steps as the product of both lengths.

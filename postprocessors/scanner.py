@@ -3,7 +3,7 @@
 How openers and closers find each other
     A closer belongs to the last opener of the same written name that is still open. So `<m>a <m>b</m> c</m>` nests,
     and in `<m>a <m>b</m>` the first opener is the unclosed one. Names do not wait for each other: `<m>a<c>b</m>d</c>`
-    is two elements that overlap.
+    is two elements that overlap. An empty tag, like `<m/>`, is one element, however often it is written.
 
 Whose a piece of text is
     It belongs to the element around it that was opened last. An element within one of the same name is not one of its
@@ -21,9 +21,9 @@ again finds nothing and changes nothing.
 
 What it costs
     Time is linear in the text, whatever the text. Tags of one spelling in an unbroken row, like `<m><m><m>`, are
-    handled as one, so that depth costs nothing; an empty tag in such a row is one element. A reply with tags whose
-    rows, different spellings, backticks and tildes are more than 25,000 together is not an answer anybody wrote, but a
-    flood: nothing in it acts and all its words are shown, each `<` of it, in code too, as `‹`.
+    handled as one, so that depth costs nothing. A reply with tags that has more than some ten thousand pairs of them,
+    or five thousand spans of code, is not an answer anybody wrote, but a flood: nothing in it acts and all its words
+    are shown, each `<` of it, in code too, as `‹`.
 """
 
 import itertools
@@ -40,7 +40,7 @@ from kenobot.postprocessors.code import Range, code, fences
 # People and models write `<user>@host`; a tag of this name acts only when it is closed.
 _PLACEHOLDERS = frozenset({"user"})
 _DEFUSED = "‹"
-_FLOOD = 25_000
+_FLOOD = 21_000
 _THREE_BREAKS = re.compile(r"(?:\r\n?+|\n)(?:\r\n?+|\n)(?:\r\n?+|\n)[\r\n]*+")
 _CUT = re.compile(
     r"<(/?)([a-z][a-z0-9-]{0,63})(\s{0,8}/|\s{1,8}[\w-]{0,32}(?:=[^\s`]{0,64})?)?", re.ASCII | re.IGNORECASE
@@ -100,9 +100,6 @@ class _Draft:
     inert: bool = False
 
 
-_Flow = list[tuple[_Draft | None, str]]
-
-
 def scan(text: str, names: Mapping[str, str], echoed: Echoed | None = None) -> Scan:
     """Take `text` apart.
 
@@ -133,11 +130,11 @@ class _Scanner:
             return Scan(text.replace("<", _DEFUSED), ())
         if not any(parts.tags):
             return Scan(self._blunted(text), ())
-        drafts, flow = _distribute(parts)
+        drafts, texts, owners = _distribute(parts)
         if echoed is not None:
             for draft in drafts:
                 draft.inert = echoed(draft.tag.name, draft.pieces)
-        visible = "".join(piece for owner, piece in flow if owner is None or owner.inert)
+        visible = "".join([text for text, owner in zip(texts, owners, strict=True) if owner is None or owner.inert])
         return Scan(
             clean=self._defused(_tidy(visible)),
             elements=tuple(self._element(draft) for draft in drafts if not draft.inert),
@@ -149,7 +146,8 @@ class _Scanner:
         pieces = self._row.split(text, at_most + 1)
         texts, rows, marks = pieces[::4], pieces[1::4], pieces[2::4]
         spellings = set(marks)
-        if marks and len(marks) + len(spellings) + text.count("`") + text.count("~") > at_most:
+        # Two for each backtick, because code is looked for in the reply and again in what is left of it.
+        if marks and len(marks) + len(spellings) + 2 * (text.count("`") + text.count("~")) > at_most:
             return None
         known = {mark: self._read(mark) for mark in spellings}
         tags = [known[mark] for mark in marks]
@@ -181,14 +179,13 @@ class _Scanner:
         return _Tag(kind, self._names[written], written, attributes)
 
     def _element(self, draft: _Draft) -> Element:
-        content = "".join(draft.pieces)
-        if len(draft.pieces) > 1:
-            content = self._defused(content)
+        pieces = draft.pieces
+        content = self._defused("".join(pieces)) if len(pieces) > 1 else pieces[0] if pieces else ""
         return Element(draft.tag.name, content, draft.tag.attributes)
 
     def _defused(self, text: str) -> str:
         """`text` with the bracket replaced of every tag, whole or cut, that is not code or a placeholder."""
-        parts = self._apart(text, at_most=3 * len(text))
+        parts = self._apart(text, at_most=4 * len(text))
         assert parts is not None, "nothing is a flood of what it has"
         rows = [row.replace("<", _DEFUSED) for row in parts.rows]
         for index, stays in parts.stays.items():
@@ -273,44 +270,50 @@ def _pair(tags: Sequence[_Tag | None], unclosed: list[int]) -> dict[int, int]:
     return pairs
 
 
-def _distribute(parts: _Parts) -> tuple[list[_Draft], _Flow]:
-    """The elements in order, and every piece of text in order with the element it belongs to, None for the person."""
+def _distribute(parts: _Parts) -> tuple[list[_Draft], list[str], list[_Draft | None]]:
+    """The elements in order; every piece of text in order, and the element it belongs to, None for the person."""
     drafts: list[_Draft] = []
-    flow: _Flow = [(None, parts.texts[0])]
+    texts = [parts.texts[0]]
+    owners: list[_Draft | None] = [None]
     regions: list[tuple[_Draft | None, int]] = []
     owner: _Draft | None = None
     ends: dict[str, int] = {}
-    for index, (tag, text) in enumerate(zip(parts.tags, parts.texts[1:], strict=True)):
+    empty: set[_Tag] = set()
+    for index, tag in enumerate(parts.tags):
+        text = parts.texts[index + 1]
         while regions and regions[-1][1] <= index:
             regions.pop()
             owner = regions[-1][0] if regions else None
-        if index in parts.stays:
+        if tag is None:
+            text = parts.rows[index] + text
+        elif index in parts.stays:
             # Of openers the first ones stay, before the element; of closers the last ones, behind it.
-            if tag is None:
-                text = parts.stays[index] + text
-            else:
-                flow.append((owner, parts.stays[index]))
+            texts.append(parts.stays[index])
+            owners.append(owner)
         if tag is not None and tag.kind != "closer" and ends.get(tag.name, -1) <= index:
             end = parts.pairs.get(index)
             if regions and tag.kind == "opener" and parts.unclosed[index]:
                 owner = None
                 regions.append((owner, regions[-1][1]))
-            if end is not None or tag.kind == "empty":
+            if tag.kind == "empty" and tag not in empty:
+                empty.add(tag)
                 drafts.append(_Draft(tag))
             if end is not None:
-                owner = drafts[-1]
+                owner = _Draft(tag)
+                drafts.append(owner)
                 regions.append((owner, end))
                 ends[tag.name] = end
         if text:
-            flow.append((owner, text))
-    for owner, text in flow:
+            texts.append(text)
+            owners.append(owner)
+    for text, owner in zip(texts, owners, strict=True):
         if owner is not None:
             owner.pieces.append(text)
-    return drafts, flow
+    return drafts, texts, owners
 
 
 def _tidy(text: str) -> str:
-    if not _THREE_BREAKS.search(text):
+    if "\n\n\n" not in text and "\r" not in text:
         return text.strip()
     tidied: list[str] = []
     at = 0

@@ -5,6 +5,7 @@ Every decision is an event with its reason.
 """
 
 import json
+import re
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,6 +15,9 @@ from kenobot.cognitive.keys import key_of
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.db import Connection
 from kenobot.ports import Candidate, Decision
+
+_LINE_BREAK = re.compile("\r\n|[\r\u2028\u2029\x85]")
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\U000e0000-\U000e007f]")  # the Tags block can carry a hidden text
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +37,9 @@ class Occasion:
 
 
 def clean(text: str, longest: int) -> str:
-    """`text` fit to be stored: no control characters but line breaks and tabs, no lone surrogates, bounded."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace").decode("utf-8")
-    return "".join(c for c in text if c in "\n\t" or (c >= " " and c != "\x7f")).strip()[:longest].rstrip()
+    """`text` fit to be stored, bounded: of what cannot be seen only line breaks and tabs, and no lone surrogates."""
+    text = _LINE_BREAK.sub("\n", text).encode("utf-8", "replace").decode("utf-8")
+    return _UNSEEN.sub("", text).strip()[:longest].rstrip()
 
 
 def admit(connection: Connection, candidate: Candidate, occasion: Occasion) -> Decision:
@@ -83,13 +87,15 @@ def _create(connection: Connection, candidate: Candidate, text: str, key: str, o
     now = store.stamp(occasion.at)
     told = store.stamp(occasion.told or occasion.at)
     policy = occasion.policy
+    # Preferences are shown as they stand; what others wrote is not one, but something to quote.
+    quoted = candidate.category == "preference" and candidate.trust in ("forward", "tool")
     cursor = connection.execute(
         "INSERT INTO record (form, category, scope, text, source, trust, confidence, importance, stability, tier, "
         "valid_from, created, updated, last_seen, day, key, evidence, changed) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
         (
             candidate.form,
-            candidate.category,
+            "fact" if quoted else candidate.category,
             candidate.scope,
             text,
             candidate.source,

@@ -162,10 +162,7 @@ CASES = {
         prepare=newer_database_in_its_log,
     ),
     "no database": Case(
-        (
-            "{home}/kenobot.db is not a database: set it aside, "
-            "or put a copy from the backups folder in its place.",
-        ),
+        ("{home}/kenobot.db is not a database: set it aside, or put a copy from the backups folder in its place.",),
         environ=TOKEN_SET,
         prepare=no_database,
     ),
@@ -229,13 +226,13 @@ async def test_a_second_instance_is_refused_and_the_first_works_on(tmp_path: Pat
                     "or use another home with --home.\n"
                 )
                 assert quiet(listing(home)) == before
-            assert first.returncode is None
             rest, complaints = await first.communicate(b"are you still there?\n/exit\n")
+            code = await first.wait()
     finally:
         if first.returncode is None:
             first.kill()
             await first.wait()
-    assert (first.returncode, complaints.decode()) == (0, "")
+    assert (code, complaints.decode()) == (0, "")
     assert rest.strip()
     with closing(sqlite3.connect(home / "kenobot.db")) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

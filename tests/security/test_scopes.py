@@ -63,18 +63,21 @@ async def test_what_a_group_or_a_guest_told_is_not_shown_elsewhere(tmp_path: Pat
 
         scopes = {str(row[0]) for row in await scene.rows("SELECT DISTINCT scope FROM record")}
         assert scopes == {f"chat:telegram-{GROUP}", "chat:telegram-2", "user:telegram-2"}
-        owners = [path for path in scene.home.memory.glob("*.md")] + [scene.home.identity / "preferences.md"]
+        owners = [*scene.home.memory.glob("*.md"), scene.home.identity / "preferences.md"]
         assert not [path for path in owners if path.exists() and "canary" in path.read_text("utf-8")]
 
 
-async def test_a_guests_onboarding_is_nobodys(tmp_path: Path) -> None:
-    """The first conversation is the owner's: a guest neither sees nor ends it."""
+async def test_onboarding_belongs_to_the_owner_alone(tmp_path: Path) -> None:
+    """The first conversation is the owner's alone: a guest or a group neither sees nor ends it."""
     async with Scene(tmp_path, ["<bootstrap-complete/>Done."], bootstrap=True) as scene:
         await scene.say("hello, all done, finish it", chat="2")
+        assert "First Conversation" not in scene.requests[-1]
+        await scene.say("hello, all done, finish it", chat=GROUP, user="1", private=False)
         assert "First Conversation" not in scene.requests[-1]
         assert (scene.home.identity / "BOOTSTRAP.md").exists()
         await scene.say("hello")
         assert "First Conversation" in scene.requests[-1]
+        assert not (scene.home.identity / "BOOTSTRAP.md").exists()
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,38 @@ async def test_writes_that_wait_share_one_commit(database: Database) -> None:
     assert statements.count("COMMIT") == 1
 
 
+async def test_a_patient_write_is_on_disk_when_it_returns(database: Database) -> None:
+    """Alone or in company; it keeps its place among the others and fails alone."""
+
+    def broken(connection: Connection) -> None:
+        raise ValueError("mine alone")
+
+    await database.write_soon(_keep("alone"))
+    order: list[str] = []
+    results = await asyncio.gather(
+        database.write_soon(lambda connection: order.append("first")),
+        database.write_soon(broken),
+        database.write(lambda connection: order.append("second")),
+        database.write_soon(lambda connection: order.append("third")),
+        return_exceptions=True,
+    )
+    assert order == ["first", "second", "third"]
+    assert [type(result) for result in results] == [type(None), ValueError, type(None), type(None)]
+    assert await database.read(_keys) == ["alone"]
+
+
+async def test_a_patient_write_does_not_hold_up_the_end(tmp_path: Path) -> None:
+    """Closing finishes it at once."""
+    database = Database.open(tmp_path / "kenobot.db", tmp_path / "backups")
+    late = asyncio.create_task(database.write_soon(_keep("late")))
+    await asyncio.sleep(0)
+    async with asyncio.timeout(5):
+        await database.close()
+    await late
+    with pytest.raises(StoreError):
+        await database.write_soon(_keep("too late"))
+
+
 async def test_what_write_returned_from_is_on_disk(database: Database, tmp_path: Path) -> None:
     """Another process sees it at once."""
     await database.write(_keep("seen"))

@@ -133,16 +133,16 @@ async def test_the_platforms_wish_is_obeyed(house: House, error: Exception, leas
 
 
 async def test_pauses_grow_and_tries_end(house: House) -> None:
-    """A platform that stays away is asked with longer and longer pauses, and given up after twenty tries."""
-    house.channel.fail(*[Unavailable("down")] * 20)
+    """A platform that stays away is asked with longer and longer pauses, and given up after a day of tries."""
+    house.channel.fail(*[Unavailable("down")] * 300)
     await house.answer("lost", "next")
     await house.delivery.wait_idle()
     assert isinstance(house.clock, EagerClock)
     pauses = house.clock.slept
-    assert len(pauses) == 19
+    assert len(pauses) == 299
     assert all(1.6 * one <= other for one, other in pairwise(pauses[:8]))
     assert max(pauses) <= 375
-    assert await house.states() == [("lost", "dead", 20), ("next", "sent", 1)]
+    assert await house.states() == [("lost", "dead", 300), ("next", "sent", 1)]
     assert house.announced == [("message:failed", "Unavailable"), ("message:sent", None)]
 
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -18,9 +19,18 @@ NEEDED = 77
 NO_PACKAGES = ("Could not find a version that satisfies", "No matching distribution found", "Connection to", "resolve")
 
 
+@dataclass(frozen=True)
+class Built:
+    """The sdist, the wheel that was made of it, and the copy of the tree that both come from."""
+
+    sdist: Path
+    wheel: Path
+    tree: Path
+
+
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the sdist and the wheel made of it, from a copy of the tree, which building would write to."""
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """Both, built from a copy, because building writes into the tree."""
     copy = tmp_path_factory.mktemp("build") / "tree"
     copy.mkdir()
     for path in ROOT.iterdir():
@@ -36,7 +46,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if done.returncode and any(sign in said for sign in NO_PACKAGES):
         pytest.skip(f"building needs setuptools {NEEDED}, which is neither installed nor to be had without a network")
     assert done.returncode == 0, said[-3000:]
-    return out
+    (sdist,), (wheel,) = out.glob("*.tar.gz"), out.glob("*.whl")
+    return Built(sdist, wheel, copy)
 
 
 def _isolation() -> list[str]:
@@ -48,33 +59,31 @@ def _isolation() -> list[str]:
     return ["--no-isolation"] if installed >= NEEDED else []
 
 
-def tree() -> set[str]:
+def expected(tree: Path) -> set[str]:
     """What the wheel should hold of the package, by path in it; the linked rooms are looked into where they stand."""
     found = set()
-    for folder, name in [(ROOT / "kenobot", "kenobot"), *((ROOT / room, f"kenobot/{room}") for room in ROOMS)]:
+    for folder, name in [(tree / "kenobot", "kenobot"), *((tree / room, f"kenobot/{room}") for room in ROOMS)]:
         found |= {f"{name}/{path.relative_to(folder).as_posix()}" for path in folder.rglob("*.py")}
-    package = ROOT / "kenobot"
+    package = tree / "kenobot"
     found |= {f"kenobot/{path.relative_to(package).as_posix()}" for glob in DATA for path in package.glob(glob)}
     return found
 
 
-def test_the_wheel_holds_the_tree(built: Path) -> None:
+def test_the_wheel_holds_the_tree(built: Built) -> None:
     """Every module of every room, the migrations, the templates and py.typed are in it; tests and benches are not."""
-    (wheel,) = built.glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive:
+    with zipfile.ZipFile(built.wheel) as archive:
         names = [name for name in archive.namelist() if not name.endswith("/")]
         held = {name for name in names if not name.split("/")[0].endswith(".dist-info")}
         assert all(archive.getinfo(name).file_size for name in held if name.endswith((".sql", ".toml", ".md")))
-    expected = tree()
+    wanted = expected(built.tree)
     assert len(names) == len(set(names))
-    assert {name.split("/")[1] for name in expected if "/identity/" in name} >= {"config", "cognitive"}
-    assert held == expected
+    assert wanted >= {"kenobot/config/identity/core.md", "kenobot/cognitive/identity/rules.py", "kenobot/py.typed"}
+    assert held == wanted
 
 
-def test_the_wheel_brings_the_command_and_the_plugins(built: Path) -> None:
+def test_the_wheel_brings_the_command_and_the_plugins(built: Built) -> None:
     """The entry points that the house finds its plugins by are the ones of pyproject.toml."""
-    (wheel,) = built.glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive:
+    with zipfile.ZipFile(built.wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/entry_points.txt"))
         text = archive.read(name).decode()
         assert any(name.endswith("/licenses/LICENSE") for name in archive.namelist())
@@ -83,10 +92,9 @@ def test_the_wheel_brings_the_command_and_the_plugins(built: Path) -> None:
     assert "kenobot = kenobot.cli:main" in text
 
 
-def test_the_sdist_holds_the_rooms_once(built: Path) -> None:
+def test_the_sdist_holds_the_rooms_once(built: Built) -> None:
     """What an installer unpacks has every module where the package expects it."""
-    (sdist,) = built.glob("*.tar.gz")
-    with tarfile.open(sdist) as archive:
+    with tarfile.open(built.sdist) as archive:
         names = [name.partition("/")[2] for name in archive.getnames()]
-    assert set(names) >= tree()
+    assert set(names) >= expected(built.tree)
     assert not [name for name in names if name.startswith("bench/")]
