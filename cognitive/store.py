@@ -63,6 +63,20 @@ def last_event(connection: Connection) -> int:
     return int(row[0] or 0)
 
 
+def last_change(connection: Connection, scopes: Iterable[str]) -> int:
+    """The newest event that changed what is shown of these scopes; 0 when there is nothing in them."""
+    newest = 0
+    for scope in scopes:
+        row = connection.execute("SELECT max(changed) FROM record WHERE scope = ?", (scope,)).fetchone()
+        newest = max(newest, int(row[0] or 0), edited(connection, scope))
+    return newest
+
+
+def edited(connection: Connection, scope: str) -> int:
+    """The event of the last time a person edited the scope's MEMORY.md, its headings and prose included; 0: never."""
+    return int(read_state(connection, f"edited:{scope}") or 0)
+
+
 def get(connection: Connection, record: int) -> Record | None:
     row = connection.execute(f"SELECT {_COLUMNS} FROM record WHERE id = ?", (record,)).fetchone()
     return Record(*row) if row else None

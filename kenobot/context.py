@@ -9,9 +9,11 @@ changes, when the log has grown too long, or when the conversation rested so lon
 """
 
 import re
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from threading import Lock
 from zoneinfo import ZoneInfo
 
 from kenobot import sessions
@@ -47,6 +49,7 @@ _RULE = "\n\n---\n\n"
 _REST = timedelta(hours=1)
 _NOTES_TOKENS = 1500
 _NOTES_ROWS = 100
+_PACKS_KEPT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,8 @@ class ContextBuilder:
         self._identity = identity
         self._zone = zone
         self._limits = limits
+        self._packs: OrderedDict[tuple[load.Query, int], load.Pack] = OrderedDict()
+        self._packing = Lock()
 
     def build(self, connection: Connection, pending: Pending, principal: Principal, now: datetime) -> Context:
         """Assemble the prompt for `pending`. Blocking; runs in a reader's thread."""
@@ -160,7 +165,8 @@ class ContextBuilder:
         frame = sessions.frame(connection, session)
         if frame is not None and frame.scopes == scopes and frame.day == day:
             lines = sessions.since(connection, session, frame.first, self._limits.most + 1)
-            if lines and self._has_room(lines) and now - datetime.fromisoformat(lines[-1].at) <= _REST:
+            edited = any(store.edited(connection, scope) > frame.seen for scope in principal.reads)
+            if lines and not edited and self._has_room(lines) and now - datetime.fromisoformat(lines[-1].at) <= _REST:
                 news = store.changed_since(connection, principal.reads, frame.seen, _NOTES_ROWS)
                 notes = self._notes(news, frame)
                 if notes is not None:
@@ -203,7 +209,7 @@ class ContextBuilder:
         query = load.Query(
             principal.reads, chat_scope(session), day, self._limits.memory, self._limits.mode, self._limits.days
         )
-        pack = load.recall(connection, query, self._zone)
+        pack = self._recall(connection, query)
         lines = sessions.latest(connection, session, self._limits.history + 1)
         dropped = len(lines) > self._limits.history
         newest = lines[-1].id if lines else 0
@@ -225,6 +231,19 @@ class ContextBuilder:
             made_after=newest,
         )
         return _Past(frame, None, "", lines, pack.texts)
+
+    def _recall(self, connection: Connection, query: load.Query) -> load.Pack:
+        """What `query` recalls; worked out once for as long as nothing that it sees has changed."""
+        key = (query, store.last_change(connection, query.scopes))
+        with self._packing:
+            pack = self._packs.get(key)
+        if pack is None:
+            pack = load.recall(connection, query, self._zone)
+            with self._packing:
+                self._packs[key] = pack
+                while len(self._packs) > _PACKS_KEPT:
+                    self._packs.popitem(last=False)
+        return pack
 
     def _replay(self, history: Sequence[Line], made_after: int) -> list[Message]:
         """The conversation so far. Notes from before the frame are in the frame; later ones stay where they were."""

@@ -31,6 +31,7 @@ _PADDING = re.compile(r"#([xX]?)0+(?=[0-9a-fA-F])")
 _LONGEST_REFERENCE = 40
 _AMPERSANDS = "&＆﹠"
 _MOST_AMPERSANDS = 10_000
+_MOST_NOT_COMPARED = 100_000
 _EDGES = " .,:;!¡?¿…'\"`´*_~()[]{}«»“”‘’-–—"
 _UNWRAPPINGS = 3
 # Python's search in fewer than 30,000 characters can take as many steps as the product of both lengths.
@@ -80,8 +81,9 @@ def is_blank(text: str) -> bool:
 class Echo:
     """What others wrote in this turn; called with an element, it says whether that is one of their sentences.
 
-    A flood is no reason to block the loop. When comparing would take too long, because there are hundreds of elements
-    or tens of thousands of HTML entities, everything counts as repeated: not acting is the safe answer.
+    A flood is no reason to block the loop. When comparing would take too long, because there are hundreds of elements,
+    ten thousand HTML entities or a hundred thousand places with something invisible, everything counts as repeated: not
+    acting is the safe answer.
     """
 
     def __init__(self, names: Mapping[str, str], untrusted: Sequence[str]) -> None:
@@ -104,7 +106,10 @@ class Echo:
 
     @cached_property
     def _is_flood(self) -> bool:
-        return _ampersands(self._untrusted) > _MOST_AMPERSANDS
+        return (
+            _ampersands(self._untrusted) > _MOST_AMPERSANDS
+            or sum(len(_NOT_COMPARED.findall(text)) for text in self._untrusted) > _MOST_NOT_COMPARED
+        )
 
     @cached_property
     def _haystack(self) -> str:
@@ -114,8 +119,11 @@ class Echo:
     @cached_property
     def _mentioned(self) -> frozenset[str]:
         name = "|".join(re.escape(name) for name in self._names) or "(?!)"
-        markup = re.compile(rf"[<‹〈⟨❮][\s/]*+({name})(?![\w-])")
-        return frozenset(self._names[name] for name in set(markup.findall(self._haystack)))
+        markup = re.compile(rf"<[\s/]*+({name})(?![\w-])")
+        text = self._haystack
+        for look_alike in "‹〈⟨❮":
+            text = text.replace(look_alike, "<")
+        return frozenset(self._names[name] for name in set(markup.findall(text)))
 
 
 def _readings(text: str) -> tuple[str, ...]:

@@ -62,6 +62,9 @@ def take_in(
         return 0, sheet
     edit = _Edit(connection, path, place, zone, occasion)
     touched = edit.apply(found)
+    if place.kind == "core":  # its headings and prose are shown too, and they are no records
+        event = store.add_event(connection, occasion.at, occasion.actor, "edited", data={"path": path})
+        store.write_state(connection, f"edited:{place.scope}", str(event))
     store.put_mirrored(connection, path, found, layout.freeze(edit.blocks))
     return touched, Sheet(tuple(_arranged(connection, edit.blocks, place, zone)), known=False, edited=False)
 

@@ -120,11 +120,14 @@ def _is_day(text: str) -> bool:
 # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def scan(root: Path) -> dict[str, Stamp]:
-    """Every file of the mirror that is there, by path. Links, backups and strangers' files are passed over."""
-    found = dict(_walk(root, ""))
+def scan(root: Path, seen: Mapping[str, Stamp]) -> dict[str, Stamp]:
+    """Every file of the mirror that is there, by path. Links, backups and strangers' files are passed over.
+
+    A file that is as it was `seen` costs little more than its lstat: this runs over all of memory again and again.
+    """
+    found = dict(_walk(root, "", seen))
     for folder in ("working", *(f"{group}/{name}" for group in ("chats", "users") for name in _folders(root / group))):
-        found.update(_walk(root, f"{folder}/"))
+        found.update(_walk(root, f"{folder}/", seen))
     found.update(probe(root, ["identity/preferences.md"]))
     return found
 
@@ -154,13 +157,22 @@ def differ(root: str, seen: Mapping[str, Stamp | None]) -> bool:
     return False
 
 
-def _walk(root: Path, folder: str) -> Iterator[tuple[str, Stamp]]:
+def _walk(root: Path, folder: str, seen: Mapping[str, Stamp]) -> Iterator[tuple[str, Stamp]]:
     for entry in _entries(root / folder):
         path = folder + entry.name
-        if place_of(path) is None or not entry.is_file(follow_symlinks=False):
+        before = seen.get(path)
+        if before is None and place_of(path) is None:
             continue
         with contextlib.suppress(OSError):  # gone between the listing and the look
-            yield path, Stamp.of(entry.stat(follow_symlinks=False))
+            now = entry.stat(follow_symlinks=False)
+            if before is not None and (now.st_mtime_ns, now.st_size, now.st_ino) == (
+                before.mtime_ns,
+                before.size,
+                before.inode,
+            ):
+                yield path, before
+            elif stat.S_ISREG(now.st_mode):
+                yield path, Stamp.of(now)
 
 
 def _folders(folder: Path) -> list[str]:

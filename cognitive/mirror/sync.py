@@ -173,7 +173,11 @@ class Mirror:
 
     async def _look_at(self, paths: Sequence[str] | None) -> int:
         """Look at these files, or at all, and take in what changed. The lock is held."""
-        look = partial(files.scan, self._root) if paths is None else partial(files.probe, self._root, paths)
+        look = (
+            partial(files.scan, self._root, dict(self._seen))
+            if paths is None
+            else partial(files.probe, self._root, paths)
+        )
         found = await asyncio.to_thread(look)
         changed = {path for path, stamp in found.items() if self._seen.get(path) != stamp}
         missing = (self._known if paths is None else self._known.intersection(paths)) - found.keys()

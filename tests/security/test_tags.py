@@ -167,7 +167,10 @@ async def test_a_hostile_text_is_one_entry_of_its_file(tmp_path: Path, tag: str,
         ((*_, kept, _trust),) = await scene.rows(LIVE)
         assert kept == text
         path = scene.home.memory / file
-        path.write_text(f"{path.read_text('utf-8').rstrip()}\n{line}", "utf-8")
+        shown = path.read_text("utf-8")
+        mark = r"^- learned: " if tag == "user-update" else r"^## [0-9]{2}:[0-9]{2} — "
+        assert len(re.findall(mark, shown, re.MULTILINE)) == 1
+        path.write_text(f"{shown.rstrip()}\n{line}", "utf-8")
         await scene.say("And tables?")
         assert [row[2] for row in await scene.rows(LIVE)] == [text, "By hand"]
 

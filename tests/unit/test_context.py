@@ -193,3 +193,14 @@ async def test_an_hour_of_rest_makes_a_new_frame(tmp_path: Path) -> None:
         assert isinstance(provider, ScriptedProvider)
         assert "learned early" not in provider.requests[1].system[1].text
         assert "learned early" in provider.requests[2].system[1].text
+
+
+async def test_prose_that_a_person_writes_into_memory_md_is_shown_too(tmp_path: Path) -> None:
+    """Headings and sentences are nobody's record, and still stand in the next prompt."""
+    files = {"MEMORY.md": "# About me\n- likes tea\n"}
+    async with Scene(tmp_path, ["ok"], files=files) as scene:
+        await scene.say("one")
+        await scene.say("two")
+        (scene.home.memory / "MEMORY.md").write_text("# About Adrian\nA sentence of prose.\n- likes tea\n")
+        await scene.say("three")
+        assert "# About Adrian\nA sentence of prose.\n- likes tea" in scene.requests[2]

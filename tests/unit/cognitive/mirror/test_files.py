@@ -91,8 +91,8 @@ def test_a_scan_finds_memory_and_nothing_else(tmp_path: Path) -> None:
     (root / "chats" / "linked").symlink_to(outside)
     (root / "2026-02-15.md").symlink_to(outside / "MEMORY.md")
     (root / "2026-02-16.md").mkdir()
-    assert set(files.scan(root)) == {*wanted, "identity/preferences.md"}
-    assert files.scan(tmp_path / "absent") == {}
+    assert set(files.scan(root, {})) == {*wanted, "identity/preferences.md"}
+    assert files.scan(tmp_path / "absent", {}) == {}
 
 
 async def test_a_file_is_replaced_whole_and_kept_private(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ async def test_a_file_is_replaced_whole_and_kept_private(tmp_path: Path) -> None
     assert target.stat().st_mode & 0o777 == 0o600
     assert target.parent.stat().st_mode & 0o777 == 0o700
     assert [path.name for path in target.parent.iterdir()] == ["MEMORY.md"]
-    assert files.scan(tmp_path / "m") == {"chats/c/MEMORY.md": stamp}
+    assert files.scan(tmp_path / "m", {}) == {"chats/c/MEMORY.md": stamp}
 
 
 async def test_a_file_that_changed_meanwhile_is_not_replaced(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ async def test_an_edit_right_after_a_write_is_seen(tmp_path: Path) -> None:
     written = (tmp_path / "MEMORY.md").stat()
     assert written.st_mtime_ns < written.st_ctime_ns - 5_000_000  # older than any tick in which an edit can fall
     (tmp_path / "MEMORY.md").write_text("- b\n")
-    assert files.scan(tmp_path)["MEMORY.md"] != stamp
+    assert files.scan(tmp_path, {})["MEMORY.md"] != stamp
 
 
 async def test_reading_tells_text_absence_and_trouble_apart(tmp_path: Path) -> None:

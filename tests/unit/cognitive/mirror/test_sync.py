@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -325,10 +325,10 @@ async def test_turns_that_begin_together_share_a_look(house: House, monkeypatch:
     looks = 0
     scan = files.scan
 
-    def counted(root: Path) -> dict[str, files.Stamp]:
+    def counted(root: Path, seen: Mapping[str, files.Stamp]) -> dict[str, files.Stamp]:
         nonlocal looks
         looks += 1
-        return scan(root)
+        return scan(root, seen)
 
     monkeypatch.setattr(files, "scan", counted)
     house.write("MEMORY.md", "- mine\n")
