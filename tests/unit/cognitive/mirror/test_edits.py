@@ -205,7 +205,7 @@ async def test_a_secret_stays_in_the_persons_file_and_out_of_memory(house: House
     await house.learn("from the bot", core=True)
     await house.mirror.take_in()
     assert house.text("MEMORY.md") == "- fine indeed\n- my password is hunter22x\n- from the bot\n"
-    assert await house.count_events() == events + 3
+    assert await house.count_events() == events + 4
 
 
 async def test_a_secret_written_over_a_fact_takes_the_fact_with_it(house: House) -> None:
