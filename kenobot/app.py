@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -54,7 +54,8 @@ class App:
     database: Database
     bus: Bus
     audit: Audit
-    keep_house: Callable[[], Awaitable[None]]
+    inbox: Inbox
+    outbox: Outbox
     mirror: Mirror
     loop: AgentLoop
     delivery: Delivery
@@ -64,7 +65,9 @@ class App:
 
     async def start(self) -> None:
         """Take up what an earlier run left behind, then be ready for new mail."""
-        await self.keep_house()
+        await self._keep_house()
+        self.schedule.every(_HOUSEKEEPING_SECONDS, "housekeeping", self._keep_house)
+        self.schedule.every(_AUDIT_SECONDS, "audit", self.audit.flush)
         await self.mirror.start()
         self.bus.bell(MESSAGE_IN, self.loop.on_message_in)
         self.bus.bell(MESSAGE_OUT, self.delivery.on_message_out)
@@ -73,6 +76,10 @@ class App:
         await self.loop.start()
         self.schedule.start()
         await self.bus.fire(STARTED, "app", "", channels=" ".join(self.channels), provider=self.provider.name)
+
+    async def _keep_house(self) -> None:
+        await self.inbox.prune()
+        await self.outbox.prune()
 
     async def drained(self) -> None:
         """Return once every accepted message has been answered and every answer sent, memory mirrored included."""
@@ -155,20 +162,13 @@ def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random
             policy=TurnPolicy(settings.loop.attempts, RetryPolicy(attempts=settings.provider.attempts)),
         )
     )
-    schedule = Schedule()
     audit = Audit(database, settings.signals.keep)
-
-    async def keep_house() -> None:
-        await inbox.prune()
-        await outbox.prune()
-
-    schedule.every(_HOUSEKEEPING_SECONDS, "housekeeping", keep_house)
-    schedule.every(_AUDIT_SECONDS, "audit", audit.flush)
     return App(
         database=database,
         bus=bus,
         audit=audit,
-        keep_house=keep_house,
+        inbox=inbox,
+        outbox=outbox,
         mirror=mirror,
         loop=AgentLoop(
             inbox,
@@ -180,7 +180,7 @@ def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random
             backlog=settings.loop.backlog,
         ),
         delivery=delivery,
-        schedule=schedule,
+        schedule=Schedule(),
         channels=given.channels,
         provider=given.provider,
     )

@@ -103,8 +103,7 @@ class _Draft:
 def scan(text: str, names: Mapping[str, str], echoed: Echoed | None = None) -> Scan:
     """Take `text` apart.
 
-    names: every accepted name and alias, in lower case, to the canonical name; a key that
-    ends in `/` has no content.
+    names: every accepted name and alias, in lower case, to the canonical name; a key that ends in `/` has no content.
     echoed: says which elements must not act; asked once for each, in order.
     The clean text is trimmed; if tags were removed, three and more line breaks outside fenced code become two.
     """

@@ -23,6 +23,10 @@ def quoted(text: str) -> list[str]:
         ("``` a ``` b\nc\n```", []),
         ("````\n```\na\n```", ["```\na\n```"]),
         ("    ```\na\n    ```", []),
+        ("x ```\na\n```", []),
+        ("~~~\na\n~~~\n```\nb\n```\n~~~\nc\n~~~", ["~~~\na\n~~~", "```\nb\n```", "~~~\nc\n~~~"]),
+        ("``` ~~~\na\n```\n~~~\n~~~ ```\n~~~", ["``` ~~~\na\n```", "~~~\n~~~ ```\n~~~"]),
+        ("```\n~~~\n", []),
     ],
 )
 def test_closed_fences_are_blocks(text: str, blocks: list[str]) -> None:
@@ -39,6 +43,7 @@ def test_closed_fences_are_blocks(text: str, blocks: list[str]) -> None:
         ("a `b\nc` d", ["`b\nc`"]),
         ("a `b\n \nc` d", []),
         ("a `b\n```\nc\n```\nd` e", ["```\nc\n```"]),
+        ("a `b\n\n`c`", ["`c`"]),
         ("no code", []),
     ],
 )

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kenobot.ports import Element
-from kenobot.postprocessors.scanner import scan
+from kenobot.postprocessors.scanner import Scan, scan
 from tests.unit.postprocessors.recorded import recorded
 
 NAMES = {
@@ -292,7 +292,7 @@ def test_without_names_nothing_is_a_tag() -> None:
 
 
 def test_ten_thousand_tags_are_all_found() -> None:
-    """The number of tags in a reply is not limited."""
+    """That many are no flood yet."""
     text = "".join(f"<memory>fact {number}</memory>" for number in range(10_000))
     clean, elements = found(text)
     assert clean == ""
@@ -302,6 +302,61 @@ def test_ten_thousand_tags_are_all_found() -> None:
 def test_a_very_deep_nest_does_not_exhaust_the_stack() -> None:
     """Depth costs no recursion."""
     assert found("<memory>" * 50_000 + "x" + "</memory>" * 50_000) == ("", [("memory", "x")])
+
+
+@pytest.mark.parametrize(
+    ("text", "clean", "elements"),
+    [
+        ("<memory><memory><memory>a</memory>b", "b", ["a"]),
+        ("<memory><memory>a</memory>b</memory></memory>c", "c", ["ab"]),
+        ("<memory>a</memory></memory></memory>b", "b", ["a"]),
+        ("<memory>a<chat-memory><chat-memory>b</chat-memory>c</memory>d", "cd", ["a", "b"]),
+        ("<user><user>a</user>b", "<user>b", ["a"]),
+        ("<user>a</user></user>b", "</user>b", ["a"]),
+        ("<user>a</user><memory>b</memory></user></user>", "</user></user>", ["a", "b"]),
+    ],
+)
+def test_a_row_of_one_tag_is_like_single_ones(text: str, clean: str, elements: list[str]) -> None:
+    """Of a row of openers the last ones are closed, and of a row of closers the first ones close."""
+    assert found(text)[0] == clean
+    assert [content for _, content in found(text)[1]] == elements
+
+
+def test_code_that_begins_or_ends_in_a_row_divides_it() -> None:
+    """A backtick among the attributes quotes the next tag, or no longer does."""
+    assert found("<memory `><memory `>a</memory>") == ("", [("memory", "<memory `>a")])
+    assert found("`<memory `><memory `>a</memory>")[0] == "`<memory `>"
+
+
+@pytest.mark.parametrize("text", ["<memory/><memory/>", "<memory/>a<memory/>", "<memory/><user-update/><memory/>"])
+def test_an_empty_tag_is_one_element_however_often(text: str) -> None:
+    """Repeating what says nothing says no more."""
+    assert found(text)[1].count(("memory", "")) == 1
+
+
+FLOODS = {
+    "tags": "<memory>a</memory>b" * 12_000,
+    "different tags": "".join(f"<memory {number}>" for number in range(12_000)) + "a</memory>",
+    "formed tags": "<mem<memory>a</memory>ory>" * 12_000,
+    "placeholders": "<user>a" * 22_000,
+    "tags in a fence": "```\n" + "<memory>a</memory>\n" * 12_000 + "```",
+    "backticks": "<memory>a</memory>" + "` " * 11_000,
+    "tildes": "<memory>a</memory>" + "~~~\n" * 4_000,
+}
+
+
+@pytest.mark.parametrize("text", FLOODS.values(), ids=FLOODS)
+def test_in_a_flood_nothing_acts_and_every_word_stays(text: str) -> None:
+    """What nobody wrote as an answer is shown with its brackets blunted, in code too."""
+    result = scan(text, NAMES, lambda name, pieces: pytest.fail("nobody is asked"))
+    assert result == Scan(text.strip().replace("<", "‹"), ())
+    assert scan(result.clean, NAMES) == result
+
+
+def test_without_tags_nothing_is_a_flood() -> None:
+    """Code, however much, and the brackets of others are no concern of ours."""
+    text = "`<b>` ~~~\n" * 30_000
+    assert found(text) == (text.strip(), [])
 
 
 # What we want where the recorded behaviour is a defect or contradicts the design.
