@@ -74,7 +74,6 @@ class App:
         self.bus.tap(self.audit.note)
         await self.delivery.start()
         await self.loop.start()
-        self.schedule.start()
         await self.bus.fire(STARTED, "app", "", channels=" ".join(self.channels), provider=self.provider.name)
 
     async def _keep_house(self) -> None:
@@ -210,6 +209,7 @@ async def serve(home: Home, loaded: Loaded, clock: Clock, given: Given, console:
             await app.start()
             _log.info("ready: %s, with %s", ", ".join(app.channels), app.provider.name)
             notify_systemd("READY=1")
+            await app.schedule.start()
             await _watch(app, clock, stop)
         finally:
             notify_systemd("STOPPING=1")

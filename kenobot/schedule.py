@@ -1,6 +1,7 @@
 """What has to happen every so often. APScheduler lives here."""
 
 import asyncio
+import importlib
 import logging
 from collections.abc import Awaitable, Callable
 from datetime import UTC
@@ -23,11 +24,10 @@ class Schedule:
         """Have `job` run every `seconds`, from then on after `start`."""
         self._jobs.append((name, seconds, job))
 
-    def start(self) -> None:
-        """Begin; needs a running event loop."""
-        from apscheduler.schedulers.asyncio import AsyncIOScheduler  # takes 60 ms to import: after start-up
-
-        self._scheduler = AsyncIOScheduler(
+    async def start(self) -> None:
+        """Begin. Comes after start-up: what it needs is imported only now, and in another thread."""
+        module = await asyncio.to_thread(importlib.import_module, "apscheduler.schedulers.asyncio")
+        self._scheduler = module.AsyncIOScheduler(
             timezone=UTC, job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1}
         )
         for name, seconds, job in self._jobs:

@@ -19,7 +19,7 @@ async def test_a_job_comes_again() -> None:
             enough.set()
 
     schedule.every(_TICK, "tick", job)
-    schedule.start()
+    await schedule.start()
     async with asyncio.timeout(10):
         await enough.wait()
     await schedule.stop()
@@ -51,7 +51,7 @@ async def test_a_job_that_fails_comes_again(caplog: pytest.LogCaptureFixture) ->
         raise ValueError("out of order")
 
     schedule.every(_TICK, "broken", broken)
-    schedule.start()
+    await schedule.start()
     async with asyncio.timeout(10):
         await enough.wait()
     await schedule.stop()
@@ -78,7 +78,7 @@ async def test_a_slow_job_does_not_overlap_itself(caplog: pytest.LogCaptureFixtu
 
     schedule.every(_TICK, "slow", slow)
     schedule.every(_TICK, "quick", quick)
-    schedule.start()
+    await schedule.start()
     async with asyncio.timeout(10):
         await enough.wait()
     release.set()
@@ -100,7 +100,7 @@ async def test_stop_lets_a_job_at_work_finish() -> None:
             raise
 
     schedule.every(_TICK, "job", job)
-    schedule.start()
+    await schedule.start()
     async with asyncio.timeout(10):
         await begun.wait()
         stopping = asyncio.create_task(schedule.stop())
