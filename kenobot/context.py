@@ -311,4 +311,4 @@ def _wrap(text: str) -> str:
 
 def _harmless(text: str) -> str:
     """`text` without anything that could pass for the runtime's own block."""
-    return _BORDER.sub(r"‹\1›", text)
+    return _BORDER.sub(r"‹\1›", text) if "<" in text else text

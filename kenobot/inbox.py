@@ -25,7 +25,8 @@ _COLUMNS = "id, channel, external_id, chat, sender, sender_name, private, forwar
 class Pending:
     """A stored message that waits for its turn, or has begun one `attempts` times.
 
-    claimed: the latest attempt is the reader's own and has not begun yet.
+    claimed: the latest attempt is the reader's own and has not begun yet. fresh: it came in just now, so there can be
+    no reply to it from an earlier run.
     """
 
     id: int
@@ -33,6 +34,7 @@ class Pending:
     trace: str
     attempts: int = 0
     claimed: bool = False
+    fresh: bool = False
 
     @property
     def session(self) -> str:
@@ -83,7 +85,7 @@ class Inbox:
             )
             if cursor.rowcount == 0 or cursor.lastrowid is None:
                 return None
-            return Pending(cursor.lastrowid, inbound, trace, int(claimed), claimed)
+            return Pending(cursor.lastrowid, inbound, trace, int(claimed), claimed, fresh=True)
 
         return await self._database.write(work)
 

@@ -203,9 +203,10 @@ class TurnRunner:
         if work.pending.claimed and not work.attempt:
             work.attempt = work.pending.attempts
             return Begun(work.attempt)
-        attempt = await self._inbox.claim(work.pending.id)
-        work.attempt = attempt
-        return Begun(attempt, await self._p.database.read(lambda c: turns.saved(c, work.pending.id)))
+        first, work.attempt = not work.attempt, await self._inbox.claim(work.pending.id)
+        if work.pending.fresh and first:
+            return Begun(work.attempt)
+        return Begun(work.attempt, await self._p.database.read(lambda c: turns.saved(c, work.pending.id)))
 
     async def _build(self, work: _Work) -> None:
         """Build the prompt; if a person edited a file that it shows, take that in first."""

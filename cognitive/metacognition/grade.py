@@ -7,6 +7,7 @@ were shown to the model and left no word in its reply.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 Quality = Literal["good", "fair", "poor"]
@@ -129,10 +130,17 @@ def _repeated_share(items: Sequence[str]) -> float:
 
 def _unused(reply: str, shown: Iterable[str], limits: Thresholds) -> bool:
     """Whether nothing of what was remembered is echoed. Looks for the reply's few words in the memories' many."""
-    remembered = "\n".join(shown).casefold()
-    if next(iter(_content_words(remembered, limits)), None) is None:
+    remembered = [_folded(text) for text in shown]
+    if all(next(iter(_content_words(text, limits)), None) is None for text in remembered):
         return False
-    return not any(word in remembered for word in set(_content_words(reply, limits)))
+    words = set(_content_words(reply, limits))
+    return not any(word in text for text in remembered for word in words)
+
+
+@lru_cache(maxsize=64)
+def _folded(text: str) -> str:
+    """`text` without case; remembered, because a conversation is shown the same memory turn after turn."""
+    return text.casefold()
 
 
 def _content_words(text: str, limits: Thresholds) -> Iterable[str]:
