@@ -9,11 +9,9 @@ changes, when the log has grown too long, or when the conversation rested so lon
 """
 
 import re
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from threading import Lock
 from zoneinfo import ZoneInfo
 
 from kenobot import sessions
@@ -49,7 +47,6 @@ _RULE = "\n\n---\n\n"
 _REST = timedelta(hours=1)
 _NOTES_TOKENS = 1500
 _NOTES_ROWS = 100
-_PACKS_KEPT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +112,7 @@ class ContextBuilder:
         self._identity = identity
         self._zone = zone
         self._limits = limits
-        self._packs: OrderedDict[tuple[load.Query, int], load.Pack] = OrderedDict()
-        self._packing = Lock()
+        self._recall = load.Recall(zone)
 
     def build(self, connection: Connection, pending: Pending, principal: Principal, now: datetime) -> Context:
         """Assemble the prompt for `pending`. Blocking; runs in a reader's thread."""
@@ -231,19 +227,6 @@ class ContextBuilder:
             made_after=newest,
         )
         return _Past(frame, None, "", lines, pack.texts)
-
-    def _recall(self, connection: Connection, query: load.Query) -> load.Pack:
-        """What `query` recalls; worked out once for as long as nothing that it sees has changed."""
-        key = (query, store.last_change(connection, query.scopes))
-        with self._packing:
-            pack = self._packs.get(key)
-        if pack is None:
-            pack = load.recall(connection, query, self._zone)
-            with self._packing:
-                self._packs[key] = pack
-                while len(self._packs) > _PACKS_KEPT:
-                    self._packs.popitem(last=False)
-        return pack
 
     def _replay(self, history: Sequence[Line], made_after: int) -> list[Message]:
         """The conversation so far. Notes from before the frame are in the frame; later ones stay where they were."""

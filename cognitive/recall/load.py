@@ -4,9 +4,11 @@ Reads O(k) rows: k is what fits into the budget, never the size of the store.
 """
 
 import json
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from threading import Lock
 from typing import Literal
 from zoneinfo import ZoneInfo
 
@@ -18,6 +20,8 @@ from kenobot.tokens import clip, estimate
 
 Mode = Literal["auto", "full"]
 
+_COARSE, _GRAIN = 1000, 50  # tokens
+_LOGS_KEPT = 64
 _BLOT = Redactor()  # what people keep in their own file beside the facts may hold a password
 _ENTRY_TOKENS = 5  # no entry is shorter than its own heading, so this bounds how many rows can fit
 _DAY_TOKENS = 5  # the heading of a day
@@ -59,27 +63,66 @@ class Working:
     updated: datetime
 
 
-def recall(connection: Connection, query: Query, zone: ZoneInfo, policy: Policy = DEFAULT) -> Pack:
-    """Load what the scopes of `query` hold: MEMORY.md first, then the chat's own, then recent notes.
+@dataclass(frozen=True, slots=True)
+class _Log:
+    """Daily logs as Markdown, how many of their entries did not fit, and the texts of those that did."""
 
-    "full" shows the days of the window only, as the seed did; "auto" goes on to older days while they fit.
-    """
-    mine = [scope for scope in query.scopes if scope != query.chat]
-    long_term = _core(connection, mine, int(query.budget * policy.long_term_share))
-    left = query.budget - estimate(long_term)
-    chat_core = _core(connection, [query.chat], int(left * policy.chat_share))
-    chat, chat_skipped, chat_texts = _daily(connection, [query.chat], int(left * policy.chat_share), query, zone)
-    left -= estimate(chat) + estimate(chat_core)
-    recent, skipped, texts = _daily(connection, mine, left, query, zone)
-    profile = store.slot(connection, query.chat, "profile", "context")
-    return Pack(
-        long_term=long_term,
-        recent=recent,
-        chat="\n\n".join(part for part in (chat_core, chat) if part),
-        context=clip(show(profile, indent=""), policy.working_tokens) if profile else "",
-        left_out=skipped + chat_skipped,
-        texts=(long_term, *texts, *chat_texts),
-    )
+    text: str
+    skipped: int
+    texts: tuple[str, ...]
+
+
+class Recall:
+    """`recall`, which works a log out once for as long as nothing in it has changed. For several threads."""
+
+    def __init__(self, zone: ZoneInfo, policy: Policy = DEFAULT) -> None:
+        self._zone = zone
+        self._policy = policy
+        self._logs: OrderedDict[tuple[object, ...], _Log] = OrderedDict()
+        self._lock = Lock()
+
+    def __call__(self, connection: Connection, query: Query) -> Pack:
+        """Load what the scopes of `query` hold: MEMORY.md first, then the chat's own, then recent notes.
+
+        "full" shows the days of the window only, as the seed did; "auto" goes on to older days while they fit.
+        """
+        mine = tuple(scope for scope in query.scopes if scope != query.chat)
+        long_term = _core(connection, mine, int(query.budget * self._policy.long_term_share))
+        left = query.budget - estimate(long_term)
+        share = int(left * self._policy.chat_share)
+        chat_core = _core(connection, [query.chat], share)
+        chat = self._log(connection, (query.chat,), share, query)
+        left -= estimate(chat.text) + estimate(chat_core)
+        recent = self._log(connection, mine, left, query)
+        profile = store.slot(connection, query.chat, "profile", "context")
+        return Pack(
+            long_term=long_term,
+            recent=recent.text,
+            chat="\n\n".join(part for part in (chat_core, chat.text) if part),
+            context=clip(show(profile, indent=""), self._policy.working_tokens) if profile else "",
+            left_out=recent.skipped + chat.skipped,
+            texts=(long_term, *recent.texts, *chat.texts),
+        )
+
+    def _log(self, connection: Connection, scopes: tuple[str, ...], budget: int, query: Query) -> _Log:
+        budget = max(0, budget)
+        if budget > _COARSE:
+            budget -= budget % _GRAIN  # chats that leave about as much room share one log
+        key = (scopes, budget, query.day, query.mode, query.days, store.last_change(connection, scopes))
+        with self._lock:
+            log = self._logs.get(key)
+        if log is None:
+            log = _daily(connection, scopes, budget, query, self._zone)
+            with self._lock:
+                self._logs[key] = log
+                while len(self._logs) > _LOGS_KEPT:
+                    self._logs.popitem(last=False)
+        return log
+
+
+def recall(connection: Connection, query: Query, zone: ZoneInfo, policy: Policy = DEFAULT) -> Pack:
+    """One recall, nothing remembered from another; see `Recall`."""
+    return Recall(zone, policy)(connection, query)
 
 
 def working(connection: Connection, chat: str, policy: Policy = DEFAULT) -> Working | None:
@@ -136,10 +179,8 @@ def _layout(connection: Connection, scope: str) -> list[str | int]:
     return json.loads(row[0]) if row else []
 
 
-def _daily(
-    connection: Connection, scopes: Sequence[str], budget: int, query: Query, zone: ZoneInfo
-) -> tuple[str, int, list[str]]:
-    """Daily logs, newest day first, entries of a day in the order they came; how many did not fit; their texts."""
+def _daily(connection: Connection, scopes: Sequence[str], budget: int, query: Query, zone: ZoneInfo) -> _Log:
+    """Daily logs, newest day first, entries of a day in the order they came."""
     horizon = (date.fromisoformat(query.day) - timedelta(days=query.days - 1)).isoformat()
     since = horizon if query.mode == "full" else ""
     limit = max(1, budget // _ENTRY_TOKENS) + 1
@@ -158,4 +199,4 @@ def _daily(
             texts.append(record.text)
     logs = [f"### {day}\n" + "\n\n".join(reversed(days[day])) for day in sorted(days, reverse=True)]
     skipped = max(0, total - len(texts)) if query.mode == "auto" else 0
-    return "\n\n".join(logs), skipped, texts
+    return _Log("\n\n".join(logs), skipped, tuple(texts))
