@@ -80,18 +80,22 @@ class Database:
     # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def submit(
-        self, work: Callable[[Connection], T], before: Callable[[Connection], object] | None = None
+        self,
+        work: Callable[[Connection], T],
+        before: Callable[[Connection], object] | None = None,
+        *,
+        patient: bool = False,
     ) -> Awaitable[T]:
         """Queue `work` for the next transaction and return something to await. Order of submission is kept.
 
         `work` runs in the writer thread; it must be quick and must not commit. Awaiting raises whatever `work`
         raised, or StoreError when the commit failed: then nothing of it was written. `before` shares the transaction
-        and stays written when `work` raises; its own failure is only logged.
+        and stays written when `work` raises; its own failure is only logged. `patient`: see `write_soon`.
         """
         self._demand_open()
         loop = asyncio.get_running_loop()
         waiting: asyncio.Future[T] = loop.create_future()
-        job = _Job(work, loop, waiting)
+        job = _Job(work, loop, waiting, patient=patient)
         self._jobs.put((job,) if before is None else (_Job(before, loop, None), job))
         return waiting
 
@@ -102,11 +106,7 @@ class Database:
 
     async def write_soon(self, work: Callable[[Connection], T]) -> T:
         """Like `write`, for what holds nobody up: waits some milliseconds for another write to share a commit."""
-        self._demand_open()
-        loop = asyncio.get_running_loop()
-        waiting: asyncio.Future[T] = loop.create_future()
-        self._jobs.put((_Job(work, loop, waiting, patient=True),))
-        return await waiting
+        return await self.submit(work, patient=True)
 
     async def write(self, work: Callable[[Connection], T], before: Callable[[Connection], object] | None = None) -> T:
         """Run `work` in a transaction; return when it is on disk. See `submit`."""

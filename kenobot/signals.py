@@ -34,7 +34,6 @@ class Envelope:
 _TEXT = frozenset({"text"})
 
 MESSAGE_IN = Signal("message:in", "a person's message has been stored and waits for its turn", _TEXT)
-MESSAGE_DENIED = Signal("message:denied", "somebody who may not talk to the bot tried to")
 MESSAGE_OUT = Signal("message:out", "a reply has been committed and waits in the outbox", _TEXT)
 MESSAGE_SENT = Signal("message:sent", "the platform took a part of a reply")
 MESSAGE_FAILED = Signal("message:failed", "a part of a reply could not be delivered")

@@ -73,7 +73,7 @@ class _Log:
 
 
 class Recall:
-    """`recall`, which works a log out once for as long as nothing in it has changed. For several threads."""
+    """The way out of memory. A log is worked out once for as long as nothing in it changes. For several threads."""
 
     def __init__(self, zone: ZoneInfo, policy: Policy = DEFAULT) -> None:
         self._zone = zone
@@ -118,11 +118,6 @@ class Recall:
                 while len(self._logs) > _LOGS_KEPT:
                     self._logs.popitem(last=False)
         return log
-
-
-def recall(connection: Connection, query: Query, zone: ZoneInfo, policy: Policy = DEFAULT) -> Pack:
-    """One recall, nothing remembered from another; see `Recall`."""
-    return Recall(zone, policy)(connection, query)
 
 
 def working(connection: Connection, chat: str, policy: Policy = DEFAULT) -> Working | None:

@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from kenobot.cognitive import store
 from kenobot.cognitive.keys import key_of, normalise
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.load import Pack, Query, recall
+from kenobot.cognitive.recall.load import Pack, Query, Recall
 from kenobot.cognitive.remember.admit import Occasion, admit, clean, forget, supersede
 from kenobot.db import Connection, migrations
 from kenobot.ports import Candidate
@@ -258,7 +258,7 @@ class Memory(RuleBasedStateMachine):
         today = _occasion(self.day).day
         for scopes, chat in ((("owner", "chat:fake-1"), "chat:fake-1"), (("chat:fake-2",), "chat:fake-2")):
             for budget in (60, 400, 6000):
-                pack = recall(self.connection, Query(scopes, chat, today, budget), _ZONE)
+                pack = Recall(_ZONE)(self.connection, Query(scopes, chat, today, budget))
                 parts = [pack.long_term, pack.recent, pack.chat]
                 notes = sum(part.count("_(MEMORY.md goes on") for part in parts) * 16
                 assert sum(estimate(part) for part in parts if part) <= budget + notes + len(parts)
@@ -289,6 +289,6 @@ def test_nothing_of_another_scope_or_forgotten_is_ever_shown(kept: list[tuple[st
                 assert forget(connection, decision.record, _occasion())
             marks[mark] = (scope, away)
         for scopes in (("owner", chat), (chat,), ("user:fake-2", chat)):
-            shown = _shown(recall(connection, Query(scopes, chat, _occasion().day, 6000), _ZONE))
+            shown = _shown(Recall(_ZONE)(connection, Query(scopes, chat, _occasion().day, 6000)))
             for mark, (scope, away) in marks.items():
                 assert (mark in shown) == (scope in scopes and not away)

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from kenobot.cognitive.mirror import layout
-from kenobot.cognitive.recall.load import Query, recall
+from kenobot.cognitive.recall.load import Query, Recall
 from kenobot.ports import OWNER_SCOPE, chat_scope
 from tests.conformance.cases import Case, Checked, NotApplicable, Outcome, compare
 from tests.unit.cognitive.mirror.house import House, open_house
@@ -48,7 +48,7 @@ def recent_days(case: Case) -> Outcome:
             house.write(name, text)
         await house.mirror.start()
         query = Query((OWNER_SCOPE,), chat_scope("telegram-1"), newest, _ROOMY, "full", case.input["days"])
-        pack = await house.database.read(lambda connection: recall(connection, query, house.zone))
+        pack = await house.database.read(lambda connection: Recall(house.zone)(connection, query))
         return pack.recent
 
     return compare(case, _in_a_house(remember, datetime.fromisoformat(f"{newest}T20:00:00+00:00")))

@@ -10,7 +10,7 @@ import pytest
 
 from kenobot.cognitive import store
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.load import Pack, Query, entry, recall, show, working
+from kenobot.cognitive.recall.load import Pack, Query, Recall, entry, show, working
 from kenobot.cognitive.remember.admit import Occasion, admit, forget
 from kenobot.db import Connection, Database
 from kenobot.ports import Candidate, Trust
@@ -32,7 +32,7 @@ async def _keep(database: Database, text: str, scope: str = "owner", day: str = 
 
 
 async def _recall(database: Database, query: Query = _QUERY) -> Pack:
-    return await database.read(lambda connection: recall(connection, query, _ZONE))
+    return await database.read(lambda connection: Recall(_ZONE)(connection, query))
 
 
 def _all(pack: Pack) -> str:
