@@ -38,9 +38,21 @@ _SENTENCES: dict[str, dict[Language, str]] = {
         "en": "I have nothing to say to that.",
         "es": "No tengo nada que decir a eso.",
     },
-    "busy": {
-        "en": "I could not answer just now: the model is not reachable. Please send it again in a few minutes.",
-        "es": "Ahora mismo no he podido responder: el modelo no está disponible. Vuelve a escribirme en unos minutos.",
+    "patience": {
+        "en": "I cannot reach my model just now. I have kept your message and answer it as soon as I can.",
+        "es": "Ahora mismo no puedo contactar con mi modelo. He guardado tu mensaje y lo responderé en cuanto pueda.",
+    },
+    "expired": {
+        "en": "Your message waited too long for me to answer it as if nothing had happened. "
+        "If it still matters, please send it again.",
+        "es": "Tu mensaje ha esperado demasiado como para responderlo como si nada. "
+        "Si todavía importa, vuelve a enviármelo.",
+    },
+    "too_many": {
+        "en": "You are writing faster than I can answer. I have left out what came last; "
+        "please send it again in a few minutes.",
+        "es": "Escribes más deprisa de lo que puedo responder. He dejado fuera lo último que ha llegado; "
+        "vuelve a enviármelo en unos minutos.",
     },
     "rejected": {
         "en": "I could not answer: the model refused the request. `kenobot signals` tells the owner why.",
@@ -56,7 +68,7 @@ _SENTENCES: dict[str, dict[Language, str]] = {
     },
 }
 
-Sentence = Literal["noted", "silent", "busy", "rejected", "broken", "secret"]
+Sentence = Literal["noted", "silent", "patience", "expired", "too_many", "rejected", "broken", "secret"]
 
 
 def say(sentence: Sentence, language: Language) -> str:

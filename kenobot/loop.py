@@ -16,7 +16,7 @@ from kenobot.clock import Clock
 from kenobot.errors import StoreError
 from kenobot.inbox import Inbox, Pending
 from kenobot.ports import Inbound
-from kenobot.signals import MESSAGE_IN, Envelope
+from kenobot.signals import HEALTH_DEGRADED, MESSAGE_IN, Envelope
 
 _log = logging.getLogger(__name__)
 
@@ -128,6 +128,11 @@ class AgentLoop:
         """See `kenobot.ports.Sink`."""
         _log.warning("%s: something that cannot be understood was set aside: %s", channel, reason)
         await self._inbox.set_aside(channel, external_id, raw, reason)
+
+    async def report(self, channel: str, problem: str) -> None:
+        """See `kenobot.ports.Sink`."""
+        _log.warning("%s: %s", channel, problem)
+        await self._bus.fire(HEALTH_DEGRADED, channel, "", reason=problem)
 
     # ── lanes ────────────────────────────────────────────────────────────────────────────────────────────────────
 

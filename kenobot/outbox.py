@@ -2,29 +2,51 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from kenobot.clock import Clock
 from kenobot.db import Connection, Database
-from kenobot.ports import Inbound, Outbound, Part, Span
+from kenobot.ports import Outbound, Part, Span
 
 _KEEP_DAYS = 7
 
 
-def enqueue(
-    connection: Connection, message: int, inbound: Inbound, trace: str, parts: Sequence[Part], at: datetime
-) -> list[Outbound]:
-    """Put a reply's parts into the outbox, inside the turn's transaction. A part is unique per message."""
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """Where parts go and why: the answer to inbox row `message`, or of the bot's own accord when that is None.
+
+    first: the number of the first part; an answer's parts count from 0, and a plea for patience is part -1.
+    """
+
+    channel: str
+    chat: str
+    trace: str = ""
+    message: int | None = None
+    first: int = 0
+
+
+def enqueue(connection: Connection, letter: Letter, parts: Sequence[Part], at: datetime) -> list[Outbound]:
+    """Put parts into the outbox, inside a transaction. Each number is unique per answered message."""
     waiting = []
-    for number, part in enumerate(parts):
+    for number, part in enumerate(parts, letter.first):
         cursor = connection.execute(
             "INSERT INTO outbox (inbox_id, part, channel, chat, text, spans, trace, created_at) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (message, number, inbound.channel, inbound.chat, part.text, _dump(part.spans), trace, at.isoformat()),
+            (
+                letter.message,
+                number,
+                letter.channel,
+                letter.chat,
+                part.text,
+                _dump(part.spans),
+                letter.trace,
+                at.isoformat(),
+            ),
         )
         assert cursor.lastrowid is not None
-        waiting.append(Outbound(cursor.lastrowid, inbound.channel, inbound.chat, part, trace))
+        waiting.append(Outbound(cursor.lastrowid, letter.channel, letter.chat, part, letter.trace))
     return waiting
 
 

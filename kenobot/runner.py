@@ -268,8 +268,9 @@ class TurnRunner:
         assert context is not None and effects is not None
         at = self._p.clock.now()
         inbox.finish(connection, pending.id, work.attempt, "answered", at)
-        sessions.append(connection, pending.session, "user", pending.inbound.words, at, pending.id, context.notes)
-        sessions.append(connection, pending.session, "assistant", clean, at, pending.id)
+        words, trust = pending.inbound.words, work.principal.trust
+        sessions.append(connection, pending.session, "user", words, at, pending.id, trust, context.notes)
+        sessions.append(connection, pending.session, "assistant", clean, at, pending.id, "model")
         sessions.keep_frame(connection, context.frame, context.frame_before)
         if context.bootstrap is not None:
             state = bootstrap.ended(context.bootstrap) if effects.bootstrap_ended else context.bootstrap
@@ -278,7 +279,7 @@ class TurnRunner:
             at, at.astimezone(self._p.zone).date().isoformat(), "model", pending.session, evidence=pending.id
         )
         decisions = [(item, _admit(connection, item, occasion)) for item in effects.candidates]
-        waiting = outbox.enqueue(connection, pending.id, pending.inbound, pending.trace, parts, at)
+        waiting = outbox.enqueue(connection, _letter(pending), parts, at)
         turns.commit(connection, pending.id, at, _grade_text(work.grade))
         return decisions, waiting
 
@@ -297,8 +298,9 @@ class TurnRunner:
         def write(connection: Connection) -> list[Outbound]:
             at = self._p.clock.now()
             inbox.finish(connection, pending.id, work.attempt, end, at, reason)
-            sessions.append(connection, pending.session, "user", pending.inbound.words, at, pending.id)
-            return outbox.enqueue(connection, pending.id, pending.inbound, pending.trace, parts, at)
+            words, trust = pending.inbound.words, work.principal.trust
+            sessions.append(connection, pending.session, "user", words, at, pending.id, trust)
+            return outbox.enqueue(connection, _letter(pending), parts, at)
 
         self._p.hand_over(await self._p.database.write(write))
         where: dict[str, Value] = {"channel": pending.inbound.channel, "chat": pending.inbound.chat}
@@ -369,6 +371,10 @@ async def _keep_typing(channel: ShowsTyping, chat: str) -> None:
         except Exception as error:
             _log.debug("typing could not be shown: %r", error)
         await asyncio.sleep(_TYPING_SECONDS)
+
+
+def _letter(pending: Pending, first: int = 0) -> outbox.Letter:
+    return outbox.Letter(pending.inbound.channel, pending.inbound.chat, pending.trace, pending.id, first)
 
 
 def _admit(connection: Connection, candidate: Candidate, occasion: Occasion) -> Decision:

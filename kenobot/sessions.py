@@ -4,18 +4,22 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from kenobot.db import Connection
-from kenobot.ports import Role
+from kenobot.ports import Role, Trust
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One message of a conversation. `context` is what the prompt carried beside a person's words."""
+    """One message of a conversation. `context` is what the prompt carried beside a person's words.
+
+    trust: whose words they are.
+    """
 
     id: int
     role: Role
     text: str
     context: str
     at: str
+    trust: Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +43,22 @@ def append(
     text: str,
     at: datetime,
     message: int,
+    trust: Trust,
     context: str = "",
 ) -> None:
     """Add a message to a conversation, inside a transaction; the same side of the same inbox row only once."""
     connection.execute(
-        "INSERT INTO message (session, role, text, context, at, inbox_id) VALUES (?, ?, ?, ?, ?, ?) "
+        "INSERT INTO message (session, role, text, context, at, inbox_id, trust) VALUES (?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT DO NOTHING",
-        (session, role, text, context, at.isoformat(), message),
+        (session, role, text, context, at.isoformat(), message, trust),
     )
 
 
 def latest(connection: Connection, session: str, limit: int) -> list[Line]:
     """The last `limit` messages, oldest first."""
     rows = connection.execute(
-        "SELECT id, role, text, context, at FROM message WHERE session = ? ORDER BY id DESC LIMIT ?", (session, limit)
+        "SELECT id, role, text, context, at, trust FROM message WHERE session = ? ORDER BY id DESC LIMIT ?",
+        (session, limit),
     ).fetchall()
     return [Line(*row) for row in reversed(rows)]
 
@@ -60,7 +66,7 @@ def latest(connection: Connection, session: str, limit: int) -> list[Line]:
 def since(connection: Connection, session: str, first: int, limit: int) -> list[Line]:
     """Messages from id `first` on, oldest first, at most `limit`."""
     rows = connection.execute(
-        "SELECT id, role, text, context, at FROM message WHERE session = ? AND id >= ? ORDER BY id LIMIT ?",
+        "SELECT id, role, text, context, at, trust FROM message WHERE session = ? AND id >= ? ORDER BY id LIMIT ?",
         (session, first, limit),
     )
     return [Line(*row) for row in rows]

@@ -18,6 +18,7 @@ from pydantic import (
     Field,
     SecretStr,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -81,8 +82,9 @@ class Section(BaseModel):
 
     @field_validator("*", mode="before")
     @classmethod
-    def _no_switch_for_a_number(cls, value: object) -> object:
-        if isinstance(value, bool):
+    def _no_switch_for_a_number(cls, value: object, about: ValidationInfo) -> object:
+        wanted = cls.model_fields[about.field_name].annotation if about.field_name in cls.model_fields else None
+        if isinstance(value, bool) and wanted is not bool:
             raise PydanticCustomError("switch_type", "true and false mean nothing here")
         return value
 
@@ -96,7 +98,9 @@ class Bot(Section):
 class ProviderChoice(Section):
     name: Text = "offline"
     max_tokens: int = Field(4096, ge=1, le=64_000)
+    fallbacks: Names = ()
     attempts: int = Field(3, ge=1, le=10)
+    retry_seconds: float = Field(90, ge=1, le=3600, allow_inf_nan=False)
     breaker_failures: int = Field(5, ge=1, le=100)
     breaker_seconds: float = Field(60, ge=1, le=3600, allow_inf_nan=False)
 
@@ -147,9 +151,19 @@ class Memory(Section):
     days: int = Field(3, ge=1, le=30)
 
 
+class Access(Section):
+    pairing: bool = True
+
+
+class Mail(Section):
+    late_minutes: float = Field(15, ge=1, le=10_080, allow_inf_nan=False)
+    expire_hours: float = Field(48, ge=1, le=8760, allow_inf_nan=False)
+
+
 class Loop(Section):
     parallel_chats: int = Field(32, ge=1, le=1000)
     backlog: int = Field(1000, ge=1, le=1_000_000)
+    chat_backlog: int = Field(100, ge=1, le=10_000)
     attempts: int = Field(5, ge=1, le=20)
     turn_seconds: float = Field(600, ge=5, le=86_400, allow_inf_nan=False)
 
@@ -175,6 +189,8 @@ class Settings(BaseSettings):
     postprocessors: PostProcessors = PostProcessors()
     context: Context = Context()
     memory: Memory = Memory()
+    access: Access = Access()
+    mail: Mail = Mail()
     loop: Loop = Loop()
     signals: Signals = Signals()
     log: Log = Log()

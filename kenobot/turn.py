@@ -198,7 +198,7 @@ def _failed(turn: Turn, error: Exception, policy: TurnPolicy, jitter: Random | N
         pause = delay(turn.asked, error, policy.retry, jitter)
         if pause is not None:
             return turn, Wait(pause)
-        sentence: Sentence = "rejected" if isinstance(error, Rejected) else "busy"
+        sentence: Sentence = "rejected" if isinstance(error, Rejected) else "patience"
         return _end(turn, Apologise(sentence, f"{type(error).__name__}: {error}"))
     stuck = replace(turn, stuck=turn.stuck + 1)
     pause = min(policy.longest_pause, 2.0 ** min(turn.stuck, 10))

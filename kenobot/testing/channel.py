@@ -141,6 +141,7 @@ class RecordingSink:
         self.refused: list[Inbound] = []
         self.taken: list[Inbound] = []
         self.aside: list[tuple[str, str, str, str]] = []
+        self.reports: list[tuple[str, str]] = []
 
     async def __call__(self, inbound: Inbound) -> bool:
         if self._failures:
@@ -152,6 +153,9 @@ class RecordingSink:
 
     async def set_aside(self, channel: str, external_id: str, raw: str, reason: str) -> None:
         self.aside.append((channel, external_id, raw, reason))
+
+    async def report(self, channel: str, problem: str) -> None:
+        self.reports.append((channel, problem))
 
     async def until_taken(self, count: int) -> list[Inbound]:
         """Wait until `count` messages were taken."""

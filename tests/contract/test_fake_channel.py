@@ -39,6 +39,8 @@ async def test_a_conversation_that_was_ended_ends_the_run() -> None:
 
         async def set_aside(self, channel: str, external_id: str, raw: str, reason: str) -> None: ...
 
+        async def report(self, channel: str, problem: str) -> None: ...
+
     said = channel.say("hello", chat="7", user="8")
     channel.hang_up()
     await channel.run(Sink())

@@ -45,6 +45,7 @@ class Box:
     def __init__(self) -> None:
         self.inbounds: list[Inbound] = []
         self.aside: list[tuple[str, str]] = []
+        self.reports: list[str] = []
         self.failures: deque[Exception] = deque()
         self.watch: Callable[[Inbound], None] = lambda inbound: None
         self._changed = asyncio.Condition()
@@ -63,6 +64,11 @@ class Box:
     async def set_aside(self, channel: str, external_id: str, raw: str, reason: str) -> None:
         async with self._changed:
             self.aside.append((external_id, reason))
+            self._changed.notify_all()
+
+    async def report(self, channel: str, problem: str) -> None:
+        async with self._changed:
+            self.reports.append(problem)
             self._changed.notify_all()
 
     @property

@@ -36,6 +36,9 @@ class Letterbox:
     async def set_aside(self, channel: str, external_id: str, raw: str, reason: str) -> None:
         raise AssertionError
 
+    async def report(self, channel: str, problem: str) -> None:
+        raise AssertionError
+
     @property
     def texts(self) -> list[str]:
         return [inbound.text for inbound in self.taken]

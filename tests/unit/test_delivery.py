@@ -12,7 +12,7 @@ from kenobot.bus import Bus
 from kenobot.db import Database
 from kenobot.delivery import Delivery
 from kenobot.errors import RateLimited, Rejected, RemoteError, StoreError, TruncatedReply, Unavailable
-from kenobot.outbox import Outbox, enqueue
+from kenobot.outbox import Letter, Outbox, enqueue
 from kenobot.ports import Outbound, Part
 from kenobot.signals import MESSAGE_FAILED, MESSAGE_OUT, MESSAGE_SENT, Envelope
 from kenobot.testing.channel import FakeChannel
@@ -45,7 +45,9 @@ class House:
         self._messages += 1
         number, to = self._messages, inbound(chat=chat, channel=channel)
         parts = [Part(text) for text in texts]
-        return await self.database.write(lambda c: enqueue(c, number, to, f"trace {number}", parts, START))
+        return await self.database.write(
+            lambda c: enqueue(c, Letter(to.channel, to.chat, f"trace {number}", number), parts, START)
+        )
 
     async def ring(self, chat: str = "1", channel: str = "fake") -> None:
         await self.bus.fire(MESSAGE_OUT, "test", "", channel=channel, chat=chat)

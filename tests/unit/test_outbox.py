@@ -4,7 +4,7 @@ import pytest
 
 from kenobot.db import Connection, Database
 from kenobot.errors import StoreError
-from kenobot.outbox import Outbox, enqueue
+from kenobot.outbox import Letter, Outbox, enqueue
 from kenobot.ports import Part, Span
 from kenobot.testing.clock import START, ManualClock
 from tests.samples import inbound, plan, rows
@@ -19,7 +19,9 @@ def outbox(database: Database, clock: ManualClock) -> Outbox:
 async def _put(database: Database, message: int, *texts: str, chat: str = "1", channel: str = "fake") -> None:
     parts = [Part(text) for text in texts]
     sender = inbound(chat=chat, channel=channel)
-    await database.write(lambda connection: enqueue(connection, message, sender, "trace", parts, START))
+    await database.write(
+        lambda connection: enqueue(connection, Letter(sender.channel, sender.chat, "trace", message), parts, START)
+    )
 
 
 async def _texts(outbox: Outbox, chat: str = "1", limit: int = 20) -> list[str]:
@@ -29,7 +31,7 @@ async def _texts(outbox: Outbox, chat: str = "1", limit: int = 20) -> list[str]:
 async def test_a_part_comes_back_as_it_went_in(outbox: Outbox, database: Database) -> None:
     """Text, formatting, address and trace survive."""
     part = Part("👩‍👩‍👧 negrita", (Span("bold", 9, 7), Span("text_link", 0, 2, "https://example.org/ñ")))
-    await database.write(lambda connection: enqueue(connection, 5, inbound(chat="-100"), "abc", [part], START))
+    await database.write(lambda connection: enqueue(connection, Letter("fake", "-100", "abc", 5), [part], START))
     [(found, tries)] = await outbox.waiting("fake", "-100")
     assert (found.part, found.channel, found.chat, found.trace, tries) == (part, "fake", "-100", "abc", 0)
 

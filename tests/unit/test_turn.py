@@ -82,7 +82,7 @@ def test_a_model_that_is_down_is_asked_again_a_few_times(error: RemoteError) -> 
         Begun(1), ContextBuilt(), Failed(error), Waited(), Failed(error), Waited(), Failed(error), Committed()
     )
     assert effects[:6] == [BuildContext(), AskModel(), Wait(1), AskModel(), Wait(2), AskModel()]
-    assert effects[6] == Apologise("busy", f"{type(error).__name__}: {error}")
+    assert effects[6] == Apologise("patience", f"{type(error).__name__}: {error}")
     assert effects[7] == Stop()
 
 

@@ -46,7 +46,7 @@ def load_limit(case: Case) -> Outcome:
 async def _latest(texts: list[str], limit: int) -> list[str]:
     def work(connection: Connection) -> list[str]:
         for number, text in enumerate(texts, 1):
-            sessions.append(connection, "telegram-1", "user", text, START, number)
+            sessions.append(connection, "telegram-1", "user", text, START, number, "owner")
         return [line.text for line in sessions.latest(connection, "telegram-1", limit)]
 
     with tempfile.TemporaryDirectory() as folder:
