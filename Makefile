@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help chat test check crash bench docs fmt clean
+.PHONY: help chat test check crash soak bench docs fmt clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -28,8 +28,13 @@ check: $(VENV)/.ready ## formatting, lint, types, import rules
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-crash: $(VENV)/.ready ## fifty kills over 500 messages, by real processes
-	@KILLS=50 $(BIN)/pytest tests/crash -s
+crash: $(VENV)/.ready ## kills, lost syncs and I/O errors, by real processes: what was lost and what doubled
+	@$(BIN)/python -m tests.crash
+
+soak: $(VENV)/.ready ## a hundred thousand messages and a flood, by hand: a quarter of an hour
+	@$(BIN)/python -m tests.soak
+	@$(BIN)/python -m tests.soak --through telegram --messages 5000
+	@$(BIN)/python -m bench.flood
 
 bench: $(VENV)/.ready ## start, memory, latency and throughput, with a profile
 	@$(BIN)/python -m bench

@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Self
 
+from kenobot.access import Roster
 from kenobot.app import App, Given, assemble, load_parts
 from kenobot.clock import SystemClock
 from kenobot.db import Connection
@@ -66,7 +67,7 @@ class Scene:
         loaded = load(self.home, {})
         clock = SystemClock()
         parts = load_parts(self.home, loaded, clock, ["console"])
-        given = Given(InstantProvider(), {CHANNEL: self.channel}, {CHANNEL: OWNERS}, parts.processors)
+        given = Given(InstantProvider(), {CHANNEL: self.channel}, {CHANNEL: Roster.of(OWNERS)}, parts.processors)
         self.app = assemble(self.home, loaded, clock, given, Random(1))
         await self.app.start()
         return self

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, Field
 
-from kenobot.errors import Unavailable
+from kenobot.errors import StoreError, Unavailable
 from kenobot.ports import Inbound, Outbound, Part, Plugin, Sink, Surroundings
 from kenobot.terminal import safe
 
@@ -25,6 +25,8 @@ T = TypeVar("T")
 CHAT = "local"
 GOODBYES = frozenset({"/exit", "/quit"})
 PATIENCE = 30  # seconds that somebody who has said goodbye waits for the last answer
+STORE_PAUSE = 5  # seconds between tries of a disk that fails
+_LONGEST_HISTORY = 1_000_000  # bytes
 _BOLD, _DIM, _PLAIN = "\x1b[1;36m", "\x1b[2m", "\x1b[0m"
 
 
@@ -123,17 +125,23 @@ class Console:
                     await self._drained()
 
     async def _take(self, line: str, sink: Sink) -> None:
-        if line.strip():
-            await sink(
-                Inbound(
-                    channel=self.name,
-                    external_id=uuid.uuid4().hex,
-                    chat=CHAT,
-                    user=self._settings.user,
-                    text=line.strip(),
-                    sent_at=self._surroundings.clock.now(),
-                )
-            )
+        """Hand a line in; keep it until it can be stored, since nobody else does."""
+        if not line.strip():
+            return
+        inbound = Inbound(
+            channel=self.name,
+            external_id=uuid.uuid4().hex,
+            chat=CHAT,
+            user=self._settings.user,
+            text=line.strip(),
+            sent_at=self._surroundings.clock.now(),
+        )
+        while True:
+            try:
+                await sink(inbound)
+                return
+            except StoreError:
+                await self._surroundings.clock.sleep(STORE_PAUSE)
 
     async def _drained(self) -> None:
         if self.drain is not None:
@@ -173,6 +181,7 @@ def new_prompt(history: Path) -> "PromptSession[str]":
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
     os.close(os.open(history, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    shorten(history)
     keys = KeyBindings()
 
     @keys.add("enter")
@@ -189,6 +198,14 @@ def new_prompt(history: Path) -> "PromptSession[str]":
         event.current_buffer.insert_text("\n")
 
     return PromptSession(history=FileHistory(str(history)), key_bindings=keys, multiline=True)
+
+
+def shorten(history: Path) -> None:
+    """Keep the later half of a history file that has grown long, from the beginning of an entry."""
+    if history.stat().st_size <= _LONGEST_HISTORY:
+        return
+    late = history.read_bytes()[-_LONGEST_HISTORY // 2 :]
+    history.write_bytes(late[max(0, late.find(b"\n# ")) :])
 
 
 async def read_lines(descriptor: int) -> AsyncIterator[str]:

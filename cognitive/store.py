@@ -1,10 +1,14 @@
-"""Rows of memory: events and records. The SQL of the cognitive rooms stands here, the rules stand elsewhere."""
+"""Rows of memory: events and records. The SQL of the cognitive rooms stands here, the rules stand elsewhere.
+
+Whatever finds or changes records says within which scopes, and the database keeps to it: see `kenobot.cognitive.reach`.
+"""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from kenobot.cognitive.reach import Reach, within
 from kenobot.db import Connection
 
 Json = str | int | float | bool | None
@@ -12,7 +16,10 @@ Json = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Something believed, as far as recall and the mirror need to know it. Times are ISO-8601 text in UTC."""
+    """Something believed, as far as recall and the mirror need to know it. Times are ISO-8601 text in UTC.
+
+    by: what the person who said it is called, where that is neither the owner nor the one whose scope it is.
+    """
 
     id: int
     form: str
@@ -28,9 +35,13 @@ class Record:
     updated: str
     day: str
     changed: int
+    by: str = ""
 
 
-_COLUMNS = "id, form, category, scope, text, trust, tier, status, confidence, seen, created, updated, day, changed"
+_COLUMNS = (
+    "id, form, category, scope, text, trust, tier, status, confidence, seen, created, updated, day, changed, "
+    "coalesce(json_extract(attrs, '$.by'), '')"
+)
 
 
 def stamp(moment: datetime) -> str:
@@ -63,6 +74,12 @@ def last_event(connection: Connection) -> int:
     return int(row[0] or 0)
 
 
+def last_record(connection: Connection) -> int:
+    """The id of the newest record of any scope, 0 when there is none."""
+    row = connection.execute("SELECT max(id) FROM record").fetchone()
+    return int(row[0] or 0)
+
+
 def last_change(connection: Connection, scopes: Iterable[str]) -> int:
     """The newest event that changed what is shown of these scopes; 0 when there is nothing in them."""
     newest = 0
@@ -77,8 +94,10 @@ def edited(connection: Connection, scope: str) -> int:
     return int(read_state(connection, f"edited:{scope}") or 0)
 
 
-def get(connection: Connection, record: int) -> Record | None:
-    row = connection.execute(f"SELECT {_COLUMNS} FROM record WHERE id = ?", (record,)).fetchone()
+def get(connection: Connection, record: int, reach: Reach) -> Record | None:
+    """A record by its id; None when there is none within `reach`."""
+    where, scopes = within(reach)
+    row = connection.execute(f"SELECT {_COLUMNS} FROM record WHERE id = ? AND {where}", (record, *scopes)).fetchone()
     return Record(*row) if row else None
 
 
@@ -91,13 +110,14 @@ def by_key(connection: Connection, scope: str, form: str, key: str) -> Record | 
     return Record(*row) if row else None
 
 
-def by_ids(connection: Connection, ids: Sequence[int]) -> dict[int, Record]:
-    """Records by id; unknown ids are left out."""
+def by_ids(connection: Connection, ids: Sequence[int], reach: Reach) -> dict[int, Record]:
+    """Records by id; ids that are unknown or not within `reach` are left out."""
+    where, scopes = within(reach)
     found: dict[int, Record] = {}
     for start in range(0, len(ids), 500):
         chunk = ids[start : start + 500]
         marks = ", ".join("?" * len(chunk))
-        rows = connection.execute(f"SELECT {_COLUMNS} FROM record WHERE id IN ({marks})", tuple(chunk))
+        rows = connection.execute(f"SELECT {_COLUMNS} FROM record WHERE id IN ({marks}) AND {where}", (*chunk, *scopes))
         found.update((row[0], Record(*row)) for row in rows)
     return found
 
@@ -161,47 +181,50 @@ def slot(connection: Connection, scope: str, form: str, name: str) -> Record | N
     return by_key(connection, scope, form, f"slot:{name}")
 
 
-def changed_since(connection: Connection, scopes: Iterable[str], event: int, limit: int) -> list[Record]:
+def changed_since(connection: Connection, scopes: tuple[str, ...], event: int, limit: int) -> list[Record]:
     """Records of any status whose showing changed after `event`, oldest change first, at most `limit`."""
-    wanted = tuple(scopes)
-    marks = ", ".join("?" * len(wanted))
+    where, values = within(scopes)
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM record WHERE scope IN ({marks}) AND changed > ? ORDER BY changed LIMIT ?",
-        (*wanted, event, limit),
+        f"SELECT {_COLUMNS} FROM record WHERE {where} AND changed > ? ORDER BY changed LIMIT ?",
+        (*values, event, limit),
     )
     return [Record(*row) for row in rows]
 
 
 def touched_since(connection: Connection, event: int) -> list[int]:
-    """Ids of the records that events after `event` speak of, also of such as are gone."""
+    """Ids of the records, of any scope, that events after `event` speak of, also of such as are gone."""
     rows = connection.execute(
         "SELECT DISTINCT record_id FROM event WHERE id > ? AND record_id IS NOT NULL ORDER BY record_id", (event,)
     )
     return [row[0] for row in rows]
 
 
-def successor(connection: Connection, record: int) -> Record | None:
-    """The live record at the end of the chain that superseded `record`."""
+def successor(connection: Connection, record: int, reach: Reach) -> Record | None:
+    """The live record at the end of the chain that superseded `record`, if it is within `reach`."""
+    where, scopes = within(reach)
     row = connection.execute(
         "WITH RECURSIVE heir (id) AS (SELECT src FROM link WHERE dst = ? AND type = 'supersedes' "
         "UNION SELECT src FROM link JOIN heir ON dst = heir.id WHERE type = 'supersedes') "
-        "SELECT record.id FROM record JOIN heir USING (id) WHERE status = 'active' ORDER BY record.id DESC LIMIT 1",
-        (record,),
+        f"SELECT record.id FROM record JOIN heir USING (id) WHERE status = 'active' AND {where} "
+        "ORDER BY record.id DESC LIMIT 1",
+        (record, *scopes),
     ).fetchone()
-    return get(connection, row[0]) if row else None
+    return get(connection, row[0], reach) if row else None
 
 
-def retier(connection: Connection, record: int, tier: str, at: datetime, event: int) -> None:
+def retier(connection: Connection, record: Record, tier: str, at: datetime, event: int) -> None:
     """Move a record to another tier; `event` says why."""
     connection.execute(
-        "UPDATE record SET tier = ?, updated = ?, changed = ? WHERE id = ?", (tier, stamp(at), event, record)
+        "UPDATE record SET tier = ?, updated = ?, changed = ? WHERE id = ? AND scope = ?",
+        (tier, stamp(at), event, record.id, record.scope),
     )
 
 
-def reword(connection: Connection, record: int, text: str, at: datetime, event: int) -> None:
+def reword(connection: Connection, record: Record, text: str, at: datetime, event: int) -> None:
     """Put a record in other words that have the same key; `event` keeps the old ones."""
     connection.execute(
-        "UPDATE record SET text = ?, updated = ?, changed = ? WHERE id = ?", (text, stamp(at), event, record)
+        "UPDATE record SET text = ?, updated = ?, changed = ? WHERE id = ? AND scope = ?",
+        (text, stamp(at), event, record.id, record.scope),
     )
 
 
@@ -215,13 +238,22 @@ def stillborn(connection: Connection, scope: str, key: str, event: int) -> int |
     return row[0] if row else None
 
 
-def outworn(connection: Connection, record: int, text: str, event: int) -> bool:
+def outworn(connection: Connection, record: Record, text: str, event: int) -> bool:
     """Whether `text` is what a record said until something that happened after `event`."""
     row = connection.execute(
-        "SELECT 1 FROM event WHERE record_id = ? AND id > ? AND json_extract(data, '$.before') = ? LIMIT 1",
-        (record, event, text),
+        "SELECT 1 FROM event JOIN record ON record.id = event.record_id WHERE record_id = ? AND scope = ? "
+        "AND event.id > ? AND json_extract(data, '$.before') = ? LIMIT 1",
+        (record.id, record.scope, event, text),
     ).fetchone()
     return row is not None
+
+
+def core_layout(connection: Connection, scope: str) -> list[str | int]:
+    """What stands where in a scope's MEMORY.md: numbers of records, and the literal text between them."""
+    kind, _, name = scope.partition(":")
+    path = {"owner": "MEMORY.md", "chat": f"chats/{name}/MEMORY.md", "user": f"users/{name}/MEMORY.md"}[kind]
+    row = connection.execute("SELECT blocks FROM mirror WHERE path = ?", (path,)).fetchone()
+    return json.loads(row[0]) if row else []
 
 
 def mirrored(connection: Connection, path: str) -> tuple[str, list[str | int]] | None:

@@ -1,26 +1,74 @@
 """Who is speaking, and what of memory they may read and write. Deny by default.
 
 The owner's memory is shown only to the owner, and only where nobody else reads along. In a group everybody reads
-and writes the group's own memory; a guest has a memory of their own.
+and writes the group's own memory; a guest has a memory of their own; a stranger gets nowhere.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 from kenobot.ports import OWNER_SCOPE, Inbound, Principal, Trust, chat_scope, user_scope
 
+Standing = Literal["owner", "guest", "stranger"]
+Account = tuple[str, str]
+"""A channel's name, and a user's id there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """Who may talk on one channel by its configuration. chats: ids of chats in which everybody may."""
+
+    owners: frozenset[str] = frozenset()
+    users: frozenset[str] = frozenset()
+    chats: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, owners: Iterable[str] = (), users: Iterable[str] = (), chats: Iterable[str] = ()) -> "Roster":
+        return cls(frozenset(owners), frozenset(users), frozenset(chats))
+
+    @classmethod
+    def from_settings(cls, settings: object) -> "Roster":
+        """The roster in a channel plugin's settings; a list that these do not have is empty."""
+        return cls.of(*(getattr(settings, name, ()) for name in ("owners", "allowed_users", "allowed_chats")))
+
+    def allows(self, user: str, chat: str) -> bool:
+        """Whether `user` may talk to the bot in `chat`."""
+        return user in self.owners or user in self.users or chat in self.chats
+
+
+_NOBODY = Roster()
+
 
 class Access:
-    """`owners`: for each channel, the ids of the owner's own accounts there."""
+    """`rosters`: by channel, whom the configuration lets in. `know` adds the people whom the owner approved since."""
 
-    def __init__(self, owners: Mapping[str, Sequence[str]]) -> None:
-        self._owners = {channel: frozenset(ids) for channel, ids in owners.items()}
+    def __init__(self, rosters: Mapping[str, Roster]) -> None:
+        self._rosters = dict(rosters)
+        self._people: frozenset[Account] = frozenset()
+
+    @property
+    def people(self) -> frozenset[Account]:
+        """Whom the owner approved, as last told by `know`."""
+        return self._people
+
+    def know(self, people: Iterable[Account]) -> None:
+        """From now on these are the approved people, and nobody else is."""
+        self._people = frozenset(people)
 
     def is_owner(self, channel: str, user: str) -> bool:
-        return user in self._owners.get(channel, frozenset())
+        return user in self._rosters.get(channel, _NOBODY).owners
+
+    def standing(self, inbound: Inbound) -> Standing:
+        """Whether the sender of `inbound` may talk to the bot there, and as whom."""
+        if self.is_owner(inbound.channel, inbound.user):
+            return "owner"
+        if self._rosters.get(inbound.channel, _NOBODY).allows(inbound.user, inbound.chat):
+            return "guest"
+        return "guest" if (inbound.channel, inbound.user) in self._people else "stranger"
 
     def principal(self, inbound: Inbound) -> Principal:
-        """The rights of the sender of `inbound` in the chat it came from."""
+        """The rights of the sender of `inbound` in the chat it came from, given that they may talk there."""
         owner = self.is_owner(inbound.channel, inbound.user)
         here = chat_scope(inbound.session)
         trust: Trust = "forward" if inbound.forwarded else "owner" if owner else "guest"

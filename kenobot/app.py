@@ -3,14 +3,16 @@
 import asyncio
 import contextlib
 import logging
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from random import Random
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from kenobot import plugins
-from kenobot.access import Access
+from kenobot import plugins, turns
+from kenobot.access import Access, Roster
 from kenobot.audit import Audit
 from kenobot.breaker import CircuitBreaker
 from kenobot.bus import Bus
@@ -18,17 +20,23 @@ from kenobot.channels.console import Console, ConsoleOptions
 from kenobot.clock import Clock
 from kenobot.cognitive.identity.files import Identity
 from kenobot.cognitive.mirror.sync import Mirror
+from kenobot.commands import Commands
 from kenobot.context import ContextBuilder, Limits
+from kenobot.courier import Courier
 from kenobot.db import Database
 from kenobot.delivery import Delivery
-from kenobot.errors import ConfigError, PluginError
+from kenobot.door import Door, Post
+from kenobot.errors import ConfigError, PluginError, StoreError
 from kenobot.home import Home
 from kenobot.inbox import Inbox
-from kenobot.loop import AgentLoop
-from kenobot.model import Model
+from kenobot.language import Language, guess, say
+from kenobot.loop import AgentLoop, Gate
+from kenobot.model import Model, Route
+from kenobot.notices import Notices
 from kenobot.outbox import Outbox
+from kenobot.people_commands import Pair, People
 from kenobot.plugins import Group
-from kenobot.ports import Channel, PostProcessor, Provider, Surroundings
+from kenobot.ports import Channel, Inbound, PostProcessor, Provider, Surroundings
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.retry import RetryPolicy
 from kenobot.runner import Parts, TurnRunner
@@ -43,6 +51,8 @@ _log = logging.getLogger(__name__)
 
 _HOUSEKEEPING_SECONDS = 3600.0
 _AUDIT_SECONDS = 2.0
+_ELSEWHERE_SECONDS = 1.0
+_SWEEP_SECONDS = 60.0
 _GRACE_SECONDS = 6.0
 _CLOSE_SECONDS = 2.0
 
@@ -51,39 +61,61 @@ _CLOSE_SECONDS = 2.0
 class App:
     """Everything that runs, wired up. `start` before use, `stop` after."""
 
+    clock: Clock
     database: Database
     bus: Bus
     audit: Audit
     inbox: Inbox
     outbox: Outbox
     mirror: Mirror
+    door: Door
     loop: AgentLoop
     delivery: Delivery
+    notices: Notices
     schedule: Schedule
     channels: dict[str, Channel]
-    provider: Provider
+    providers: Sequence[Provider]
 
     async def start(self) -> None:
         """Take up what an earlier run left behind, then be ready for new mail."""
         await self._keep_house()
         self.schedule.every(_HOUSEKEEPING_SECONDS, "housekeeping", self._keep_house)
         self.schedule.every(_AUDIT_SECONDS, "audit", self.audit.flush)
+        self.schedule.every(_ELSEWHERE_SECONDS, "command line", self.look_elsewhere)
+        self.schedule.every(_SWEEP_SECONDS, "sweep", self.sweep)
         await self.mirror.start()
+        await self.door.refresh()
         self.bus.bell(MESSAGE_IN, self.loop.on_message_in)
         self.bus.bell(MESSAGE_OUT, self.delivery.on_message_out)
+        self.notices.attach(self.bus)
         self.bus.tap(self.audit.note)
         await self.delivery.start()
         await self.loop.start()
-        await self.bus.fire(STARTED, "app", "", channels=" ".join(self.channels), provider=self.provider.name)
+        await self.bus.fire(STARTED, "app", "", channels=" ".join(self.channels), provider=self.providers[0].name)
 
     async def _keep_house(self) -> None:
+        await self.notices.remember()
         await self.inbox.prune()
         await self.outbox.prune()
+        await turns.prune(self.database, self.clock.now())
+
+    async def look_elsewhere(self) -> None:
+        """Notice what the owner did with the command line meanwhile: people let in or put out, mail put back."""
+        if await self.database.changed_elsewhere() or self.door.stale:
+            await self.door.refresh()
+            await self.sweep()
+
+    async def sweep(self) -> None:
+        """Take up what nobody works on, so that every accepted message ends and every part leaves."""
+        await self.loop.sweep()
+        await self.delivery.sweep()
 
     async def drained(self) -> None:
         """Return once every accepted message has been answered and every answer sent, memory mirrored included."""
         while True:
             await self.loop.wait_idle()
+            await self.door.settle()
+            await self.notices.wait_idle()
             await self.delivery.wait_idle()
             await self.bus.settle()
             if self.delivery.idle and self.loop.idle:
@@ -98,34 +130,46 @@ class App:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self.bus.settle()
+        await self.notices.stop()
         await self.delivery.stop(_CLOSE_SECONDS)
         await self.bus.close()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self.mirror.stop()
-                await self.audit.flush()
-                close = getattr(self.provider, "aclose", None)
-                if close is not None:
-                    await close()
+                with contextlib.suppress(StoreError):  # a full disk is no reason to end badly
+                    await self.audit.flush()
+                for provider in self.providers:
+                    close = getattr(provider, "aclose", None)
+                    if close is not None:
+                        await close()
         await self.database.close()
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The parts that come from plugins, ready made. `owners`: for each channel, the owner's own accounts."""
+    """The parts that come from plugins, ready made. `rosters`: for each channel, who may talk there.
+
+    fallbacks: who is asked when `provider` does not answer, in this order.
+    """
 
     provider: Provider
     channels: dict[str, Channel]
-    owners: Mapping[str, Sequence[str]]
+    rosters: Mapping[str, Roster]
     processors: Sequence[PostProcessor]
+    fallbacks: Sequence[Provider] = ()
+
+    @property
+    def providers(self) -> tuple[Provider, ...]:
+        return (self.provider, *self.fallbacks)
 
 
 def load_parts(home: Home, loaded: Loaded, clock: Clock, names: Iterable[str]) -> Given:
     """The plugins that the configuration asks for. Raises ConfigError when a person must fix something."""
     surroundings = Surroundings(home.path, clock, loaded.settings.bot.name)
     provider: Provider = _part(loaded, "kenobot.providers", loaded.settings.provider.name, surroundings)
-    channels, owners = _channels(loaded, names, surroundings)
-    return Given(provider, channels, owners, _processors(loaded, surroundings))
+    channels, rosters = _channels(loaded, names, surroundings)
+    fallbacks = [_fallback(loaded, written, surroundings) for written in loaded.settings.provider.fallbacks]
+    return Given(provider, channels, rosters, _processors(loaded, surroundings), fallbacks)
 
 
 def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random) -> App:
@@ -139,50 +183,96 @@ def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random
     inbox, outbox = Inbox(database, clock), Outbox(database, clock)
     mirror = Mirror(home.memory, database, clock, zone)
     identity = Identity(home.identity)
-    breaker = CircuitBreaker(clock, settings.provider.breaker_failures, settings.provider.breaker_seconds)
+    model = Model(
+        [
+            Route(
+                provider, CircuitBreaker(clock, settings.provider.breaker_failures, settings.provider.breaker_seconds)
+            )
+            for provider in given.providers
+        ],
+        settings.loop.turn_seconds,
+        clock,
+    )
     delivery = Delivery(given.channels, outbox, bus, clock, rng)
+    access = Access(given.rosters)
+    door = Door(
+        access,
+        database,
+        bus,
+        clock,
+        Post(delivery.hand_over, delivery.sweep),
+        secrets.randbelow,
+        pairs=settings.access.pairing,
+        language=language_of(settings),
+    )
     runner = TurnRunner(
         Parts(
             database=database,
             bus=bus,
             clock=clock,
             zone=zone,
-            access=Access(given.owners),
+            access=access,
             builder=ContextBuilder(identity, zone, _limits(settings)),
             mirror=mirror,
-            model=Model(given.provider, breaker, settings.loop.turn_seconds),
+            model=model,
             pipeline=pipeline,
             channels=given.channels,
             redact=redact,
             rng=rng,
+            commands=Commands(
+                [Pair(access, door.changed, language_of(settings)), People(door.changed, language_of(settings))]
+            ),
             finish_bootstrap=identity.finish_bootstrap,
             hand_over=delivery.hand_over,
-            language=None if settings.bot.language == "auto" else settings.bot.language,
-            policy=TurnPolicy(settings.loop.attempts, RetryPolicy(attempts=settings.provider.attempts)),
+            language=language_of(settings),
+            policy=_turn_policy(settings, model.count),
         )
     )
-    audit = Audit(database, settings.signals.keep)
+    courier = Courier(database, clock, given.channels, delivery.hand_over)
+
+    async def turn_away(inbound: Inbound) -> None:
+        language = language_of(settings) or guess(inbound.text)
+        await courier.say(inbound.channel, inbound.chat, say("too_many", language))
+
+    audit = Audit(database, settings.signals.keep, redact)
     return App(
+        clock=clock,
         database=database,
         bus=bus,
         audit=audit,
         inbox=inbox,
         outbox=outbox,
         mirror=mirror,
+        door=door,
         loop=AgentLoop(
             inbox,
             bus,
             clock,
             runner,
+            model.wait_until_back,
             lambda: f"{rng.getrandbits(64):016x}",
+            Gate(door, turn_away, settings.loop.backlog, settings.loop.chat_backlog),
             parallel=settings.loop.parallel_chats,
-            backlog=settings.loop.backlog,
         ),
         delivery=delivery,
+        notices=Notices(
+            database, clock, given.channels, delivery.hand_over, access.is_owner, redact, language_of(settings)
+        ),
         schedule=Schedule(),
         channels=given.channels,
-        provider=given.provider,
+        providers=given.providers,
     )
+
+
+def language_of(settings: Settings) -> Language | None:
+    """The language of the bot's own sentences; None goes by what a person writes."""
+    return None if settings.bot.language == "auto" else settings.bot.language
+
+
+def _turn_policy(settings: Settings, providers: int) -> TurnPolicy:
+    retry = RetryPolicy(attempts=settings.provider.attempts, budget=settings.provider.retry_seconds)
+    expire = timedelta(hours=settings.mail.expire_hours).total_seconds()
+    return TurnPolicy(settings.loop.attempts, retry, expire=expire, providers=providers)
 
 
 def _limits(settings: Settings) -> Limits:
@@ -195,6 +285,7 @@ def _limits(settings: Settings) -> Limits:
         mode=settings.memory.recall,
         days=settings.memory.days,
         max_tokens=settings.provider.max_tokens,
+        late=timedelta(minutes=settings.mail.late_minutes),
     )
 
 
@@ -207,7 +298,7 @@ async def serve(home: Home, loaded: Loaded, clock: Clock, given: Given, console:
     with stop_signals(stop):
         try:
             await app.start()
-            _log.info("ready: %s, with %s", ", ".join(app.channels), app.provider.name)
+            _log.info("ready: %s, with %s", ", ".join(app.channels), app.providers[0].name)
             notify_systemd("READY=1")
             await app.schedule.start()
             await _watch(app, clock, stop)
@@ -253,10 +344,10 @@ def _attach_console(app: App, options: ConsoleOptions) -> None:
 
 def _channels(
     loaded: Loaded, names: Iterable[str], surroundings: Surroundings
-) -> tuple[dict[str, Channel], Mapping[str, list[str]]]:
-    """The channels by name, and whose accounts there are the owner's. A broken plugin is left out, loudly."""
+) -> tuple[dict[str, Channel], Mapping[str, Roster]]:
+    """The channels by name, and who may talk there. A broken plugin is left out, loudly."""
     channels: dict[str, Channel] = {}
-    owners: dict[str, list[str]] = {}
+    rosters: dict[str, Roster] = {}
     for name in names:
         try:
             plugin = plugins.load("kenobot.channels", name)
@@ -265,10 +356,10 @@ def _channels(
         except PluginError as error:
             _log.error("%s The other channels run without it.", error)
             continue
-        owners[name] = list(getattr(settings, "owners", ()))
+        rosters[name] = Roster.from_settings(settings)
     if not channels:
         raise ConfigError("None of the enabled channels can be used: see the lines above, then run `kenobot setup`.")
-    return channels, owners
+    return channels, rosters
 
 
 def _processors(loaded: Loaded, surroundings: Surroundings) -> list[PostProcessor]:
@@ -279,6 +370,19 @@ def _processors(loaded: Loaded, surroundings: Surroundings) -> list[PostProcesso
         except PluginError as error:
             _log.error("%s Replies go out without it.", error)
     return found
+
+
+def _fallback(loaded: Loaded, written: str, surroundings: Surroundings) -> Provider:
+    """The provider of an entry of `provider.fallbacks`: a name, or a name, a colon and the model to ask there."""
+    name, _, model = written.partition(":")
+    plugin = plugins.load("kenobot.providers", name)
+    settings = loaded.plugin("kenobot.providers", name, plugin.settings)
+    if model:
+        if "model" not in type(settings).model_fields:
+            raise ConfigError(f'provider.fallbacks: "{name}" has no models to choose from; write "{name}" alone')
+        settings = settings.model_copy(update={"model": model})
+    built: Provider = plugin.build(settings, surroundings)
+    return built
 
 
 def _part(loaded: Loaded, group: Group, name: str, surroundings: Surroundings) -> Any:

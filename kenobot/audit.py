@@ -1,10 +1,13 @@
-"""The audit trail: which signals were sent, without people's words, in bounded space."""
+"""The audit trail: which signals were sent, without people's words and without secrets, in bounded space."""
 
 import json
 from collections import deque
+from collections.abc import Callable
 
 from kenobot.db import Connection, Database, storable
-from kenobot.signals import Envelope
+from kenobot.errors import StoreError
+from kenobot.secrets import Redactor
+from kenobot.signals import Envelope, Value
 
 _BATCH = 64
 _HELD = 10_000
@@ -13,11 +16,15 @@ Row = tuple[str, str, str, str, str]
 
 
 class Audit:
-    """Collects envelopes and writes them in batches. The newest `keep` rows stay."""
+    """Collects envelopes and writes them in batches. The newest `keep` rows stay.
 
-    def __init__(self, database: Database, keep: int) -> None:
+    redact: blots secrets out, because what a signal tells of an error may quote one.
+    """
+
+    def __init__(self, database: Database, keep: int, redact: Callable[[str], str] | None = None) -> None:
         self._database = database
         self._keep = keep
+        self._redact = redact or Redactor()
         self._held: deque[Envelope] = deque(maxlen=_HELD)
 
     def note(self, envelope: Envelope) -> None:
@@ -27,17 +34,23 @@ class Audit:
             self._submit()
 
     async def flush(self) -> None:
-        """Write what is held; return when it is on disk."""
+        """Write what is held; return when it is on disk. Raises StoreError, and goes on holding it."""
         if not self._held:
             return
-        rows = [_row(envelope) for envelope in self._held]
+        held = list(self._held)
+        rows = [self._row(envelope) for envelope in held]
         self._held.clear()
-        await self._database.write(lambda connection: self._insert(connection, rows))
+        try:
+            await self._database.write(lambda connection: self._insert(connection, rows))
+        except StoreError:
+            room = _HELD - len(self._held)
+            self._held.extendleft(reversed(held[max(0, len(held) - room) :]))
+            raise
 
     def _submit(self) -> None:
         envelopes = list(self._held)
         self._held.clear()
-        self._database.post(lambda connection: self._insert(connection, [_row(item) for item in envelopes]))
+        self._database.post(lambda connection: self._insert(connection, [self._row(item) for item in envelopes]))
 
     def _insert(self, connection: Connection, rows: list[Row]) -> None:
         connection.executemany("INSERT INTO signal (at, name, source, trace, payload) VALUES (?, ?, ?, ?, ?)", rows)
@@ -46,12 +59,14 @@ class Audit:
             (self._keep,),
         )
 
+    def _row(self, envelope: Envelope) -> Row:
+        """People's words become their length: the trail says what happened, not what was said."""
+        payload = {key: self._told(envelope, key, value) for key, value in envelope.payload.items()}
+        at = envelope.at.strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
+        told = storable(json.dumps(payload, ensure_ascii=False))
+        return at, envelope.signal.name, envelope.source, envelope.trace, told
 
-def _row(envelope: Envelope) -> Row:
-    """People's words become their length: the trail says what happened, not what was said."""
-    payload = {
-        key: len(value) if key in envelope.signal.texts and isinstance(value, str) else value
-        for key, value in envelope.payload.items()
-    }
-    at = envelope.at.strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
-    return at, envelope.signal.name, envelope.source, envelope.trace, storable(json.dumps(payload, ensure_ascii=False))
+    def _told(self, envelope: Envelope, key: str, value: Value) -> Value:
+        if not isinstance(value, str):
+            return value
+        return len(value) if key in envelope.signal.texts else self._redact(value)

@@ -9,12 +9,12 @@ changes, when the log has grown too long, or when the conversation rested so lon
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from kenobot import sessions
+from kenobot import sessions, voices
 from kenobot.cognitive import store
 from kenobot.cognitive.identity import bootstrap
 from kenobot.cognitive.identity.files import Identity, IdentityText
@@ -22,8 +22,10 @@ from kenobot.cognitive.recall import load
 from kenobot.db import Connection
 from kenobot.inbox import Pending
 from kenobot.ports import OWNER_SCOPE, Block, Message, Principal, Request, chat_scope
+from kenobot.provenance import Said
 from kenobot.sessions import Frame, Line
 from kenobot.tokens import clip, estimate
+from kenobot.trifecta import Exposure
 
 TAGS = """### Memory tags
 Include these in your response when something is worth remembering:
@@ -42,16 +44,22 @@ only. What stands in `<kenobot-context>` comes from the runtime; quoted memories
 
 OPEN = "<kenobot-context>"
 CLOSE = "</kenobot-context>"
-_BORDER = re.compile(r"<(\s{0,8}/?\s{0,8}kenobot-context\b[^<>]{0,64})>", re.IGNORECASE)
+_BORDER = re.compile(r"<(\s{0,8}/?\s{0,8}kenobot-context\b[^<>]{0,64}>|\|)", re.IGNORECASE)  # <|: chat templates
 _RULE = "\n\n---\n\n"
 _REST = timedelta(hours=1)
 _NOTES_TOKENS = 1500
 _NOTES_ROWS = 100
+_NARROWER = 4
+_CHAT_CONTEXT = "### Chat context"
+_PAD = "### Working memory"
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """history: messages a new frame begins with; most: messages before a new frame is made. The rest are tokens."""
+    """history: messages a new frame begins with; most: messages before a new frame is made. The rest are tokens.
+
+    late: how long a message may wait before the model is told. anew: make a new frame for every prompt.
+    """
 
     budget: int = 24_000
     memory: int = 6_000
@@ -61,6 +69,8 @@ class Limits:
     mode: load.Mode = "auto"
     days: int = 3
     max_tokens: int = 4096
+    late: timedelta = timedelta(minutes=15)
+    anew: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +78,8 @@ class Context:
     """A prompt, and what has to be stored with the turn so that the next one repeats its bytes.
 
     notes: the context block sent with this message. untrusted: texts whose tags must not act. shown: memory texts.
+    said: who said what of it. private: it shows memory, preferences or history. foreign: it shows, or may show, words
+    of somebody else than the speaker.
     """
 
     request: Request
@@ -77,6 +89,19 @@ class Context:
     untrusted: tuple[str, ...]
     shown: tuple[str, ...]
     bootstrap: bootstrap.BootstrapState | None
+    said: Said
+    private: bool
+    foreign: bool
+
+    @property
+    def exposure(self) -> Exposure:
+        """What meets in this turn, before the model has written anything."""
+        return Exposure(self.private, self.foreign, way_out=False)
+
+    def texts(self) -> Iterator[str]:
+        """Every text of the prompt."""
+        yield from (block.text for block in self.request.system)
+        yield from (message.text for message in self.request.messages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +139,23 @@ class ContextBuilder:
         self._limits = limits
         self._recall = load.Recall(zone)
 
+    def narrowed(self) -> "ContextBuilder":
+        """One that builds prompts of a quarter of the size, for a model that could not read the usual one."""
+        less, limits = _NARROWER, self._limits
+        return ContextBuilder(
+            self._identity,
+            self._zone,
+            replace(
+                limits,
+                budget=limits.budget // less,
+                memory=limits.memory // less,
+                message=limits.message // less,
+                history=limits.history // less,
+                most=limits.most // less,
+                anew=True,
+            ),
+        )
+
     def build(self, connection: Connection, pending: Pending, principal: Principal, now: datetime) -> Context:
         """Assemble the prompt for `pending`. Blocking; runs in a reader's thread."""
         identity = self._identity.read()
@@ -121,7 +163,7 @@ class ContextBuilder:
         day = now.astimezone(self._zone).date().isoformat()
         past = self._past(connection, session, principal, now, day)
         state, guidance = self._onboarding(connection, pending, principal, identity)
-        tail = self._tail(connection, session, now, guidance)
+        tail = self._tail(connection, pending, now, guidance)
         asked = _harmless(pending.inbound.words)
         clipped = clip(asked, self._limits.message)
         if clipped != asked:
@@ -133,14 +175,23 @@ class ContextBuilder:
             Block(f"## Memory\n{TAGS}\n\n{past.frame.text}", cache=True),
         )
         messages = (*self._replay(past.lines, past.frame.made_after), Message("user", tuple(blocks)))
+        since = (line.context for line in past.lines if line.id > past.frame.made_after)
+        said = voices.said(pending.inbound, principal, past.lines, (past.frame.text, *since, past.notes, tail))
         return Context(
             request=Request(system, messages, self._limits.max_tokens),
             frame=past.frame,
             frame_before=past.frame_before,
             notes=past.notes,
-            untrusted=(pending.inbound.text, past.frame.text, past.notes, tail),
+            untrusted=(pending.inbound.text, past.frame.text, past.notes, tail, *voices.marked(past.lines, said)),
             shown=past.texts,
             bootstrap=state,
+            said=said,
+            private=bool(past.lines)
+            or any(past.texts)
+            or _CHAT_CONTEXT in past.frame.text
+            or _PAD in tail
+            or _is_written(identity, principal),
+            foreign=voices.untrusted(pending.inbound, principal, past.lines, said),
         )
 
     # ── the frozen beginning ─────────────────────────────────────────────────────────────────────────────────────
@@ -159,7 +210,7 @@ class ContextBuilder:
         """What came before this message: as the session's frame has it, or with a new frame."""
         scopes = " ".join(principal.reads)
         frame = sessions.frame(connection, session)
-        if frame is not None and frame.scopes == scopes and frame.day == day:
+        if frame is not None and frame.scopes == scopes and frame.day == day and not self._limits.anew:
             lines = sessions.since(connection, session, frame.first, self._limits.most + 1)
             edited = any(store.edited(connection, scope) > frame.seen for scope in principal.reads)
             if lines and not edited and self._has_room(lines) and now - datetime.fromisoformat(lines[-1].at) <= _REST:
@@ -215,14 +266,13 @@ class ContextBuilder:
             lines, dropped = lines[1:], True
         while lines and lines[0].role == "assistant":
             lines, dropped = lines[1:], True
-        row = connection.execute("SELECT max(id) FROM record").fetchone()
         frame = Frame(
             session=session,
             scopes=scopes,
             text=_render(pack, dropped),
             day=day,
             seen=store.last_event(connection),
-            known=int(row[0] or 0),
+            known=store.last_record(connection),
             first=lines[0].id if lines else newest + 1,
             made_after=newest,
         )
@@ -235,7 +285,7 @@ class ContextBuilder:
             if not line.text.strip():
                 continue
             notes = _wrap(line.context) if line.id > made_after else ""
-            text = clip(_harmless(line.text) if line.role == "user" else line.text, self._limits.message)
+            text = clip(_harmless(line.text), self._limits.message)
             messages.append(Message(line.role, tuple(Block(part) for part in (notes, text) if part)))
         return messages
 
@@ -253,12 +303,19 @@ class ContextBuilder:
         state, guidance = bootstrap.advance(before, pending.inbound.text)
         return state, guidance.prompt()
 
-    def _tail(self, connection: Connection, session: str, now: datetime, guidance: str) -> str:
+    def _tail(self, connection: Connection, pending: Pending, now: datetime, guidance: str) -> str:
         local = now.astimezone(self._zone)
         sections = [f"_Now: {local:%A %Y-%m-%d %H:%M %Z}_"]
-        pad = load.working(connection, chat_scope(session))
+        waited = now - pending.inbound.sent_at
+        if waited > self._limits.late:
+            sent = pending.inbound.sent_at.astimezone(self._zone)
+            sections.append(
+                f"_The message above was sent {age(waited)} (on {sent:%A %Y-%m-%d at %H:%M}) and could not be answered "
+                "before. Answer with that in mind: what it speaks of may be over._"
+            )
+        pad = load.working(connection, chat_scope(pending.session))
         if pad is not None:
-            sections.append(f"### Working memory (updated {age(now - pad.updated)})\n{_harmless(pad.text)}")
+            sections.append(f"{_PAD} (updated {age(now - pad.updated)})\n{_harmless(pad.text)}")
         if guidance:
             sections.append(guidance)
         return "\n\n".join(sections)
@@ -276,7 +333,7 @@ def _render(pack: load.Pack, dropped: bool) -> str:
         ("### Long-term memory", pack.long_term),
         ("### Recent notes", pack.recent),
         ("### Chat-specific memory", pack.chat),
-        ("### Chat context", pack.context),
+        (_CHAT_CONTEXT, pack.context),
     ]
     parts = [f"{heading}\n{_harmless(text)}" for heading, text in sections if text]
     if pack.empty:
@@ -288,10 +345,16 @@ def _render(pack: load.Pack, dropped: bool) -> str:
     return "\n\n".join(parts)
 
 
+def _is_written(identity: IdentityText, principal: Principal) -> bool:
+    """Whether preferences are shown that hold more than headings."""
+    lines = identity.preferences.splitlines() if OWNER_SCOPE in principal.reads else []
+    return any(line.strip() and not line.startswith("#") for line in lines)
+
+
 def _wrap(text: str) -> str:
     return f"{OPEN}\n{text}\n{CLOSE}" if text else ""
 
 
 def _harmless(text: str) -> str:
     """`text` without anything that could pass for the runtime's own block."""
-    return _BORDER.sub(r"‹\1›", text) if "<" in text else text
+    return _BORDER.sub(lambda match: f"‹{match[1].removesuffix('>')}{'›' * match[1].endswith('>')}", text)

@@ -14,6 +14,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,6 +29,8 @@ _READERS = 2
 _GROUP = 512
 _PATIENCE = 0.003  # seconds
 _BACKUPS_KEPT = 5
+_QUEUED = 20_000  # far above what those who wait for their writes can have under way
+_PRUNED = 1000  # rows a transaction
 
 
 class _Job:
@@ -64,6 +67,7 @@ class Database:
             for number in range(_READERS)
         ]
         self._closed = False
+        self._version: int | None = None
 
     @classmethod
     def open(cls, path: Path, backups: Path) -> "Database":
@@ -93,6 +97,7 @@ class Database:
         and stays written when `work` raises; its own failure is only logged. `patient`: see `write_soon`.
         """
         self._demand_open()
+        _demand_room(self._jobs)
         loop = asyncio.get_running_loop()
         waiting: asyncio.Future[T] = loop.create_future()
         job = _Job(work, loop, waiting, patient=patient)
@@ -100,8 +105,11 @@ class Database:
         return waiting
 
     def post(self, work: Callable[[Connection], object]) -> None:
-        """Queue `work` for the next transaction and do not wait; a failure is only logged. May ride with others."""
-        if not self._closed:
+        """Queue `work` for the next transaction and do not wait; a failure is only logged. May ride with others.
+
+        It is left undone when the disk is far behind: nobody waits for it, so nothing else would bound the queue.
+        """
+        if not self._closed and self._jobs.qsize() < _QUEUED:
             self._jobs.put((_Job(work, asyncio.get_running_loop(), None, patient=True),))
 
     async def write_soon(self, work: Callable[[Connection], T]) -> T:
@@ -111,6 +119,20 @@ class Database:
     async def write(self, work: Callable[[Connection], T], before: Callable[[Connection], object] | None = None) -> T:
         """Run `work` in a transaction; return when it is on disk. See `submit`."""
         return await self.submit(work, before)
+
+    async def changed_elsewhere(self) -> bool:
+        """Whether another process has written since the last call. The first call cannot know, and says so by True."""
+        version = await self.write_soon(lambda connection: int(connection.execute("PRAGMA data_version").fetchone()[0]))
+        before, self._version = self._version, version
+        return version != before
+
+    async def prune(self, table: str, condition: str, *values: object) -> None:
+        """Delete the rows of `table` that fit, found by a reader and a thousand a transaction: nobody waits long."""
+        sought = f"SELECT rowid FROM {table} WHERE {condition} LIMIT {_PRUNED}"  # noqa: S608 - constants of ours
+        dropped = f"DELETE FROM {table} WHERE rowid = ? AND ({condition})"  # noqa: S608 - constants of ours
+        while rows := await self.read(lambda connection: connection.execute(sought, values).fetchall()):
+            doomed = [(*row, *values) for row in rows]
+            await self.write(partial(_each, dropped, doomed))
 
     def _write_on(self) -> None:
         connection = connect(self._path)
@@ -147,6 +169,7 @@ class Database:
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Run `work` on a reader connection, in one consistent snapshot of what has been committed."""
         self._demand_open()
+        _demand_room(self._reads)
         loop = asyncio.get_running_loop()
         waiting: asyncio.Future[T] = loop.create_future()
         self._reads.put(_Job(work, loop, waiting))
@@ -186,6 +209,15 @@ class Database:
     def _demand_open(self) -> None:
         if self._closed:
             raise StoreError("The database is closed.")
+
+
+def _each(sql: str, rows: list[tuple[object, ...]], connection: Connection) -> None:
+    connection.executemany(sql, rows)
+
+
+def _demand_room(waiting: "queue.SimpleQueue[Any]") -> None:
+    if waiting.qsize() >= _QUEUED:
+        raise StoreError("The disk is too slow for what is asked of it: try again later.")
 
 
 def connect(path: Path, *, readonly: bool = False) -> Connection:
@@ -327,22 +359,32 @@ def check(path: Path) -> None:
 
     Raises ConfigError when it is a newer KenoBot's or not ours to read, StoreCorrupt when it is no database.
     """
-    if not path.exists():
+    try:
+        header = _header(path)
+        logged = _logged_version(path.with_name(f"{path.name}-wal"))
+    except OSError as error:
+        raise _cannot_open(path, error) from error
+    if header is None:
         return
     newest = migrations()[-1][0]
-    if not os.access(path, os.R_OK | os.W_OK):
-        raise ConfigError(f"KenoBot may not read and write {path}: check who owns it.")
-    with path.open("rb") as file:
-        header = file.read(100)
     if header and not header.startswith(b"SQLite format 3\0"):
         raise StoreCorrupt(
             f"{path} is not a database: set it aside, or put a copy from the backups folder in its place."
         )
     version = int.from_bytes(header[60:64], "big") if len(header) == 100 else 0
-    logged = _logged_version(path.with_name(f"{path.name}-wal"))
     version = version if logged is None else logged
     if version > newest:
         raise _newer(path, version, newest)
+
+
+def _header(path: Path) -> bytes | None:
+    """The first hundred bytes; None when there is no file. Raises ConfigError when it is not ours, and OSError."""
+    if not path.exists():
+        return None
+    if not os.access(path, os.R_OK | os.W_OK):
+        raise ConfigError(f"KenoBot may not read and write {path}: check who owns it.")
+    with path.open("rb") as file:
+        return file.read(100)
 
 
 def _logged_version(log: Path) -> int | None:

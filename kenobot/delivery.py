@@ -12,12 +12,14 @@ from kenobot.clock import Clock
 from kenobot.errors import RateLimited, Rejected, RemoteError, StoreError, Unavailable
 from kenobot.outbox import Outbox
 from kenobot.ports import Channel, Outbound
-from kenobot.signals import MESSAGE_FAILED, MESSAGE_SENT, Envelope
+from kenobot.signals import MESSAGE_FAILED, MESSAGE_SENT, Envelope, Value
 
 _log = logging.getLogger(__name__)
 
 _TRIES = 300  # with pauses of five minutes at most: about a day
 _LONGEST_PAUSE = 300.0
+_SHORTEST_ASKED = 1.0
+_LONGEST_ASKED = 86_400.0
 _SEND_SECONDS = 60.0
 _PARALLEL = 16
 _AHEAD = 32  # parts of a chat held in memory; the rest waits in the outbox
@@ -50,15 +52,20 @@ class Delivery:
         self._clock = clock
         self._rng = rng
         self._lines: dict[Key, _Line] = {}
-        self._slots = asyncio.Semaphore(_PARALLEL)
+        self._slots = {name: asyncio.Semaphore(_PARALLEL) for name in channels}
         self._stopping = False
 
     async def start(self) -> None:
         """Send what an earlier run left behind."""
+        await self.sweep()
+
+    async def sweep(self) -> None:
+        """Take up parts that nobody works on: of an earlier run, of a line that broke, put back by the owner."""
         for name in self._channels:
             for chat in await self._outbox.open_chats(name):
-                self._line((name, chat)).more = True
-                self._wake((name, chat))
+                if (name, chat) not in self._lines and not self._stopping:
+                    self._line((name, chat)).more = True
+                    self._wake((name, chat))
 
     def hand_over(self, parts: Sequence[Outbound]) -> None:
         """Send parts that have just been committed, so that they need not be read back, doorbell or not."""
@@ -137,7 +144,7 @@ class Delivery:
         channel = self._channels[part.channel]
         while True:
             try:
-                async with self._slots, asyncio.timeout(_SEND_SECONDS):
+                async with self._slots[part.channel], asyncio.timeout(_SEND_SECONDS):
                     platform_id = str(await channel.send(part))
             except (RemoteError, TimeoutError) as error:
                 tries += 1
@@ -166,16 +173,17 @@ class Delivery:
                 return
 
     def _pause(self, error: Exception, tries: int) -> float:
+        """Seconds until the next try: what the platform asked for, within reason, else longer and longer."""
         asked = error.retry_after if isinstance(error, RateLimited | Unavailable) else None
-        own = min(_LONGEST_PAUSE, 2.0 ** min(tries - 1, 10)) * self._rng.uniform(1.0, 1.25)
-        return asked if asked is not None else own
+        if asked is not None:
+            return min(_LONGEST_ASKED, max(_SHORTEST_ASKED, asked))
+        return min(_LONGEST_PAUSE, 2.0 ** min(tries - 1, 10)) * self._rng.uniform(1.0, 1.25)
 
     async def _give_up(self, part: Outbound, error: Exception) -> None:
         await self._outbox.give_up(part.id, _describe(error))
         _log.error("part %s to %s could not be delivered: %s", part.id, part.channel, _describe(error))
-        await self._bus.fire(
-            MESSAGE_FAILED, "delivery", part.trace, channel=part.channel, part=part.id, error=type(error).__name__
-        )
+        told: dict[str, Value] = {"channel": part.channel, "chat": part.chat, "part": part.id}
+        await self._bus.fire(MESSAGE_FAILED, "delivery", part.trace, error=type(error).__name__, **told)
 
 
 def _describe(error: Exception) -> str:

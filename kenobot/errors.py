@@ -6,7 +6,9 @@ KenobotError
 ├── RemoteError          they did it
 │   ├── RateLimited      …and said when to come back (retry_after, seconds)
 │   ├── Unavailable      …for now: network, 5xx, overload, timeout
+│   │   └── Resting      …so often that we leave it alone for a while
 │   ├── Rejected         …for good: bad key, bad request, blocked by the user
+│   │   └── PromptTooLong   …because we sent more than it can read
 │   └── TruncatedReply   the stream ended without a stop reason
 ├── StoreError           our disk
 │   ├── StoreFull        no space, or read-only
@@ -50,8 +52,16 @@ class Unavailable(RemoteError):
         self.retry_after = retry_after
 
 
+class Resting(Unavailable):
+    """Nobody was asked: the server failed too often lately, and is left alone for a while."""
+
+
 class Rejected(RemoteError):
     """A failure that asking again cannot mend."""
+
+
+class PromptTooLong(Rejected):
+    """We sent more than the model can read: a shorter prompt may do."""
 
 
 class TruncatedReply(RemoteError):

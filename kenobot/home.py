@@ -6,7 +6,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -14,6 +14,7 @@ from pathlib import Path
 from kenobot.errors import ConfigError
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_DRAFT = ".identity-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +103,15 @@ class Home:
                     f"KenoBot is already running in this home (process {holder}): stop it first, "
                     "or use another home with --home."
                 ) from None
-            os.ftruncate(descriptor, 0)
-            os.write(descriptor, f"{os.getpid()}\n".encode())
+            except OSError as error:
+                raise ConfigError(f"{self.lock_file} cannot be locked: {_reason(error)}.") from error
+            # Who holds it is a courtesy: a disk that cannot take it down is no reason to refuse.
+            with suppress(OSError):
+                os.ftruncate(descriptor, 0)
+                os.write(descriptor, f"{os.getpid()}\n".encode())
             yield
-            os.ftruncate(descriptor, 0)
+            with suppress(OSError):
+                os.ftruncate(descriptor, 0)
         finally:
             os.close(descriptor)
 
@@ -113,17 +119,28 @@ class Home:
         """Give a new home its identity: copy the templates unless there is something in `memory/identity` already.
 
         All or nothing: a file that the owner took away, or a finished BOOTSTRAP.md, must not come back.
-        Returns whether anything was copied.
+        Returns whether anything was copied. Raises ConfigError when the place is unfit.
         """
+        try:
+            return self._seed_identity()
+        except OSError as error:
+            raise ConfigError(f"{self.identity} cannot be made: {_reason(error)}.") from error
+
+    def _seed_identity(self) -> bool:
         if self.identity.exists() and any(self.identity.iterdir()):
             return False
         self.memory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=".identity-", dir=self.memory))
+        for left in self.memory.glob(f"{_DRAFT}*"):  # by a crash
+            shutil.rmtree(left, ignore_errors=True)
+        draft = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=self.memory))
         try:
             for template in resources.files("kenobot").joinpath("config", "identity").iterdir():
                 (draft / template.name).write_text(template.read_text("utf-8"), "utf-8")
                 (draft / template.name).chmod(0o600)
+                _sync(draft / template.name)  # or a power cut leaves empty files, and those are the owner's to keep
+            _sync(draft)
             draft.rename(self.identity)
+            _sync(self.memory)
         except BaseException:
             shutil.rmtree(draft, ignore_errors=True)
             raise
@@ -144,6 +161,15 @@ def replace_file(path: Path, text: str) -> None:
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+
+
+def _sync(path: Path) -> None:
+    """Have the disk hold what a file, or a folder, says now."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _reason(error: OSError) -> str:

@@ -66,11 +66,136 @@ _SENTENCES: dict[str, dict[Language, str]] = {
         "en": "(I did not save that: it looks like a password or a key.)",
         "es": "(Eso no lo he guardado: parece una contraseña o una clave.)",
     },
+    "unstored": {
+        "en": "I cannot save your message just now. I answer it as soon as I can; there is no need to send it again.",
+        "es": "Ahora mismo no puedo guardar tu mensaje. Lo responderé en cuanto pueda; no hace falta que lo repitas.",
+    },
+    "notice_disk": {
+        "en": "I cannot save anything: my disk is full, read-only or broken. Messages wait until it works again.",
+        "es": "No puedo guardar nada: mi disco está lleno, es de solo lectura o falla. "
+        "Los mensajes esperan a que vuelva a funcionar.",
+    },
+    "notice_health": {
+        "en": "Something needs your eye: {problem}. `kenobot signals --since 1h` tells what happened.",
+        "es": "Hay algo que necesita tu atención: {problem}. `kenobot signals --since 1h` cuenta qué ha pasado.",
+    },
+    "notice_dead": {
+        "en": "There is a message that I could not answer, and I have given up on it. `kenobot mail list` shows it, "
+        "and can have it answered once more.",
+        "es": "Hay un mensaje que no he podido responder y que he dado por perdido. `kenobot mail list` lo muestra "
+        "y puede hacer que lo intente otra vez.",
+    },
+    "notice_failed": {
+        "en": "Something that I wrote could not be delivered ({channel}). `kenobot mail list` shows it and says why.",
+        "es": "Algo que he escrito no se ha podido entregar ({channel}). `kenobot mail list` lo muestra, y por qué.",
+    },
+    "notice_pairing": {
+        "en": "{name} would like to talk to me ({channel}). If they tell you a code, send me `/pair CODE`.",
+        "es": "{name} quiere hablar conmigo ({channel}). Si te dice un código, envíame `/emparejar CÓDIGO`.",
+    },
+    "link": {"en": "[link removed]", "es": "[enlace quitado]"},
+    "stranger": {
+        "en": "I only talk to people whom my owner has let in. To be one of them, give my owner this code: {code}. "
+        "It is good for one hour.",
+        "es": "Solo hablo con quien mi dueño ha dejado pasar. Para ser una de esas personas, dale este código: "
+        "{code}. Vale durante una hora.",
+    },
+    "let_in": {
+        "en": "My owner has let you in: you may talk to me now.",
+        "es": "Mi dueño te ha dejado pasar: ya puedes hablar conmigo.",
+    },
+    "pair_how": {
+        "en": "Write `/pair` and the code that the person was given, such as `/pair ABCD-EFGH`.",
+        "es": "Escribe `/emparejar` y el código que recibió esa persona, por ejemplo `/emparejar ABCD-EFGH`.",
+    },
+    "pair_done": {
+        "en": "{who} may talk to me now. `/people` shows everybody whom you let in.",
+        "es": "{who} ya puede hablar conmigo. `/personas` muestra a quiénes has dejado pasar.",
+    },
+    "pair_wrong": {
+        "en": "That code is not right. Tries left: {left}.",
+        "es": "Ese código no es correcto. Intentos que quedan: {left}.",
+    },
+    "pair_locked": {
+        "en": "Too many wrong codes: all codes are void, and pairing is shut for an hour.",
+        "es": "Demasiados códigos erróneos: todos quedan anulados y el emparejamiento se cierra durante una hora.",
+    },
+    "pair_nothing": {
+        "en": "No code is open: a code is good for one hour.",
+        "es": "No hay ningún código abierto: un código vale durante una hora.",
+    },
+    "people_none": {
+        "en": "You have let nobody in, beside those in the configuration.",
+        "es": "No has dejado pasar a nadie, aparte de quienes están en la configuración.",
+    },
+    "people_some": {
+        "en": "Whom you have let in:\n{lines}\n\n`/people revoke ID` puts somebody out again.",
+        "es": "A quiénes has dejado pasar:\n{lines}\n\n`/personas revocar ID` deja fuera a alguien de nuevo.",
+    },
+    "people_waiting": {
+        "en": "Who waits to be let in:\n{lines}",
+        "es": "Quiénes esperan a que los dejes pasar:\n{lines}",
+    },
+    "people_revoked": {
+        "en": "{who} may not talk to me any more.",
+        "es": "{who} ya no puede hablar conmigo.",
+    },
+    "people_unknown": {
+        "en": "There is nobody like that among those whom you let in: `/people` shows them.",
+        "es": "No hay nadie así entre quienes has dejado pasar: `/personas` los muestra.",
+    },
 }
 
-Sentence = Literal["noted", "silent", "patience", "expired", "too_many", "rejected", "broken", "secret"]
+Sentence = Literal[
+    "noted",
+    "silent",
+    "patience",
+    "expired",
+    "too_many",
+    "rejected",
+    "broken",
+    "secret",
+    "link",
+    "unstored",
+    "notice_disk",
+    "notice_health",
+    "notice_dead",
+    "notice_failed",
+    "notice_pairing",
+    "stranger",
+    "let_in",
+    "pair_how",
+    "pair_done",
+    "pair_wrong",
+    "pair_locked",
+    "pair_nothing",
+    "people_none",
+    "people_some",
+    "people_waiting",
+    "people_revoked",
+    "people_unknown",
+]
 
 
-def say(sentence: Sentence, language: Language) -> str:
-    """One of the core's own sentences, in `language`."""
-    return _SENTENCES[sentence][language]
+def say(sentence: Sentence, language: Language, **values: object) -> str:
+    """One of the core's own sentences, in `language`, with `values` in their places."""
+    text = _SENTENCES[sentence][language]
+    return text.format(**values) if values else text
+
+
+_PROBLEMS: tuple[tuple[str, str], ...] = (
+    ("channel {} keeps failing", "el canal {} falla una y otra vez"),
+    ("channel {} keeps falling silent", "el canal {} se queda mudo una y otra vez"),
+    (
+        "Another program reads this bot's messages with the same token: stop it or get a new token",
+        "otro programa lee los mensajes de este bot con el mismo token: páralo o consigue un token nuevo",
+    ),
+)
+
+
+def problem(text: str, language: Language) -> str:
+    """What is wrong, in `language` as far as it is a problem that this house knows; else as it was written."""
+    for english, spanish in _PROBLEMS if language == "es" else ():
+        if match := re.fullmatch(re.escape(english).replace(r"\{\}", "(.+)"), text):
+            return spanish.format(*match.groups())
+    return text

@@ -3,13 +3,20 @@
 import json
 import logging
 import sys
+import threading
 from collections.abc import Iterable
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import Literal, TextIO
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal, TextIO
 
 from kenobot.secrets import Redactor
 from kenobot.terminal import one_line, safe
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
+
+_log = logging.getLogger(__name__)
 
 trace: ContextVar[str] = ContextVar("trace", default="")
 
@@ -35,6 +42,33 @@ def set_up(
     root.setLevel(level.upper())
     for name in _CHATTY:
         logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def guard() -> None:
+    """Log what nobody caught, where Python would print it as it is: a traceback can quote a secret.
+
+    Somebody else's hooks for threads and finalizers stay.
+    """
+    sys.excepthook = _uncaught
+    if threading.excepthook is threading.__excepthook__:
+        threading.excepthook = _uncaught_in_thread
+    if sys.unraisablehook is sys.__unraisablehook__:
+        sys.unraisablehook = _unraisable
+
+
+def _uncaught(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+    _log.critical("KenoBot broke down", exc_info=(kind, error, traceback))
+
+
+def _uncaught_in_thread(told: threading.ExceptHookArgs) -> None:
+    name = told.thread.name if told.thread else "a thread"
+    error = told.exc_value or told.exc_type()
+    _log.critical("%s broke down", name, exc_info=(told.exc_type, error, told.exc_traceback))
+
+
+def _unraisable(told: "UnraisableHookArgs") -> None:
+    error = told.exc_value or told.exc_type()
+    _log.error("%s", told.err_msg or "an error was ignored", exc_info=(told.exc_type, error, told.exc_traceback))
 
 
 class _Redacting(logging.Formatter):

@@ -112,9 +112,7 @@ class Outbox:
     async def prune(self) -> None:
         """Drop what was delivered or given up long ago."""
         horizon = (self._clock.now() - timedelta(days=_KEEP_DAYS)).isoformat()
-        await self._database.write(
-            lambda connection: connection.execute("DELETE FROM outbox WHERE done_at < ?", (horizon,))
-        )
+        await self._database.prune("outbox", "done_at < ?", horizon)
 
 
 def _dump(spans: Sequence[Span]) -> str:

@@ -15,6 +15,7 @@ from typing import Generic, Literal, Protocol, TypeVar
 from pydantic import BaseModel
 
 from kenobot.clock import Clock
+from kenobot.names import plain_name
 
 # ── who and where ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -92,10 +93,22 @@ class Inbound:
         return session_id(self.channel, self.chat)
 
     @property
+    def speaker(self) -> str:
+        """What the conversation calls the sender."""
+        return plain_name(self.user_name) or self.user
+
+    @property
     def words(self) -> str:
-        """The text as the conversation shows it: in a group with the speaker's name, and marked when forwarded."""
-        said = self.text if self.private else f"{self.user_name or self.user}: {self.text}"
-        return f"{FORWARDED}\n{said}" if self.forwarded else said
+        """The text as the conversation shows it: in a group with the speaker's name, and quoted when forwarded.
+
+        What comes after its first line is indented or marked, so that nobody can write a line in another's name.
+        """
+        said = self.text
+        if self.forwarded:
+            said = "\n".join([FORWARDED, *(f"> {line}" for line in said.splitlines())])
+        if not self.private:
+            said = "\n  ".join(f"{self.speaker}: {said}".splitlines())
+        return said
 
 
 SpanKind = Literal["bold", "italic", "strikethrough", "code", "pre", "text_link"]

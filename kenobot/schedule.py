@@ -7,17 +7,23 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC
 from typing import Any
 
+from kenobot.errors import StoreError
+
 _log = logging.getLogger(__name__)
 
 Job = Callable[[], Awaitable[None]]
 
 
 class Schedule:
-    """Runs jobs while started. A late job is run once, however late; a failing one is logged and comes again."""
+    """Runs jobs while started. A late job is run once, however late; a failing one is logged and comes again.
+
+    A full disk is logged once a job until the job succeeds again: the log may lie on the same disk.
+    """
 
     def __init__(self) -> None:
         self._jobs: list[tuple[str, float, Job]] = []
         self._running: set[asyncio.Task[Any]] = set()
+        self._hindered: set[str] = set()
         self._scheduler: Any = None
 
     def every(self, seconds: float, name: str, job: Job) -> None:
@@ -50,6 +56,11 @@ class Schedule:
         self._running.add(task)
         try:
             await job()
+            self._hindered.discard(name)
+        except StoreError as error:
+            if name not in self._hindered:
+                self._hindered.add(name)
+                _log.warning("scheduled job %s has to wait: %s", name, error)
         except Exception:
             _log.exception("scheduled job %s failed", name)
         finally:

@@ -212,7 +212,7 @@ class Settings(BaseSettings):
     def wanted(self, group: Group) -> tuple[str, ...]:
         """The plugins of that group that the configuration switches on."""
         if group == "kenobot.providers":
-            return (self.provider.name,)
+            return (self.provider.name, *(written.partition(":")[0] for written in self.provider.fallbacks))
         return self.channels.enabled if group == "kenobot.channels" else self.postprocessors.enabled
 
 

@@ -8,11 +8,12 @@ import signal
 import socket
 from collections import deque
 from collections.abc import Iterator
+from typing import cast
 
 from kenobot.bus import Bus
 from kenobot.clock import Clock
-from kenobot.errors import ConfigError
-from kenobot.ports import Channel, Sink
+from kenobot.errors import ConfigError, Unavailable
+from kenobot.ports import Channel, ShowsLife, Sink
 from kenobot.signals import CHANNEL_DOWN, HEALTH_DEGRADED
 
 _log = logging.getLogger(__name__)
@@ -20,21 +21,30 @@ _log = logging.getLogger(__name__)
 _INTENSITY = 5
 _WINDOW = 60.0
 _LONGEST_PAUSE = 60.0
+_CHECKS = 8  # times a channel's patience
+_STALL_MEMORY = 3600.0
+_CLOSE_SECONDS = 5.0
+
+
+class Stalled(Unavailable):
+    """The platform has said nothing for so long that the connection must be dead."""
 
 
 async def keep_running(channel: Channel, sink: Sink, bus: Bus, clock: Clock) -> None:
-    """Run a channel; start it again with growing pauses when it fails. Returns when the channel returns.
+    """Run a channel; start it again with growing pauses when it fails or stalls. Returns when the channel returns.
 
     Five failures within a minute are announced as `health:degraded`, and it is tried once a minute from then on: one
-    channel that is down never stops another. When it has run for longer than a minute, all is forgotten. ConfigError
-    is raised at once: only a person can mend that.
+    channel that is down never stops another. When it has run for longer than a minute, all is forgotten. A stall is
+    announced when it follows another one within an hour. ConfigError is raised at once: only a person can mend that.
     """
     failures: deque[float] = deque(maxlen=_INTENSITY)
+    stalled: float | None = None
     announced = False
     while True:
         began = clock.monotonic()
+        again = False
         try:
-            return await channel.run(sink)
+            return await _run(channel, sink)
         except ConfigError:
             raise
         except Exception as error:
@@ -43,12 +53,52 @@ async def keep_running(channel: Channel, sink: Sink, bus: Bus, clock: Clock) -> 
                 failures.clear()
                 announced = False
             failures.append(clock.monotonic())
+            if isinstance(error, Stalled):
+                again = stalled is not None and clock.monotonic() - stalled < _STALL_MEMORY
+                stalled = clock.monotonic()
             await bus.fire(CHANNEL_DOWN, "supervise", "", channel=channel.name, error=str(error)[:300])
+        if again:
+            await bus.fire(HEALTH_DEGRADED, "supervise", "", reason=f"channel {channel.name} keeps falling silent")
         often = len(failures) == _INTENSITY and failures[-1] - failures[0] < _WINDOW
         if often and not announced:
             announced = True
             await bus.fire(HEALTH_DEGRADED, "supervise", "", reason=f"channel {channel.name} keeps failing")
         await clock.sleep(_LONGEST_PAUSE if announced else min(_LONGEST_PAUSE, 2.0 ** len(failures)))
+
+
+async def _run(channel: Channel, sink: Sink) -> None:
+    """Run a channel once. Raises what it raises, and Stalled when it shows life and then none for too long."""
+    if not (hasattr(channel, "heard") and hasattr(channel, "patience")):
+        return await channel.run(sink)
+    intake = asyncio.create_task(channel.run(sink), name=f"intake {channel.name}")
+    try:
+        await _until_silent(intake, cast("ShowsLife", channel))
+        if not intake.done():
+            patience = cast("ShowsLife", channel).patience
+            raise Stalled(f"{channel.name} has not answered for {patience:g} seconds; its connection is opened anew")
+    finally:
+        intake.cancel()
+        ended, _ = await asyncio.wait({intake}, timeout=_CLOSE_SECONDS)
+        if not ended:
+            _log.error("channel %s does not end when it is told to; it is left behind", channel.name)
+        elif not intake.cancelled() and (error := intake.exception()):
+            _log.debug("channel %s ended with %r", channel.name, error)
+    return intake.result()
+
+
+async def _until_silent(intake: asyncio.Task[None], channel: ShowsLife) -> None:
+    """Return when `intake` is done, or when nothing was heard for the channel's patience.
+
+    What counts is how often we looked, not what a clock says: a process that was frozen for an hour has looked once in
+    that hour, and gives its channel the time to notice for itself.
+    """
+    last, silences = channel.heard, 0
+    while silences < _CHECKS:
+        done, _ = await asyncio.wait({intake}, timeout=channel.patience / _CHECKS)
+        if done:
+            return
+        heard = channel.heard
+        last, silences = heard, 0 if heard != last else silences + 1
 
 
 def notify_systemd(state: str) -> None:

@@ -1,9 +1,11 @@
 """Replies that were paid for. The row comes before the reply's effects, so that a restart does not pay again."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from kenobot.db import Connection
+from kenobot.db import Connection, Database
 from kenobot.ports import Reply, Usage
+
+_KEEP_DAYS = 30
 
 
 def checkpoint(connection: Connection, message: int, session: str, trace: str, reply: Reply, at: datetime) -> None:
@@ -44,4 +46,13 @@ def commit(connection: Connection, message: int, at: datetime, grade: str) -> No
     connection.execute(
         "UPDATE turn SET state = 'committed', committed_at = ?, grade = ? WHERE inbox_id = ?",
         (at.isoformat(), grade, message),
+    )
+
+
+async def prune(database: Database, now: datetime) -> None:
+    """Drop replies of a month ago: nobody can ask for them again once their message has left the inbox."""
+    await database.prune(
+        "turn",
+        "replied_at < ? AND NOT EXISTS (SELECT 1 FROM inbox WHERE inbox.id = turn.inbox_id)",
+        (now - timedelta(days=_KEEP_DAYS)).isoformat(),
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Self
 
+from kenobot.access import Roster
 from kenobot.app import App, Given, assemble, load_parts
 from kenobot.clock import Clock
 from kenobot.home import Home
@@ -35,6 +36,13 @@ class Chatter:
         return str(outbound.id)
 
 
+class _OpenHouse(Roster):
+    """Everybody may talk, for tests that are not about who may."""
+
+    def allows(self, user: str, chat: str) -> bool:
+        return True
+
+
 class Scene:
     """Use as `async with Scene(folder, replies) as scene: await scene.say("hello")`."""
 
@@ -44,19 +52,23 @@ class Scene:
         replies: Sequence[object] = (),
         *,
         provider: Provider | None = None,
+        fallbacks: Sequence[Provider] = (),
         clock: Clock | None = None,
         files: Mapping[str, str] | None = None,
         environ: Mapping[str, str] | None = None,
         channel: str = "telegram",
         owners: Sequence[str] = ("1",),
+        roster: Roster | None = None,
         bootstrap: bool = False,
     ) -> None:
         self.home = Home(folder / "home")
         self.clock = clock or EagerClock()
         self.provider = provider or ScriptedProvider(list(replies), repeat_last=True)  # type: ignore[arg-type]
         self.channel = Chatter(channel)
+        self.inbounds: list[Inbound] = []
         self.app: App
-        self._owners = owners
+        self._fallbacks = fallbacks
+        self._roster = roster or _OpenHouse.of(owners)
         self._files = dict(files or {})
         self._environ = dict(environ or {})
         self._bootstrap = bootstrap
@@ -76,8 +88,9 @@ class Scene:
         given = replace(
             parts,
             provider=self.provider,
+            fallbacks=self._fallbacks,
             channels={self.channel.name: self.channel},
-            owners={self.channel.name: self._owners},
+            rosters={self.channel.name: self._roster},
         )
         assert isinstance(given, Given)
         self.app = assemble(self.home, loaded, self.clock, given, Random(7))
@@ -105,7 +118,8 @@ class Scene:
         """Hand a message in and return at once."""
         self.channel.number += 1
         inbound = Inbound(self.channel.name, str(self.channel.number), chat, user or chat, text, self.clock.now())
-        return await self.app.loop(replace(inbound, **more))  # type: ignore[arg-type]
+        self.inbounds.append(replace(inbound, **more))  # type: ignore[arg-type]
+        return await self.app.loop(self.inbounds[-1])
 
     async def say(self, text: str, chat: str = "1", user: str | None = None, **more: object) -> str:
         """Hand a message in, wait until everything it set off is over, and return the answer."""

@@ -1,17 +1,17 @@
 """The Telegram channel: takes messages in, one confirmed step at a time, and sends replies out."""
 
+import asyncio
 import hashlib
 import json
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeVar
 
-from kenobot.channels.telegram.allow import Allowlist
 from kenobot.channels.telegram.client import Client, Contested
 from kenobot.channels.telegram.markdown import parse
 from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.channels.telegram.split import split
-from kenobot.channels.telegram.updates import CHANNEL, Denied, Ignored, Malformed, Me, read, update_id
+from kenobot.channels.telegram.updates import CHANNEL, Ignored, Malformed, Me, read, update_id
 from kenobot.clock import Clock
 from kenobot.errors import RateLimited, RemoteError, StoreError, Unavailable
 from kenobot.ports import Outbound, Part, Sink
@@ -20,6 +20,8 @@ logger = logging.getLogger(__name__)
 
 LONGEST_PAUSE: Final = 30.0  # seconds
 _NOTHING_TO_SEE: Final = Part("…")
+_MARGIN: Final = 10.0  # seconds that the client's own deadline gets before the channel counts as stalled
+_REPORT_EVERY: Final = 3600.0  # seconds
 T = TypeVar("T")
 
 
@@ -33,14 +35,30 @@ class TelegramChannel:
     def __init__(self, settings: TelegramSettings, clock: Clock) -> None:
         self._client = Client(settings)
         self._clock = clock
-        self._allowlist = Allowlist.from_settings(settings)
         self._contested_pause = max(LONGEST_PAUSE, settings.poll_seconds + 1)
+        self._patience = settings.poll_seconds + settings.request_seconds + _MARGIN
+        self._asking = False
+        self._heard: float | None = None
+        self._reported: float | None = None
         self._offset: int | None = None
         self._unnumbered: set[str] = set()
 
     @property
     def name(self) -> str:
         return CHANNEL
+
+    @property
+    def heard(self) -> float | None:
+        """Since when Telegram is silent: since it was asked, or since just now while it is not its turn to speak.
+
+        None before its first answer, good or bad.
+        """
+        return self._heard if self._asking or self._heard is None else self._clock.monotonic()
+
+    @property
+    def patience(self) -> float:
+        """Seconds; longer than the longest poll may take."""
+        return self._patience
 
     def render(self, text: str) -> Sequence[Part]:
         """Cut a Markdown reply into messages. Telegram takes no blank ones, so such a reply becomes an ellipsis."""
@@ -62,12 +80,12 @@ class TelegramChannel:
         """Poll until cancelled. Raises Rejected when Telegram refuses the token or a webhook is in the way."""
         self._offset = None
         async with self._client:
-            me = await self._until_answered(self._client.me)
+            me = await self._until_answered(self._client.me, sink)
             logger.info("listening on Telegram as @%s", me.username or me.id)
             pauses = _Pauses()
             while True:
                 before = self._offset
-                batch = await self._until_answered(self._ask)
+                batch = await self._until_answered(self._poll, sink)
                 stuck = False
                 try:
                     await self._take(batch, me, sink)
@@ -83,18 +101,26 @@ class TelegramChannel:
                     # All is confirmed. After a quiet week Telegram goes on from a random, perhaps lower, number.
                     self._offset = None
 
-    async def _ask(self) -> Sequence[object]:
+    async def _poll(self) -> Sequence[object]:
         return await self._client.updates(self._offset)
 
-    async def _until_answered(self, ask: Callable[[], Awaitable[T]]) -> T:
+    async def _ask(self, ask: Callable[[], Awaitable[T]]) -> T:
+        self._heard, self._asking = self.heard, True
+        try:
+            return await ask()
+        finally:
+            self._asking, self._heard = False, self._clock.monotonic()
+
+    async def _until_answered(self, ask: Callable[[], Awaitable[T]], sink: Sink) -> T:
         """What Telegram answers in the end, however long it takes. Raises Rejected."""
         pauses = _Pauses()
         while True:
             try:
-                answer = await ask()
+                answer = await self._ask(ask)
             except Contested as error:
                 pause = self._contested_pause
                 logger.warning("%s; asking again in %g s", error, pause)
+                await self._report(str(error), sink)
             except (RateLimited, Unavailable) as error:
                 pause = error.retry_after or pauses.longer()
                 logger.log(
@@ -107,18 +133,44 @@ class TelegramChannel:
             await self._clock.sleep(pause)
 
     async def _take(self, batch: Sequence[object], me: Me, sink: Sink) -> None:
-        """Store a batch in order of its numbers, moving the offset along. Raises StoreError at the first failure."""
-        numbered = [(update_id(raw), raw) for raw in batch]
-        for number, raw in sorted(numbered, key=lambda item: -1 if item[0] is None else item[0]):
-            await self._take_one(number, raw, me, sink)
-            if number is not None:
-                self._offset = number + 1
+        """Store a batch, chats side by side, each in order of its numbers; then move the offset past what is stored.
+
+        Raises StoreError when some of it cannot be stored: then the offset stops short of the first such number.
+        """
+        numbered = [(-1 if (number := update_id(raw)) is None else number, raw) for raw in batch]
+        chats: dict[object, list[tuple[int, object]]] = {}
+        for place, (number, raw) in enumerate(sorted(numbered, key=lambda item: item[0])):
+            chats.setdefault(_chat(raw) or place, []).append((number, raw))
+        ends = await asyncio.gather(
+            *(self._take_chat(each, me, sink) for each in chats.values()), return_exceptions=True
+        )
+        failures = []
+        for end in ends:
+            if isinstance(end, BaseException):
+                raise end
+            if end is not None:
+                failures.append(end)
+        first = min((number for number, _ in failures), default=None)
+        stored = [number for number, _ in numbered if number >= 0 and (first is None or number < first)]
+        if stored:
+            self._offset = max(stored) + 1
+        if failures:
+            raise failures[0][1]
+
+    async def _take_chat(
+        self, numbered: Sequence[tuple[int, object]], me: Me, sink: Sink
+    ) -> tuple[int, StoreError] | None:
+        """Store updates one after the other, up to the first that the disk refuses; returns that one's number."""
+        for number, raw in numbered:
+            try:
+                await self._take_one(None if number < 0 else number, raw, me, sink)
+            except StoreError as error:
+                return number, error
+        return None
 
     async def _take_one(self, number: int | None, raw: object, me: Me, sink: Sink) -> None:
         try:
-            match read(raw, me, self._allowlist):
-                case Denied(user, chat):
-                    logger.info("update %s: user %s may not talk to the bot in chat %s", number, user, chat)
+            match read(raw, me):
                 case Ignored(reason):
                     logger.debug("update %s: %s", number, reason)
                 case inbound:
@@ -140,9 +192,24 @@ class TelegramChannel:
             external_id = f"unnumbered-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
             if external_id in self._unnumbered:
                 return
-            self._unnumbered = {external_id, *list(self._unnumbered)[:99]}
         await sink.set_aside(CHANNEL, external_id, text, reason)
+        if number is None:
+            self._unnumbered = {external_id, *list(self._unnumbered)[:99]}
         logger.warning("update %s was set aside: %s", external_id, reason)
+
+    async def _report(self, problem: str, sink: Sink) -> None:
+        """Tell the owner, at most once an hour."""
+        now = self._clock.monotonic()
+        if self._reported is None or now - self._reported >= _REPORT_EVERY:
+            self._reported = now
+            await sink.report(CHANNEL, problem)
+
+
+def _chat(raw: object) -> str:
+    """The chat that an update belongs to, as far as that can be told without understanding it; empty if not."""
+    for name in ("message", "chat", "id"):
+        raw = raw.get(name) if isinstance(raw, dict) else None
+    return "" if raw is None else str(raw)
 
 
 class _Pauses:

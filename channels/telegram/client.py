@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import httpx
 from telegram import Bot, LinkPreviewOptions, MessageEntity
@@ -24,6 +24,7 @@ from telegram.error import (
     NetworkError,
     RetryAfter,
     TelegramError,
+    TimedOut,
 )
 from telegram.request import HTTPXRequest
 
@@ -31,7 +32,7 @@ from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.channels.telegram.updates import Me
 from kenobot.errors import RateLimited, Rejected, Unavailable
 from kenobot.ports import Part, Span
-from kenobot.secrets import BLOT
+from kenobot.secrets import Redactor
 
 logger = logging.getLogger(__name__)
 
@@ -40,6 +41,11 @@ TOKEN_REFUSED: Final = "The bot token was refused by Telegram: get a new one fro
 _MOST_ENTITIES: Final = 100
 # Bot.getUpdates exists and would parse the whole batch at once; this spelling asks for the raw one without a warning.
 _RAW_GET_UPDATES: Final = "getUpdates_"
+_LONGEST_PAUSE: Final = 86_400.0  # seconds
+
+
+class TokenRefused(Rejected):
+    """Telegram does not know this bot token."""
 
 
 class Contested(Unavailable):
@@ -54,7 +60,8 @@ class Client:
     """
 
     def __init__(self, settings: TelegramSettings) -> None:
-        self._token = settings.token.get_secret_value()
+        token = settings.token.get_secret_value()
+        self._redact = Redactor([token])
         self._poll_seconds = settings.poll_seconds
         self._deadline = settings.request_seconds
         # The library warns at each RetryAfter until one opts in to durations as timedelta.
@@ -71,7 +78,7 @@ class Client:
             _request(16, self._deadline, certificates),
         )
         self._bot = Bot(
-            self._token, base_url=settings.base_url, get_updates_request=self._requests[0], request=self._requests[1]
+            token, base_url=settings.base_url, get_updates_request=self._requests[0], request=self._requests[1]
         )
         self._preview: LinkPreviewOptions | None = LinkPreviewOptions(is_disabled=True)
         self._users = 0
@@ -94,6 +101,8 @@ class Client:
     async def me(self) -> Me:
         async with self._call():
             user = await self._bot.get_me()
+            if not isinstance(user.id, int) or not isinstance(user.username, str | None):
+                raise TypeError("a user whose fields have the wrong kind")
         return Me(user.id, user.username or "")
 
     async def updates(self, offset: int | None) -> Sequence[object]:
@@ -108,13 +117,23 @@ class Client:
         return answer
 
     async def send(self, chat: str, part: Part) -> str:
-        """Send `part` and return its message id. If Telegram dislikes the formatting, the plain text goes instead."""
-        spans = part.spans[:_MOST_ENTITIES]
-        async with self._call():
+        """Send `part` and return its message id. If Telegram dislikes the formatting, the plain text goes instead.
+
+        A group that has become a supergroup has a new id: then it goes there.
+        """
+        spans, moved = part.spans[:_MOST_ENTITIES], False
+        async with self._sending():
             while True:
                 preview = self._preview
                 try:
                     return await self._send(chat, part.text, spans, preview)
+                except ChatMigrated as error:
+                    if moved:
+                        raise
+                    moved, chat = True, str(error.new_chat_id)
+                    logger.warning(
+                        "a group is a supergroup now: where its old id stands in the settings, write %s", chat
+                    )
                 except BadRequest as error:
                     complaint = error.message.lower()
                     if spans and "entit" in complaint:
@@ -141,6 +160,15 @@ class Client:
             async with self, asyncio.timeout(self._deadline + wait):
                 yield
 
+    @asynccontextmanager
+    async def _sending(self) -> AsyncIterator[None]:
+        """A call with an answer in it, which had better wait until the owner has mended a refused token."""
+        try:
+            async with self._call():
+                yield
+        except TokenRefused as error:
+            raise Unavailable(str(error)) from None
+
     @contextmanager
     def _our_errors(self) -> Iterator[None]:
         """Raise ours for the library's. Never chained: theirs may quote the address, and so the token."""
@@ -150,19 +178,19 @@ class Client:
             raise self._translated(error) from None
         except TimeoutError:
             raise Unavailable("Telegram did not answer in time; KenoBot tries again") from None
-        except (AttributeError, LookupError, TypeError, ValueError) as error:
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             logger.debug("unexpected form of Telegram's answer: %s", type(error).__name__)
             raise Unavailable("Telegram's answer could not be understood; KenoBot tries again") from None
 
     def _translated(self, error: TelegramError) -> RateLimited | Unavailable | Rejected:
-        reason = str(error).replace(self._token, BLOT).strip(". ")[:200]
+        reason = self._redact(str(error)).strip(". ")[:200]
         if _not_json(error):
             return Unavailable("The server at Telegram's address did not speak the Bot API; KenoBot tries again")
         match error:
             case RetryAfter():
                 return RateLimited("Telegram asks for a pause; KenoBot waits and tries again", _seconds(error))
             case InvalidToken() | EndPointNotFound():
-                return Rejected(TOKEN_REFUSED)
+                return TokenRefused(TOKEN_REFUSED)
             case Conflict() if "webhook" in reason.lower():
                 return Rejected(
                     "Telegram gives this bot's messages to a webhook: "
@@ -174,7 +202,7 @@ class Client:
                 )
             case ChatMigrated():
                 return Rejected(
-                    f"This group is now a supergroup: write {error.new_chat_id} in place of its old id in the settings"
+                    f"This group has become a supergroup, and that one another: its newest id is {error.new_chat_id}"
                 )
             case Forbidden():
                 return Rejected(f"Telegram does not let the bot write there ({reason}): unblock it or invite it again")
@@ -191,6 +219,43 @@ class _NotJson(TelegramError):
 
 
 class _Request(HTTPXRequest):
+    """The library's, with requests that are never broken off.
+
+    httpcore takes the connection of a request that is cancelled in the moment of its answer for busy, for ever: after a
+    few evenings of typing notices that end early, none was left for replies. So a request whose caller has gone goes
+    on by itself, for `longest` seconds at most.
+    """
+
+    longest = 60.0
+    _going: set[asyncio.Task[tuple[int, bytes]]] | None = None
+
+    async def do_request(self, *arguments: Any, **options: Any) -> tuple[int, bytes]:
+        task = asyncio.create_task(self._do_request(*arguments, **options))
+        self._going = going = self._going or set()
+        going.add(task)
+        task.add_done_callback(self._is_done)
+        return await asyncio.shield(task)
+
+    async def _do_request(self, *arguments: Any, **options: Any) -> tuple[int, bytes]:
+        try:
+            async with asyncio.timeout(self.longest):
+                return await super().do_request(*arguments, **options)
+        except TimeoutError:
+            raise TimedOut from None
+
+    def _is_done(self, task: asyncio.Task[tuple[int, bytes]]) -> None:
+        if self._going is not None:
+            self._going.discard(task)
+        if not task.cancelled():
+            task.exception()  # seen, even if nobody waits any more
+
+    async def shutdown(self) -> None:
+        for task in self._going or ():
+            task.cancel()
+        if self._going:
+            await asyncio.wait(self._going)
+        await super().shutdown()
+
     @staticmethod
     def parse_json_payload(payload: bytes) -> dict[str, object]:
         """As the library does, but without writing the whole body into the log: an error page may quote the token."""
@@ -204,7 +269,7 @@ class _Request(HTTPXRequest):
 
 
 def _request(connections: int, seconds: float, certificates: ssl.SSLContext) -> HTTPXRequest:
-    return _Request(
+    request = _Request(
         connection_pool_size=connections,
         read_timeout=seconds,
         write_timeout=seconds,
@@ -212,6 +277,8 @@ def _request(connections: int, seconds: float, certificates: ssl.SSLContext) -> 
         pool_timeout=seconds,
         httpx_kwargs={"verify": certificates},
     )
+    request.longest = 2 * seconds
+    return request
 
 
 def _not_json(error: BaseException | None) -> bool:
@@ -222,9 +289,11 @@ def _not_json(error: BaseException | None) -> bool:
     return False
 
 
-def _seconds(error: RetryAfter) -> float:
-    pause = error.retry_after
-    return pause.total_seconds() if isinstance(pause, timedelta) else float(pause)
+def _seconds(error: RetryAfter) -> float | None:
+    """How long Telegram asks to wait, a day at most; None when what it says is no time to wait."""
+    pause: object = error.retry_after
+    seconds = pause.total_seconds() if isinstance(pause, timedelta) else pause
+    return min(float(seconds), _LONGEST_PAUSE) if isinstance(seconds, int | float) and seconds > 0 else None
 
 
 def _entity(span: Span) -> MessageEntity:

@@ -8,7 +8,6 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr, ValidationError
 
-from kenobot.channels.telegram.allow import Allowlist
 from kenobot.ports import Inbound
 
 CHANNEL: Final = "telegram"
@@ -20,14 +19,6 @@ class Me:
 
     id: int
     username: str
-
-
-@dataclass(frozen=True, slots=True)
-class Denied:
-    """Somebody who may not talk to the bot."""
-
-    user: str
-    chat: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +91,10 @@ def update_id(raw: object) -> int | None:
     return number if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 2**62 else None
 
 
-def read(raw: object, me: Me, allowlist: Allowlist) -> Inbound | Denied | Ignored:
+def read(raw: object, me: Me) -> Inbound | Ignored:
     """What an update asks of the bot. Pure. Raises Malformed; its text names the fields at fault, never their content.
 
-    In groups only what mentions the bot or replies to it is for the bot.
+    In groups only what mentions the bot or replies to it is for the bot. Who may talk to it is for the core to say.
     """
     number = update_id(raw)
     if number is None or not isinstance(raw, dict):
@@ -133,14 +124,11 @@ def read(raw: object, me: Me, allowlist: Allowlist) -> Inbound | Denied | Ignore
         mentioned, text = strip_mention(text, me.username)
         if not mentioned and (replied is None or replied.id != me.id):
             return Ignored("a group message that is not for the bot")
-    user, chat = str(sender.id), str(message.chat.id)
-    if not allowlist.allows(user, chat):
-        return Denied(user, chat)
     return Inbound(
         channel=CHANNEL,
         external_id=str(number),
-        chat=chat,
-        user=user,
+        chat=str(message.chat.id),
+        user=str(sender.id),
         text=text,
         sent_at=datetime.fromtimestamp(message.date, UTC),
         user_name=_clean(" ".join(f"{sender.first_name} {sender.last_name}".split())),

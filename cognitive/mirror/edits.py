@@ -89,15 +89,11 @@ def home_of(connection: Connection, place: Place) -> list[store.Record]:
 def _arranged(connection: Connection, blocks: list[Block], place: Place, zone: ZoneInfo) -> list[Block]:
     home = {record.id: record for record in home_of(connection, place)}
     others = [block.record for block in blocks if block.record is not None and block.record not in home]
-    records = store.by_ids(connection, others)
-    guests = {
-        number: _item(record, zone)
-        for number, record in records.items()
-        if record.status == "active" and record.scope == place.scope
-    }
+    records = store.by_ids(connection, others, (place.scope,))
+    guests = {number: _item(record, zone) for number, record in records.items() if record.status == "active"}
     heirs: dict[int, int] = {}
     for number in others:
-        heir = store.successor(connection, number) if number not in guests else None
+        heir = store.successor(connection, number, (place.scope,)) if number not in guests else None
         if heir is not None and heir.id in home:
             heirs[number] = heir.id
     items = [_item(record, zone) for record in home.values()]
@@ -117,6 +113,7 @@ class _Edit:
         self._place = place
         self._zone = zone
         self._occasion = occasion
+        self._reach = (place.scope,)
         self.blocks: list[Block] = []
 
     def apply(self, found: str) -> int:
@@ -187,11 +184,11 @@ class _Edit:
         return said if said <= self._occasion.at else None
 
     def _changed(self, was: int, text: str) -> int | None:
-        before = store.get(self._connection, was)
+        before = store.get(self._connection, was, self._reach)
         if before is None or before.status != "active":
             return self._added(text)
         if self._place.kind == "slot":
-            if store.outworn(self._connection, was, text, self._cursor()):
+            if store.outworn(self._connection, before, text, self._cursor()):
                 return was
             return self._refused(was, admit(self._connection, self._candidate(text), self._occasion).record)
         known = self._known(text)
@@ -201,7 +198,7 @@ class _Edit:
         decision = supersede(self._connection, was, candidate, replace(self._occasion, day=before.day))
         if decision.record == was and before.text != text:
             event = self._event("reworded", was, before=before.text)
-            store.reword(self._connection, was, text, self._occasion.at, event)
+            store.reword(self._connection, before, text, self._occasion.at, event)
         if decision.record is not None:
             self._promote(decision.record)
         return self._refused(was, decision.record)
@@ -209,14 +206,14 @@ class _Edit:
     def _refused(self, was: int, record: int | None) -> int | None:
         """What the person wrote over is no longer said, even when memory does not take what they wrote instead."""
         if record is None:
-            forget(self._connection, was, self._occasion)
+            forget(self._connection, was, self._reach, self._occasion)
         return record
 
     def _removed(self, record: int) -> None:
         """Forget what was taken out of the file it belongs in; elsewhere it was only shown."""
-        known = store.get(self._connection, record)
+        known = store.get(self._connection, record, self._reach)
         if known is not None and path_of(known) == self._path:
-            forget(self._connection, record, self._occasion)
+            forget(self._connection, record, self._reach, self._occasion)
 
     def _our_own(self, text: str) -> int | None:
         """A record that came and went since the mirror was last in step, if it said `text`.
@@ -225,7 +222,7 @@ class _Edit:
         a person's word.
         """
         found = store.stillborn(self._connection, self._place.scope, key_of(text), self._cursor())
-        record = store.get(self._connection, found) if found is not None else None
+        record = store.get(self._connection, found, self._reach) if found is not None else None
         return found if record is not None and path_of(record) == self._path else None
 
     def _cursor(self) -> int:
@@ -240,10 +237,10 @@ class _Edit:
 
     def _promote(self, record: int) -> None:
         """What a person writes into MEMORY.md belongs there from now on."""
-        known = store.get(self._connection, record)
+        known = store.get(self._connection, record, self._reach)
         if self._place.kind == "core" and known is not None and known.tier != "core":
             event = self._event("promoted", record)
-            store.retier(self._connection, record, "core", self._occasion.at, event)
+            store.retier(self._connection, known, "core", self._occasion.at, event)
 
     def _event(self, kind: str, record: int, **data: store.Json) -> int:
         data = {"reason": f"the owner edited {self._path}", **data}

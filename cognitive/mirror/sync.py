@@ -21,6 +21,7 @@ from kenobot.cognitive.mirror import edits, files, layout
 from kenobot.cognitive.mirror.edits import Sheet
 from kenobot.cognitive.mirror.files import Place, Stamp, path_of, place_of
 from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.remember.admit import Occasion
 from kenobot.db import Connection, Database
 from kenobot.errors import StoreError
@@ -180,7 +181,8 @@ class Mirror:
         )
         found = await asyncio.to_thread(look)
         changed = {path for path, stamp in found.items() if self._seen.get(path) != stamp}
-        missing = (self._known if paths is None else self._known.intersection(paths)) - found.keys()
+        noted = self._known | self._problems.keys()
+        missing = (noted if paths is None else noted.intersection(paths)) - found.keys()
         touched = 0
         for path in sorted(changed | missing, key=_core_first):
             touched += await self._sync(path)
@@ -206,7 +208,7 @@ class Mirror:
         """The newest event, and the files of what has changed since the cursor."""
         cursor = self._cursor or 0
         touched = store.touched_since(connection, cursor)
-        records = store.by_ids(connection, [*touched, *(marked - set(touched))])
+        records = store.by_ids(connection, [*touched, *(marked - set(touched))], WHOLE_HOME)
         paths: set[str] = set(store.mirrored_with(connection, set(touched) - records.keys()))
         for record in records.values():
             if record.changed > cursor or record.id in marked:

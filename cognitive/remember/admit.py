@@ -6,6 +6,7 @@ Every decision is an event with its reason.
 
 import json
 import re
+import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,18 +14,21 @@ from kenobot import secrets
 from kenobot.cognitive import store
 from kenobot.cognitive.keys import key_of
 from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.reach import Reach
 from kenobot.db import Connection
-from kenobot.ports import Candidate, Decision
+from kenobot.ports import Candidate, Decision, Trust
 
 _LINE_BREAK = re.compile("\r\n|[\r\u2028\u2029\x85]")
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\U000e0000-\U000e007f]")  # the Tags block can carry a hidden text
+_BLANK = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})  # kinds of characters that show nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
     """When, where and by whom something asks to be remembered. `day` is the owner's calendar day, YYYY-MM-DD.
 
-    told: when it was said, where that is not `at`: a line that a person put into an older log.
+    told: when it was said, where that is not `at`: a line that a person put into an older log. by: what a guest who
+    speaks is called, as a plain name.
     """
 
     at: datetime
@@ -34,6 +38,11 @@ class Occasion:
     evidence: int | None = None
     policy: Policy = DEFAULT
     told: datetime | None = None
+    by: str = ""
+
+    def attributes(self, trust: Trust) -> str:
+        """What is kept of a record's origin besides its trust, as JSON."""
+        return json.dumps({"by": self.by} if self.by and trust == "guest" else {}, ensure_ascii=False)
 
 
 def clean(text: str, longest: int) -> str:
@@ -45,7 +54,7 @@ def clean(text: str, longest: int) -> str:
 def admit(connection: Connection, candidate: Candidate, occasion: Occasion) -> Decision:
     """Take `candidate` in, or not. The same one twice gives the same store once, and a surer belief."""
     text = clean(candidate.text, occasion.policy.longest_text)
-    if not text:
+    if all(unicodedata.category(char) in _BLANK for char in text):
         return _decided(connection, occasion, Decision("discarded", "there is nothing in it"))
     kind = secrets.find(text)
     if kind is not None:
@@ -60,8 +69,8 @@ def admit(connection: Connection, candidate: Candidate, occasion: Occasion) -> D
 
 
 def supersede(connection: Connection, old: int, candidate: Candidate, occasion: Occasion) -> Decision:
-    """Put `candidate` in the place of record `old`, which stays as history. Used when a person rewrote a line."""
-    before = store.get(connection, old)
+    """Put `candidate` in the place of record `old` of its scope, which stays as history: a person rewrote a line."""
+    before = store.get(connection, old, (candidate.scope,))
     decision = admit(connection, candidate, occasion)
     if before is None or decision.record in (None, old):
         return decision
@@ -74,9 +83,9 @@ def supersede(connection: Connection, old: int, candidate: Candidate, occasion: 
     return Decision("replaced", f"takes the place of {old}", decision.record)
 
 
-def forget(connection: Connection, record: int, occasion: Occasion) -> bool:
-    """Take a record out of sight, reversibly. False when there is no such live record."""
-    known = store.get(connection, record)
+def forget(connection: Connection, record: int, reach: Reach, occasion: Occasion) -> bool:
+    """Take a record out of sight, reversibly. False when there is no such live record within `reach`."""
+    known = store.get(connection, record, reach)
     if known is None or known.status != "active":
         return False
     _retire(connection, known, "forgotten", occasion)
@@ -91,8 +100,8 @@ def _create(connection: Connection, candidate: Candidate, text: str, key: str, o
     quoted = candidate.category == "preference" and candidate.trust in ("forward", "tool")
     cursor = connection.execute(
         "INSERT INTO record (form, category, scope, text, source, trust, confidence, importance, stability, tier, "
-        "valid_from, created, updated, last_seen, day, key, evidence, changed) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
+        "valid_from, created, updated, last_seen, day, key, evidence, attrs, changed) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
         (
             candidate.form,
             "fact" if quoted else candidate.category,
@@ -111,6 +120,7 @@ def _create(connection: Connection, candidate: Candidate, text: str, key: str, o
             occasion.day,
             key,
             json.dumps([occasion.evidence] if occasion.evidence is not None else []),
+            occasion.attributes(candidate.trust),
         ),
     )
     decision = Decision("created", "it is new", cursor.lastrowid)
@@ -142,8 +152,16 @@ def _rewrite(
 ) -> Decision:
     """A slot holds one text: the new one replaces the old, which stays in the event."""
     connection.execute(
-        "UPDATE record SET text = ?, updated = ?, last_seen = ?, trust = ?, day = ? WHERE id = ?",
-        (text, store.stamp(occasion.at), store.stamp(occasion.at), candidate.trust, occasion.day, known.id),
+        "UPDATE record SET text = ?, updated = ?, last_seen = ?, trust = ?, attrs = ?, day = ? WHERE id = ?",
+        (
+            text,
+            store.stamp(occasion.at),
+            store.stamp(occasion.at),
+            candidate.trust,
+            occasion.attributes(candidate.trust),
+            occasion.day,
+            known.id,
+        ),
     )
     decision = Decision("replaced", "a slot holds one text", known.id)
     _mark_changed(connection, decision, occasion, before=known.text)

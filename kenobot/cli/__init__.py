@@ -6,8 +6,9 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, cast
 
-from kenobot.cli import chat, config, memory, run, setup, signals, version
+from kenobot.cli import access, chat, config, mail, memory, run, setup, signals, version
 from kenobot.errors import ConfigError, KenobotError
+from kenobot.secrets import Redactor
 
 if TYPE_CHECKING:
     from kenobot.clock import Clock
@@ -43,7 +44,7 @@ def main(argv: Sequence[str] | None = None, clock: "Clock | None" = None) -> int
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
     except KenobotError as error:
-        for line in str(error).splitlines():
+        for line in Redactor()(str(error)).splitlines():  # it may tell what somebody else's plugin said
             print(f"kenobot: {line}", file=sys.stderr)
         return CONFIG if isinstance(error, ConfigError) else FAILED
 
@@ -61,6 +62,6 @@ def _parser() -> argparse.ArgumentParser:
         parents=[home],
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for module in (setup, chat, run, memory, signals, config, version):
+    for module in (setup, chat, run, access, mail, memory, signals, config, version):
         module.add(commands, home)
     return parser

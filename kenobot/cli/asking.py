@@ -60,8 +60,13 @@ def show(
 ) -> int:
     """Print the rows, or say on stderr that there are none. Returns the exit code."""
     if not rows:
-        print(nothing, file=sys.stderr)
-        return NOTHING
+        return say_no(nothing)
     for row in rows:
         print(json.dumps(row) if as_json else lines(row))
     return 0
+
+
+def say_no(why: str, code: int = NOTHING) -> int:
+    """Say on stderr why there is nothing to show for it. Returns the exit code."""
+    print(why, file=sys.stderr)
+    return code

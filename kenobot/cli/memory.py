@@ -40,12 +40,14 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
 
 def show(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import reading
+    from kenobot.cognitive.reach import WHOLE_HOME
     from kenobot.home import Home
     from kenobot.terminal import one_line
 
+    reach = WHOLE_HOME if arguments.scope is None else (arguments.scope,)
     try:
         with reading.database(Home.find(os.environ, arguments.home)) as connection:
-            rows = reading.records(connection, arguments.scope)
+            rows = reading.records(connection, reach)
     except reading.NothingYet as error:
         return asking.show([], arguments.json, _record, str(error))
     if arguments.json or not rows:

@@ -1,4 +1,7 @@
-"""What the command line reads from the database: read-only, from outside the running process."""
+"""What the command line reads from the database: read-only, from outside the running process.
+
+Whoever can run it here can read the home's files as well: it is the owner.
+"""
 
 import json
 import sqlite3
@@ -7,6 +10,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
+from kenobot.cognitive.reach import Reach, within
 from kenobot.errors import StoreCorrupt, StoreError
 from kenobot.home import Home
 
@@ -46,7 +50,7 @@ def signals(
     return _latest(
         connection,
         "select id, at, name, source, trace, payload from signal",
-        [("name = ?", name), ("trace = ?", trace), ("at >= ?", _stamp(since))],
+        [("name = ?", name), ("trace = ?", trace), ("at >= ?", stamp(since))],
         limit,
         parsed="payload",
     )
@@ -57,18 +61,18 @@ def events(connection: sqlite3.Connection, since: datetime | None = None, limit:
     return _latest(
         connection,
         "select id, at, session, actor, type, record_id, data from event",
-        [("at >= ?", _stamp(since))],
+        [("at >= ?", stamp(since))],
         limit,
         parsed="data",
     )
 
 
-def records(connection: sqlite3.Connection, scope: str | None = None) -> list[Row]:
-    """The live records, by scope, then in the order they were made."""
-    where, values = _where([("status = ?", "active"), ("scope = ?", scope)])
+def records(connection: sqlite3.Connection, reach: Reach) -> list[Row]:
+    """The live records within `reach`, by scope, then in the order they were made."""
+    where, scopes = within(reach)
     columns = "id, form, scope, text, category, status, trust, confidence, seen, created, updated"
-    query = f"select {columns} from record{where} order by scope, created, id"  # noqa: S608 - nothing from outside
-    return [dict(row) for row in connection.execute(query, values)]
+    query = f"select {columns} from record where status = 'active' and {where} order by scope, created, id"  # noqa: S608
+    return [dict(row) for row in connection.execute(query, scopes)]
 
 
 def _latest(
@@ -90,6 +94,6 @@ def _where(conditions: Sequence[tuple[str, object]]) -> tuple[str, list[object]]
     return (" where " + " and ".join(c for c, _ in asked) if asked else ""), [value for _, value in asked]
 
 
-def _stamp(moment: datetime | None) -> str | None:
+def stamp(moment: datetime | None) -> str | None:
     """Comparable with stored times as text, whether these end in `Z` or in `+00:00`."""
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%f") if moment else None

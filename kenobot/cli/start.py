@@ -25,6 +25,7 @@ def start(folder: str | None, clock: Clock | None, console: "ConsoleOptions | No
     if not channels:
         raise ConfigError("No channel is enabled: run `kenobot setup`, or talk right here with `kenobot chat`.")
     log.set_up(_level(loaded, console), loaded.settings.log.format, loaded.secrets())
+    log.guard()
     from kenobot import app, db
 
     clock = clock or SystemClock()

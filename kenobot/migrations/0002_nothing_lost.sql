@@ -75,13 +75,14 @@ CREATE TABLE person (
 
 -- Strangers who were given a code, until the owner approves it or it expires. The code itself is not kept.
 CREATE TABLE pairing (
-  channel TEXT NOT NULL,
-  user    TEXT NOT NULL,
-  chat    TEXT NOT NULL,
-  name    TEXT NOT NULL DEFAULT '',
-  salt    BLOB NOT NULL,
-  digest  BLOB NOT NULL,
-  created TEXT NOT NULL,
-  expires TEXT NOT NULL,
+  channel  TEXT NOT NULL,
+  user     TEXT NOT NULL,
+  chat     TEXT NOT NULL,
+  name     TEXT NOT NULL DEFAULT '',
+  language TEXT NOT NULL,
+  salt     BLOB NOT NULL,
+  digest   BLOB NOT NULL,
+  created  TEXT NOT NULL,
+  expires  TEXT NOT NULL,
   PRIMARY KEY (channel, user)
 ) WITHOUT ROWID;

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from pydantic import BaseModel, Field, SecretStr
 
 from kenobot.clock import Clock
-from kenobot.errors import ConfigError, RateLimited, Rejected, RemoteError, TruncatedReply, Unavailable
+from kenobot.errors import ConfigError, PromptTooLong, RateLimited, Rejected, RemoteError, TruncatedReply, Unavailable
 from kenobot.ports import Block, Delta, Plugin, Request, Role, Surroundings, Usage
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ _REFUSALS: dict[int, str] = {
     422: _MALFORMED,
 }
 _REFUSED = "Anthropic refused the request, and asking again will not help."
+
+_TOO_LONG = ("prompt is too long", "context window", "context limit", "context length")
 
 # An error inside a stream arrives under status 200: there only the API's own name for it tells what happened.
 _STATUS_OF: dict[str, int] = {
@@ -154,7 +156,14 @@ class AnthropicProvider:
             return RateLimited("Anthropic asks for a pause: its rate limit is reached." + mark, wait)
         if status >= 500 or status in (408, 409):
             return Unavailable("Anthropic cannot answer right now: try again in a few minutes." + mark, wait)
-        return Rejected(_REFUSALS.get(status, _REFUSED).format(model=self._settings.model) + mark)
+        refusal = _REFUSALS.get(status, _REFUSED).format(model=self._settings.model) + mark
+        return PromptTooLong(refusal) if status == 413 or _is_too_long(error) else Rejected(refusal)
+
+
+def _is_too_long(error: "APIStatusError") -> bool:
+    """Whether the API says that the prompt does not fit; it has no error name of its own for that."""
+    said = str(error.body or "")[:2000].lower()
+    return error.status_code in (200, 400) and any(phrase in said for phrase in _TOO_LONG)
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from aiohttp import web
 from lo_bot_api_emulator import LoBotApiEmulator
@@ -30,11 +30,15 @@ class Sent:
 
 
 class Telegram:
-    """The emulator on a loopback port of its own. `sent` is what the bot sent, in order."""
+    """The emulator on a loopback port of its own. `sent` is what the bot sent, in order.
+
+    acknowledged: the highest update id that the bot has confirmed by asking for later ones, 0 before the first.
+    """
 
     def __init__(self) -> None:
         self.emulator = LoBotApiEmulator(enable_control=True, max_updates=10_000, max_history=100)
         self.sent: list[Sent] = []
+        self.acknowledged = 0
         self._changed = asyncio.Condition()
         self._number = 0
         self._runner: web.AppRunner | None = None
@@ -60,8 +64,8 @@ class Telegram:
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self.port}/bot"
 
-    async def say(self, text: str, chat: str = OWNER, user: str = OWNER, **extra: Any) -> None:
-        """A person writes to the bot."""
+    async def say(self, text: str, chat: str = OWNER, user: str = OWNER, **extra: Any) -> int:
+        """A person writes to the bot; returns the update's id."""
         self._number += 1
         message = {
             "message_id": self._number,
@@ -71,7 +75,8 @@ class Telegram:
             "text": text,
             **extra,
         }
-        await self.emulator.enqueue_update({"message": message}, token=TOKEN)
+        identity: int = await self.emulator.enqueue_update({"message": message}, token=TOKEN)
+        return identity
 
     async def until(self, happy: Callable[[list[Sent]], bool], seconds: float = 30) -> list[Sent]:
         """Wait until what was sent makes `happy` true."""
@@ -91,8 +96,13 @@ class Telegram:
     async def _watch(
         self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
-        body = await request.read()
+        try:
+            body = await request.read()
+        except ConnectionResetError:  # the bot was killed in the middle of asking
+            return web.Response(status=400)
         response = await handler(request)
+        if "getupdates" in request.path.lower() and response.status == 200:
+            self.acknowledged = max(self.acknowledged, int((await _fields(request, body)).get("offset") or 0) - 1)
         if request.path.endswith("/sendMessage") and response.status == 200:
             fields = await _fields(request, body)
             async with self._changed:
@@ -108,9 +118,40 @@ async def _fields(request: web.Request, body: bytes) -> dict[str, Any]:
     return dict(await request.post())
 
 
+class Running(Protocol):
+    """A process that has been started; asyncio's own is one."""
+
+    @property
+    def pid(self) -> int: ...
+
+    @property
+    def returncode(self) -> int | None: ...
+
+    @property
+    def stderr(self) -> asyncio.StreamReader | None: ...
+
+    def send_signal(self, signal: int) -> None: ...
+
+    async def wait(self) -> int: ...
+
+
+Starter = Callable[[list[str], dict[str, str]], Awaitable[Running]]
+
+
+async def execute(command: list[str], environ: dict[str, str]) -> Running:
+    """Start `command` as a new process, with its stderr in a pipe."""
+    return await asyncio.create_subprocess_exec(
+        *command, stderr=asyncio.subprocess.PIPE, env=environ, cwd=Path(__file__).resolve().parents[2]
+    )
+
+
 @dataclass
 class Bot:
-    """`kenobot run` as a process of its own. `log` holds what it wrote to stderr over all its lives."""
+    """`kenobot run` as a process of its own. `log` holds what it wrote to stderr over all its lives.
+
+    wrap: a command that runs it, such as strace with its options. environ: added to its environment. starter: another
+    way to start it.
+    """
 
     home: Path
     telegram: Telegram
@@ -118,7 +159,10 @@ class Bot:
     start_at: str = ""
     extra: str = ""
     log: list[str] = field(default_factory=list)
-    process: asyncio.subprocess.Process | None = None
+    wrap: tuple[str, ...] = ()
+    environ: dict[str, str] = field(default_factory=dict)
+    starter: Starter = execute
+    process: Running | None = None
     _reader: asyncio.Task[None] | None = None
     _ready: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -133,30 +177,34 @@ class Bot:
             f"poll_seconds = 1\n{self.extra}"
         )
 
-    async def start(self) -> None:
-        """Start it and wait until it says that it is ready."""
+    async def spawn(self) -> None:
+        """Start it and wait for nothing."""
         module = ["tests.integration.clocked", self.start_at] if self.start_at else ["kenobot"]
         self._ready.clear()
-        self.process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            *module,
-            "run",
-            "--home",
-            str(self.home),
-            stderr=asyncio.subprocess.PIPE,
-            env={**os.environ, "TELEGRAM_BOT_TOKEN": TOKEN, "ANTHROPIC_API_KEY": KEY},
-            cwd=Path(__file__).resolve().parents[2],
+        self.process = await self.starter(
+            [*self.wrap, sys.executable, "-m", *module, "run", "--home", str(self.home)],
+            {**os.environ, "TELEGRAM_BOT_TOKEN": TOKEN, "ANTHROPIC_API_KEY": KEY, **self.environ},
         )
         self._reader = asyncio.create_task(self._read(self.process))
+
+    async def comes_up(self, seconds: float = 30) -> bool:
+        """Wait until it says that it is ready, or has ended; which of the two."""
+        assert self.process is not None
         waiting = asyncio.create_task(self._ready.wait())
         ended = asyncio.create_task(self.process.wait())
-        async with asyncio.timeout(30):
-            await asyncio.wait({waiting, ended}, return_when=asyncio.FIRST_COMPLETED)
-        waiting.cancel()
-        if not self._ready.is_set():
+        try:
+            async with asyncio.timeout(seconds):
+                await asyncio.wait({waiting, ended}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            waiting.cancel()
+            ended.cancel()
+        return self._ready.is_set()
+
+    async def start(self) -> None:
+        """Start it and wait until it says that it is ready."""
+        await self.spawn()
+        if not await self.comes_up():
             raise AssertionError("kenobot did not start:\n" + "".join(self.log[-20:]))
-        ended.cancel()
 
     async def kill(self) -> None:
         """kill -9."""
@@ -166,17 +214,26 @@ class Bot:
         """SIGTERM; returns the exit code."""
         return await self._end(signal.SIGTERM)
 
-    async def _end(self, number: int) -> int:
+    async def ended(self, seconds: float = 15) -> int:
+        """Wait for its end; returns the exit code, negative for a signal."""
         assert self.process is not None
-        if self.process.returncode is None:
-            self.process.send_signal(number)
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(seconds):
             code = await self.process.wait()
         if self._reader is not None:
             await self._reader
         return code
 
-    async def _read(self, process: asyncio.subprocess.Process) -> None:
+    def signal(self, number: int) -> None:
+        """Send it a signal, unless it has ended."""
+        assert self.process is not None
+        if self.process.returncode is None:
+            self.process.send_signal(number)
+
+    async def _end(self, number: int) -> int:
+        self.signal(number)
+        return await self.ended()
+
+    async def _read(self, process: Running) -> None:
         assert process.stderr is not None
         async for line in process.stderr:
             text = line.decode("utf-8", "replace")

@@ -13,7 +13,7 @@ from llmock.pytest_plugin import LLMock
 from pydantic import SecretStr
 
 from kenobot.clock import SystemClock
-from kenobot.errors import RateLimited, Rejected, RemoteError, TruncatedReply, Unavailable
+from kenobot.errors import PromptTooLong, RateLimited, Rejected, RemoteError, TruncatedReply, Unavailable
 from kenobot.ports import Block, Delta, Message, Request, Surroundings, Usage
 from kenobot.providers.anthropic import AnthropicProvider, AnthropicSettings, build
 from kenobot.testing.provider import ask, collect
@@ -138,7 +138,7 @@ async def test_pings_keep_a_slow_answer_alive_until_its_time_is_up(make: Maker) 
         (402, "billing_error", Rejected, "add credit"),
         (403, "permission_error", Rejected, "refused the API key"),
         (404, "not_found_error", Rejected, "does not know the model some-model"),
-        (413, "request_too_large", Rejected, "too long"),
+        (413, "request_too_large", PromptTooLong, "too long"),
         (418, "teapot_error", Rejected, "asking again will not help"),
         (422, "invalid_request_error", Rejected, "refused the request"),
         (409, "conflict_error", Unavailable, "try again"),
@@ -266,7 +266,7 @@ async def test_llmock_understands_us(llmock: LLMock, make: Maker) -> None:
         (lambda server: server.rate_limit(retry_after=2), RateLimited),
         (lambda server: server.fail(529, retry_after=2), Unavailable),
         (lambda server: server.outage(), Unavailable),
-        (lambda server: server.context_overflow(), Rejected),
+        (lambda server: server.context_overflow(), PromptTooLong),
         (lambda server: server.disconnect(after_chunks=3), Unavailable),
         (lambda server: server.corrupt(after_chunks=3), Unavailable),
         (lambda server: server.truncate(after_chunks=3), TruncatedReply),

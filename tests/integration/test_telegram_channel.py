@@ -18,10 +18,13 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession, web
 
+from kenobot.bus import Bus
 from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.errors import KenobotError, RateLimited, Rejected, StoreFull, Unavailable
 from kenobot.ports import Inbound, Outbound, Part, Span
+from kenobot.signals import CHANNEL_DOWN
+from kenobot.supervise import keep_running
 from kenobot.testing.clock import EagerClock
 
 TOKEN = "123456789:" + "canary-" * 5
@@ -47,6 +50,7 @@ class Box:
         self.aside: list[tuple[str, str]] = []
         self.reports: list[str] = []
         self.failures: deque[Exception] = deque()
+        self.refused: set[str] = set()
         self.watch: Callable[[Inbound], None] = lambda inbound: None
         self._changed = asyncio.Condition()
 
@@ -54,6 +58,8 @@ class Box:
         self.watch(inbound)
         if self.failures:
             raise self.failures.popleft()
+        if inbound.user in self.refused:
+            return False
         async with self._changed:
             new = all(seen.external_id != inbound.external_id for seen in self.inbounds)
             if new:
@@ -341,9 +347,10 @@ async def test_a_message_that_breaks_the_program_costs_itself(channel: TelegramC
     assert (box.ids, box.aside) == (["2"], [("1", "taking it in failed: ValueError")])
 
 
-async def test_strangers_never_reach_the_sink(channel: TelegramChannel, telegram: FakeTelegram) -> None:
-    """Who is not allowed costs neither a call nor a byte on disk, and is confirmed like anybody."""
+async def test_what_the_core_turns_away_is_confirmed(channel: TelegramChannel, telegram: FakeTelegram) -> None:
+    """A stranger's message is handed in like anybody's, refused there, and never comes again."""
     box = Box()
+    box.refused.add("666")
     telegram.answers("getUpdates", Answer([update(1, user=666), update(2)]))
     await until_idle(channel, telegram, box)
     assert box.ids == ["2"]
@@ -424,6 +431,18 @@ async def test_a_second_reader_is_outwaited(
     assert box.ids == ["1"]
     assert clock.slept == [51]
     assert "Another program reads this bot's messages" in caplog.text
+    assert box.reports == ["Another program reads this bot's messages with the same token: stop it or get a new token"]
+
+
+async def test_a_second_reader_that_stays_is_reported_once_an_hour(
+    channel: TelegramChannel, telegram: FakeTelegram, clock: EagerClock
+) -> None:
+    """The owner is told, not pestered."""
+    box = Box()
+    telegram.answers("getUpdates", *[Answer(status=409, error="Conflict: other getUpdates request")] * 150)
+    await until_idle(channel, telegram, box)
+    assert clock.slept == [30] * 150
+    assert len(box.reports) == 2
 
 
 async def test_a_silent_server_is_given_up_on(telegram: FakeTelegram, clock: EagerClock) -> None:
@@ -431,6 +450,104 @@ async def test_a_silent_server_is_given_up_on(telegram: FakeTelegram, clock: Eag
     telegram.answers("getMe", Answer(hang=True))
     await until_idle(channel_at(telegram.base_url, clock, request_seconds=0.2), telegram, Box())
     assert clock.slept[0] == 1
+
+
+async def test_a_batch_is_stored_side_by_side_and_each_chat_in_order(
+    channel: TelegramChannel, telegram: FakeTelegram
+) -> None:
+    """All chats of a batch wait for the disk at once, the messages of one chat one after the other."""
+    under_way: set[int] = set()
+    most = 0
+
+    class Slow(Box):
+        async def __call__(self, inbound: Inbound) -> bool:
+            nonlocal most
+            assert int(inbound.chat) not in under_way, "two messages of a chat at once"
+            under_way.add(int(inbound.chat))
+            most = max(most, len(under_way))
+            await asyncio.sleep(0.001)
+            under_way.discard(int(inbound.chat))
+            return await super().__call__(inbound)
+
+    box = Slow()
+    batch = [update(number, user=1 + number % 5) for number in range(40)]
+    telegram.answers("getUpdates", Answer(list(reversed(batch))), Answer([]))
+    await until_idle(channel, telegram, box)
+    assert most == 5
+    for user in range(1, 6):
+        mine = [int(inbound.external_id) for inbound in box.inbounds if inbound.chat == str(user)]
+        assert mine == [number for number in range(40) if 1 + number % 5 == user]
+    assert telegram.offsets() == [None, "40", None]
+
+
+async def test_nothing_after_what_the_disk_refused_is_confirmed(
+    channel: TelegramChannel, telegram: FakeTelegram, clock: EagerClock
+) -> None:
+    """Other chats go on, the refused chat keeps its order, and the offset stops short of the refused number."""
+    box, refusals = Box(), 1
+
+    def watch(inbound: Inbound) -> None:
+        nonlocal refusals
+        if inbound.external_id == "3" and refusals:
+            refusals -= 1
+            raise StoreFull("The disk is full.")
+
+    box.watch = watch
+    batch = [update(1, user=1), update(2, user=2), update(3, user=1), update(4, user=2), update(5, user=1)]
+    telegram.answers("getUpdates", Answer(batch), Answer(batch[2:]), Answer([]))
+    await until_idle(channel, telegram, box)
+    assert [inbound.external_id for inbound in box.inbounds if inbound.chat == "1"] == ["1", "3", "5"]
+    assert [inbound.external_id for inbound in box.inbounds if inbound.chat == "2"] == ["2", "4"]
+    assert telegram.offsets() == [None, "3", "6", None]
+    assert clock.slept == [1]
+
+
+async def test_life_is_shown_by_every_request_that_ends(telegram: FakeTelegram, clock: EagerClock) -> None:
+    """Well or badly; while one hangs, nothing is heard; while the channel itself rests or stores, nobody is mute."""
+    channel, box = channel_at(telegram.base_url, clock), Box()
+    assert (channel.heard, channel.patience) == (None, 21)
+    seen: list[bool] = []
+
+    def watch(inbound: Inbound) -> None:
+        before = channel.heard
+        clock.advance(1000)
+        assert before is not None and channel.heard is not None
+        seen.append(channel.heard - before == 1000)
+
+    box.watch = watch
+    telegram.answers("getUpdates", Answer(status=502, body=HTML), Answer([update(1)]))
+    async with running(channel, box):
+        await telegram.idle.wait()
+        assert channel.heard == clock.monotonic()
+        clock.advance(50)
+        assert channel.heard == clock.monotonic() - 50, "a poll under way is no sign of life"
+    assert seen == [True]
+
+
+async def test_a_connection_that_died_silently_is_opened_anew(telegram: FakeTelegram, clock: EagerClock) -> None:
+    """Supervision cancels the run whose poll is never answered, and what came meanwhile arrives by the next one."""
+    channel, box, bus = channel_at(telegram.base_url, clock), Box(), Bus(clock)
+    channel._patience = 0.2  # shorter than the client's own deadline, as if that had failed
+    down: list[str] = []
+    bus.bell(CHANNEL_DOWN, lambda envelope: down.append(str(envelope.payload["error"])))
+    telegram.answers("getUpdates", Answer(hang=True), Answer([update(1)]), Answer([]))
+    task = asyncio.create_task(keep_running(channel, box, bus, clock))
+    await box.holds(1)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert box.ids == ["1"]
+    assert down[0].startswith("telegram has not answered for 0.2 seconds")
+    await bus.close()
+
+
+async def test_a_poll_that_hangs_ends_at_its_own_deadline(telegram: FakeTelegram, clock: EagerClock) -> None:
+    """Long before supervision loses patience."""
+    channel, box = channel_at(telegram.base_url, clock, request_seconds=0.1), Box()
+    telegram.answers("getUpdates", Answer(hang=True), Answer([update(1)]))
+    async with running(channel, box):
+        await box.holds(1)
+    assert clock.slept == [1]
+    assert channel.patience > 1 + 0.1
 
 
 # ── sending ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -482,11 +599,38 @@ async def test_refused_formatting_costs_the_formatting_only(channel: TelegramCha
     assert len(telegram.calls) == 4
 
 
+MOVED = Answer(
+    status=400,
+    error="Bad Request: group chat was upgraded to a supergroup chat",
+    parameters={"migrate_to_chat_id": -1005},
+)
+
+
+async def test_a_group_that_became_a_supergroup_gets_its_answer(
+    channel: TelegramChannel, telegram: FakeTelegram, caplog: pytest.LogCaptureFixture
+) -> None:
+    """At its new id, which the log names for the settings."""
+    telegram.answers("sendMessage", MOVED)
+    assert await channel.send(outbound("hi", Span("bold", 0, 2))) == "77"
+    assert [fields["chat_id"] for _, fields in telegram.calls] == [CHAT, "-1005"]
+    assert all("entities" in fields for _, fields in telegram.calls)
+    assert "-1005" in caplog.text
+
+
+async def test_a_group_that_moves_on_and_on_is_not_followed_for_ever(
+    channel: TelegramChannel, telegram: FakeTelegram
+) -> None:
+    """Two moves during one send are no move at all."""
+    telegram.answers("sendMessage", MOVED, MOVED)
+    with pytest.raises(Rejected, match="supergroup"):
+        await channel.send(outbound())
+    assert len(telegram.calls) == 2
+
+
 REFUSALS = [
     (Answer(status=400, error="Bad Request: chat not found"), Rejected),
     (Answer(status=403, error="Forbidden: bot was blocked by the user"), Rejected),
-    (Answer(status=400, error="group upgraded", parameters={"migrate_to_chat_id": -1005}), Rejected),
-    (Answer(status=401, error="Unauthorized"), Rejected),
+    (Answer(status=401, error="Unauthorized"), Unavailable),
     (Answer(status=429, error="Too Many Requests", parameters={"retry_after": 3}), RateLimited),
     (Answer(status=429, error="Too Many Requests"), Unavailable),
     (Answer(status=500, error="Internal"), Unavailable),

@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from kenobot.cognitive import store
 from kenobot.cognitive.keys import key_of, normalise
 from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.recall.load import Pack, Query, Recall
 from kenobot.cognitive.remember.admit import Occasion, admit, clean, forget, supersede
 from kenobot.db import Connection, migrations
@@ -185,7 +186,7 @@ class Memory(RuleBasedStateMachine):
     @rule(candidate=_CANDIDATES, number=st.integers(1, 12))
     def rewrite(self, candidate: Candidate, number: int) -> None:
         """A person changes a line that the mirror shows."""
-        old = store.get(self.connection, number)
+        old = store.get(self.connection, number, WHOLE_HOME)
         if old is not None and old.status == "active" and not candidate.slot and old.form in ("note", "episode"):
             supersede(
                 self.connection, number, replace(candidate, scope=old.scope, form=candidate.form), _occasion(self.day)
@@ -194,7 +195,7 @@ class Memory(RuleBasedStateMachine):
     @rule(number=st.integers(1, 12))
     def take_away(self, number: int) -> None:
         """A person wants something forgotten."""
-        forget(self.connection, number, _occasion(self.day))
+        forget(self.connection, number, WHOLE_HOME, _occasion(self.day))
 
     @rule(days=st.integers(1, 40))
     def wait(self, days: int) -> None:
@@ -286,7 +287,7 @@ def test_nothing_of_another_scope_or_forgotten_is_ever_shown(kept: list[tuple[st
             candidate = Candidate("note", scope, f"line\n{mark}\nline", tier="core" if tier == "core" else "daily")
             decision = admit(connection, candidate, _occasion())
             if away and decision.record is not None:
-                assert forget(connection, decision.record, _occasion())
+                assert forget(connection, decision.record, WHOLE_HOME, _occasion())
             marks[mark] = (scope, away)
         for scopes in (("owner", chat), (chat,), ("user:fake-2", chat)):
             shown = _shown(Recall(_ZONE)(connection, Query(scopes, chat, _occasion().day, 6000)))

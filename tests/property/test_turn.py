@@ -5,7 +5,18 @@ from dataclasses import dataclass, field
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kenobot.errors import Fenced, RateLimited, Rejected, StoreError, StoreFull, TruncatedReply, Unavailable
+from kenobot.errors import (
+    Fenced,
+    PromptTooLong,
+    RateLimited,
+    Rejected,
+    RemoteError,
+    Resting,
+    StoreError,
+    StoreFull,
+    TruncatedReply,
+    Unavailable,
+)
 from kenobot.ports import Reply
 from kenobot.retry import RetryPolicy
 from kenobot.turn import (
@@ -21,6 +32,10 @@ from kenobot.turn import (
     Effect,
     Failed,
     Happening,
+    Obey,
+    Park,
+    Probe,
+    Probed,
     Process,
     Processed,
     Replied,
@@ -35,7 +50,15 @@ from kenobot.turn import (
 _STORE = st.sampled_from([StoreFull("full"), StoreError("locked")])
 _BUG = st.sampled_from([ValueError("a bug"), KeyError("key"), RecursionError("deep")])
 _REMOTE = st.sampled_from(
-    [Unavailable("down"), RateLimited("slow", 5), RateLimited("slow", 5000), TruncatedReply("cut"), Rejected("no")]
+    [
+        Unavailable("down"),
+        Resting("leave it"),
+        RateLimited("slow", 5),
+        RateLimited("slow", 5000),
+        TruncatedReply("cut"),
+        Rejected("no"),
+        PromptTooLong("too long"),
+    ]
 )
 _WRITE = st.none() | _STORE | _BUG
 _TROUBLE = st.fixed_dictionaries(
@@ -55,6 +78,7 @@ _POLICIES = st.builds(
     attempts=st.integers(1, 5),
     retry=st.builds(RetryPolicy, attempts=st.integers(1, 4)),
     longest_pause=st.just(30.0),
+    providers=st.integers(1, 3),
 )
 
 
@@ -67,11 +91,13 @@ class _World:
     """One message in a database, and whatever goes wrong around it. Every list of troubles ends, then all is well."""
 
     trouble: dict[str, list[object]]
+    providers: int = 1
     state: str = "pending"
     attempts: int = 0
     saved: Reply | None = None
     calls: int = 0
     claims: int = 0
+    parks: int = 0
     steps: int = 0
     asked_although_saved: int = 0
     ends: list[str] = field(default_factory=list)
@@ -90,7 +116,8 @@ class _World:
             case BuildContext():
                 self._fail("context")
                 return ContextBuilt()
-            case AskModel():
+            case AskModel(level):
+                assert level < self.providers
                 self.calls += 1
                 self.asked_although_saved += self.saved is not None
                 self._fail("model")
@@ -104,19 +131,29 @@ class _World:
                 self._fail("commit")
                 self._finish("answered", attempt)
                 return Committed()
-            case Apologise():
+            case Apologise() | Bury() | Park():
                 self._fail("tell")
-                self._finish("failed", attempt)
+                self._end(effect, attempt)
                 return Committed()
-            case Bury():
-                self._fail("tell")
-                self._finish("dead", attempt)
-                return Committed()
+            case Probe():
+                try:
+                    self._fail("model")
+                except RemoteError:
+                    return Probed(False)
+                return Probed(True)
             case Wait(seconds):
                 assert 0 <= seconds <= 60
                 return Waited()
-            case Stop():
-                raise AssertionError("nothing follows a stop")
+            case Obey() | Stop():
+                raise AssertionError("nobody gave an order, and nothing follows a stop")
+
+    def _end(self, ending: Effect, attempt: int) -> None:
+        if not isinstance(ending, Park):
+            self._finish("failed" if isinstance(ending, Apologise) else "dead", attempt)
+            return
+        if self.state != "claimed" or attempt != self.attempts:
+            raise Fenced("overtaken")
+        self.state, self.attempts, self.parks = "pending", self.attempts - 1, self.parks + 1
 
     def _checkpoint(self) -> None:
         """Goes ahead of the commit and stays when that fails, unless it fails itself."""
@@ -136,10 +173,15 @@ class _World:
             raise error
 
 
-def _drive(world: _World, policy: TurnPolicy, life: int | None) -> Turn:
-    """As the runner does. Dies after `life` steps, if that is given."""
-    turn, effect = Turn(), Claim()  # type: tuple[Turn, Effect]
-    done = 0
+def _drive(world: _World, policy: TurnPolicy, life: int | None) -> None:
+    """As loop and runner do: again and again while it is parked. Dies after `life` steps, if that is given."""
+    world.providers, done, turn = policy.providers, 0, Turn()
+    while done == 0 or turn.parked:
+        turn, done = _drive_once(world, policy, life, done)
+
+
+def _drive_once(world: _World, policy: TurnPolicy, life: int | None, done: int) -> tuple[Turn, int]:
+    turn, effect = Turn(parks=world.parks), Claim()  # type: tuple[Turn, Effect]
     while not isinstance(effect, Stop):
         if done == life:
             raise _Killed
@@ -153,7 +195,7 @@ def _drive(world: _World, policy: TurnPolicy, life: int | None) -> Turn:
             happening = Failed(error)
         turn, effect = step(turn, happening, policy)
     assert turn.stage == "done"
-    return turn
+    return turn, done
 
 
 @given(_TROUBLE, _POLICIES)
@@ -192,8 +234,10 @@ def test_every_message_comes_to_exactly_one_end(trouble: dict[str, list[object]]
         assert world.state == "claimed", "it ended without a word"
         assert bugs >= 4, "it was parked before the burial had failed often enough"
     assert world.asked_although_saved == 0, "a reply that was paid for was asked for again"
-    assert world.claims <= policy.attempts + len(lives), "too many claims"
-    assert world.calls <= (policy.retry.attempts + policy.attempts) * len(lives), "too many calls of the model"
+    rounds = len(lives) + world.parks
+    assert world.claims <= policy.attempts + rounds, "too many claims"
+    most = 2 * (policy.retry.attempts * policy.providers + 1 + policy.attempts) * rounds
+    assert world.calls <= most, "too many calls of the model"
 
 
 @given(_TROUBLE, _POLICIES)

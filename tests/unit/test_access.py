@@ -4,11 +4,11 @@ import itertools
 
 import pytest
 
-from kenobot.access import Access
+from kenobot.access import Access, Roster
 from kenobot.ports import OWNER_SCOPE, chat_scope, user_scope
 from tests.samples import inbound
 
-_ACCESS = Access({"fake": ["1", "one"], "other": ["7"]})
+_ACCESS = Access({"fake": Roster.of(["1", "one"]), "other": Roster.of(["7"])})
 
 
 def test_the_owner_in_private_reads_and_writes_the_owners_memory() -> None:
@@ -65,7 +65,7 @@ def test_only_the_owner_in_private_ever_reads_the_owners_memory() -> None:
 
 def test_without_owners_there_is_no_owner() -> None:
     """Deny by default."""
-    access = Access({"fake": []})
+    access = Access({"fake": Roster()})
     assert not access.is_owner("fake", "")
     assert access.principal(inbound()).role == "guest"
 

@@ -2,10 +2,15 @@
 
 import asyncio
 import json
+from typing import Any
+
+import pytest
 
 from kenobot.audit import Audit
 from kenobot.db import Database
-from kenobot.signals import ALL, MEMORY_WRITTEN, MESSAGE_IN, MESSAGE_OUT, Envelope, Signal, Value
+from kenobot.errors import StoreError
+from kenobot.secrets import Redactor
+from kenobot.signals import ALL, CHANNEL_DOWN, MEMORY_WRITTEN, MESSAGE_IN, MESSAGE_OUT, Envelope, Signal, Value
 from kenobot.testing.clock import START
 from tests.samples import rows, scalar
 
@@ -26,9 +31,19 @@ async def test_people_s_words_are_not_kept(database: Database) -> None:
     assert json.loads(str(found[0][1])) == {"text": 23, "channel": "fake", "id": 3, "record": None}
 
 
+async def test_what_an_error_quotes_is_blotted_out(database: Database) -> None:
+    """A configured secret and what looks like one never get into the trail, and the rest of the sentence does."""
+    audit = Audit(database, 100, Redactor(["canary-of-mine"]))
+    audit.note(_envelope(CHANNEL_DOWN, channel="irc", error="irc://keno:s3cret@host refused canary-of-mine"))
+    await audit.flush()
+    told = json.loads(str(await scalar(database, "SELECT payload FROM signal")))
+    assert told == {"channel": "irc", "error": "[secret]@host refused [secret]"}
+
+
 async def test_every_signal_that_carries_words_says_so() -> None:
-    """The signals whose payload has a `text` declare it, and names are not given twice."""
-    assert {name for name, signal in ALL.items() if signal.texts} == {"message:in", "message:out", "memory:written"}
+    """Signals whose payload has a `text`, or the name that a stranger chose, declare it."""
+    carriers = {"message:in", "message:out", "memory:written", "pairing:asked"}
+    assert {name for name, signal in ALL.items() if signal.texts} == carriers
 
 
 async def test_the_trail_is_bounded(database: Database) -> None:
@@ -69,3 +84,22 @@ async def test_words_that_no_utf8_holds_do_not_cost_the_batch(database: Database
     audit.note(_envelope(user="fine"))
     await audit.flush()
     assert await scalar(database, "SELECT count(*) FROM signal") == 2
+
+
+async def test_a_disk_that_fails_delays_the_trail(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What could not be written is written with the next batch, in order."""
+    audit, original, failures = Audit(database, keep=100), database.write, [StoreError("full")]
+
+    async def write(*work: Any) -> Any:
+        if failures:
+            audit.note(_envelope(number=2))  # meanwhile
+            raise failures.pop()
+        return await original(*work)
+
+    monkeypatch.setattr(database, "write", write)
+    audit.note(_envelope(number=1))
+    with pytest.raises(StoreError):
+        await audit.flush()
+    await audit.flush()
+    payloads = [json.loads(str(row[0])) for row in await rows(database, "SELECT payload FROM signal ORDER BY id")]
+    assert payloads == [{"number": 1}, {"number": 2}]

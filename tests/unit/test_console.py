@@ -17,10 +17,10 @@ from prompt_toolkit.output import DummyOutput
 
 from kenobot.channels import console as module
 from kenobot.channels.console import Console, ConsoleOptions, ConsoleSettings, plugin, read_lines
-from kenobot.errors import Unavailable
+from kenobot.errors import StoreError, Unavailable
 from kenobot.ports import Inbound, Outbound, Part, Surroundings
 from kenobot.terminal import one_line, safe
-from kenobot.testing.clock import START, ManualClock
+from kenobot.testing.clock import START, EagerClock, ManualClock
 
 
 class Letterbox:
@@ -169,6 +169,25 @@ async def test_one_message_from_the_command_line(tmp_path: Path, pipe: tuple[int
     await channel.run(box)
     assert box.texts == ["two\nlines"]
     assert drained == [True]
+
+
+async def test_a_line_is_kept_until_the_disk_takes_it(tmp_path: Path, pipe: tuple[int, int]) -> None:
+    """Nobody else has it, and the same line twice would be two messages; what came after it follows it."""
+    box, failures, tried, clock = Letterbox(), [StoreError("full")] * 3, [], EagerClock()
+
+    async def sink(inbound: Inbound) -> bool:
+        tried.append(inbound.external_id)
+        if failures:
+            raise failures.pop()
+        return await box(inbound)
+
+    sink.set_aside, sink.report = box.set_aside, box.report  # type: ignore[attr-defined]
+    os.write(pipe[1], b"one\ntwo\n")
+    os.close(pipe[1])
+    await Console(ConsoleSettings(), Surroundings(tmp_path, clock, "Keno"), pipe[0]).run(sink)  # type: ignore[arg-type]
+    assert box.texts == ["one", "two"]
+    assert len(set(tried[:4])) == 1
+    assert clock.slept == [5, 5, 5]
 
 
 async def test_waiting_for_input_can_be_cancelled(tmp_path: Path, pipe: tuple[int, int]) -> None:

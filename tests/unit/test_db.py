@@ -494,3 +494,21 @@ async def test_a_number_is_never_given_twice(database: Database, table: str) -> 
     """Rows elsewhere refer to these numbers, so the newest row's must not come back after it was pruned."""
     sql = await scalar(database, "SELECT sql FROM sqlite_master WHERE name = ?", table)
     assert "PRIMARY KEY AUTOINCREMENT" in str(sql)
+
+
+async def test_what_another_process_writes_is_noticed_once(database: Database) -> None:
+    """Our own writes do not count; looking itself writes nothing."""
+    await database.changed_elsewhere()
+    assert not await database.changed_elsewhere()
+    await database.write(lambda connection: connection.execute("INSERT INTO state VALUES ('ours', '1')"))
+    assert not await database.changed_elsewhere()
+    foreign = connect(database._path)
+    foreign.execute("INSERT INTO state VALUES ('theirs', '1')")
+    foreign.close()
+    assert await database.changed_elsewhere()
+    assert not await database.changed_elsewhere()
+
+
+async def test_the_first_look_assumes_a_change(database: Database) -> None:
+    """Whoever looks for the first time cannot know what happened before."""
+    assert await database.changed_elsewhere()

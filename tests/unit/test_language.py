@@ -1,6 +1,7 @@
 """Spanish or English?"""
 
 import time
+from string import Formatter
 from typing import get_args
 
 import pytest
@@ -55,11 +56,19 @@ def test_a_long_text_is_not_read_to_its_end() -> None:
     assert time.perf_counter() - began < 0.1
 
 
+def gaps(sentence: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(sentence) if name is not None}
+
+
 @pytest.mark.parametrize("sentence", get_args(Sentence))
 def test_every_sentence_is_said_in_both_languages(sentence: Sentence) -> None:
-    """They differ, are one line, and hold no placeholder."""
+    """They differ, have the same gaps, and no gap is left once they are filled; only a list takes more than a line."""
     english, spanish = say(sentence, "en"), say(sentence, "es")
     assert english != spanish
-    for text in (english, spanish):
+    assert gaps(english) == gaps(spanish)
+    for language, text in (("en", english), ("es", spanish)):
         assert text == text.strip()
-        assert not set("\n{}%") & set(text)
+        assert "\n" not in text or "lines" in gaps(text)
+        filled = say(sentence, language, **{name: f"[{name}]" for name in gaps(text)})  # type: ignore[arg-type]
+        assert not set("{}%") & set(filled)
+        assert all(f"[{name}]" in filled for name in gaps(text))

@@ -1,8 +1,11 @@
 """The log says what happened, in one line, without secrets."""
 
+import gc
 import io
 import json
 import logging
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from typing import Literal
 
@@ -104,3 +107,48 @@ def test_levels_and_chatty_libraries(start: Start) -> None:
     assert "shown" in stream.getvalue()
     assert "HTTP Request" not in stream.getvalue()
     assert "gone" not in stream.getvalue()
+
+
+@pytest.fixture
+def guarded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The guard is up; every hook is as before afterwards."""
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    monkeypatch.setattr(sys, "unraisablehook", sys.__unraisablehook__)
+    monkeypatch.setattr(threading, "excepthook", threading.__excepthook__)
+    log.guard()
+
+
+def test_what_nobody_caught_is_logged_without_its_secrets(start: Start, guarded: None) -> None:
+    """In the program, in a thread and in a finalizer: one clean entry each, with its traceback."""
+    stream = start()
+    try:
+        raise_with(f"in the program with {SECRET}")
+    except ValueError as error:
+        sys.excepthook(ValueError, error, error.__traceback__)
+    thread = threading.Thread(target=raise_with, args=(f"in a thread with {SECRET}",), name="worker")
+    thread.start()
+    thread.join()
+
+    class Sick:
+        def __del__(self) -> None:
+            raise_with(f"in a finalizer with {TOKEN}")
+
+    Sick()
+    gc.collect()
+    written = stream.getvalue()
+    assert "critical kenobot.log: KenoBot broke down" in written
+    assert "worker broke down" in written
+    for where in ("in the program", "in a thread", "in a finalizer"):
+        assert f"ValueError: {where} with [secret]" in written
+    assert SECRET not in written
+    assert TOKEN not in written
+
+
+def test_hooks_of_somebody_else_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever watches threads and finalizers already goes on doing so."""
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    mine = print
+    monkeypatch.setattr(sys, "unraisablehook", mine)
+    monkeypatch.setattr(threading, "excepthook", mine)
+    log.guard()
+    assert (sys.unraisablehook, threading.excepthook) == (mine, mine)

@@ -14,7 +14,7 @@ from kenobot.bus import Bus
 from kenobot.db import Database
 from kenobot.errors import StoreError
 from kenobot.inbox import Inbox, Pending
-from kenobot.loop import AgentLoop
+from kenobot.loop import AgentLoop, Gate
 from kenobot.ports import Inbound
 from kenobot.signals import MESSAGE_IN, Envelope
 from kenobot.testing.clock import START, EagerClock
@@ -24,7 +24,9 @@ from tests.samples import inbound, rows, scalar
 class House:
     """A loop with real mail around it, whose turns do what `during` says and are then answered."""
 
-    def __init__(self, database: Database, *, parallel: int = 32, backlog: int = 1000) -> None:
+    def __init__(
+        self, database: Database, *, parallel: int = 32, backlog: int = 1000, chat_backlog: int = 1000
+    ) -> None:
         self.database = database
         self.clock = EagerClock()
         self.bus = Bus(self.clock)
@@ -36,8 +38,14 @@ class House:
         self.most_in_a_chat = 0
         self.parked: list[int] = []
         self._traces = 0
+        self.out_of_reach: set[str] = set()
+        self.back = asyncio.Event()
+        self.waits: list[float] = []
+        self.turned_away: list[str] = []
+        self.barred: set[str] = set()
+        gate = Gate(self._admits, self._turn_away, backlog, chat_backlog)
         self.loop = AgentLoop(
-            self.inbox, self.bus, self.clock, self._turn, self._trace, parallel=parallel, backlog=backlog
+            self.inbox, self.bus, self.clock, self._turn, self._until_back, self._trace, gate, parallel=parallel
         )
         self.bus.bell(MESSAGE_IN, self.loop.on_message_in)
 
@@ -45,7 +53,17 @@ class House:
         self._traces += 1
         return f"trace {self._traces}"
 
-    async def _turn(self, pending: Pending) -> None:
+    async def _admits(self, message: Inbound) -> bool:
+        return message.user not in self.barred
+
+    async def _turn_away(self, message: Inbound) -> None:
+        self.turned_away.append(message.chat)
+
+    async def _until_back(self, longest: float) -> None:
+        self.waits.append(longest)
+        await self.back.wait()
+
+    async def _turn(self, pending: Pending) -> bool:
         self.turns.append(pending)
         self.at_work[pending.session] += 1
         self.most_at_once = max(self.most_at_once, self.at_work.total())
@@ -55,7 +73,11 @@ class House:
             attempt = pending.attempts if pending.claimed else await self.inbox.claim(pending.id)
             if self.during is not None:
                 await self.during(pending)
+            if pending.inbound.text in self.out_of_reach:
+                await self.database.write(lambda c: mail.park(c, pending.id, attempt))
+                return False
             await self.database.write(lambda c: mail.finish(c, pending.id, attempt, "answered", START))
+            return True
         except asyncio.CancelledError:
             self.parked.append(pending.id)
             await self.inbox.release(pending.id, attempt)

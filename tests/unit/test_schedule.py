@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from kenobot.errors import StoreFull
 from kenobot.schedule import Schedule
 
 _TICK = 0.01
@@ -110,3 +111,26 @@ async def test_stop_lets_a_job_at_work_finish() -> None:
         release.set()
         await stopping
     assert ends == ["finished"]
+
+
+async def test_a_full_disk_is_logged_once_until_it_works_again(caplog: pytest.LogCaptureFixture) -> None:
+    """A job a second would else fill a disk that is full already; without a traceback, and anew after a success."""
+    schedule, runs, enough = Schedule(), 0, asyncio.Event()
+
+    async def job() -> None:
+        nonlocal runs
+        runs += 1
+        if runs == 9:
+            enough.set()
+        if runs != 5:
+            raise StoreFull("The disk is full.")
+
+    schedule.every(_TICK, "tick", job)
+    await schedule.start()
+    async with asyncio.timeout(10):
+        await enough.wait()
+    await schedule.stop()
+    assert [record.getMessage() for record in caplog.records if record.name == "kenobot.schedule"] == [
+        "scheduled job tick has to wait: The disk is full."
+    ] * 2
+    assert "Traceback" not in caplog.text

@@ -23,6 +23,16 @@ _SECRETS = [
     ("Mi contraseña es gato123", "a password"),
     ("la clave: perro99", "a password"),
     ("API_KEY=abc123def", "a password"),
+    ("DB_PASSWORD=hunter2x1", "a password"),
+    ("{'SMTP_PASSWORD': 'hunter2x1'}", "a password"),
+    ("aws_secret_access_key = wJalrXUtnFEMI9", "a password"),
+    ("The password for the office wifi is hunter2x1", "a password"),
+    ("la clave del wifi es perro99", "a password"),
+    ("la contraseña de la caja fuerte es gato123", "a password"),
+    ("refresh_token=abc123def", "a password"),
+    ("postgres://keno:s3cret@db.example/keno", "a password in an address"),
+    ("redis://:s3cret@cache", "a password in an address"),
+    ("Authorization: Bearer abcdefghij0123456789", "a bearer token"),
 ]
 
 
@@ -42,6 +52,16 @@ def test_a_secret_is_recognised_and_blotted_out(secret: str, kind: str) -> None:
         "My favourite colour is blue",
         "I forgot my password",
         "the password is long",
+        "the password for the wifi is on the fridge",
+        "the password policy is strict since 2024",
+        "the secret of good coffee is 92 degrees",
+        "the secret of a long life is sleep",
+        "la clave del éxito es la paciencia",
+        "the bearer of this letter is Adrian",
+        "https://example.org:8080/path?q=a@b",
+        "write to adrian@example.org: he knows",
+        "secretary: room123",
+        "clavel=abc123def",
         "La clave es la paciencia",
         "call me at 123456789",
         "ask-me-anything-about-this-long-topic",
@@ -70,6 +90,20 @@ def test_a_short_secret_would_blot_out_ordinary_words() -> None:
     assert Redactor(["", "a", "admin"])("an admin") == "an admin"
 
 
+def test_the_body_of_a_private_key_goes_with_its_head() -> None:
+    """However its lines are broken; what follows it stays."""
+    lines = ["MIIEvQIBADANBgkqhkiG9w0BAQEFAASC" * 2] * 12
+    for separator in ("\n", "\r\n", "\\n"):
+        key = separator.join(["-----BEGIN PRIVATE KEY-----", *lines, "dGFpbA==", "-----END PRIVATE KEY-----"])
+        assert Redactor()(f"before {key} after") == f"before {BLOT} after"
+    assert Redactor()("-----BEGIN PRIVATE KEY----- is how it begins") == f"{BLOT} is how it begins"
+
+
+def test_a_known_secret_is_found_as_an_address_spells_it() -> None:
+    """Percent signs do not hide it."""
+    assert Redactor(["12345678:a/b+c"])("GET /bot12345678%3Aa%2Fb%2Bc/getMe") == f"GET /bot{BLOT}/getMe"
+
+
 def test_blotting_twice_is_blotting_once() -> None:
     """What is left holds no secret."""
     for secret, _ in _SECRETS:
@@ -90,8 +124,14 @@ def test_blotting_twice_is_blotting_once() -> None:
         "clave:" + "1" * 200_000,
         "AKIA" * 50_000,
         "xoxb-" * 50_000,
+        "-----BEGIN PRIVATE KEY-----\n" * 8_000,
+        ("-----BEGIN PRIVATE KEY-----" + "\n" + "A" * 60) * 3_000,
+        "password for a a a " * 12_000,
+        "aa://" * 50_000,
+        "aa://:aaa" * 25_000,
+        "Bearer " * 30_000,
     ],
-    ids=range(9),
+    ids=range(15),
 )
 def test_a_hostile_text_costs_linear_time(text: str) -> None:
     """A quarter of a megabyte made to confuse the patterns takes less than a second and a half."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from kenobot import supervise
 from kenobot.bus import Bus
 from kenobot.errors import ConfigError
 from kenobot.ports import Sink
@@ -119,6 +120,124 @@ async def test_a_stop_is_not_a_failure(house: House) -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert house.down == []
+
+
+# ── stalls ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Mute(FakeChannel):
+    """A channel that shows life: `lives` says for each run how often it is heard before it falls silent for ever.
+
+    After the last one the conversation ends.
+    """
+
+    def __init__(self, *lives: int, patience: float = 0.04) -> None:
+        super().__init__("mute")
+        self.heard: float | None = None
+        self.patience = patience
+        self.runs = 0
+        self.cancelled = 0
+        self._lives = list(lives)
+
+    async def run(self, sink: Sink) -> None:
+        self.runs += 1
+        if not self._lives:
+            return
+        for _ in range(self._lives.pop(0)):
+            await asyncio.sleep(self.patience / 4)
+            self.heard = (self.heard or 0) + 1
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.cancelled += 1
+
+
+async def test_a_channel_that_falls_silent_is_started_again(house: House) -> None:
+    """It is cancelled first; the stall is announced, and is no matter for the owner yet."""
+    channel = Mute(12)
+    await house.run(channel)
+    assert (channel.runs, channel.cancelled) == (2, 1)
+    assert channel.heard == 12, "it was cancelled while it was alive"
+    assert house.down == ["mute has not answered for 0.04 seconds; its connection is opened anew"]
+    assert house.degraded == []
+
+
+async def test_a_second_stall_within_an_hour_is_for_the_owner_to_know(house: House) -> None:
+    """Whether the channel was heard in between or not."""
+    await house.run(Mute(0, 3))
+    assert house.degraded == ["channel mute keeps falling silent"]
+
+
+async def test_stalls_far_apart_degrade_nothing(house: House) -> None:
+    """What happens once an hour mends itself."""
+    channel = Mute(0, 0)
+    original = channel.run
+
+    async def late(sink: Sink) -> None:
+        house.clock.advance(3600)
+        await original(sink)
+
+    channel.run = late  # type: ignore[method-assign]
+    await house.run(channel)
+    assert (len(house.down), house.degraded) == (2, [])
+
+
+async def test_a_process_that_was_frozen_does_not_blame_its_channel(house: House) -> None:
+    """However long it slept, by whatever clock: the channel gets its patience after that."""
+    channel, loop = Mute(0, patience=0.4), asyncio.get_running_loop()
+    original = loop.time
+    task = asyncio.create_task(house.run(channel))
+    await _rounds(3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "time", lambda: original() + 3600)
+        house.clock.advance(3600)
+        await _rounds(3)
+        assert (channel.cancelled, house.down) == (0, [])
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_a_channel_that_ends_or_fails_by_itself_is_no_stall(house: House) -> None:
+    """Watching changes nothing about what a channel's own end means."""
+
+    class Frail(Mute):
+        async def run(self, sink: Sink) -> None:
+            self.runs += 1
+            if self.runs == 1:
+                raise OSError("the line is cut")
+
+    channel = Frail()
+    assert await house.run(channel) == [2]
+    assert house.down == ["the line is cut"]
+
+
+async def test_a_channel_that_will_not_end_is_left_behind(
+    house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its clean-up may hang on the same dead connection; the next run does not wait for it."""
+    monkeypatch.setattr(supervise, "_CLOSE_SECONDS", 0.02)
+    release = asyncio.Event()
+
+    class Stubborn(Mute):
+        async def run(self, sink: Sink) -> None:
+            try:
+                await super().run(sink)
+            finally:
+                await release.wait()
+
+    channel = Stubborn(0)
+    task = asyncio.create_task(house.run(channel))
+    async with asyncio.timeout(5):
+        while channel.runs < 2:
+            await asyncio.sleep(0.01)
+    assert "is left behind" in caplog.text
+    release.set()
+    await task
+
+
+async def _rounds(count: int) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
 
 
 # ── systemd ──────────────────────────────────────────────────────────────────────────────────────────────────────

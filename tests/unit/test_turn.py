@@ -1,14 +1,17 @@
 """The step function of a turn: what happened, and what to do next."""
 
+from dataclasses import replace
 from random import Random
 
 import pytest
 
 from kenobot.errors import (
     Fenced,
+    PromptTooLong,
     RateLimited,
     Rejected,
     RemoteError,
+    Resting,
     StoreError,
     StoreFull,
     TruncatedReply,
@@ -29,6 +32,10 @@ from kenobot.turn import (
     Effect,
     Failed,
     Happening,
+    Obey,
+    Park,
+    Probe,
+    Probed,
     Process,
     Processed,
     Replied,
@@ -77,13 +84,81 @@ def test_a_message_that_failed_too_often_is_buried() -> None:
 
 @pytest.mark.parametrize("error", [Unavailable("down"), RateLimited("slow"), TruncatedReply("cut")])
 def test_a_model_that_is_down_is_asked_again_a_few_times(error: RemoteError) -> None:
-    """Then the person is told that it is busy."""
+    """Then the message is parked until it is back."""
     _, effects = _play(
         Begun(1), ContextBuilt(), Failed(error), Waited(), Failed(error), Waited(), Failed(error), Committed()
     )
     assert effects[:6] == [BuildContext(), AskModel(), Wait(1), AskModel(), Wait(2), AskModel()]
-    assert effects[6] == Apologise("patience", f"{type(error).__name__}: {error}")
+    assert effects[6] == Park(f"{type(error).__name__}: {error}")
     assert effects[7] == Stop()
+
+
+def test_a_parked_turn_says_that_it_has_to_be_taken_up_again() -> None:
+    """Any other end is the last word on a message."""
+    down = (Begun(1), ContextBuilt(), Failed(Resting("leave it")))
+    assert _play(*down, Committed())[0].parked
+    assert not _play(Begun(1), ContextBuilt(), Failed(Rejected("no")), Committed())[0].parked
+    assert not _play(*down, Failed(Fenced("overtaken")))[0].parked
+
+
+def test_a_provider_that_rests_is_not_waited_for() -> None:
+    """Nobody was asked, so asking again in a second would only keep the person waiting."""
+    assert _play(Begun(1), ContextBuilt(), Failed(Resting("leave it")))[1][-1] == Park("Resting: leave it")
+
+
+def test_the_fallback_is_asked_when_the_first_model_cannot_answer() -> None:
+    """Also when it refused: another one may take what it would not. Each has tries of its own."""
+    two = replace(_POLICY, providers=2)
+    for error in (Resting("leave it"), Rejected("no"), RateLimited("slow", 900)):
+        assert _play(Begun(1), ContextBuilt(), Failed(error), policy=two)[1][-1] == AskModel(1)
+    fallen = (Begun(1), ContextBuilt(), Failed(Resting("leave it")))
+    assert _play(*fallen, Failed(Unavailable("down")), policy=two)[1][-1] == Wait(1)
+    assert isinstance(_play(*fallen, Failed(Rejected("no")), policy=two)[1][-1], Park), "the first may come back"
+    refused = (Begun(1), ContextBuilt(), Failed(Rejected("no")), Failed(Rejected("no")))
+    assert _play(*refused, policy=two)[1][-1] == Apologise("rejected", "Rejected: no")
+
+
+def test_tries_end_with_their_budget() -> None:
+    """A pause that would end beyond it is not begun."""
+    turn, _ = _play(Begun(1), ContextBuilt())
+    assert step(turn, Failed(Unavailable("down"), 88), _POLICY)[1] == Wait(1)
+    assert isinstance(step(turn, Failed(Unavailable("down"), 89.5), _POLICY)[1], Park)
+
+
+def test_a_prompt_that_is_too_long_is_cut_once() -> None:
+    """Then the model is told less; if that is too much as well, there is nothing more to be done."""
+    too_long = Failed(PromptTooLong("too long"))
+    _, effects = _play(Begun(1), ContextBuilt(), too_long, ContextBuilt(), too_long)
+    assert effects == [BuildContext(), AskModel(), BuildContext(narrow=True), AskModel(), effects[-1]]
+    assert isinstance(effects[-1], Apologise)
+
+
+def test_a_message_that_was_parked_often_is_told_from_an_outage() -> None:
+    """If the model answers something harmless, it is this message that it cannot stand: that one is buried."""
+    turn, effect = Turn(parks=3), BuildContext()  # type: tuple[Turn, Effect]
+    for happening in (Begun(1), ContextBuilt(), Failed(Resting("leave it"))):
+        turn, effect = step(turn, happening, _POLICY)
+    assert effect == Probe()
+    assert step(turn, Probed(alive=False), _POLICY)[1] == Park("Resting: leave it")
+    turn, effect = step(turn, Probed(alive=True), _POLICY)
+    assert effect == AskModel(), "the outage may have ended just now"
+    buried = step(turn, Failed(Resting("leave it")), _POLICY)[1]
+    assert buried == Bury("the model answers others, but not this: Resting: leave it")
+    assert step(turn, Replied(_REPLY), _POLICY)[1] == Process(_REPLY, True)
+
+
+def test_a_message_that_is_too_old_is_not_answered() -> None:
+    """The person is told; but an answer that was paid for goes out, however late."""
+    policy = replace(_POLICY, expire=3600)
+    assert _play(Begun(1, None, 3600), policy=policy)[1] == [BuildContext()]
+    assert _play(Begun(1, None, 7300), policy=policy)[1] == [Apologise("expired", "it was 2 hours old", "expired")]
+    assert _play(Begun(1, _REPLY, 7300), policy=policy)[1] == [BuildContext()]
+
+
+def test_a_command_is_obeyed_without_a_model() -> None:
+    """One step, and the turn is over."""
+    _, effects = _play(Begun(1, None, 0.0, order=True), Committed())
+    assert effects == [Obey(), Stop()]
 
 
 def test_a_refusal_is_told_at_once() -> None:
@@ -95,7 +170,7 @@ def test_a_refusal_is_told_at_once() -> None:
 def test_the_servers_wish_is_obeyed() -> None:
     """A short one is waited for, one beyond patience is not."""
     assert _play(Begun(1), ContextBuilt(), Failed(RateLimited("slow", 20)))[1][-1] == Wait(20)
-    assert isinstance(_play(Begun(1), ContextBuilt(), Failed(RateLimited("slow", 900)))[1][-1], Apologise)
+    assert isinstance(_play(Begun(1), ContextBuilt(), Failed(RateLimited("slow", 900)))[1][-1], Park)
 
 
 def test_the_pause_is_spread() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from kenobot.access import Roster
 from kenobot.app import App, Given, assemble
 from kenobot.context import OPEN
 from kenobot.db import Connection
@@ -125,7 +126,7 @@ def _seeded(home: Home, setup: Mapping[str, str]) -> Home:
 
 @asynccontextmanager
 async def _running(home: Home, channel: FakeChannel, provider: ScriptedProvider) -> AsyncIterator[App]:
-    given = Given(provider, {_CHANNEL: channel}, {_CHANNEL: [_OWNER]}, tuple(processors().values()))
+    given = Given(provider, {_CHANNEL: channel}, {_CHANNEL: Roster.of([_OWNER])}, tuple(processors().values()))
     app = assemble(home, load(home, {}), ManualClock(), given, Random(0))
     await app.start()
     try:

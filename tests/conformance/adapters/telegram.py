@@ -5,8 +5,8 @@ from collections import Counter
 from html.parser import HTMLParser
 from typing import Any
 
+from kenobot.access import Roster
 from kenobot.channels.telegram import TelegramSettings, is_token
-from kenobot.channels.telegram.allow import Allowlist
 from kenobot.channels.telegram.markdown import parse
 from kenobot.channels.telegram.split import split
 from kenobot.channels.telegram.updates import strip_mention as strip
@@ -28,7 +28,7 @@ def allowlist(case: Case) -> Outcome:
             "allowed_chats": config.get("allowedChatIds", []),
         }
     )
-    return compare(case, Allowlist.from_settings(settings).allows(case.input["userId"], case.input["chatId"]))
+    return compare(case, Roster.from_settings(settings).allows(case.input["userId"], case.input["chatId"]))
 
 
 def strip_mention(case: Case) -> Outcome:

@@ -47,5 +47,6 @@ def database(home: Home) -> Iterator[sqlite3.Connection]:
     migrations = resources.files("kenobot").joinpath("migrations")
     for migration in sorted(migrations.iterdir(), key=lambda path: path.name):
         connection.executescript(migration.read_text("utf-8"))
+        connection.execute(f"pragma user_version = {int(migration.name[:4])}")
     yield connection
     connection.close()

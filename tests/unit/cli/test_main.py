@@ -31,7 +31,25 @@ def test_version_imports_nothing_heavy() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["", "setup", "chat", "run", "memory", "memory show", "memory log", "signals", "config"]
+    "command",
+    [
+        "",
+        "setup",
+        "chat",
+        "run",
+        "access",
+        "access approve",
+        "mail",
+        "mail list",
+        "mail show",
+        "mail retry",
+        "mail drop",
+        "memory",
+        "memory show",
+        "memory log",
+        "signals",
+        "config",
+    ],
 )
 def test_every_command_has_help(cli: Cli, command: str) -> None:
     """--help ends well and says what the command is for."""

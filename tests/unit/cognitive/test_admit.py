@@ -9,6 +9,7 @@ import pytest
 
 from kenobot.cognitive import store
 from kenobot.cognitive.policy import Policy
+from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.remember.admit import Occasion, admit, clean, forget, supersede
 from kenobot.db import Connection, Database
 from kenobot.ports import Candidate, Decision
@@ -27,7 +28,7 @@ async def _admit(database: Database, candidate: Candidate = _TEA, occasion: Occa
 async def _get(database: Database, decision: Decision) -> store.Record:
     assert decision.record is not None
     number = decision.record
-    record = await database.read(lambda connection: store.get(connection, number))
+    record = await database.read(lambda connection: store.get(connection, number, WHOLE_HOME))
     assert record is not None
     return record
 
@@ -277,12 +278,12 @@ async def test_what_is_forgotten_is_out_of_sight_but_not_erased(database: Databa
     """With an event that says what it was before; forgetting it twice, or what never was, is told."""
     decision = await _admit(database)
     number = decision.record or 0
-    assert await database.write(lambda c: forget(c, number, _LATER))
+    assert await database.write(lambda c: forget(c, number, WHOLE_HOME, _LATER))
     record = await _get(database, decision)
     assert (record.status, record.text) == ("forgotten", "Adrian likes tea")
     assert await scalar(database, "SELECT data FROM event WHERE type = 'forgotten'") == '{"from": "active", "by": null}'
     for unknown in (number, 999):
-        assert not await database.write(lambda c, n=unknown: forget(c, n, _LATER))  # type: ignore[misc]
+        assert not await database.write(lambda c, n=unknown: forget(c, n, WHOLE_HOME, _LATER))  # type: ignore[misc]
     assert await scalar(database, "SELECT count(*) FROM event WHERE type = 'forgotten'") == 1
 
 
@@ -292,7 +293,7 @@ async def test_what_has_gone_can_be_learned_again(database: Database, away: str)
     old = await _admit(database)
     number = old.record or 0
     leave: Callable[[Connection], object] = (
-        (lambda c: forget(c, number, _NOW))
+        (lambda c: forget(c, number, WHOLE_HOME, _NOW))
         if away == "forget"
         else (lambda c: supersede(c, number, replace(_TEA, text="no more tea"), _NOW))
     )

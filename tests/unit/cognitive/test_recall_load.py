@@ -10,6 +10,7 @@ import pytest
 
 from kenobot.cognitive import store
 from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.recall.load import Pack, Query, Recall, entry, show, working
 from kenobot.cognitive.remember.admit import Occasion, admit, forget
 from kenobot.db import Connection, Database
@@ -153,7 +154,7 @@ async def test_what_is_forgotten_is_not_shown(database: Database, tier: str) -> 
     number = await _keep(database, "an old secret love", tier=tier)
     await _keep(database, "stays", tier=tier)
     assert "love" in _all(await _recall(database))
-    await database.write(lambda c: forget(c, number, Occasion(START, _DAY, "owner")))
+    await database.write(lambda c: forget(c, number, WHOLE_HOME, Occasion(START, _DAY, "owner")))
     pack = await _recall(database)
     assert "love" not in _all(pack)
     assert "stays" in _all(pack)
@@ -191,7 +192,7 @@ async def test_nothing_of_another_scope_is_shown(database: Database) -> None:
 
 async def _shown(database: Database, text: str, trust: Trust = "owner") -> str:
     number = await _keep(database, text, trust=trust)
-    record = await database.read(lambda c: store.get(c, number))
+    record = await database.read(lambda c: store.get(c, number, WHOLE_HOME))
     assert record is not None
     return show(record)
 
@@ -222,7 +223,7 @@ async def test_a_long_strangers_context_keeps_its_label(database: Database) -> N
 async def test_an_entry_has_the_owners_time_of_day(database: Database) -> None:
     """Not that of the machine."""
     number = await _keep(database, "hello")
-    record = await database.read(lambda c: store.get(c, number))
+    record = await database.read(lambda c: store.get(c, number, WHOLE_HOME))
     assert record is not None
     assert entry(record, _ZONE) == "## 15:30 — hello"
     assert entry(record, ZoneInfo("America/New_York")) == "## 09:30 — hello"

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from kenobot.access import Roster
 from kenobot.channels.telegram import TelegramSettings, is_token, plugin
-from kenobot.channels.telegram.allow import Allowlist
 from kenobot.errors import ConfigError
 from kenobot.ports import Surroundings
 from kenobot.testing.clock import EagerClock
@@ -85,12 +85,12 @@ def test_lets_in_who_is_listed(case: dict[str, Any]) -> None:
     """A listed user or a listed chat is let in; an empty list lets nobody in."""
     config = case["input"]["config"]
     users = config.get("allowedUsers", config.get("allowFrom", []))
-    allowlist = Allowlist.of(users, config.get("allowedChatIds", []))
-    assert allowlist.allows(case["input"]["userId"], case["input"]["chatId"]) is case["expected"]
+    roster = Roster.of((), users, config.get("allowedChatIds", []))
+    assert roster.allows(case["input"]["userId"], case["input"]["chatId"]) is case["expected"]
 
 
 def test_owners_are_let_in() -> None:
     """An owner needs no second entry among the users."""
-    allowlist = Allowlist.from_settings(TelegramSettings.model_validate({"owners": "7"}))
-    assert allowlist.allows("7", "-100")
-    assert not allowlist.allows("8", "7")
+    roster = Roster.from_settings(TelegramSettings.model_validate({"owners": "7"}))
+    assert roster.allows("7", "-100")
+    assert not roster.allows("8", "7")

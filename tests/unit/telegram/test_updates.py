@@ -5,13 +5,11 @@ from typing import Any
 
 import pytest
 
-from kenobot.channels.telegram.allow import Allowlist
-from kenobot.channels.telegram.updates import Denied, Ignored, Malformed, Me, read, strip_mention, update_id
+from kenobot.channels.telegram.updates import Ignored, Malformed, Me, read, strip_mention, update_id
 from kenobot.ports import Inbound
 from tests.unit.telegram.cases import conformance
 
 ME = Me(7, "KenoBot")
-ALLOWLIST = Allowlist.of(["1"], ["-200"])
 ALICE = {"id": 1, "is_bot": False, "first_name": "Alice", "last_name": "Li\nddell\u2028"}
 GROUP = {"chat": {"id": -200, "type": "supergroup"}}
 
@@ -22,13 +20,13 @@ def update(**fields: object) -> dict[str, Any]:
 
 
 def inbound(**fields: object) -> Inbound:
-    result = read(update(**fields), ME, ALLOWLIST)
+    result = read(update(**fields), ME)
     assert isinstance(result, Inbound)
     return result
 
 
 def ignored(raw: dict[str, Any]) -> str:
-    result = read(raw, ME, ALLOWLIST)
+    result = read(raw, ME)
     assert isinstance(result, Ignored)
     return result.reason
 
@@ -124,12 +122,11 @@ def test_forwarded_words_are_marked(mark: str) -> None:
     assert not inbound(text="x").forwarded
 
 
-def test_a_stranger_is_denied() -> None:
-    """Neither a listed user nor in a listed chat: denied, in private and in groups."""
+def test_who_may_talk_is_not_for_the_channel_to_say() -> None:
+    """Everybody's message is handed in; the core knows who may talk."""
     mallory = {"id": 9, "is_bot": False, "first_name": "M"}
-    assert read(update(text="hi", chat={"id": 9, "type": "private"}, **{"from": mallory}), ME, ALLOWLIST) == Denied(
-        "9", "9"
-    )
+    message = inbound(text="hi", chat={"id": 9, "type": "private"}, **{"from": mallory})
+    assert (message.user, message.chat, message.private) == ("9", "9", True)
     assert inbound(text="@kenobot hi", **GROUP, **{"from": mallory}).user == "9"
 
 
@@ -152,7 +149,7 @@ def test_a_stranger_is_denied() -> None:
 def test_a_malformed_update_is_named_without_its_words(raw: object, complaint: str) -> None:
     """The reason names the fields at fault and quotes nobody."""
     with pytest.raises(Malformed, match=complaint) as refused:
-        read(raw, ME, ALLOWLIST)
+        read(raw, ME)
     assert "secret" not in str(refused.value)
 
 

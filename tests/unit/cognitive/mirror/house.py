@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive import store
 from kenobot.cognitive.calendar import local_day
 from kenobot.cognitive.mirror.sync import Mirror
+from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.remember.admit import Occasion, admit, forget, supersede
 from kenobot.db import Database
 from kenobot.ports import OWNER_SCOPE, Candidate, Form, Trust
@@ -67,7 +68,7 @@ class House:
 
     async def forget(self, record: int) -> None:
         occasion = self.occasion("owner")
-        await self.database.write(lambda c: forget(c, record, occasion))
+        await self.database.write(lambda c: forget(c, record, WHOLE_HOME, occasion))
 
     def occasion(self, actor: str) -> Occasion:
         return Occasion(at=self.clock.now(), day=local_day(self.clock.now(), self.zone), actor=actor)
@@ -91,7 +92,7 @@ class House:
     # ── what is true ─────────────────────────────────────────────────────────────────────────────────────────────
 
     async def record(self, number: int) -> store.Record:
-        found = await self.database.read(lambda c: store.get(c, number))
+        found = await self.database.read(lambda c: store.get(c, number, WHOLE_HOME))
         assert found is not None
         return found
 
@@ -101,7 +102,7 @@ class House:
             lambda c: c.execute("SELECT id FROM record WHERE scope = ? AND status = 'active' ORDER BY id", (scope,))
             .fetchall()
         )  # fmt: skip
-        records = await self.database.read(lambda c: store.by_ids(c, [row[0] for row in rows]))
+        records = await self.database.read(lambda c: store.by_ids(c, [row[0] for row in rows], WHOLE_HOME))
         return [records[row[0]] for row in rows]
 
     async def texts(self, scope: str = OWNER_SCOPE) -> list[str]:

@@ -1,0 +1,195 @@
+"""`kenobot mail`: messages that could not be answered or delivered: list, show, retry, drop."""
+
+import argparse
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kenobot.cli import asking
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from kenobot.clock import Clock
+    from kenobot.db import Connection
+    from kenobot.letters import LetterId, Verdict
+
+    Change = Callable[[Connection, LetterId, datetime], Verdict]
+
+_STUCK = 1
+_STATES = ("dead", "failed", "expired", "undelivered", "waiting")  # as in kenobot.letters, which loads slowly
+_NUMBERS = "in-12 is a message that somebody wrote, out-7 one that the bot wrote."
+_MEANING = """\
+states:
+  dead         tried five times in vain, or nothing that could be understood
+  failed       the model refused it, and the person was told
+  expired      it had waited too long, and the person was told
+  undelivered  written by the bot, and the platform would not take it
+  waiting      still on its way
+"""
+_CODES = "exit codes: 0 done · 1 some of it cannot be done · 2 there is no such letter"
+_WHY = {
+    "missing": "there is no such letter",
+    "busy": "it is still on its way, so there is nothing to do about it",
+    "unreadable": "it could not be understood when it came in, so it can only be shown and dropped",
+}
+
+
+def add(commands: Any, home: argparse.ArgumentParser) -> None:
+    parser = commands.add_parser(
+        "mail",
+        parents=[home],
+        help="messages that could not be answered or delivered: list, show, retry, drop",
+        description="Messages that could not be answered or delivered. Works while the bot runs and while it does not.",
+    )
+    parts = parser.add_subparsers(metavar="WHAT", required=True)
+    listed = parts.add_parser(
+        "list",
+        parents=[home],
+        help="what went wrong, and why",
+        description=f"What went wrong and why, oldest first, without people's words. Times are UTC. {_NUMBERS}",
+        epilog=_MEANING,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    listed.add_argument(
+        "--state", choices=(*_STATES, "all"), help="only this; without it all but what is still on its way"
+    )
+    asking.add_window(listed)
+    asking.add_json(listed)
+    listed.set_defaults(command=list_)
+    shown = parts.add_parser(
+        "show", parents=[home], help="one letter with its text", description=f"One letter with its text. {_NUMBERS}"
+    )
+    shown.add_argument("id", metavar="ID", type=_id, help="as `kenobot mail list` gives it, such as in-12")
+    asking.add_json(shown)
+    shown.set_defaults(command=show)
+    _add_change(parts, home, "retry", retry, "have it answered or sent once more", "from the beginning, as if new")
+    _add_change(parts, home, "drop", drop, "be done with it", "its words are deleted and nobody is told")
+
+
+def _add_change(
+    parts: Any, home: argparse.ArgumentParser, name: str, command: Callable[..., int], meaning: str, how: str
+) -> None:
+    parser = parts.add_parser(
+        name,
+        parents=[home],
+        help=meaning,
+        description=f"{meaning[0].upper()}{meaning[1:]}: {how}. {_NUMBERS}",
+        epilog=_CODES,
+    )
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("ids", metavar="ID", type=_id, nargs="*", default=[], help="such as in-12 or out-7")
+    which.add_argument("--all", action="store_true", help=f"everything that can be {_past(name)}")
+    parser.add_argument("--state", choices=_STATES[:-1], help="with --all: only what is in this state")
+    parser.set_defaults(command=command)
+
+
+def list_(arguments: argparse.Namespace, clock: "Clock | None") -> int:
+    from kenobot import letters
+    from kenobot.cli import reading
+    from kenobot.home import Home
+
+    states = letters.STATES if arguments.state == "all" else [arguments.state] if arguments.state else letters.ENDED
+    since = reading.stamp(asking.moment(arguments.since, clock))
+    try:
+        with reading.database(Home.find(os.environ, arguments.home)) as connection:
+            found = letters.find(connection, states, since, arguments.limit)
+    except reading.NothingYet as error:
+        return asking.show([], arguments.json, _line, str(error))
+    rows = [_row(letter) for letter in found]
+    for row in rows:
+        del row["text"]
+    return asking.show(rows, arguments.json, _line, "There is no such mail: nothing went wrong.")
+
+
+def show(arguments: argparse.Namespace, clock: "Clock | None") -> int:
+    from kenobot import letters
+    from kenobot.cli import reading
+    from kenobot.home import Home
+
+    try:
+        with reading.database(Home.find(os.environ, arguments.home)) as connection:
+            found = letters.get(connection, arguments.id)
+    except reading.NothingYet as error:
+        return asking.say_no(str(error))
+    if found is None:
+        return asking.say_no(f"{arguments.id}: {_WHY['missing']}")
+    return asking.show([_row(found)], arguments.json, _whole, "")
+
+
+def retry(arguments: argparse.Namespace, clock: "Clock | None") -> int:
+    from kenobot import letters
+
+    return _change(arguments, clock, letters.retry)
+
+
+def drop(arguments: argparse.Namespace, clock: "Clock | None") -> int:
+    from kenobot import letters
+
+    return _change(arguments, clock, letters.drop)
+
+
+def _change(arguments: argparse.Namespace, clock: "Clock | None", change: "Change") -> int:
+    from kenobot import letters
+    from kenobot.cli import reading, writing
+    from kenobot.clock import SystemClock
+    from kenobot.home import Home
+
+    if arguments.state and not arguments.all:
+        return asking.say_no("--state goes with --all: letters that are named are meant as they are.")
+    at = (clock or SystemClock()).now()
+    done = _past(change.__name__)
+    try:
+        with writing.transaction(Home.find(os.environ, arguments.home)) as connection:
+            ids: Sequence[LetterId] = list(dict.fromkeys(arguments.ids))
+            if arguments.all:
+                found = letters.find(connection, [arguments.state] if arguments.state else letters.ENDED)
+                ids = [letters.LetterId.parse(item.id) for item in found if item.readable or change is letters.drop]
+            verdicts = {str(number): change(connection, number, at) for number in ids}
+    except reading.NothingYet as error:
+        return asking.say_no(str(error))
+    if not verdicts:
+        return asking.say_no(f"There is nothing that could be {done}.")
+    code = 0  # else of the last that could not be done
+    for number, verdict in verdicts.items():
+        if verdict == "done":
+            print(f"{number}: {done}")
+        else:
+            code = asking.say_no(f"{number}: {_WHY[verdict]}", asking.NOTHING if verdict == "missing" else _STUCK)
+    return code
+
+
+def _past(name: str) -> str:
+    return {"retry": "retried", "drop": "dropped"}[name]
+
+
+def _id(text: str) -> "LetterId":
+    from kenobot.letters import LetterId
+
+    try:
+        return LetterId.parse(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither like in-12 nor like out-7") from None
+
+
+def _row(letter: Any) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return asdict(letter)
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    from kenobot.terminal import one_line
+
+    tries = f"{row['attempts']} tries" if row["attempts"] > 1 else ""
+    where = f"{row['channel']} {row['chat']}".strip()
+    parts = (f"{row['id']:<8}", f"{row['state']:<11}", row["at"][:19], where, row["person"], tries, row["reason"])
+    return one_line("  ".join(part for part in parts if part))
+
+
+def _whole(row: Mapping[str, Any]) -> str:
+    from kenobot.terminal import one_line, safe
+
+    names = ("id", "state", "at", "channel", "chat", "person", "attempts", "reason", "trace")
+    head = [f"{name + ':':<10} {one_line(str(row[name]))}" for name in names if row[name] != ""]
+    return "\n".join([*head, "", safe(row["text"])])

@@ -1,0 +1,35 @@
+"""What the command line writes to the database: in one short transaction, beside a bot that may be running."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from kenobot import db
+from kenobot.cli.reading import NothingYet
+from kenobot.errors import ConfigError
+from kenobot.home import Home
+
+
+@contextmanager
+def transaction(home: Home) -> Iterator[sqlite3.Connection]:
+    """What the block writes is written whole or not at all. Raises NothingYet, ConfigError or StoreError."""
+    if not home.database.exists():
+        raise NothingYet(f"There is nothing in {home.path} yet: start with `kenobot chat`.")
+    db.check(home.database)
+    try:
+        connection = db.connect(home.database)
+        try:
+            _demand_current(connection)
+            connection.execute("BEGIN IMMEDIATE")
+            yield connection
+            connection.execute("COMMIT")
+        finally:
+            connection.close()
+    except sqlite3.Error as error:
+        raise db.translate(error) from error
+
+
+def _demand_current(connection: sqlite3.Connection) -> None:
+    """The bot brings the database up to date, with a backup; this is no moment for that."""
+    if connection.execute("PRAGMA user_version").fetchone()[0] < db.migrations()[-1][0]:
+        raise ConfigError("The database is of an older KenoBot: start the bot once to bring it up to date.")

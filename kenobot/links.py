@@ -1,0 +1,285 @@
+"""Finds the addresses in a text: whatever a chat shows as something to tap, or a client might fetch by itself.
+
+Found are addresses with a scheme (`https://…`, `tg://…`, `mailto:…`), Markdown's links, pictures and references, bare
+names (`docs.example.org/page`) and mail addresses, also in wide letters, with dots of other scripts, and with what
+takes no room in between. An address goes on to the next blank, because what a client takes for its end differs.
+
+Not found: what a person would have to put together by hand ("example dot org"), @names and #tags. A bare name of two
+parts that is as likely a file or a variable (`README.md`, `user.name`) is no address unless something follows it.
+
+Time is linear in the text, whatever the text.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+_COUNTRIES = frozenset(
+    "ac ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bm bn bo br bs bt bv bw by bz ca "
+    "cc cd cf cg ch ci ck cl cm cn co cr cu cv cw cx cy cz de dj dk dm do dz ec ee eg er es et eu fi fj fk fm fo fr "
+    "ga gb gd ge gf gg gh gi gl gm gn gp gq gr gs gt gu gw gy hk hm hn hr ht hu id ie il im in io iq ir is it je jm "
+    "jo jp ke kg kh ki km kn kp kr kw ky kz la lb lc li lk lr ls lt lu lv ly ma mc md me mg mh mk ml mm mn mo mp mq "
+    "mr ms mt mu mv mw mx my mz na nc ne nf ng ni nl no np nr nu nz om pa pe pf pg ph pk pl pm pn pr ps pt pw py qa "
+    "re ro rs ru rw sa sb sc sd se sg sh si sj sk sl sm sn so sr ss st su sv sx sy sz tc td tf tg th tj tk tl tm tn "
+    "to tr tt tv tw tz ua ug uk us uy uz va vc ve vg vi vn vu wf ws ye yt za zm zw".split()
+)
+_GENERIC = frozenset(
+    "aero agency app art asia bank bar best bid bike bio biz black blog blue boats bond build business buzz cab "
+    "cafe cam camp capital car cards care cash cat center chat cheap city claims click clinic cloud club coach "
+    "codes coffee com community company contact cool coop country credit cyou dance date dating day deals delivery "
+    "design dev digital direct directory dog domains download earth edu email energy engineer estate eus events "
+    "example exchange expert express fail faith family fan farm fashion fit flowers food forum foundation fun fund "
+    "fyi gal gallery game games garden gay gift gives global gold gov graphics green group guide guru health help "
+    "hockey homes host hosting hotel house icu immo info ink institute int international invalid invest jobs kim "
+    "land lat law legal life lifestyle limited link live loan local lol love ltd market marketing media men menu "
+    "mil mobi moe money monster mov museum name net network news ngo ninja nyc one onion online ooo org page paris "
+    "parts party photo photography photos pictures pink place plus porn post press pro productions promo property "
+    "pub quest radio red rent repair report rest review reviews rip rocks run sale school science security select "
+    "services sex shoes shop show site ski skin social software solar solutions space store stream studio study "
+    "style sucks support surf systems tax team tech tel test tienda tips today tokyo tools top tours town toys "
+    "trade training travel tube university uno vacations ventures vet video vip vision vodka voyage wang watch "
+    "webcam website wiki win wine work works world wtf xxx xyz yoga zip zone".split()
+)
+# Endings of files and of words in programs that are domains too.
+_AMBIGUOUS = frozenset(
+    "ai app as at bar bio cat cc contact date day dev do download email fail family fit group id in info int io is "
+    "it link live local ltd md me men menu ml mov mm my name net no one page pl place pm post print ps py re red "
+    "report rs run select sh show so st store stream style systems test to tools top ts video vi works world "
+    "zip".split()
+)
+# Endings of files that are not domains: a path before or after them is a path on a disk.
+_FILES = frozenset(
+    "bak bash bin bmp bz2 c cfg conf cpp cs css csv db diff doc docx egg env exe gif go gz h heic hpp html htm ico "
+    "ini ipynb iso jar java jpeg jpg js json jsonl jsx kt lock log lua mkv mp3 mp4 odt ogg opus patch pdf php pkl "
+    "png pptx pyc rb rst rtf scss service sql sqlite svg swift tar tex tgz tif toml tsx txt wal wav webm webp whl "
+    "xls xlsx xml yaml yml".split()
+)
+_CONSTANT = frozenset({"www", "self", "this"})
+
+# What takes no room on screen: a client may drop it, and the address works.
+_UNSEEN = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff"
+)
+_UNSEEN_RUN = re.compile(f"[{_UNSEEN}]+")
+_DOTS = dict.fromkeys(map(ord, "。．｡․"), ".") | {ord("⁄"): "/", ord("∕"): "/", ord("："): ":"}
+
+_SCHEMES = (
+    "mailto|tel|sms|smsto|data|javascript|vbscript|magnet|xmpp|sips?|geo|bitcoin|ethereum|lightning|facetime|callto|tg"
+)
+_WITH_SCHEME = rf"(?<![^\W_])(?:(?ai:[a-z][a-z0-9+.-]{{1,30}}):[/\\]{{2}}|(?ai:{_SCHEMES}):)(?=[^\s<>])"
+_HOST = r"(?<![\w-])[\w-]++(?:\.[\w-]++)++"
+_TARGET = r"\]\(\s{0,8}<?(?=[^\s)])|(?<![^\n])[ \t]{0,3}\[[^\[\]\n]{1,200}\]:[ \t]{0,8}<?(?=\S)"
+_FOUND = re.compile(rf"(?P<target>{_TARGET})|(?P<scheme>{_WITH_SCHEME})|(?P<host>{_HOST})")
+_NOT_BLANK = re.compile(r"[^\s]*+")
+# A link whose words are an address: what follows is an address of its own, and looked at as such.
+_UNTIL_TARGET = re.compile(r"(?:[^\s\]]++|\](?!\((?ai:https?)://))*+")
+_IN_BRACKETS = re.compile(r"[^\s()]*+(?:\([^\s()]*+\)[^\s()]*+)*+")
+_AFTER_HOST = re.compile(r"(?::[0-9]{1,5})?+(?=[/\\?#])|:[0-9]{1,5}")
+_REST_OF_TARGET = re.compile(r"""[^\S\n]{0,8}(?:"[^"\n]{0,200}"|'[^'\n]{0,200}')?[^\S\n]{0,8}\)""")
+_LOCAL_PART = re.compile(r"[\w.+%-]{1,64}\Z")
+_TRAILING = ".,;:!?¡¿…'\"`´*_~)]}>|»”’“‘«，。、；：！？）」』】"
+_HOST_PART = re.compile(r"[^/\\?#]*+")
+_FIGURES = re.compile(r"[0-9.]*")
+_LONGEST_TEXT = 1024
+_ROUNDS = 5
+_MOST_BEGINNINGS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An address and where it stands. `end` is exclusive; `text` is as written, without Markdown around it."""
+
+    start: int
+    end: int
+    text: str
+
+
+def find(text: str) -> list[Address]:
+    """The addresses in `text`, in order; they do not overlap."""
+    folded, places = _folded(text)
+    return [
+        Address(places[start], places[end - 1] + 1, folded[start:end])
+        if places
+        else Address(start, end, text[start:end])
+        for start, end in _spans(folded)
+    ]
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    at = taken = 0  # taken: where the last address ended; before an @ may stand a name that was none
+    while match := _FOUND.search(text, at):
+        start, end = match.start(), match.end()
+        if match["target"] is not None:
+            start = end
+            inside = text[match.start()] == "]"
+            end = _past(_IN_BRACKETS if inside else _NOT_BLANK, text, start)
+            if not any(sign in text[start:end] for sign in ".:/\\"):
+                at = max(start, match.end())
+                continue
+        elif match["scheme"] is not None:
+            end = _past(_UNTIL_TARGET, text, end)
+        else:
+            span = _bare(text, start, end, taken)
+            if span is None:
+                at = end
+                continue
+            start, end = span
+        end = _trimmed(text, start, end)
+        if end > start:
+            yield start, end
+        at = taken = max(end, match.end())
+
+
+def _bare(text: str, start: int, end: int, floor: int) -> tuple[int, int] | None:
+    """The address that a name with dots is part of; None when it is only a name with dots."""
+    name = text[start:end].casefold()
+    mail = start > floor and text[start - 1] == "@"
+    more = _AFTER_HOST.match(text, end)
+    if not _is_host(name, followed=more is not None or mail):
+        return None
+    if mail:
+        local = _LOCAL_PART.search(text, max(floor, start - 65), start - 1)
+        start = local.start() if local else start
+    return start, _past(_UNTIL_TARGET, text, end) if more else end
+
+
+def _is_host(name: str, *, followed: bool) -> bool:
+    if _FIGURES.fullmatch(name):
+        return followed and name.count(".") == 3
+    labels = name.split(".")
+    last = labels[-1]
+    known = last in _COUNTRIES or last in _GENERIC or last.startswith("xn--") or not last.isascii()
+    if followed:
+        return (known or last.isalpha()) and len(last) > 1 and last not in _FILES
+    if not known or not last.replace("-", "").isalnum() or last.isdigit():
+        return False
+    while len(labels) > 2 and labels[0] in _CONSTANT:
+        del labels[0]
+    return len(labels) > 2 or name.startswith("www.") or not (last in _AMBIGUOUS or not last.isascii())
+
+
+def _past(pattern: re.Pattern[str], text: str, start: int) -> int:
+    """Where what `pattern` matches at `start` ends."""
+    match = pattern.match(text, start)
+    return match.end() if match else start
+
+
+def _trimmed(text: str, start: int, end: int) -> int:
+    """The end without the marks of the sentence around it; a bracket that was opened within stays."""
+    surplus = text.count(")", start, end) - text.count("(", start, end)
+    while end > start and text[end - 1] in _TRAILING:
+        if text[end - 1] == ")":
+            if surplus <= 0:
+                break
+            surplus -= 1
+        end -= 1
+    return end
+
+
+def _folded(text: str) -> tuple[str, list[int]]:
+    """`text` as a client may read it, and where each of its characters stands in `text`; no places if all are equal."""
+    if text.isascii():
+        return text, []
+    letters: list[str] = []
+    places: list[int] = []
+    at = 0
+    for gap in [*_UNSEEN_RUN.finditer(text), None]:
+        end = gap.start() if gap else len(text)
+        letters.append("".join(map(_plain, text[at:end])))
+        places.extend(range(at, end))
+        at = gap.end() if gap else end
+    return "".join(letters), places
+
+
+@lru_cache(maxsize=4096)
+def _plain(char: str) -> str:
+    if char.isascii():
+        return char
+    mapped = _DOTS.get(ord(char)) or unicodedata.normalize("NFKC", char)
+    return mapped if len(mapped) == 1 and not mapped.isspace() else char
+
+
+# ── which are new ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Known:
+    """The addresses that stand in texts which the model was shown: it did not put these together itself."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._forms: set[str] = set()
+        for text in texts:
+            for address in find(text):
+                self._forms.update(_beginnings(_form(address.text)))
+
+    def __call__(self, address: str) -> bool:
+        """Whether `address`, or a longer one that goes on where a part of an address ends, was shown."""
+        return _form(address) in self._forms
+
+
+def _form(address: str) -> str:
+    """An address without what makes no difference: http or https, www, the case of its host, a last slash."""
+    scheme, mark, rest = address.partition("://")
+    if not mark:
+        scheme, rest = "", address
+    elif scheme.casefold() in ("http", "https"):
+        scheme = ""
+    end = _past(_HOST_PART, rest, 0)
+    host, path = rest[:end], rest[end:]
+    host = host.casefold().removeprefix("www.")
+    return f"{scheme.casefold()}{':' if scheme else ''}{host}{path}".rstrip("/")
+
+
+def _beginnings(form: str) -> Iterator[str]:
+    """`form`, and the pages above it: what a person wrote in full may be named in short."""
+    yield form
+    for _ in range(_MOST_BEGINNINGS):
+        cut = max(form.rfind("/"), form.rfind("?"), form.rfind("#"))
+        if cut <= 0:
+            return
+        form = form[:cut].rstrip("/")
+        yield form
+
+
+def cut(text: str, keep: Callable[[str], bool], mark: str) -> tuple[str, int]:
+    """`text` with `mark` in place of each address that `keep` turns down, and how many they were.
+
+    Of a Markdown link the words stay. When what is left makes a new address, that one goes as well; a text that goes on
+    making new ones is not an answer anybody wrote, and all of it goes.
+    """
+    total = 0
+    for _ in range(_ROUNDS):
+        pieces: list[str] = []
+        at = count = 0
+        for address in find(text):
+            if keep(address.text):
+                continue
+            start, end, words = _around(text, at, address)
+            pieces += text[at:start], f"{words} {mark}" if words else mark
+            at, count = end, count + 1
+        if not count:
+            return text, total
+        text, total = "".join([*pieces, text[at:]]).replace(f"[{mark}]({mark})", mark), total + count
+    return mark, total
+
+
+def _around(text: str, floor: int, address: Address) -> tuple[int, int, str]:
+    """The stretch to replace: the address with its Markdown, and the words of the link."""
+    start, end = address.start, address.end
+    if text[start - 1 : start] == "<" and start > floor:
+        start -= 1
+        end += text[end : end + 1] == ">"
+    before = text[max(floor, start - 10) : start].rstrip()
+    rest = _REST_OF_TARGET.match(text, end)
+    if not before.endswith("](") or rest is None:
+        return start, end, ""
+    close = max(floor, start - 10) + len(before) - 2
+    opening = text.rfind("[", max(floor, close - _LONGEST_TEXT), close)
+    if opening < 0:
+        return start, end, ""
+    words = text[opening + 1 : close]
+    if opening > floor and text[opening - 1] == "!":
+        opening -= 1
+    return opening, rest.end(), "" if find(words) else words

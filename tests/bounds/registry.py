@@ -1,0 +1,291 @@
+"""Everything that can grow, as data: what, how far, what holds it there, and the test that drives it past that.
+
+`test_registry.py` compares it with the code and the schema, so that nothing new grows unnoticed.
+"""
+
+from dataclasses import dataclass
+
+_HERE = "tests/bounds"
+_OVER = f"{_HERE}/test_in_memory.py::test_nothing_of_a_turn_stays_when_it_is_over"
+_FIXED = f"{_HERE}/test_in_memory.py::test_what_is_wired_up_at_the_start_does_not_grow"
+_CACHE = f"{_HERE}/test_in_memory.py::test_a_cache_forgets"
+_GROWS = f"{_HERE}/test_growing.py::test_a_prompt_costs_the_same_however_long_the_past_is"
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """what: a container as module.class.name, `table:` or `file:` and a name. by: what enforces the limit.
+
+    For what is meant to grow, `limit` says by whose decision. test: where it is driven past its limit, or, for what
+    grows, where it is shown to cost no memory and no time.
+    """
+
+    what: str
+    limit: str
+    by: str
+    test: str
+
+
+IN_MEMORY = (
+    Bound("kenobot.access.Access._rosters", "the channels of the configuration", "filled once", _FIXED),
+    Bound(
+        "kenobot.audit.Audit._held",
+        "10,000 signals, in practice 64",
+        "deque(maxlen), handed over at 64",
+        "tests/unit/test_audit.py::test_what_is_held_in_memory_is_bounded",
+    ),
+    Bound("kenobot.bus.Bus._bells", "the house's own wake-ups", "rung up once, at the start", _FIXED),
+    Bound("kenobot.bus.Bus._middleware", "what plugins register", "registered once, at the start", _FIXED),
+    Bound(
+        "kenobot.bus.Bus._subscriptions",
+        "the receivers there are",
+        "unsubscribing takes them out",
+        f"{_HERE}/test_in_memory.py::test_a_receiver_that_leaves_leaves_nothing_behind",
+    ),
+    Bound("kenobot.bus.Bus._taps", "the audit", "tapped once, at the start", _FIXED),
+    Bound("kenobot.bus.Bus._unheard", "2 names", "only doorbells are noted", _FIXED),
+    Bound(
+        "kenobot.bus._Subscription._queue",
+        "1,000 signals",
+        "more are dropped and logged",
+        "tests/unit/test_bus.py::test_a_full_queue_drops_and_says_so",
+    ),
+    Bound(
+        "kenobot.channels.telegram.channel.TelegramChannel._unnumbered",
+        "100 updates",
+        "the rest is forgotten",
+        f"{_HERE}/test_in_memory.py::test_updates_without_a_number_are_remembered_up_to_a_hundred",
+    ),
+    Bound("kenobot.channels.telegram.markdown._Line._open", "one line of a reply", "lives for one call", _OVER),
+    Bound("kenobot.channels.telegram.markdown._Output.pieces", "one reply", "lives for one call", _OVER),
+    Bound("kenobot.channels.telegram.markdown._Output.ranges", "one reply", "lives for one call", _OVER),
+    Bound(
+        "kenobot.cognitive.identity.files.Identity._seen",
+        "4 files",
+        "only these names are read",
+        f"{_HERE}/test_in_memory.py::test_the_identity_folder_is_read_by_four_names",
+    ),
+    Bound("kenobot.cognitive.metacognition.grade._folded", "64 texts", "lru_cache", _CACHE),
+    Bound("kenobot.cognitive.mirror.edits._Edit.blocks", "one file of at most 5 MB", "lives for one call", _OVER),
+    Bound(
+        "kenobot.cognitive.mirror.sync.Mirror._again",
+        "the memory files there are",
+        "emptied by each round of writing",
+        f"{_HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
+    ),
+    Bound(
+        "kenobot.cognitive.mirror.sync.Mirror._known",
+        "the memory files there are: one a scope and day, by what people tell the bot",
+        "goes with the file",
+        f"{_HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
+    ),
+    Bound("kenobot.cognitive.mirror.sync.Mirror._marked", "what was just remembered", "emptied by writing", _OVER),
+    Bound(
+        "kenobot.cognitive.mirror.sync.Mirror._problems",
+        "the memory files there are",
+        "goes with the file",
+        f"{_HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
+    ),
+    Bound(
+        "kenobot.cognitive.mirror.sync.Mirror._seen",
+        "the memory files there are: one a scope and day, by what people tell the bot",
+        "goes with the file",
+        f"{_HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
+    ),
+    Bound(
+        "kenobot.cognitive.recall.load.Recall._logs",
+        "64 logs and 8 million characters",
+        "the least new goes",
+        f"{_HERE}/test_in_memory.py::test_worked_out_logs_are_kept_within_a_number_and_a_size",
+    ),
+    Bound(
+        "kenobot.db.Database._jobs",
+        "20,000 transactions waiting",
+        "StoreError; what nobody waits for is left undone",
+        f"{_HERE}/test_in_memory.py::test_a_disk_that_stands_still_fills_no_queue",
+    ),
+    Bound(
+        "kenobot.db.Database._reads",
+        "20,000 readings waiting",
+        "StoreError",
+        f"{_HERE}/test_in_memory.py::test_readers_that_stand_still_fill_no_queue",
+    ),
+    Bound("kenobot.delivery.Delivery._lines", "chats with mail on its way out", "a line ends when it is empty", _OVER),
+    Bound(
+        "kenobot.delivery._Line.ready",
+        "32 parts",
+        "the rest waits in the outbox",
+        f"{_HERE}/test_in_memory.py::test_a_chat_that_takes_nothing_holds_few_parts",
+    ),
+    Bound(
+        "kenobot.door.Door._noticed",
+        "500 strangers an hour",
+        "the rest is not noticed at all",
+        f"{_HERE}/test_in_memory.py::test_strangers_leave_little_behind",
+    ),
+    Bound("kenobot.door.Door._refreshing", "changes under way", "a task that is done leaves", _OVER),
+    Bound(
+        "kenobot.inbox.Inbox._aside",
+        "1,000 numbers",
+        "deque(maxlen)",
+        f"{_HERE}/test_tables.py::test_a_flood_of_unreadable_updates_keeps_its_newest",
+    ),
+    Bound(
+        "kenobot.inbox.Inbox._dropped",
+        "10,000 numbers",
+        "deque(maxlen)",
+        f"{_HERE}/test_tables.py::test_a_flood_of_dropped_messages_keeps_its_newest",
+    ),
+    Bound("kenobot.layers.Layer.origins", "the settings", "filled once", _FIXED),
+    Bound("kenobot.layers.Layer.values", "the settings", "filled once", _FIXED),
+    Bound("kenobot.links.Known._forms", "the addresses in one prompt", "lives for one turn", _OVER),
+    Bound("kenobot.links._plain", "4,096 characters", "lru_cache", _CACHE),
+    Bound("kenobot.loop.AgentLoop._flooding", "chats that write too fast now", "leaves when half is answered", _OVER),
+    Bound(
+        "kenobot.loop.AgentLoop._handed",
+        "10,000 messages",
+        "the rest is read from the inbox",
+        f"{_HERE}/test_in_memory.py::test_messages_that_nobody_fetches_are_not_held",
+    ),
+    Bound("kenobot.loop.AgentLoop._lanes", "chats with mail: at most loop.backlog", "a lane ends with its mail", _OVER),
+    Bound("kenobot.loop.AgentLoop._open", "chats with mail: at most loop.backlog", "a count of 0 leaves", _OVER),
+    Bound("kenobot.loop.AgentLoop._parked", "chats with mail: at most loop.backlog", "ends when resumed", _OVER),
+    Bound(
+        "kenobot.loop.AgentLoop._taking",
+        "loop.backlog",
+        "intake waits",
+        "tests/unit/test_loop.py::test_a_full_backlog_makes_the_channel_wait",
+    ),
+    Bound(
+        "kenobot.loop._Lane.ready",
+        "16 messages",
+        "the rest waits in the inbox",
+        f"{_HERE}/test_in_memory.py::test_a_chat_with_much_mail_holds_little_of_it",
+    ),
+    Bound("kenobot.notices.Notices._tasks", "220 notices an hour", "a task that is done leaves", _OVER),
+    Bound(
+        "kenobot.notices._Hour._said",
+        "20 subjects and 200 chats an hour",
+        "the rest is not said",
+        f"{_HERE}/test_in_memory.py::test_notices_of_an_hour_are_limited",
+    ),
+    Bound("kenobot.notices._Notice.values", "one notice", "lives for one call", _OVER),
+    Bound("kenobot.papers.Effects.candidates", "one reply", "lives for one turn", _OVER),
+    Bound("kenobot.papers.Work.decisions", "one reply", "lives for one turn", _OVER),
+    Bound("kenobot.postprocessors.scanner._Draft.pieces", "one reply", "lives for one call", _OVER),
+    Bound("kenobot.postprocessors.scanner._scanner", "16 sets of tags", "lru_cache", _CACHE),
+    Bound("kenobot.provenance._letter", "4,096 characters", "lru_cache", _CACHE),
+    Bound("kenobot.providers.offline.matching._stem", "4,096 words", "lru_cache", _CACHE),
+    Bound(
+        "kenobot.schedule.Schedule._hindered",
+        "the jobs there are",
+        "only their names are noted",
+        "tests/unit/test_schedule.py::test_a_full_disk_is_logged_once_until_it_works_again",
+    ),
+    Bound("kenobot.schedule.Schedule._jobs", "the jobs there are", "added once, at the start", _FIXED),
+    Bound("kenobot.schedule.Schedule._running", "the jobs there are", "one of each at a time", _OVER),
+    Bound("kenobot.settings.Settings.providers", "the settings", "filled once", _FIXED),
+)
+
+TABLES = (
+    Bound("table:event", "grows with what memory decides; the owner keeps the history", "an index", _GROWS),
+    Bound(
+        "table:frame",
+        "one a chat",
+        "the primary key",
+        f"{_HERE}/test_tables.py::test_a_chat_has_one_frame_and_one_state",
+    ),
+    Bound(
+        "table:inbox",
+        "waiting: loop.backlog; done: 7 days; dead: 1,000; dropped: 10,000 and without their words",
+        "housekeeping, and as they come",
+        f"{_HERE}/test_tables.py::test_housekeeping_leaves_what_is_meant_to_stay",
+    ),
+    Bound("table:link", "grows with facts that replace others", "an index", _GROWS),
+    Bound("table:message", "grows with the conversation; people keep it", "an index", _GROWS),
+    Bound(
+        "table:mirror",
+        "one row a memory file",
+        "goes with the file",
+        f"{_HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
+    ),
+    Bound(
+        "table:outbox",
+        "waiting: what answers produce; done: 7 days",
+        "housekeeping",
+        f"{_HERE}/test_tables.py::test_housekeeping_leaves_what_is_meant_to_stay",
+    ),
+    Bound(
+        "table:pairing",
+        "3 a channel",
+        "more strangers get no code",
+        f"{_HERE}/test_in_memory.py::test_strangers_leave_little_behind",
+    ),
+    Bound(
+        "table:person",
+        "whom the owner let in, one by one",
+        "the owner",
+        f"{_HERE}/test_in_memory.py::test_strangers_leave_little_behind",
+    ),
+    Bound("table:record", "grows with what people have remembered", "an index", _GROWS),
+    Bound("table:signal", "signals.keep", "with each batch", "tests/unit/test_audit.py::test_the_trail_is_bounded"),
+    Bound(
+        "table:state",
+        "a handful, and one a chat that was onboarded",
+        "the primary key",
+        f"{_HERE}/test_tables.py::test_a_chat_has_one_frame_and_one_state",
+    ),
+    Bound(
+        "table:turn",
+        "30 days, or as long as its message is in the inbox",
+        "housekeeping",
+        f"{_HERE}/test_tables.py::test_a_reply_is_dropped_a_month_after_it_had_its_effects",
+    ),
+    Bound(
+        "table:vector",
+        "empty: nothing writes it yet",
+        "nobody",
+        f"{_HERE}/test_tables.py::test_nothing_writes_vectors_yet",
+    ),
+)
+
+FILES = (
+    Bound(
+        "file:kenobot.db-wal",
+        "64 MiB, in practice 4",
+        "checkpoints, journal_size_limit",
+        f"{_HERE}/test_files.py::test_the_write_ahead_log_stays_small_under_readers",
+    ),
+    Bound(
+        "file:backups/",
+        "5 copies",
+        "the oldest goes",
+        "tests/unit/test_db.py::test_only_the_newest_backups_are_kept",
+    ),
+    Bound(
+        "file:console_history",
+        "1 MB",
+        "shortened by half when a chat begins",
+        f"{_HERE}/test_files.py::test_the_history_of_the_console_is_shortened",
+    ),
+    Bound(
+        "file:memory/",
+        "one file a scope and day, by what people tell the bot; 5 MB each are read",
+        "the owner",
+        f"{_HERE}/test_files.py::test_a_home_holds_nothing_else_that_grows",
+    ),
+    Bound(
+        "file:memory/archive/",
+        "one BOOTSTRAP.md each time the owner puts one back",
+        "the owner",
+        f"{_HERE}/test_files.py::test_a_home_holds_nothing_else_that_grows",
+    ),
+    Bound(
+        "file:logs",
+        "none: the log goes to stderr, to journald or the container's",
+        "there is no file",
+        f"{_HERE}/test_files.py::test_a_home_holds_nothing_else_that_grows",
+    ),
+)
+
+ALL = (*IN_MEMORY, *TABLES, *FILES)

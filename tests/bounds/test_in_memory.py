@@ -1,0 +1,322 @@
+"""Queues, caches and tables in memory stay within their limits, and what a turn needs goes with it."""
+
+import asyncio
+import gc
+import importlib
+import threading
+from collections.abc import Sequence
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from random import Random
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from kenobot.access import Roster
+from kenobot.bus import Bus
+from kenobot.channels.telegram.channel import TelegramChannel
+from kenobot.channels.telegram.settings import TelegramSettings
+from kenobot.cognitive.identity.files import Identity
+from kenobot.cognitive.mirror.sync import Mirror
+from kenobot.cognitive.recall import load
+from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.db import Connection, Database
+from kenobot.delivery import Delivery
+from kenobot.errors import StoreError
+from kenobot.notices import _Hour
+from kenobot.outbox import Letter, Outbox, enqueue
+from kenobot.ports import Candidate, Outbound, Part, Sink
+from kenobot.signals import STARTED, Envelope
+from kenobot.testing.clock import START, ManualClock
+from tests.bounds.registry import IN_MEMORY
+from tests.samples import rows
+from tests.scene import Scene
+
+_ZONE = ZoneInfo("UTC")
+
+
+# ── the whole house ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _sizes(test: str) -> dict[str, int]:
+    """How much the registered containers hold that this test stands for, over all the objects there are."""
+    sizes = {}
+    for what in [row.what for row in IN_MEMORY if row.test.endswith(f"::{test}")]:
+        path, name = what.rsplit(".", 1)
+        module, kind = path.rsplit(".", 1)
+        wanted = getattr(importlib.import_module(module), kind)
+        held = [getattr(each, name, None) for each in gc.get_objects() if type(each) is wanted]
+        sizes[what] = sum(len(each) for each in held if each is not None)
+    return sizes
+
+
+async def test_nothing_of_a_turn_stays_when_it_is_over(tmp_path: Path) -> None:
+    """After 120 turns of 30 chats, some of them floods, the containers hold what they held before."""
+    reply = "**Bold** `code`\n> quoted <memory>a fact</memory> https://example.org"
+    async with Scene(tmp_path, [reply], owners=("1",), environ={"KENOBOT_LOOP__CHAT_BACKLOG": "3"}) as scene:
+        await scene.say("hello")
+        gc.collect()
+        before = _sizes("test_nothing_of_a_turn_stays_when_it_is_over")
+        for _ in range(4):
+            await asyncio.gather(*(scene.put(f"hello {chat}", str(chat)) for chat in range(1, 31)))
+            await asyncio.gather(*(scene.put("one of many", "1") for _ in range(10)))
+            await scene.app.drained()
+        gc.collect()
+        assert _sizes("test_nothing_of_a_turn_stays_when_it_is_over") == before
+    assert len(before) > 15
+
+
+async def test_what_is_wired_up_at_the_start_does_not_grow(tmp_path: Path) -> None:
+    """Turns register nothing."""
+    async with Scene(tmp_path, ["ok"]) as scene:
+        gc.collect()
+        before = _sizes("test_what_is_wired_up_at_the_start_does_not_grow")
+        for number in range(30):
+            await scene.say("hello", str(number))
+        gc.collect()
+        assert _sizes("test_what_is_wired_up_at_the_start_does_not_grow") == before
+    assert len(before) > 5
+
+
+@pytest.mark.parametrize("what", [row.what for row in IN_MEMORY if row.test.endswith("::test_a_cache_forgets")])
+def test_a_cache_forgets(what: str) -> None:
+    """Asked for more than it holds, it holds no more than that."""
+    module, name = what.rsplit(".", 1)
+    cached = getattr(importlib.import_module(module), name)
+    limit = cached.cache_info().maxsize
+    assert limit is not None
+    for number in range(limit + 50):
+        cached((("tag", f"{number}"),) if name == "_scanner" else chr(0x4E00 + number))
+    assert cached.cache_info().currsize == limit
+
+
+# ── the database's queues ────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_disk_that_stands_still_fills_no_queue(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the limit a write is refused and one that nobody waits for left undone; then all goes on."""
+    monkeypatch.setattr("kenobot.db._QUEUED", 20)
+    held = threading.Event()
+    first = database.submit(lambda connection: held.wait(20))
+    while database._jobs.qsize():
+        await asyncio.sleep(0)
+    written = database.submit(lambda c: c.execute("INSERT INTO state VALUES ('written', 'in the end')"))
+    waiting = [database.submit(lambda connection: None) for _ in range(19)]
+    for _ in range(500):
+        database.post(lambda connection: None)
+        with pytest.raises(StoreError, match="too slow"):
+            await database.write(lambda connection: None)
+    assert database._jobs.qsize() == 20
+    held.set()
+    await asyncio.gather(first, written, *waiting)
+    await database.write(lambda connection: None)
+    assert len(await rows(database, "SELECT * FROM state")) == 1
+
+
+async def test_readers_that_stand_still_fill_no_queue(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So it is with reading."""
+    monkeypatch.setattr("kenobot.db._QUEUED", 20)
+    held = threading.Event()
+    busy = [asyncio.create_task(database.read(lambda connection: held.wait(20))) for _ in range(2)]
+    await asyncio.sleep(0)
+    while database._reads.qsize():
+        await asyncio.sleep(0)
+    waiting = [asyncio.create_task(database.read(lambda connection: 1)) for _ in range(20)]
+    await asyncio.sleep(0)
+    with pytest.raises(StoreError, match="too slow"):
+        await database.read(lambda connection: 1)
+    held.set()
+    assert await asyncio.gather(*waiting) == [1] * 20
+    await asyncio.gather(*busy)
+
+
+# ── mail ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_chat_with_much_mail_holds_little_of_it(tmp_path: Path) -> None:
+    """Of two hundred messages of a chat at work at most sixteen are in memory."""
+    async with Scene(tmp_path, ["ok"], environ={"KENOBOT_LOOP__CHAT_BACKLOG": "1000"}) as scene:
+        largest = 0
+        for number in range(200):
+            await scene.put(f"message {number}")
+            largest = max([largest, *(len(lane.ready) for lane in scene.app.loop._lanes.values())])
+        await scene.app.drained()
+        assert 1 < largest <= 16
+        assert len(scene.texts) == 200
+
+
+async def test_messages_that_nobody_fetches_are_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the bell rings for nobody, the messages are on disk and only so many of them in memory."""
+    monkeypatch.setattr("kenobot.loop._SEEN", 10)
+    async with Scene(tmp_path, ["ok"]) as scene:
+        scene.app.bus._bells.clear()
+        for number in range(50):
+            await scene.put("hello", str(number))
+        assert len(scene.app.loop._handed) == 10
+
+
+class _Stuck:
+    """A channel that takes nothing until told to."""
+
+    name = "fake"
+
+    def __init__(self) -> None:
+        self.open = asyncio.Event()
+        self.sent: list[str] = []
+
+    async def run(self, sink: Sink) -> None: ...
+
+    def render(self, text: str) -> Sequence[Part]:
+        return (Part(text),)
+
+    async def send(self, outbound: Outbound) -> str:
+        await self.open.wait()
+        self.sent.append(outbound.part.text)
+        return "1"
+
+
+async def test_a_chat_that_takes_nothing_holds_few_parts(database: Database, clock: ManualClock) -> None:
+    """Of two hundred parts at most thirty-two are in memory; all go out, in order, once the chat takes them."""
+    channel, bus = _Stuck(), Bus(clock)
+    delivery = Delivery({"fake": channel}, Outbox(database, clock), bus, clock, Random(1))
+    texts = [f"part {number}" for number in range(200)]
+    for number, text in enumerate(texts):
+        letter = Letter("fake", "1", message=number)
+        parts = [Part(text)]
+        delivery.hand_over(await database.write(lambda c, w=letter, p=parts: enqueue(c, w, p, START)))  # type: ignore[misc]
+    assert [len(line.ready) <= 32 for line in delivery._lines.values()] == [True]
+    channel.open.set()
+    await delivery.wait_idle()
+    assert channel.sent == texts
+    assert not delivery._lines
+
+
+async def test_strangers_leave_little_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sixty strangers with a hundred messages: three codes, no mail, no person, and few of them remembered."""
+    monkeypatch.setattr("kenobot.door._NOTICED", 20)
+    async with Scene(tmp_path, ["never"], roster=Roster.of(("1",))) as scene:
+        for number in range(100):
+            assert not await scene.put("let me in", str(1000 + number % 60))
+        await scene.app.drained()
+        assert len(scene.app.door._noticed) == 20
+        for table, count in (("pairing", 3), ("outbox", 3), ("inbox", 0), ("person", 0), ("message", 0), ("turn", 0)):
+            assert await scene.rows(f"SELECT count(*) FROM {table}") == [(count,)], table
+
+
+def test_notices_of_an_hour_are_limited(clock: ManualClock) -> None:
+    """Each subject once, so many subjects in all, and an hour later there is room again."""
+    hour = _Hour(clock, 20)
+    assert [hour.is_news(f"subject {number % 50}") for number in range(100)].count(True) == 20
+    assert len(hour._said) == 20
+    clock.advance(timedelta(hours=1).total_seconds())
+    assert hour.is_news("subject 1")
+    assert len(hour._said) == 1
+
+
+async def test_a_receiver_that_leaves_leaves_nothing_behind(clock: ManualClock) -> None:
+    """A plugin may come and go as often as it likes."""
+    bus = Bus(clock)
+
+    async def ear(envelope: Envelope) -> None: ...
+
+    for _ in range(200):
+        leave = bus.subscribe(STARTED, ear)
+        await bus.fire(STARTED, "test", "")
+        await bus.settle()
+        leave()
+    assert not bus._subscriptions
+    assert not bus._signals[STARTED.name].receivers
+    await bus.close()
+
+
+async def test_updates_without_a_number_are_remembered_up_to_a_hundred(clock: ManualClock) -> None:
+    """Each is set aside once however often it comes, as long as it is among the newest hundred."""
+    aside: list[str] = []
+
+    class Box:
+        async def __call__(self, inbound: object) -> bool:
+            raise AssertionError
+
+        async def set_aside(self, channel: str, external_id: str, raw: str, reason: str) -> None:
+            aside.append(raw)
+
+        async def report(self, channel: str, problem: str) -> None: ...
+
+    settings = TelegramSettings(token="1:" + "A" * 35, owners=[1])
+    channel = TelegramChannel(settings, clock)
+    for number in (*range(300), 299, 299):
+        await channel._set_aside(None, {"odd": number}, "odd", Box())
+    assert len(aside) == 300
+    assert len(channel._unnumbered) == 100
+
+
+# ── memory ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_what_is_known_of_memory_files_goes_with_them(tmp_path: Path, database: Database) -> None:
+    """Files that cannot be used, and files that are taken away, are forgotten with their rows."""
+    clock = ManualClock()
+    root = tmp_path / "memory"
+    root.mkdir()
+    mirror = Mirror(root, database, clock, _ZONE, pause=0)
+    for number in range(1, 10):
+        (root / f"2026-01-0{number}.md").write_text("## 10:00 — a fact\n")
+        (root / f"2026-02-0{number}.md").write_bytes(b"\xff not text")
+    await mirror.take_in()
+    await mirror.flush()
+    assert (len(mirror._seen), len(mirror._known), len(mirror.problems)) == (18, 9, 9)
+    for path in root.glob("2026-01-*.md"):
+        path.write_text("")
+    for sweep in ("2026-02-*.md", "2026-01-*.md"):
+        clock.advance(60)
+        await mirror.take_in()
+        await mirror.flush()
+        for path in root.glob(sweep):
+            path.unlink()
+    clock.advance(60)
+    await mirror.take_in()
+    await mirror.flush()
+    held = (mirror._seen, mirror._known, mirror._problems, mirror._marked, mirror._again)
+    assert [len(each) for each in held] == [0] * 5
+    assert await rows(database, "SELECT * FROM mirror") == []
+    assert list(root.rglob("*.md")) == []
+
+
+async def test_worked_out_logs_are_kept_within_a_number_and_a_size(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither many chats nor a generous budget make the cache grow without end."""
+
+    def learn(connection: Connection) -> None:
+        for number in range(20):
+            admit(
+                connection, Candidate("note", "owner", f"fact {number} {'x' * 100}"), Occasion(START, "2026-02-14", "t")
+            )
+
+    await database.write(learn)
+    recall = load.Recall(_ZONE)
+
+    def ask(chat: int, connection: Connection) -> load.Pack:
+        return recall(connection, load.Query(("owner", f"chat:{chat}"), f"chat:{chat}", "2026-02-14", 6000))
+
+    for chat in range(100):
+        await database.read(partial(ask, chat))
+    assert len(recall._logs) == 64
+    assert recall._held == sum(log.size for log in recall._logs.values()) > 0
+
+    monkeypatch.setattr(load, "_LOGS_CHARACTERS", 10_000)
+    for chat in range(100, 110):
+        await database.read(partial(ask, chat))
+    assert recall._held == sum(log.size for log in recall._logs.values()) <= 10_000
+
+
+def test_the_identity_folder_is_read_by_four_names(tmp_path: Path) -> None:
+    """Whatever else lies there is not remembered."""
+    identity = Identity(tmp_path)
+    for number in range(50):
+        (tmp_path / f"file {number}.md").write_text("x")
+    for name in ("core.md", "rules.json", "preferences.md", "BOOTSTRAP.md"):
+        (tmp_path / name).write_text("" if name.endswith("json") else "x")
+        identity.read()
+    assert len(identity._seen) == 4

@@ -1,0 +1,182 @@
+"""Tables stay within their limits, whatever comes in, and housekeeping takes only what it should."""
+
+from datetime import datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from kenobot import inbox as mail
+from kenobot import turns
+from kenobot.db import Connection, Database
+from kenobot.inbox import Inbox
+from kenobot.ports import Reply
+from kenobot.testing.clock import START, EagerClock, ManualClock
+from tests.bounds.walk import PACKAGES, ROOT
+from tests.samples import inbound, plan, rows, scalar
+from tests.scene import Scene
+
+_REPLY = Reply("an answer that was paid for", "end_turn")
+
+
+async def _caught_up(database: Database) -> None:
+    """Wait for writes that nobody waits for."""
+    await database.write(lambda connection: None)
+
+
+# ── what comes faster than housekeeping ──────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_flood_of_dropped_messages_keeps_its_newest(
+    database: Database, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The limit holds between two rounds of housekeeping, and for what an earlier run left; no words are kept."""
+    monkeypatch.setattr(mail, "_DROPPED_KEPT", 50)
+    box = Inbox(database, clock)
+    for number in range(300):
+        assert await box.accept(inbound("x" * 4000, number), "", dropped="flood") is not None
+    await _caught_up(database)
+    newest = [(str(number), "") for number in range(250, 300)]
+    assert await rows(database, "SELECT external_id, text FROM inbox ORDER BY id") == newest
+    assert await box.accept(inbound("again", 299), "") is None
+
+    restarted = Inbox(database, clock)
+    for number in range(300, 330):
+        await restarted.accept(inbound("y", number), "", dropped="flood")
+    await _caught_up(database)
+    assert await scalar(database, "SELECT count(*) FROM inbox") == 80
+    await restarted.prune()
+    assert await scalar(database, "SELECT count(*) FROM inbox") == 50
+    assert await scalar(database, "SELECT min(external_id) FROM inbox") == "280"
+
+
+async def test_a_flood_of_unreadable_updates_keeps_its_newest(
+    database: Database, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So it is with what cannot be read; a dead letter that was put back to be tried again is left alone."""
+    monkeypatch.setattr(mail, "_DEAD_KEPT", 20)
+    box = Inbox(database, clock)
+    await box.set_aside("fake", "first", "{}", "odd")
+    await database.write(lambda c: c.execute("UPDATE inbox SET state = 'pending', done_at = NULL"))
+    for number in range(100):
+        await box.set_aside("fake", str(number), "{}", "odd")
+    await _caught_up(database)
+    assert await scalar(database, "SELECT count(*) FROM inbox WHERE state = 'dead'") == 20
+    assert await rows(database, "SELECT external_id FROM inbox WHERE state = 'pending'") == [("first",)]
+
+
+async def test_an_update_that_comes_again_and_again_pushes_nothing_out(
+    database: Database, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only what is new takes room."""
+    monkeypatch.setattr(mail, "_DEAD_KEPT", 5)
+    box = Inbox(database, clock)
+    for number in (1, 2, 3, *[4] * 50):
+        await box.set_aside("fake", str(number), "{}", "odd")
+    await _caught_up(database)
+    assert await scalar(database, "SELECT count(*) FROM inbox") == 4
+
+
+# ── housekeeping ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_reply_is_dropped_a_month_after_it_had_its_effects(database: Database, clock: ManualClock) -> None:
+    """Once its message has left the inbox, also when it never had any; before that it stays, however old."""
+    box = Inbox(database, clock)
+
+    def paid(connection: Connection, message: int, at: datetime, *, committed: bool) -> None:
+        turns.checkpoint(connection, message, "fake-1", "trace", _REPLY, at)
+        if committed:
+            turns.commit(connection, message, at, "")
+
+    waiting = await box.accept(inbound(number=1), "trace")
+    assert waiting is not None
+    old, recent = START - timedelta(days=31), START - timedelta(days=29)
+    await database.write(lambda c: paid(c, waiting.id, old, committed=False))
+    for number, at, committed in ((101, old, True), (102, old, False), (103, recent, True)):
+        await database.write(lambda c, n=number, a=at, d=committed: paid(c, n, a, committed=d))  # type: ignore[misc]
+    await turns.prune(database, START)
+    assert await rows(database, "SELECT inbox_id FROM turn ORDER BY inbox_id") == [(waiting.id,), (103,)]
+    assert await database.read(lambda c: turns.saved(c, waiting.id)) == _REPLY
+
+
+async def test_housekeeping_leaves_what_is_meant_to_stay(tmp_path: Path) -> None:
+    """Forty days on, a start has cleared mail and replies away; the conversation and memory are whole."""
+    clock = EagerClock()
+    async with Scene(tmp_path, ["Noted. <memory>Ana likes tea</memory>"], clock=clock) as scene:
+        for number in range(3):
+            await scene.say(f"message {number}")
+        for table, count in (("inbox", 3), ("outbox", 3), ("turn", 3), ("message", 6), ("record", 1)):
+            assert await scene.rows(f"SELECT count(*) FROM {table}") == [(count,)], table
+    clock.advance(days=40)
+    async with Scene(tmp_path, clock=clock) as scene:
+        for table, count in (("inbox", 0), ("outbox", 0), ("turn", 0), ("message", 6), ("record", 1)):
+            assert await scene.rows(f"SELECT count(*) FROM {table}") == [(count,)], table
+
+
+async def test_pruning_goes_in_steps(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However much there is to drop, no transaction takes more than its share, so that nobody waits for long."""
+    monkeypatch.setattr("kenobot.db._PRUNED", 100)
+    left = [1010]
+    write = database.write
+
+    async def counted(work: object) -> None:
+        await write(work)  # type: ignore[arg-type]
+        left.append(int(str(await scalar(database, "SELECT count(*) FROM outbox"))))
+
+    ends = [("2026-01-01" if number < 950 else "2026-02-14",) for number in range(1010)]
+    await database.write(
+        lambda c: c.executemany(
+            "INSERT INTO outbox (part, channel, chat, text, trace, created_at, done_at) "
+            "VALUES (0, 'fake', '1', 'x', '', '', ?)",
+            ends,
+        )
+    )
+    monkeypatch.setattr(database, "write", counted)
+    await database.prune("outbox", "done_at < ?", "2026-02-01")
+    assert left[-1] == 60
+    assert max(before - after for before, after in pairwise(left)) == 100
+
+
+async def test_housekeeping_finds_its_rows_by_an_index(database: Database) -> None:
+    """It does not read what is to stay."""
+    aside = "state IN ('dead', 'dropped')"
+
+    def plans(connection: Connection) -> list[str]:
+        return [
+            plan(connection, "SELECT rowid FROM inbox WHERE done_at < ? AND state != 'dead' LIMIT 9", ""),
+            plan(connection, f"SELECT id FROM inbox WHERE {aside} AND state = ? ORDER BY id DESC LIMIT 9", "dead"),
+            plan(connection, f"SELECT rowid FROM inbox WHERE {aside} AND state = ? AND id < ? LIMIT 9", "dead", 1),
+            plan(connection, "SELECT rowid FROM outbox WHERE done_at < ? LIMIT 9", ""),
+            plan(connection, "SELECT rowid FROM turn WHERE replied_at < ? LIMIT 9", ""),
+        ]
+
+    for found in await database.read(plans):
+        assert "SEARCH" in found and "SCAN" not in found, found
+
+
+# ── one a chat ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_chat_has_one_frame_and_one_state(tmp_path: Path) -> None:
+    """Thirty turns of three chats, each with memories and onboarding, leave no more rows than three turns do."""
+    clock = EagerClock()
+    async with Scene(
+        tmp_path, ["ok <memory>a fact</memory>"], clock=clock, bootstrap=True, owners=list("123")
+    ) as scene:
+        counts = []
+        for _ in range(10):
+            for chat in "123":
+                clock.advance(3700)  # a new frame each time
+                await scene.say("hello", chat)
+            [(frames, states)] = await scene.rows("SELECT (SELECT count(*) FROM frame), (SELECT count(*) FROM state)")
+            counts.append((frames, states))
+        assert counts[0][0] == 3
+        assert set(counts[1:]) == {counts[1]}
+
+
+def test_nothing_writes_vectors_yet() -> None:
+    """The table is there for a later release; whoever fills it gives it a limit here."""
+    for folder in PACKAGES:
+        for path in (ROOT / folder).rglob("*.py"):
+            assert "INTO vector" not in path.read_text("utf-8"), path

@@ -1,0 +1,102 @@
+"""Finds what could grow: containers that outlive a call, in the code, and tables, in the schema."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from kenobot.db import migrations
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = {
+    "kenobot": "kenobot",
+    "channels": "kenobot.channels",
+    "cognitive": "kenobot.cognitive",
+    "postprocessors": "kenobot.postprocessors",
+}
+NOT_RUNNING = ("kenobot.testing", "kenobot.cli")  # tests' own parts, and commands that end
+
+_EMPTY = "deque dict list set Counter OrderedDict defaultdict Queue SimpleQueue LifoQueue PriorityQueue".split()
+_CACHES = ("cache", "lru_cache")
+_TABLE = re.compile(r"CREATE TABLE (\w+)")
+_RENAME = re.compile(r"ALTER TABLE (\w+) RENAME TO (\w+)")
+
+
+def containers() -> set[str]:
+    """Every container that begins empty in an object or a module, and every cache, as module.class.name."""
+    found: set[str] = set()
+    for folder, package in PACKAGES.items():
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            inside = [part for part in path.relative_to(ROOT / folder).with_suffix("").parts if part != "__init__"]
+            module = ".".join([package, *inside])
+            if not module.startswith(NOT_RUNNING):
+                found.update(f"{module}.{name}" for name in _in_module(ast.parse(path.read_text("utf-8"))))
+    return found
+
+
+def in_source(source: str) -> set[str]:
+    """The same for one module's source, without the module's name."""
+    return set(_in_module(ast.parse(source)))
+
+
+def _in_module(tree: ast.Module) -> Iterator[str]:
+    yield from _in_body(tree.body, "")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            yield from _in_body(node.body, f"{node.name}.")
+            yield from _in_methods(node)
+        elif isinstance(node, ast.FunctionDef) and any(_is_cache(each) for each in node.decorator_list):
+            yield node.name
+
+
+def _in_body(body: list[ast.stmt], prefix: str) -> Iterator[str]:
+    for node in body:
+        for target, value in _assignments(node):
+            if isinstance(target, ast.Name) and _is_empty(value):
+                yield f"{prefix}{target.id}"
+
+
+def _in_methods(node: ast.ClassDef) -> Iterator[str]:
+    for inner in ast.walk(node):
+        for target, value in _assignments(inner):
+            if isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self" and _is_empty(value):
+                yield f"{node.name}.{target.attr}"
+
+
+def _assignments(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    if isinstance(node, ast.AnnAssign) and node.value is not None:
+        yield node.target, node.value
+    elif isinstance(node, ast.Assign):
+        for target in node.targets:
+            pairs = isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple)
+            if pairs and isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                yield from zip(target.elts, node.value.elts, strict=False)
+            else:
+                yield target, node.value
+
+
+def _is_empty(value: ast.expr) -> bool:
+    match value:
+        case ast.List(elts=[]) | ast.Dict(keys=[]):
+            return True
+        case ast.Call(func=function, keywords=keywords):
+            name = ast.unparse(function).rpartition(".")[2]
+            made = [ast.unparse(word.value).rpartition(".")[2] for word in keywords if word.arg == "default_factory"]
+            return name in _EMPTY or any(each in _EMPTY for each in made)
+        case _:
+            return False
+
+
+def _is_cache(decorator: ast.expr) -> bool:
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return ast.unparse(called).rpartition(".")[2] in _CACHES
+
+
+def tables() -> set[str]:
+    """Every table of the schema as it is after all migrations."""
+    names: set[str] = set()
+    for _, script in migrations():
+        names.update(_TABLE.findall(script))
+        for old, new in _RENAME.findall(script):
+            names = (names - {old}) | {new}
+    return names

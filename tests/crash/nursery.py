@@ -1,0 +1,261 @@
+"""Starts `kenobot run` quickly: forks it from a process that has imported everything, instead of importing it again.
+
+Such a bot runs the very `kenobot.cli.main` in a process of its own, is killed, traced and signalled like any other,
+and ends with the interpreter's own shutdown. Only the second of importing is spared, many hundred times.
+`python -m tests.crash.nursery FD` is that process; it takes requests from a socket and reports who ended.
+"""
+
+import asyncio
+import contextlib
+import ctypes
+import json
+import os
+import select
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import Any, Self
+
+from tests.integration.harness import Running
+
+ROOT = Path(__file__).resolve().parents[2]
+_PR_SET_PTRACER = 0x59616D61
+_ANYBODY = ctypes.c_ulong(-1)
+_LARGEST = 200_000
+RUN_AS = "CRASH_SUITE_RUN_AS"  # an environment variable: the number of the user to become, when we are root
+
+
+class Forked:
+    """A bot that the nursery has forked; see `Running`."""
+
+    def __init__(self, pid: int, stderr: asyncio.StreamReader) -> None:
+        self.pid = pid
+        self.stderr: asyncio.StreamReader | None = stderr
+        self.returncode: int | None = None
+        self._ended = asyncio.Event()
+
+    def send_signal(self, signal: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal)
+
+    async def wait(self) -> int:
+        await self._ended.wait()
+        assert self.returncode is not None
+        return self.returncode
+
+    def end(self, code: int) -> None:
+        """What the nursery reports."""
+        self.returncode = code
+        self._ended.set()
+
+
+class Nursery:
+    """The nursery, seen from the suite. Use it as a `Starter`; leaving it kills whoever still runs."""
+
+    def __init__(self) -> None:
+        self._process: asyncio.subprocess.Process | None = None
+        self._ours, self._theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._running: dict[int, Forked] = {}
+        self._early: dict[int, int] = {}
+        self._answer: asyncio.Future[int] | None = None
+        self._one_at_a_time = asyncio.Lock()
+
+    async def __aenter__(self) -> Self:
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "tests.crash.nursery",
+            str(self._theirs.fileno()),
+            pass_fds=[self._theirs.fileno()],
+            cwd=ROOT,
+        )
+        self._theirs.close()
+        self._ours.setblocking(False)
+        asyncio.get_running_loop().add_reader(self._ours, self._hear)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        asyncio.get_running_loop().remove_reader(self._ours)
+        self._ours.close()
+        assert self._process is not None
+        async with asyncio.timeout(20):
+            await self._process.wait()
+
+    async def __call__(self, command: list[str], environ: dict[str, str]) -> Running:
+        """Start `[strace …] python -m kenobot …`: the bot is forked, and strace attached before it does anything."""
+        at = command.index(sys.executable)
+        wrap, arguments = command[:at], command[at + 1 :]
+        assert arguments[:2] == ["-m", "kenobot"], arguments
+        complaints, their_stderr = os.pipe()
+        gate, go = os.pipe()
+        request = json.dumps({"arguments": arguments[2:], "environ": environ}).encode()
+        async with self._one_at_a_time:
+            self._answer = asyncio.get_running_loop().create_future()
+            socket.send_fds(self._ours, [request], [their_stderr, gate])
+            os.close(their_stderr)
+            os.close(gate)
+            async with asyncio.timeout(60):
+                pid = await self._answer
+        reader = asyncio.StreamReader()
+        await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(complaints, "rb")
+        )
+        bot = self._running[pid] = Forked(pid, reader)
+        if pid in self._early:
+            bot.end(self._early.pop(pid))
+        try:
+            if wrap:
+                await Tracer.attach(pid, wrap)
+            os.write(go, b"x")
+        finally:
+            os.close(go)
+        return bot
+
+    def _hear(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            while data := self._ours.recv(_LARGEST):
+                told: dict[str, int] = json.loads(data)
+                if "code" not in told:
+                    assert self._answer is not None
+                    self._answer.set_result(told["pid"])
+                elif bot := self._running.pop(told["pid"], None):
+                    bot.end(told["code"])
+                else:
+                    self._early[told["pid"]] = told["code"]
+
+
+class Tracer:
+    """strace on a running process and all its threads."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+
+    @classmethod
+    async def attach(cls, pid: int, strace: tuple[str, ...] | list[str]) -> Self:
+        """Attach it and wait until it is there. Raises RuntimeError with its complaint when it may not."""
+        process = await asyncio.create_subprocess_exec(
+            *strace, "-p", str(pid), stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
+        )
+        assert process.stderr is not None
+        async with asyncio.timeout(20):
+            line = (await process.stderr.readline()).decode("utf-8", "replace")
+        if "attached" not in line:
+            await process.wait()
+            raise RuntimeError(line.strip())
+        tracer = cls(process)
+        tracer._drain = asyncio.create_task(_read_on(process.stderr))
+        return tracer
+
+    _drain: asyncio.Task[None]
+
+    async def detach(self) -> None:
+        """Take it off: from here on nothing fails by its doing."""
+        if self._process.returncode is None:
+            self._process.send_signal(signal.SIGINT)
+        async with asyncio.timeout(20):
+            await self._process.wait()
+            await self._drain
+
+
+async def _read_on(stream: asyncio.StreamReader) -> None:
+    while await stream.readline():
+        pass
+
+
+# ── the nursery itself ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _serve(link: socket.socket) -> tuple[list[str], dict[str, str]] | None:
+    """Fork and report until the suite has gone. In a child: returns what it is to run."""
+    children: dict[int, int] = {}
+    poll = select.poll()
+    poll.register(link, select.POLLIN)
+    while True:
+        for descriptor, _ in poll.poll():
+            if descriptor != link.fileno():
+                poll.unregister(descriptor)
+                pid = children.pop(descriptor)
+                os.close(descriptor)
+                _, status = os.waitpid(pid, 0)
+                _tell(link, {"pid": pid, "code": os.waitstatus_to_exitcode(status)})
+                continue
+            data, given, *_ = socket.recv_fds(link, _LARGEST, 2)
+            if not data:
+                for pid in children.values():
+                    os.kill(pid, signal.SIGKILL)
+                return None
+            pid = os.fork()
+            if not pid:
+                return _become(link, list(children), given, json.loads(data))
+            for each in given:
+                os.close(each)
+            children[pidfd := os.pidfd_open(pid)] = pid
+            poll.register(pidfd, select.POLLIN)
+            _tell(link, {"pid": pid})
+
+
+def _tell(link: socket.socket, news: dict[str, int]) -> None:
+    with contextlib.suppress(OSError):  # the suite has gone; the next turn of the loop finds out
+        link.send(json.dumps(news).encode())
+
+
+def _become(
+    link: socket.socket, others: list[int], given: list[int], request: dict[str, Any]
+) -> tuple[list[str], dict[str, str]]:
+    """In the child: leave the nursery, wait at the gate."""
+    for descriptor in (link.fileno(), *others):
+        os.close(descriptor)
+    link.detach()
+    stderr, gate = given
+    os.dup2(stderr, 2)
+    os.close(stderr)
+    ctypes.CDLL(None).prctl(_PR_SET_PTRACER, _ANYBODY, 0, 0, 0)
+    os.read(gate, 1)
+    os.close(gate)
+    return request["arguments"], request["environ"]
+
+
+def _import_everything() -> None:
+    """What a running bot imports, at the start and later."""
+    import importlib
+
+    for name in (
+        "aiofiles",
+        "anthropic",
+        "anthropic.resources.messages",
+        "apscheduler.schedulers.asyncio",
+        "encodings.idna",
+        "kenobot.app",
+        "kenobot.channels.telegram.channel",
+        "kenobot.cli.start",
+        "kenobot.providers.anthropic",
+        "kenobot.postprocessors.memory",
+        "sqlite3",
+        "telegram.request",
+        "zoneinfo",
+    ):
+        importlib.import_module(name)
+
+
+def _main() -> int:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _import_everything()
+    work = _serve(socket.socket(fileno=int(sys.argv[1])))
+    if work is None:
+        return 0
+    arguments, environ = work
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ.clear()
+    os.environ.update(environ)
+    if RUN_AS in environ:
+        os.setgroups([])
+        os.setgid(int(environ[RUN_AS]))
+        os.setuid(int(environ[RUN_AS]))
+    from kenobot.cli import main
+
+    return main(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(_main())

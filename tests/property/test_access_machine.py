@@ -1,0 +1,274 @@
+"""Who is let in, whatever strangers, the owner, the clock and the power supply do, in whatever order."""
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Callable, Coroutine
+from datetime import datetime, timedelta
+from pathlib import Path
+from random import Random
+from typing import Any, TypeVar
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from kenobot import pairing, people
+from kenobot.access import Access, Account, Roster
+from kenobot.bus import Bus
+from kenobot.db import Connection, Database
+from kenobot.door import Door, Post
+from kenobot.ports import Outbound
+from kenobot.testing.clock import ManualClock
+from tests.samples import inbound
+
+T = TypeVar("T")
+
+_HOUR = timedelta(hours=1)
+_ACCOUNTS = st.tuples(st.sampled_from(["fake", "other"]), st.sampled_from(["11", "12", "13", "14", "15"]))
+_ROSTERS = {channel: Roster.of(["1"], ["2"]) for channel in ("fake", "other")}
+
+
+class PowerCut(Exception):
+    """What ends a transaction in the middle."""
+
+
+class AccessMachine(RuleBasedStateMachine):
+    """A house and its door beside a model of them: `open`, `people`, `noticed`, `wrong` are what should be so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp())
+        self.runner = asyncio.Runner()
+        self.clock = ManualClock()
+        self.random = Random(1)
+        self.open: dict[Account, tuple[str, datetime]] = {}
+        self.people: set[Account] = set()
+        self.noticed: dict[Account, datetime] = {}
+        self.wrong, self.until = 0, self.clock.now()
+        self.codes: list[str] = []
+        self.sent: list[Outbound] = []
+
+    @initialize()
+    def start(self) -> None:
+        self.run(self._start())
+
+    async def _start(self) -> None:
+        self.database = Database.open(self.folder / "kenobot.db", self.folder / "backups")
+        self.access = Access(_ROSTERS)
+        post = Post(self.sent.extend, self._look)
+        self.door = Door(
+            self.access, self.database, Bus(self.clock), self.clock, post, self.random.randrange, pairs=True
+        )
+        await self.door.refresh()
+        self.noticed.clear()
+
+    async def _look(self) -> None:
+        """Nothing to do here: what is sent is another's business."""
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        return self.runner.run(work)
+
+    def teardown(self) -> None:
+        if hasattr(self, "database"):
+            self.run(self.database.close())
+        self.runner.close()
+        shutil.rmtree(self.folder)
+
+    # ── what the model says ──────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def now(self) -> datetime:
+        return self.clock.now()
+
+    @property
+    def locked(self) -> bool:
+        return self.wrong >= pairing.MOST_WRONG and self.now < self.until
+
+    def expire(self) -> None:
+        self.open = {account: (code, end) for account, (code, end) in self.open.items() if self.now < end}
+        self.noticed = {account: at for account, at in self.noticed.items() if self.now - at < _HOUR}
+        if self.now >= self.until:
+            self.wrong = 0
+
+    def judge(self, code: str) -> str:
+        """What should come of `code`, and the model after it."""
+        self.expire()
+        if self.locked:
+            return "locked"
+        if not self.open:
+            return "nothing"
+        fitting = [account for account, (open_code, _) in self.open.items() if open_code == code]
+        if fitting:
+            del self.open[fitting[0]]
+            self.people.add(fitting[0])
+            self.noticed.pop(fitting[0], None)
+            self.wrong = 0
+            return "approved"
+        self.wrong, self.until = self.wrong + 1, self.now + _HOUR
+        if self.wrong < pairing.MOST_WRONG:
+            return "wrong"
+        self.open.clear()
+        return "locked"
+
+    # ── what happens ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    @rule(account=_ACCOUNTS)
+    def write(self, account: Account) -> None:
+        self.knock(account)
+
+    def knock(self, account: Account) -> None:
+        """Somebody writes in private: let in, given a code, or met with silence."""
+        self.expire()
+        channel, user = account
+        full = sum(other == channel for other, _ in self.open) >= pairing.MOST_OPEN
+        notice = not (account in self.people or account in self.noticed or account in self.open or full or self.locked)
+        before = len(self.sent)
+        assert self.run(self.door(inbound(channel=channel, user=user, chat=user))) == (account in self.people)
+        assert len(self.sent) - before == notice
+        if account not in self.people:
+            self.noticed.setdefault(account, self.now)
+        if notice:
+            span = self.sent[-1].part.spans[0]
+            code = self.sent[-1].part.text[span.offset : span.offset + span.length]
+            self.codes.append(code)
+            self.open[account] = (code, self.now + pairing.LIFE)
+
+    @rule(channel=st.sampled_from(["fake", "other"]))
+    def crowd(self, channel: str) -> None:
+        """More strangers at once than may have a code."""
+        for user in ("11", "12", "13", "14", "15"):
+            self.knock((channel, user))
+
+    @precondition(lambda self: self.open)
+    @rule(data=st.data())
+    def let_somebody_in(self, data: st.DataObject) -> None:
+        """A code that was open a moment ago at least."""
+        code, _ = self.open[data.draw(st.sampled_from(sorted(self.open)))]
+        assert self.run(self._approve(code)) == self.judge(code)
+
+    @precondition(lambda self: self.codes)
+    @rule(data=st.data(), dress=st.sampled_from([str, str.lower, lambda code: f" {code.replace('-', '  ')} "]))
+    def approve(self, data: st.DataObject, dress: Callable[[str], str]) -> None:
+        """A code that was handed out once: open, used, expired or void."""
+        code = data.draw(st.sampled_from(self.codes))
+        assert self.run(self._approve(dress(code))) == self.judge(code)
+
+    @rule(times=st.integers(1, 6))
+    def approve_wrongly(self, times: int) -> None:
+        """A code that nobody was given."""
+        for _ in range(times):
+            assert self.run(self._approve("WRNG-WRNG")) == self.judge("WRNG-WRNG")
+
+    async def _approve(self, code: str) -> str:
+        def work(connection: Connection) -> str:
+            verdict = pairing.approve(connection, code, self.clock.now(), self.access.is_owner)
+            self.door.changed()
+            return verdict.kind
+
+        kind = await self.database.write(work)
+        await self.door.settle()
+        return kind
+
+    @precondition(lambda self: self.people)
+    @rule(data=st.data())
+    def put_somebody_out(self, data: st.DataObject) -> None:
+        self.dismiss(data.draw(st.sampled_from(sorted(self.people))))
+
+    @rule(account=_ACCOUNTS)
+    def revoke(self, account: Account) -> None:
+        self.dismiss(account)
+
+    def dismiss(self, account: Account) -> None:
+        """Whoever was let in is not any more; nobody else changes."""
+
+        async def work() -> bool:
+            def put_out(connection: Connection) -> bool:
+                gone = people.put_out(connection, *account)
+                self.door.changed()
+                return gone
+
+            gone = await self.database.write(put_out)
+            await self.door.settle()
+            return gone
+
+        assert self.run(work()) == (account in self.people)
+        if account in self.people:
+            self.people.discard(account)
+            self.noticed.pop(account, None)
+
+    @rule(minutes=st.sampled_from([1, 29, 59, 60, 61, 600]))
+    def wait(self, minutes: int) -> None:
+        self.clock.advance(60 * minutes)
+
+    @rule()
+    def restart(self) -> None:
+        """Only what is on disk is left."""
+        self.run(self._restart())
+
+    async def _restart(self) -> None:
+        await self.database.close()
+        await self._start()
+
+    @rule(account=_ACCOUNTS, data=st.data())
+    def crash(self, account: Account, data: st.DataObject) -> None:
+        """The power fails while an approval, a wrong code, a revocation or a question is being written: it was not."""
+        code = data.draw(st.sampled_from([*self.codes, "WRNG-WRNG"]))
+        what = data.draw(st.sampled_from(["approve", "revoke", "ask"]))
+
+        def work(connection: Connection) -> None:
+            at = self.clock.now()
+            if what == "approve":
+                pairing.approve(connection, code, at, self.access.is_owner)
+            elif what == "revoke":
+                people.put_out(connection, *account)
+            else:
+                stranger = pairing.Stranger(*account, chat=account[1], name="", language="en")
+                pairing.ask(connection, stranger, pairing.ticket(self.random.randrange), at)
+            raise PowerCut
+
+        async def fail() -> None:
+            try:
+                await self.database.write(work)
+            except PowerCut:
+                await self._restart()
+
+        self.run(fail())
+
+    # ── what always holds ────────────────────────────────────────────────────────────────────────────────────────
+
+    @invariant()
+    def nobody_is_let_in_without_approval(self) -> None:
+        if not hasattr(self, "access"):
+            return
+        for channel in ("fake", "other"):
+            for user in ("11", "12", "13", "14", "15", "99", ""):
+                standing = self.access.standing(inbound(channel=channel, user=user, chat=user))
+                assert standing == ("guest" if (channel, user) in self.people else "stranger")
+
+    @invariant()
+    def the_owner_is_never_locked_out(self) -> None:
+        if hasattr(self, "door"):
+            assert self.run(self.door(inbound(user="1", chat="1")))
+            assert self.run(self.door(inbound(user="2", chat="2")))
+
+    @invariant()
+    def at_most_three_codes_a_channel_are_open(self) -> None:
+        if not hasattr(self, "database"):
+            return
+        self.expire()
+        found = self.run(self.database.read(lambda c: pairing.waiting(c, self.clock.now())))
+        assert {(item.channel, item.user) for item in found} == set(self.open)
+        for channel in ("fake", "other"):
+            assert sum(item.channel == channel for item in found) <= pairing.MOST_OPEN
+        assert not (self.locked and found)
+
+    @invariant()
+    def everybody_let_in_stands_in_the_table(self) -> None:
+        if hasattr(self, "database"):
+            known = self.run(self.database.read(people.everybody))
+            assert {person.account for person in known} == self.people
+
+
+TestAccess = AccessMachine.TestCase
+TestAccess.settings = settings(max_examples=15, stateful_step_count=30)

@@ -1,0 +1,60 @@
+"""What the finder of addresses keeps to, whatever the text."""
+
+import time
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from bench.links import Hostile
+from kenobot.links import Known, cut, find
+
+SHARDS = (
+    *("https://", "http:", "//", "mailto:", "tg://", "evil", ".com", ".", "/", "?q=", "#", "@", "\\", ":80"),
+    *("[", "](", ")", "(", "<", ">", "![", "]: ", '"t"', "\n", " ", "`", "*", "。", "／", "：", "ｅ", "é", "日", "🎉"),
+    *("\u200b", "\u00ad", "\u202e", "\0", "\ud800", "co", "www.", "xn--", "1.2.3.4", "mark", "\u2028"),
+)
+steady = settings(deadline=None)  # a busy machine is no failure
+texts = st.lists(st.sampled_from(SHARDS) | st.text(max_size=3), max_size=40).map("".join)
+MARK = "[link removed]"
+
+
+@steady
+@given(texts)
+@example("evil.[com/secret](http://e.co)")
+@example("[[a.com/1](http://b.co)](http://c.co)")
+def test_nothing_is_left_after_cutting(text: str) -> None:
+    """The text that a person gets holds no address, however the cut ones lay in one another."""
+    left, count = cut(text, lambda address: False, MARK)
+    assert find(left) == []
+    assert (count == 0) == (find(text) == [])
+    assert count or left == text
+
+
+@steady
+@given(texts)
+def test_addresses_are_in_order_and_apart(text: str) -> None:
+    """Each stands where it says, after the one before."""
+    end = 0
+    for address in find(text):
+        assert end <= address.start < address.end <= len(text)
+        end = address.end
+
+
+@steady
+@given(texts)
+def test_what_was_shown_is_known(text: str) -> None:
+    """A text may be repeated word for word without losing anything."""
+    assert cut(text, Known([text]), MARK) == (text, 0)
+
+
+@pytest.mark.parametrize(("title", "text"), list(Hostile(20_000).all()))
+def test_the_time_is_linear(title: str, text: str) -> None:
+    """Ten times the text takes no more than some thirty times as long, and a tenth of a second is always granted."""
+
+    def took(sample: str) -> float:
+        start = time.process_time()
+        cut(sample, Known([sample[: len(sample) // 2]]), MARK)
+        return time.process_time() - start
+
+    assert took(text) < 0.1 + 30 * took(text[: len(text) // 10]), title

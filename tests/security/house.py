@@ -1,0 +1,67 @@
+"""A whole KenoBot in this process that really talks to Telegram: to a server on loopback."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+from kenobot.channels.telegram import TelegramSettings
+from kenobot.channels.telegram.channel import TelegramChannel
+from kenobot.clock import Clock
+from kenobot.ports import Provider
+from kenobot.supervise import keep_running
+from tests.scene import Scene
+from tests.security.telegram_server import TOKEN, TelegramServer
+
+
+class TelegramScene(Scene):
+    """A scene whose channel is the real one. `owners` may talk to it; `server.deliver` is how they do."""
+
+    def __init__(
+        self,
+        folder: Path,
+        server: TelegramServer,
+        *,
+        provider: Provider,
+        owners: Sequence[str] = ("1",),
+        request_seconds: float = 10,
+        clock: Clock | None = None,
+    ) -> None:
+        super().__init__(folder, provider=provider, owners=owners, clock=clock)
+        self.server = server
+        settings = TelegramSettings.model_validate(
+            {
+                "token": TOKEN,
+                "base_url": server.base_url,
+                "owners": list(owners),
+                "poll_seconds": 1,
+                "request_seconds": request_seconds,
+            }
+        )
+        self.telegram = TelegramChannel(settings, self.clock)
+        self.channel = self.telegram  # type: ignore[assignment]
+        self._intake: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        await super().__aenter__()
+        self.listen()
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.deaf()
+        await super().__aexit__(*error)
+
+    def listen(self) -> None:
+        """Run the channel as the house does."""
+        self._intake = asyncio.create_task(keep_running(self.telegram, self.app.loop, self.app.bus, self.clock))
+
+    async def deaf(self) -> None:
+        """Stop the channel, and nothing else."""
+        if self._intake is not None:
+            self._intake.cancel()
+            await asyncio.gather(self._intake, return_exceptions=True)
+
+    async def hear(self, *updates: object) -> None:
+        """Have the bot fetch these updates, and wait until everything they set off is over."""
+        await self.server.deliver(*updates)
+        await self.app.drained()

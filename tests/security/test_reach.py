@@ -1,0 +1,115 @@
+"""Scope is enforced where rows are read: no query of people's words goes without saying whose they may be."""
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import kenobot
+from kenobot.cognitive import store
+from kenobot.cognitive.reach import WHOLE_HOME, Reach
+from kenobot.cognitive.remember.admit import Occasion, admit, forget, supersede
+from kenobot.db import Connection, Database
+from kenobot.ports import Candidate
+from kenobot.testing.clock import START
+
+_OCCASION = Occasion(START, "2026-02-14", "test")
+_WORDS = re.compile(r"\b(?:from|join)\s+(?:record|message|frame)\b", re.IGNORECASE)
+_BOUND = re.compile(r"\bscope = \?|\{where\}|\bsession = \?", re.IGNORECASE)
+_NUMBERS_ONLY = re.compile(r"select\s+max\(id\) from record", re.IGNORECASE)
+
+
+def _queries() -> Iterator[tuple[str, str]]:
+    """Every piece of SQL in the package that reads words of people: where it stands, and its text."""
+    root = Path(kenobot.__file__).parent
+    folders = [root, *(path for path in root.iterdir() if path.is_dir())]
+    for path in sorted({path.resolve() for folder in folders for path in folder.rglob("*.py")}):
+        nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+        pieces = {id(piece) for node in nodes if isinstance(node, ast.JoinedStr) for piece in node.values}
+        for node in nodes:
+            if isinstance(node, ast.JoinedStr | ast.Constant) and id(node) not in pieces:
+                text = ast.unparse(node)
+                if _WORDS.search(text) and re.search(r"\bselect\b", text, re.IGNORECASE):
+                    yield f"{path.name}:{node.lineno}", text
+
+
+def test_every_query_of_words_is_bound_to_scopes_or_a_session() -> None:
+    """In all of the package, whoever wrote it: a query that is not does not pass this test."""
+    found = dict(_queries())
+    assert len([at for at in found if at.startswith("store.py")]) >= 12
+    assert {at.partition(":")[0] for at in found} >= {"store.py", "sessions.py", "reading.py"}
+    loose = {at: sql for at, sql in found.items() if not _BOUND.search(sql) and not _NUMBERS_ONLY.search(sql)}
+    assert loose == {}
+
+
+def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
+    """The mirror, and the owner at the command line: a third place has to be put on this list with a reason."""
+    root = Path(kenobot.__file__).parent
+    files = [
+        *root.glob("*.py"),
+        *(path for folder in root.iterdir() if folder.is_dir() for path in folder.rglob("*.py")),
+    ]
+    using = {path.name for path in files if "WHOLE_HOME" in path.read_text("utf-8")}
+    assert using == {"reach.py", "sync.py", "memory.py"}
+
+
+Look = Callable[[Connection, int, Reach], object]
+LOOKS: dict[str, Look] = {
+    "get": store.get,
+    "by_ids": lambda connection, record, reach: store.by_ids(connection, [record], reach),
+    "successor": store.successor,
+    "forget": lambda connection, record, reach: forget(connection, record, reach, _OCCASION),
+}
+
+
+@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS.keys())
+async def test_an_id_opens_no_other_scope(database: Database, look: Look) -> None:
+    """Whoever knows or guesses the number of a record gets nothing of it outside their own scopes."""
+
+    def work(connection: Connection) -> None:
+        old = admit(connection, Candidate("note", "user:b", "canary old"), _OCCASION).record
+        assert old is not None
+        new = supersede(connection, old, Candidate("note", "user:b", "canary new"), _OCCASION).record
+        assert new is not None
+        record = old if look is LOOKS["successor"] else new
+        for foreign in ((), ("owner",), ("user:a", "chat:a"), ("user", "b", "user:B")):
+            assert not look(connection, record, foreign)
+        assert look(connection, record, ("owner", "user:b"))
+
+    await database.write(work)
+
+
+async def test_nobody_supersedes_in_another_scope(database: Database) -> None:
+    """A candidate of one scope takes the place of no record of another, whatever number is said."""
+
+    def work(connection: Connection) -> None:
+        theirs = admit(connection, Candidate("note", "user:b", "canary"), _OCCASION).record
+        assert theirs is not None
+        decision = supersede(connection, theirs, Candidate("note", "user:a", "mine now"), _OCCASION)
+        assert decision.action == "created"
+        kept = store.get(connection, theirs, WHOLE_HOME)
+        assert kept is not None
+        assert kept.status == "active"
+
+    await database.write(work)
+
+
+async def test_a_batch_of_ids_gives_only_ones_own(database: Database) -> None:
+    """Across the borders of a batch too, and the whole home only by its name."""
+
+    def work(connection: Connection) -> None:
+        scopes = ["owner", "user:b", "chat:c"]
+        made = [admit(connection, Candidate("note", scopes[n % 3], f"fact {n}"), _OCCASION).record for n in range(1200)]
+        ids = [number for number in made if number is not None]
+        assert len(ids) == 1200
+        own = store.by_ids(connection, ids, ("owner", "chat:c"))
+        assert {record.scope for record in own.values()} == {"owner", "chat:c"}
+        assert len(own) == 800
+        assert len(store.by_ids(connection, ids, WHOLE_HOME)) == 1200
+        assert store.by_ids(connection, ids, ()) == {}
+        assert {r.scope for r in store.changed_since(connection, ("user:b",), 0, 2000)} == {"user:b"}
+        assert store.changed_since(connection, (), 0, 2000) == []
+
+    await database.write(work)
