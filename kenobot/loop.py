@@ -3,13 +3,16 @@
 The loop wakes on `message:in`; what it works on comes from the inbox, so a lost signal loses nothing. A lane lives
 while its chat has mail that can be answered. While no model can be reached it is parked: what comes in meanwhile waits
 in the inbox, in its order.
+
+A message may be what kills the process, and then only it is to be given up, not those that were under way beside it. So
+one whose turn was cut short twice is tried after a pause, and never beside another such one.
 """
 
 import asyncio
 import contextlib
 import logging
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
 from kenobot.bus import Bus
@@ -17,7 +20,7 @@ from kenobot.clock import Clock
 from kenobot.errors import StoreError
 from kenobot.inbox import Inbox, Pending
 from kenobot.ports import Inbound
-from kenobot.signals import HEALTH_DEGRADED, MESSAGE_IN, MESSAGE_REFUSED, MESSAGE_UNSTORED, Envelope
+from kenobot.signals import HEALTH_DEGRADED, MESSAGE_ASIDE, MESSAGE_IN, MESSAGE_REFUSED, MESSAGE_UNSTORED, Envelope
 
 _log = logging.getLogger(__name__)
 
@@ -26,6 +29,9 @@ _SEEN = 10_000
 _STORE_PAUSE = 5.0
 _FIRST_PARK = 5.0
 _LONGEST_PARK = 60.0
+_CUT_SHORT = 2  # attempts that came to no end, after which a message may be the reason
+_CAUTION = 0.25  # seconds; four times as long after each further one
+_LONGEST_CAUTION = 16.0
 
 RunTurn = Callable[[Pending], Awaitable[bool]]
 
@@ -87,6 +93,7 @@ class AgentLoop:
         self._new_trace = new_trace
         self._gate = gate
         self._slots = asyncio.Semaphore(parallel)
+        self._suspect = asyncio.Lock()
         self._open: Counter[str] = Counter()
         self._waiting = 0
         self._room = asyncio.Event()
@@ -173,6 +180,7 @@ class AgentLoop:
         """See `kenobot.ports.Sink`."""
         _log.warning("%s: something that cannot be understood was set aside: %s", channel, reason)
         await self._inbox.set_aside(channel, external_id, raw, reason)
+        await self._bus.fire(MESSAGE_ASIDE, "loop", "", channel=channel, reason=reason)
 
     async def report(self, channel: str, problem: str) -> None:
         """See `kenobot.ports.Sink`."""
@@ -223,7 +231,7 @@ class AgentLoop:
                     return None
                 pending = replace(lane.ready.popleft(), parks=lane.parks)
                 lane.taken = pending.id
-                async with self._slots:
+                async with self._caution(pending), self._slots:
                     if self._stopping:
                         return await self._release(pending)
                     done = await self._attend(session, pending)
@@ -232,6 +240,16 @@ class AgentLoop:
                 lane.parks = 0
         finally:
             self._lanes.pop(session, None)
+
+    @contextlib.asynccontextmanager
+    async def _caution(self, pending: Pending) -> AsyncIterator[None]:
+        """Time and room for a message that earlier runs of the process may have died of."""
+        if pending.claimed or pending.attempts < _CUT_SHORT:
+            yield
+            return
+        await self._clock.sleep(min(_LONGEST_CAUTION, _CAUTION * 4.0 ** (pending.attempts - _CUT_SHORT)))
+        async with self._suspect:
+            yield
 
     def _park(self, session: str, parks: int) -> None:
         """End a lane until a model may answer again; then its message is the first one in the inbox."""

@@ -346,6 +346,38 @@ async def test_a_lost_signal_loses_nothing(database: Database) -> None:
         await house.bus.close()
 
 
+async def test_what_the_process_may_have_died_of_is_tried_alone_and_after_a_pause(database: Database) -> None:
+    """Messages whose turns were cut short twice follow one another; what was cut short once has its turn at once."""
+    first = House(database)
+    chats = ("1", "2", "3")
+    for number, chat in enumerate(chats):
+        pending = await first.inbox.accept(inbound(f"suspect of {chat}", number, chat=chat), "t")
+        assert pending is not None
+        await first.inbox.claim(pending.id)
+        await first.inbox.claim(pending.id)
+    for number, chat in enumerate(("4", "5"), start=10):
+        await first.inbox.accept(inbound(f"bystander of {chat}", number, chat=chat), "t", claimed=True)
+    house = House(database)
+    together: list[set[str]] = []
+    at_work: set[str] = set()
+
+    async def during(pending: Pending) -> None:
+        at_work.add(pending.inbound.chat)
+        for _ in range(20):
+            await asyncio.sleep(0)
+            together.append(set(at_work))
+        at_work.discard(pending.inbound.chat)
+
+    house.during = during
+    await house.loop.start()
+    await house.loop.wait_idle()
+    await house.bus.close()
+    assert await house.open_messages() == 0
+    assert all(len(chats_at_work & set(chats)) <= 1 for chats_at_work in together)
+    assert any({"4", "5"} <= chats_at_work for chats_at_work in together)
+    assert len(house.clock.slept) == len(chats)
+
+
 async def test_a_channel_that_is_cancelled_loses_no_ring(house: House) -> None:
     """The message is stored all the same, so it must get its turn now, not at the next start."""
     sending = asyncio.create_task(house.say("hello", 1))
