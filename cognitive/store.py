@@ -11,7 +11,7 @@ from datetime import datetime
 from kenobot.cognitive.reach import Reach, within
 from kenobot.db import Connection
 
-Json = str | int | float | bool | None
+Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,7 @@ class Record:
     """Something believed, as far as recall and the mirror need to know it. Times are ISO-8601 text in UTC.
 
     by: what the person who said it is called, where that is neither the owner nor the one whose scope it is.
+    attrs, tags, evidence: JSON, an object and two lists; see `attributes` and `witnesses`.
     """
 
     id: int
@@ -36,11 +37,43 @@ class Record:
     day: str
     changed: int
     by: str = ""
+    subject: str = "owner"
+    attrs: str = "{}"
+    tags: str = "[]"
+    lang: str = ""
+    source: str = "tag"
+    importance: float = 0.5
+    stability: float = 1.0
+    uses: int = 0
+    lifecycle: str = "candidate"
+    verification: str = "unverified"
+    policy_class: str = "durable"
+    valid_from: str = ""
+    valid_to: str | None = None
+    last_seen: str = ""
+    last_used: str | None = None
+    confirmed: str | None = None
+    expires: str | None = None
+    key: str = ""
+    evidence: str = "[]"
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """What it says of its subject, by name."""
+        found = json.loads(self.attrs)
+        return {name: str(value) for name, value in found.items()} if isinstance(found, dict) else {}
+
+    @property
+    def witnesses(self) -> tuple[int, ...]:
+        """The inbox rows of the turns that said so, each once."""
+        return tuple(json.loads(self.evidence))
 
 
 _COLUMNS = (
     "id, form, category, scope, text, trust, tier, status, confidence, seen, created, updated, day, changed, "
-    "coalesce(json_extract(attrs, '$.by'), '')"
+    "coalesce(json_extract(attrs, '$.by'), ''), subject, attrs, tags, lang, source, importance, stability, uses, "
+    "lifecycle, verification, policy_class, valid_from, valid_to, last_seen, last_used, confirmed, expires, key, "
+    "evidence"
 )
 
 
@@ -212,20 +245,22 @@ def successor(connection: Connection, record: int, reach: Reach) -> Record | Non
     return get(connection, row[0], reach) if row else None
 
 
-def retier(connection: Connection, record: Record, tier: str, at: datetime, event: int) -> None:
-    """Move a record to another tier; `event` says why."""
-    connection.execute(
-        "UPDATE record SET tier = ?, updated = ?, changed = ? WHERE id = ? AND scope = ?",
-        (tier, stamp(at), event, record.id, record.scope),
-    )
+def overwrite(
+    connection: Connection, record: Record, names: Sequence[str], values: Sequence[str | int | float | None]
+) -> None:
+    """Set columns of a record. `kenobot.cognitive.change` alone calls this: it keeps what stood there before."""
+    settings = ", ".join(f"{name} = ?" for name in names)
+    connection.execute(f"UPDATE record SET {settings} WHERE id = ? AND scope = ?", (*values, record.id, record.scope))
 
 
-def reword(connection: Connection, record: Record, text: str, at: datetime, event: int) -> None:
-    """Put a record in other words that have the same key; `event` keeps the old ones."""
-    connection.execute(
-        "UPDATE record SET text = ?, updated = ?, changed = ? WHERE id = ? AND scope = ?",
-        (text, stamp(at), event, record.id, record.scope),
-    )
+def columns(connection: Connection, record: Record, names: Sequence[str]) -> tuple[str | int | float | None, ...]:
+    """What stands in columns of a record now. Raises KeyError when the record is gone."""
+    row = connection.execute(
+        f"SELECT {', '.join(names)} FROM record WHERE id = ? AND scope = ?", (record.id, record.scope)
+    ).fetchone()
+    if row is None:
+        raise KeyError(record.id)
+    return tuple(row)
 
 
 def stillborn(connection: Connection, scope: str, key: str, event: int) -> int | None:
@@ -242,7 +277,7 @@ def outworn(connection: Connection, record: Record, text: str, event: int) -> bo
     """Whether `text` is what a record said until something that happened after `event`."""
     row = connection.execute(
         "SELECT 1 FROM event JOIN record ON record.id = event.record_id WHERE record_id = ? AND scope = ? "
-        "AND event.id > ? AND json_extract(data, '$.before') = ? LIMIT 1",
+        "AND event.id > ? AND json_extract(data, '$.was.text') = ? LIMIT 1",
         (record.id, record.scope, event, text),
     ).fetchone()
     return row is not None

@@ -5,6 +5,7 @@ what it would be written as now either, was edited: a new line is the owner's wo
 place, a missing one is forgotten. What memory refuses stays in the file, as the person's own text.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Literal
@@ -12,6 +13,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive import store
 from kenobot.cognitive.calendar import local_time
+from kenobot.cognitive.change import Value, change
 from kenobot.cognitive.keys import key_of
 from kenobot.cognitive.mirror import layout
 from kenobot.cognitive.mirror.files import SLOT_FORMS, Place, path_of
@@ -197,8 +199,7 @@ class _Edit:
         candidate = replace(self._candidate(text), form=form, category=before.category, tier=tier)
         decision = supersede(self._connection, was, candidate, replace(self._occasion, day=before.day))
         if decision.record == was and before.text != text:
-            event = self._event("reworded", was, before=before.text)
-            store.reword(self._connection, before, text, self._occasion.at, event)
+            self._put(before, "reworded", {"text": text})
         if decision.record is not None:
             self._promote(decision.record)
         return self._refused(was, decision.record)
@@ -239,17 +240,8 @@ class _Edit:
         """What a person writes into MEMORY.md belongs there from now on."""
         known = store.get(self._connection, record, self._reach)
         if self._place.kind == "core" and known is not None and known.tier != "core":
-            event = self._event("promoted", record)
-            store.retier(self._connection, known, "core", self._occasion.at, event)
+            self._put(known, "promoted", {"tier": "core"})
 
-    def _event(self, kind: str, record: int, **data: store.Json) -> int:
-        data = {"reason": f"the owner edited {self._path}", **data}
-        return store.add_event(
-            self._connection,
-            self._occasion.at,
-            self._occasion.actor,
-            kind,
-            session=self._occasion.session,
-            record=record,
-            data=data,
-        )
+    def _put(self, record: store.Record, kind: str, values: Mapping[str, Value]) -> None:
+        stamped = {**values, "updated": store.stamp(self._occasion.at)}
+        change(self._connection, record, kind, stamped, self._occasion.act(f"the owner edited {self._path}"))

@@ -12,6 +12,7 @@ from datetime import datetime
 
 from kenobot import secrets
 from kenobot.cognitive import store
+from kenobot.cognitive.change import Act, Value, change
 from kenobot.cognitive.keys import key_of
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.reach import Reach
@@ -39,6 +40,10 @@ class Occasion:
     policy: Policy = DEFAULT
     told: datetime | None = None
     by: str = ""
+
+    def act(self, reason: str) -> Act:
+        """This occasion, as the author of a change."""
+        return Act(self.at, self.actor, reason, self.session)
 
     def attributes(self, trust: Trust) -> str:
         """What is kept of a record's origin besides its trust, as JSON."""
@@ -124,26 +129,26 @@ def _create(connection: Connection, candidate: Candidate, text: str, key: str, o
         ),
     )
     decision = Decision("created", "it is new", cursor.lastrowid)
-    _mark_changed(connection, decision, occasion)
+    event = _event(connection, occasion, decision)
+    connection.execute("UPDATE record SET changed = ? WHERE id = ?", (event, decision.record))
     return decision
 
 
 def _reinforce(connection: Connection, known: store.Record, candidate: Candidate, occasion: Occasion) -> Decision:
     """A repeat is news: surer, seen once more, no longer about to expire. The owner's word lifts the trust."""
-    now = store.stamp(occasion.at)
     vouched = candidate.trust == "owner" and known.trust != "owner"
     confidence = min(1.0, known.confidence + occasion.policy.reinforcement)
     if vouched:
         confidence = max(confidence, occasion.policy.confidence["owner"])
-    connection.execute(
-        "UPDATE record SET confidence = ?, seen = seen + 1, last_seen = ?, expires = NULL, trust = ? WHERE id = ?",
-        (confidence, now, candidate.trust if vouched else known.trust, known.id),
-    )
+    values: dict[str, Value] = {
+        "confidence": confidence,
+        "seen": known.seen + 1,
+        "last_seen": store.stamp(occasion.at),
+        "expires": None,
+        "trust": candidate.trust if vouched else known.trust,
+    }
     decision = Decision("reinforced", "it was known already", known.id)
-    if vouched:
-        _mark_changed(connection, decision, occasion)
-    else:
-        _decided(connection, occasion, decision)
+    change(connection, known, "reinforced", values, occasion.act(decision.reason), shown=vouched)
     return decision
 
 
@@ -151,55 +156,33 @@ def _rewrite(
     connection: Connection, known: store.Record, candidate: Candidate, text: str, occasion: Occasion
 ) -> Decision:
     """A slot holds one text: the new one replaces the old, which stays in the event."""
-    connection.execute(
-        "UPDATE record SET text = ?, updated = ?, last_seen = ?, trust = ?, attrs = ?, day = ? WHERE id = ?",
-        (
-            text,
-            store.stamp(occasion.at),
-            store.stamp(occasion.at),
-            candidate.trust,
-            occasion.attributes(candidate.trust),
-            occasion.day,
-            known.id,
-        ),
-    )
+    values: dict[str, Value] = {
+        "text": text,
+        "updated": store.stamp(occasion.at),
+        "last_seen": store.stamp(occasion.at),
+        "trust": candidate.trust,
+        "attrs": occasion.attributes(candidate.trust),
+        "day": occasion.day,
+    }
     decision = Decision("replaced", "a slot holds one text", known.id)
-    _mark_changed(connection, decision, occasion, before=known.text)
+    change(connection, known, "replaced", values, occasion.act(decision.reason))
     return decision
 
 
 def _retire(
     connection: Connection, known: store.Record, status: str, occasion: Occasion, by: int | None = None
 ) -> None:
-    event = store.add_event(
-        connection,
-        occasion.at,
-        occasion.actor,
-        status,
-        session=occasion.session,
-        record=known.id,
-        data={"from": known.status, "by": by},
-    )
-    connection.execute(
-        "UPDATE record SET status = ?, valid_to = ?, updated = ?, changed = ? WHERE id = ?",
-        (status, store.stamp(occasion.at), store.stamp(occasion.at), event, known.id),
-    )
-
-
-def _mark_changed(connection: Connection, decision: Decision, occasion: Occasion, before: str | None = None) -> None:
-    event = _event(connection, occasion, decision, before)
-    connection.execute("UPDATE record SET changed = ? WHERE id = ?", (event, decision.record))
+    now = store.stamp(occasion.at)
+    values: dict[str, Value] = {"status": status, "valid_to": now, "updated": now}
+    change(connection, known, status, values, occasion.act(""), data={"from": known.status, "by": by})
 
 
 def _decided(connection: Connection, occasion: Occasion, decision: Decision) -> Decision:
-    _event(connection, occasion, decision, None)
+    _event(connection, occasion, decision)
     return decision
 
 
-def _event(connection: Connection, occasion: Occasion, decision: Decision, before: str | None) -> int:
-    data: dict[str, store.Json] = {"reason": decision.reason}
-    if before is not None:
-        data["before"] = before
+def _event(connection: Connection, occasion: Occasion, decision: Decision) -> int:
     return store.add_event(
         connection,
         occasion.at,
@@ -207,5 +190,5 @@ def _event(connection: Connection, occasion: Occasion, decision: Decision, befor
         decision.action,
         session=occasion.session,
         record=decision.record,
-        data=data,
+        data={"reason": decision.reason},
     )

@@ -139,6 +139,8 @@ IN_MEMORY = (
     Bound("kenobot.layers.Layer.origins", "the settings", "filled once", _FIXED),
     Bound("kenobot.layers.Layer.values", "the settings", "filled once", _FIXED),
     Bound("kenobot.links.Known._forms", "the addresses in one prompt", "lives for one turn", _OVER),
+    Bound("kenobot.cognitive.text.words._bare", "4,096 characters", "lru_cache", _CACHE),
+    Bound("kenobot.cognitive.text.words.stems", "20,000 words", "lru_cache", _CACHE),
     Bound("kenobot.links._plain", "4,096 characters", "lru_cache", _CACHE),
     Bound("kenobot.loop.AgentLoop._flooding", "chats that write too fast now", "leaves when half is answered", _OVER),
     Bound(
@@ -235,12 +237,15 @@ TABLES = (
         "the primary key",
         f"{_HERE}/test_tables.py::test_a_chat_has_one_frame_and_one_state",
     ),
+    Bound("table:spend", "one row a day and job", "the primary key", _GROWS),
+    Bound("table:tombstone", "one row a thing erased, by the owner", "the primary key", _GROWS),
     Bound(
         "table:turn",
         "30 days, or as long as its message is in the inbox",
         "housekeeping",
         f"{_HERE}/test_tables.py::test_a_reply_is_dropped_a_month_after_it_had_its_effects",
     ),
+    Bound("table:veil", "the turns that told of what the owner wants forgotten", "the primary key", _GROWS),
     Bound(
         "table:vector",
         "empty: nothing writes it yet",
@@ -260,7 +265,7 @@ FILES = (
         "file:backups/",
         "5 copies",
         "the oldest goes",
-        "tests/unit/test_db.py::test_only_the_newest_backups_are_kept",
+        "tests/unit/test_schema.py::test_only_the_newest_backups_are_kept",
     ),
     Bound(
         "file:console_history",

@@ -1,0 +1,1 @@
+"""Every threshold of memory, an area a module; `kenobot.cognitive.policy` gathers them."""

@@ -1,0 +1,1 @@
+"""What words are, in every script: the ground on which memory compares and finds texts."""
