@@ -28,7 +28,7 @@ check: $(VENV)/.ready ## formatting, lint, types, import rules
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-crash: $(VENV)/.ready ## kills, lost syncs and I/O errors, by real processes: what was lost and what doubled
+crash: $(VENV)/.ready ## kills, power cuts, full disks, odd clocks, damaged files: what was lost and what doubled
 	@$(BIN)/python -m tests.crash
 
 soak: $(VENV)/.ready ## a hundred thousand messages and a flood, by hand: a quarter of an hour

@@ -1,8 +1,13 @@
-"""A circuit breaker: after a row of failures nobody knocks for a while, then one tries the door."""
+"""A circuit breaker: after a row of failures nobody knocks for a while, then one tries the door.
+
+And nobody knocks before the server itself said that one may, however few the failures.
+"""
 
 from enum import StrEnum
 
 from kenobot.clock import Clock
+
+LONGEST_PAUSE = 3600.0  # seconds that a server's own wish counts; one that asks for a day may be wrong, or well again
 
 
 class State(StrEnum):
@@ -27,6 +32,7 @@ class CircuitBreaker:
         self._state = State.CLOSED
         self._failures = 0
         self._opened_at = 0.0
+        self._silent_until = 0.0
 
     @property
     def state(self) -> State:
@@ -44,8 +50,15 @@ class CircuitBreaker:
             return 0.0
         return max(0.0, self._opened_at + self._cooldown - self._clock.monotonic())
 
+    @property
+    def asked_pause(self) -> float:
+        """Seconds for which the server still wants to be left alone, by its own word; 0 when it said nothing."""
+        return max(0.0, self._silent_until - self._clock.monotonic())
+
     def admits(self) -> bool:
         """Whether a call may be made now. True while OPEN and cooled down makes the caller the probe."""
+        if self.asked_pause:
+            return False
         if self._state is State.OPEN and self.opens_in == 0:
             self._state = State.HALF_OPEN
             return True
@@ -55,9 +68,15 @@ class CircuitBreaker:
         """A call got through: all is well."""
         self._state = State.CLOSED
         self._failures = 0
+        self._silent_until = 0.0
 
-    def failed(self) -> None:
-        """A call failed in a way that speaks against the server."""
+    def failed(self, pause: float | None = None) -> None:
+        """A call failed in a way that speaks against the server, which may have asked for a `pause` of so many seconds.
+
+        It counts as an hour at most.
+        """
+        if pause is not None:
+            self._silent_until = max(self._silent_until, self._clock.monotonic() + min(pause, LONGEST_PAUSE))
         if self._state is State.OPEN:
             return  # a straggler from before; what it tells is known, and it must not prolong the pause
         self._failures += 1

@@ -7,28 +7,27 @@ commit is under way share the next one, each in a savepoint of its own, so a fai
 import asyncio
 import contextlib
 import logging
-import os
 import queue
-import shutil
 import sqlite3
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from functools import partial
-from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kenobot.errors import ConfigError, KenobotError, StoreCorrupt, StoreError, StoreFull
+from kenobot.connection import Connection, connect, savepoint, storable, translate
+from kenobot.errors import StoreError
+from kenobot.schema import migrate
+
+__all__ = ["Connection", "Database", "connect", "savepoint", "storable", "translate"]
 
 T = TypeVar("T")
-Connection = sqlite3.Connection
 
 _log = logging.getLogger(__name__)
 _READERS = 2
 _GROUP = 512
 _PATIENCE = 0.003  # seconds
-_BACKUPS_KEPT = 5
 _QUEUED = 20_000  # far above what those who wait for their writes can have under way
 _PRUNED = 1000  # rows a transaction
 
@@ -75,7 +74,7 @@ class Database:
 
         Raises ConfigError when the file comes from a newer KenoBot or cannot be opened, StoreCorrupt when damaged.
         """
-        _migrate(path, backups)
+        migrate(path, backups)
         database = cls(path)
         for thread in (database._writer, *database._readers):
             thread.start()
@@ -220,53 +219,6 @@ def _demand_room(waiting: "queue.SimpleQueue[Any]") -> None:
         raise StoreError("The disk is too slow for what is asked of it: try again later.")
 
 
-def connect(path: Path, *, readonly: bool = False) -> Connection:
-    """A connection with the house's settings, in autocommit mode: transactions are spelled out."""
-    uri = f"{path.absolute().as_uri()}?mode={'ro' if readonly else 'rwc'}"
-    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=10)
-    try:
-        connection.execute("PRAGMA foreign_keys = ON")
-        if not readonly:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA journal_size_limit = 67108864")
-    except sqlite3.Error:
-        connection.close()
-        raise
-    return connection
-
-
-def storable(text: str) -> str:
-    """`text` as it can be kept: lone surrogates, which have no UTF-8, are replaced, and split pairs joined."""
-    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def translate(error: sqlite3.Error) -> StoreError:
-    """Our own error for one of SQLite's."""
-    code = (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
-    if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY):
-        return StoreFull("The disk is full or read-only: nothing can be saved until there is space again.")
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return StoreCorrupt(
-            "The database is damaged: stop KenoBot and put a copy from the backups folder in its place."
-        )
-    return StoreError(f"The database could not do its work ({error}).")
-
-
-@contextlib.contextmanager
-def savepoint(connection: Connection, name: str = "step") -> Iterator[None]:
-    """Undo what the block wrote if it raises."""
-    connection.execute(f"SAVEPOINT {name}")
-    try:
-        yield
-    except BaseException:
-        if connection.in_transaction:  # a full disk has undone the whole transaction already
-            connection.execute(f"ROLLBACK TO {name}")
-            connection.execute(f"RELEASE {name}")
-        raise
-    connection.execute(f"RELEASE {name}")
-
-
 def _commit(connection: Connection, group: list[_Job]) -> None:
     """Run every job of `group` in one transaction and note what came of each.
 
@@ -316,121 +268,3 @@ def _tell(jobs: list[_Job]) -> None:
             job.waiting.set_exception(job.error)
         else:
             job.waiting.set_result(job.result)
-
-
-# ── migrations ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def migrations() -> list[tuple[int, str]]:
-    """Every migration that ships, as (number, SQL), in order."""
-    folder = resources.files("kenobot") / "migrations"
-    files = sorted(item.name for item in folder.iterdir() if item.name.endswith(".sql"))
-    return [(int(name.split("_", 1)[0]), (folder / name).read_text("utf-8")) for name in files]
-
-
-def _migrate(path: Path, backups: Path) -> None:
-    steps = migrations()
-    newest = steps[-1][0]
-    existed = path.exists()
-    try:
-        check(path)
-        connection = connect(path)
-    except (sqlite3.Error, OSError) as error:
-        raise _cannot_open(path, error) from error
-    try:
-        path.chmod(0o600)
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version > newest:
-            raise _newer(path, version, newest)
-        for number, script in steps:
-            if number <= version:
-                continue
-            if existed:
-                _back_up(connection, backups, f"before-{number:04d}")
-            connection.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")
-    except (sqlite3.Error, OSError) as error:
-        raise _cannot_open(path, error) from error
-    finally:
-        connection.close()
-
-
-def check(path: Path) -> None:
-    """Look whether this KenoBot can use the database, changing nothing, neither the file nor what is beside it.
-
-    Raises ConfigError when it is a newer KenoBot's or not ours to read, StoreCorrupt when it is no database.
-    """
-    try:
-        header = _header(path)
-        logged = _logged_version(path.with_name(f"{path.name}-wal"))
-    except OSError as error:
-        raise _cannot_open(path, error) from error
-    if header is None:
-        return
-    newest = migrations()[-1][0]
-    if header and not header.startswith(b"SQLite format 3\0"):
-        raise StoreCorrupt(
-            f"{path} is not a database: set it aside, or put a copy from the backups folder in its place."
-        )
-    version = int.from_bytes(header[60:64], "big") if len(header) == 100 else 0
-    version = version if logged is None else logged
-    if version > newest:
-        raise _newer(path, version, newest)
-
-
-def _header(path: Path) -> bytes | None:
-    """The first hundred bytes; None when there is no file. Raises ConfigError when it is not ours, and OSError."""
-    if not path.exists():
-        return None
-    if not os.access(path, os.R_OK | os.W_OK):
-        raise ConfigError(f"KenoBot may not read and write {path}: check who owns it.")
-    with path.open("rb") as file:
-        return file.read(100)
-
-
-def _logged_version(log: Path) -> int | None:
-    """The version in the newest committed first page that a write-ahead log holds; see sqlite.org/fileformat.html.
-
-    After a kill it may stand nowhere else, and SQLite itself would fold the log into the file just by looking.
-    """
-    if not log.exists():
-        return None
-    committed = found = None
-    with log.open("rb") as file:
-        header = file.read(32)
-        page = int.from_bytes(header[8:12], "big")
-        while page and len(frame := file.read(24)) == 24 and frame[8:16] == header[16:24]:
-            content = file.read(page)
-            if len(content) < page:
-                break
-            if frame[:4] == b"\0\0\0\1":
-                found = int.from_bytes(content[60:64], "big")
-            if frame[4:8] != b"\0\0\0\0":
-                committed = found
-    return committed
-
-
-def _newer(path: Path, version: int, newest: int) -> ConfigError:
-    return ConfigError(
-        f"The database in {path} was written by a newer KenoBot (version {version}, this one knows {newest}): "
-        "update KenoBot, or restore a copy from the backups folder."
-    )
-
-
-def _cannot_open(path: Path, error: Exception) -> KenobotError:
-    if isinstance(error, sqlite3.Error):
-        translated = translate(error)
-        if isinstance(translated, StoreCorrupt):
-            return translated
-    return ConfigError(f"The database {path} cannot be opened ({error}): check the folder's owner and free space.")
-
-
-def _back_up(connection: Connection, backups: Path, label: str) -> None:
-    backups.mkdir(mode=0o700, exist_ok=True)
-    target = backups / f"kenobot-{label}.db"
-    partial = target.with_suffix(".partial")
-    partial.unlink(missing_ok=True)
-    connection.execute("VACUUM INTO ?", (str(partial),))
-    partial.chmod(0o600)
-    shutil.move(partial, target)
-    for old in sorted(backups.glob("kenobot-before-*.db"))[:-_BACKUPS_KEPT]:
-        old.unlink()

@@ -85,6 +85,10 @@ _SENTENCES: dict[str, dict[Language, str]] = {
         "es": "Hay un mensaje que no he podido responder y que he dado por perdido. `kenobot mail list` lo muestra "
         "y puede hacer que lo intente otra vez.",
     },
+    "notice_aside": {
+        "en": "Something came in that I cannot read ({channel}). `kenobot mail list` shows it and says why.",
+        "es": "Ha llegado algo que no sé leer ({channel}). `kenobot mail list` lo muestra, y por qué.",
+    },
     "notice_failed": {
         "en": "Something that I wrote could not be delivered ({channel}). `kenobot mail list` shows it and says why.",
         "es": "Algo que he escrito no se ha podido entregar ({channel}). `kenobot mail list` lo muestra, y por qué.",
@@ -160,6 +164,7 @@ Sentence = Literal[
     "notice_disk",
     "notice_health",
     "notice_dead",
+    "notice_aside",
     "notice_failed",
     "notice_pairing",
     "stranger",

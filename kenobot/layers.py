@@ -104,19 +104,19 @@ def from_credentials(own: Path, given: Mapping[str, str], systemd: Path | None) 
     others can read; the service manager answers for the permissions of its own folder.
     """
     layer = Layer()
-    for path in sorted(own.iterdir()) if own.is_dir() else ():
+    for path in _files(own):
         if path.name.startswith(".") or path.name in given:
             continue
         key = _credential(path.name)
         if key is None:
             near = plugins.nearest(path.name, CREDENTIAL_FILES)
             raise ConfigError(f"{path}: unknown credential{near or '.'}")
-        if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        if path.exists() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise ConfigError(f"{path} can be read by other people; run: chmod 600 {path}")
         layer.put(key, _secret(path), f"credential {path}")
     for name, value in given.items():
         layer.put(CREDENTIAL_FILES[name], value, f"credential {own / name}")
-    for path in sorted(systemd.iterdir()) if systemd and systemd.is_dir() else ():
+    for path in _files(systemd) if systemd else ():
         if key := _credential(path.name):
             layer.put(key, _secret(path), f"credential {path}")
     return layer
@@ -141,6 +141,13 @@ def _secret(path: Path) -> str:
     if not value or "\n" in value:
         raise ConfigError(f"{path} must hold one secret, on one line.")
     return value
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir()) if folder.is_dir() else []
+    except OSError as error:
+        raise ConfigError(f"{folder} cannot be read: {(error.strerror or str(error)).lower()}.") from error
 
 
 def _read(path: Path) -> str:

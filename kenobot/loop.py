@@ -167,7 +167,8 @@ class AgentLoop:
         text = str(envelope.payload.get("text", inbound.text))
         if text != inbound.text:
             inbound = replace(inbound, text=text)
-        pending = await self._inbox.accept(inbound, trace, claimed=self._is_free(inbound.session))
+        first = self._is_free(inbound.session) and self._open[inbound.session] == 1
+        pending = await self._inbox.accept(inbound, trace, claimed=first)
         if pending is None:
             return False, None
         if len(self._handed) < _SEEN:

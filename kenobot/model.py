@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kenobot.breaker import CircuitBreaker
 from kenobot.clock import Clock
 from kenobot.db import storable
-from kenobot.errors import Rejected, RemoteError, Resting, TruncatedReply, Unavailable
+from kenobot.errors import RateLimited, Rejected, RemoteError, Resting, TruncatedReply, Unavailable
 from kenobot.ports import Block, Message, Provider, Reply, Request, Usage
 
 _PROBE = Request((), (Message("user", (Block("Say: ok"),)),), max_tokens=16)
@@ -39,12 +39,14 @@ class Model:
         return len(self._routes)
 
     async def ask(self, request: Request, level: int = 0, *, insist: bool = False) -> Reply:
-        """The reply of provider number `level` to `request`. `insist`: ask it even while it is to be left alone.
+        """The reply of provider number `level` to `request`. `insist`: ask it even while its breaker is open.
 
         Raises RateLimited, Unavailable (Resting when nobody was asked), Rejected, or TruncatedReply when the stream
-        ended without a stop reason.
+        ended without a stop reason. Nobody is asked before a pause is over that the provider itself asked for.
         """
         route = self._routes[level]
+        if pause := route.breaker.asked_pause:
+            raise RateLimited("The model asked for a pause that is not over yet.", pause)
         if not route.breaker.admits() and not insist:
             raise Resting("The model has failed several times in a row; waiting before asking it again.")
         settled = False
@@ -57,7 +59,7 @@ class Model:
         except Rejected:
             raise
         except (RemoteError, TimeoutError) as error:
-            route.breaker.failed()
+            route.breaker.failed(error.retry_after if isinstance(error, RateLimited | Unavailable) else None)
             settled = True
             if isinstance(error, TimeoutError):
                 raise Unavailable(f"The model took longer than {self._seconds:.0f} seconds.") from error
@@ -69,7 +71,8 @@ class Model:
     async def answers(self) -> bool:
         """Whether any of the providers answers a harmless question: then what fails is the message, not the model.
 
-        The breaker is not asked: it may be the message that opened it, and an answer closes it again for everybody.
+        The breaker is not asked: it may be the message that opened it, and an answer closes it again for everybody. But
+        a pause that a provider asked for is kept, and then it does not answer.
         """
         for level in range(len(self._routes)):
             try:

@@ -23,7 +23,15 @@ from kenobot.language import Language, Sentence, guess, problem, say
 from kenobot.names import plain_name
 from kenobot.ports import Channel, Outbound
 from kenobot.secrets import Redactor
-from kenobot.signals import HEALTH_DEGRADED, MESSAGE_DEAD, MESSAGE_FAILED, MESSAGE_UNSTORED, PAIRING_ASKED, Envelope
+from kenobot.signals import (
+    HEALTH_DEGRADED,
+    MESSAGE_ASIDE,
+    MESSAGE_DEAD,
+    MESSAGE_FAILED,
+    MESSAGE_UNSTORED,
+    PAIRING_ASKED,
+    Envelope,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -35,6 +43,7 @@ _READ = 5  # messages that tell a chat's language
 _SEND_SECONDS = 30.0
 _TOLD, _HOMES = "notices:told", "notices:homes"  # keys of the table `state`
 _FIELDS = ("chat", "user", "language", "at")
+_HEARD = (HEALTH_DEGRADED, MESSAGE_ASIDE, MESSAGE_DEAD, MESSAGE_FAILED, MESSAGE_UNSTORED, PAIRING_ASKED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +96,7 @@ class Notices:
 
     def attach(self, bus: Bus) -> None:
         """Hear what needs somebody's eye from now on."""
-        for signal in (HEALTH_DEGRADED, MESSAGE_DEAD, MESSAGE_FAILED, PAIRING_ASKED, MESSAGE_UNSTORED):
+        for signal in _HEARD:
             bus.bell(signal, self._hear)
 
     async def wait_idle(self) -> None:
@@ -110,6 +119,8 @@ class Notices:
             case HEALTH_DEGRADED.name:
                 reason = " ".join(told.get("reason", "").split())[:300].rstrip(".")
                 self._tell_owner(_Notice(f"health:{reason}", "notice_health", {"problem": reason}, trace=trace))
+            case MESSAGE_ASIDE.name:
+                self._tell_owner(_Notice(f"aside:{channel}", "notice_aside", {"channel": channel}, trace=trace))
             case MESSAGE_DEAD.name:
                 self._tell_owner(_Notice("dead", "notice_dead", trace=trace))
             case MESSAGE_FAILED.name:

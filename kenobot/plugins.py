@@ -2,7 +2,8 @@
 
 import difflib
 from collections.abc import Iterable
-from importlib.metadata import EntryPoint, entry_points
+from functools import lru_cache
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Any, Literal
 
 from kenobot.errors import ConfigError, PluginError
@@ -17,9 +18,15 @@ _KINDS: dict[Group, str] = {
 }
 
 
+@lru_cache(maxsize=len(_KINDS))
+def installed(group: Group) -> EntryPoints:
+    """What is installed in `group`. It is looked up once: that takes milliseconds, and a start asks a dozen times."""
+    return entry_points(group=group)
+
+
 def names(group: Group) -> tuple[str, ...]:
     """What is installed in `group`, sorted; imports none of it."""
-    return tuple(sorted({entry.name for entry in entry_points(group=group)}))
+    return tuple(sorted({entry.name for entry in installed(group)}))
 
 
 def load(group: Group, name: str) -> Plugin[Any, Any]:
@@ -27,7 +34,7 @@ def load(group: Group, name: str) -> Plugin[Any, Any]:
 
     Raises ConfigError when nothing of that name is installed, PluginError when it is but cannot be used.
     """
-    found = [entry for entry in entry_points(group=group) if entry.name == name]
+    found = [entry for entry in installed(group) if entry.name == name]
     if not found:
         raise ConfigError(unknown(group, name))
     if len({entry.value for entry in found}) > 1:

@@ -41,6 +41,7 @@ MESSAGE_PARKED = Signal("message:parked", "the model is out of reach; the messag
 MESSAGE_EXPIRED = Signal("message:expired", "a message waited too long to be answered; the person was told")
 MESSAGE_REFUSED = Signal("message:refused", "a message was turned away at the door: a stranger's, or one too many")
 MESSAGE_UNSTORED = Signal("message:unstored", "our disk failed; the platform keeps the message until it works again")
+MESSAGE_ASIDE = Signal("message:aside", "something unreadable came in and lies in the dead-letter box")
 MESSAGE_DEAD = Signal("message:dead", "a message was given up on and lies in the dead-letter box")
 THINKING_START = Signal("thinking:start", "a turn began; an answer is on its way")
 THINKING_END = Signal("thinking:end", "that turn is over, well or badly")

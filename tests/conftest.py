@@ -15,7 +15,8 @@ from kenobot.testing.clock import ManualClock
 
 settings.register_profile("house", deadline=None, print_blob=True)
 settings.register_profile("ci", settings.get_profile("house"), derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "house")
+settings.register_profile("long", settings.get_profile("house"), max_examples=1000, stateful_step_count=40)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "house"))
 
 
 @pytest.fixture(scope="session", autouse=True)

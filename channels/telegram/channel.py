@@ -1,6 +1,7 @@
 """The Telegram channel: takes messages in, one confirmed step at a time, and sends replies out."""
 
 import asyncio
+import errno
 import hashlib
 import json
 import logging
@@ -22,6 +23,7 @@ LONGEST_PAUSE: Final = 30.0  # seconds
 _NOTHING_TO_SEE: Final = Part("…")
 _MARGIN: Final = 10.0  # seconds that the client's own deadline gets before the channel counts as stalled
 _REPORT_EVERY: Final = 3600.0  # seconds
+_SHORTAGES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.ENOSPC, errno.EIO)
 T = TypeVar("T")
 
 
@@ -180,6 +182,8 @@ class TelegramChannel:
         except Malformed as error:
             await self._set_aside(number, raw, str(error), sink)
         except Exception as error:
+            if _is_shortage(error):
+                raise StoreError(f"something ran out while a message was taken in ({error})") from error
             # A message that breaks the program costs itself; were it raised, it would come back after each restart.
             logger.exception("update %s could not be taken in", number)
             await self._set_aside(number, raw, f"taking it in failed: {type(error).__name__}", sink)
@@ -203,6 +207,11 @@ class TelegramChannel:
         if self._reported is None or now - self._reported >= _REPORT_EVERY:
             self._reported = now
             await sink.report(CHANNEL, problem)
+
+
+def _is_shortage(error: Exception) -> bool:
+    """Whether the machine lacks something: then the message is not to blame, and may do when it comes again."""
+    return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _SHORTAGES)
 
 
 def _chat(raw: object) -> str:

@@ -111,6 +111,9 @@ class Client:
         if offset is not None:
             arguments["offset"] = offset
         async with self._call(wait=self._poll_seconds):
+            if self._requests[0].is_busy:
+                # A poll that nobody waits for any more would keep the only connection from this one.
+                await self._requests[0].start_anew()
             answer: object = await self._bot.do_api_request(_RAW_GET_UPDATES, arguments)
         if not isinstance(answer, list):
             raise Unavailable("Telegram's answer was not a list of updates; KenoBot asks again")
@@ -236,6 +239,16 @@ class _Request(HTTPXRequest):
         task.add_done_callback(self._is_done)
         return await asyncio.shield(task)
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a request is going on, be it one whose caller has gone."""
+        return bool(self._going)
+
+    async def start_anew(self) -> None:
+        """Break off what is going on, and with it the connections that were left in whatever state."""
+        await self.shutdown()
+        await self.initialize()
+
     async def _do_request(self, *arguments: Any, **options: Any) -> tuple[int, bytes]:
         try:
             async with asyncio.timeout(self.longest):
@@ -268,7 +281,7 @@ class _Request(HTTPXRequest):
         return answer
 
 
-def _request(connections: int, seconds: float, certificates: ssl.SSLContext) -> HTTPXRequest:
+def _request(connections: int, seconds: float, certificates: ssl.SSLContext) -> _Request:
     request = _Request(
         connection_pool_size=connections,
         read_timeout=seconds,

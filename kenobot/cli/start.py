@@ -26,12 +26,12 @@ def start(folder: str | None, clock: Clock | None, console: "ConsoleOptions | No
         raise ConfigError("No channel is enabled: run `kenobot setup`, or talk right here with `kenobot chat`.")
     log.set_up(_level(loaded, console), loaded.settings.log.format, loaded.secrets())
     log.guard()
-    from kenobot import app, db
+    from kenobot import app, schema
 
     clock = clock or SystemClock()
     given = app.load_parts(home, loaded, clock, channels)
     try:
-        db.check(home.database)
+        schema.check(home.database)
         home.prepare()
         with home.lock():
             home.seed_identity()

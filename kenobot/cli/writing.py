@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kenobot import db
+from kenobot import db, schema
 from kenobot.cli.reading import NothingYet
 from kenobot.errors import ConfigError
 from kenobot.home import Home
@@ -15,7 +15,7 @@ def transaction(home: Home) -> Iterator[sqlite3.Connection]:
     """What the block writes is written whole or not at all. Raises NothingYet, ConfigError or StoreError."""
     if not home.database.exists():
         raise NothingYet(f"There is nothing in {home.path} yet: start with `kenobot chat`.")
-    db.check(home.database)
+    schema.check(home.database)
     try:
         connection = db.connect(home.database)
         try:
@@ -31,5 +31,5 @@ def transaction(home: Home) -> Iterator[sqlite3.Connection]:
 
 def _demand_current(connection: sqlite3.Connection) -> None:
     """The bot brings the database up to date, with a backup; this is no moment for that."""
-    if connection.execute("PRAGMA user_version").fetchone()[0] < db.migrations()[-1][0]:
+    if connection.execute("PRAGMA user_version").fetchone()[0] < schema.migrations()[-1][0]:
         raise ConfigError("The database is of an older KenoBot: start the bot once to bring it up to date.")

@@ -54,7 +54,7 @@ def test_the_ledger_finds_what_is_lost_doubled_or_out_of_order() -> None:
 
 def test_figures_are_written_between_the_marks() -> None:
     """Each command's figures replace its own; what stands around stays."""
-    outcome = Outcome(Plan(1000, "line"), tuple(_line(0.0)[:20]), 33, 0, 0, 0, (), {"turn": 1000}, 0.001)
+    outcome = Outcome(Plan(50_000, "line"), tuple(_line(0.0)[:20]), 33, 0, 0, 0, (), {"turn": 1000}, 0.001)
     text = placed(f"# Title\n\n{BEGIN}\nwhat it is\n{END}\n\nafter\n", "one", "old figures")
     text = placed(text, "one two", "of another command")
     text = placed(text, "one", report(outcome))

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from kenobot.db import migrations
+from kenobot.schema import migrations
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = {

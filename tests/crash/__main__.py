@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from tests.crash import fsync_kills, io_errors, kills, table
+from tests.crash import clocks, damage, disks, fsync_kills, io_errors, kills, limits, power, stops, table
 from tests.crash.table import Line
 from tests.crash.world import Lab, lab
 
@@ -24,12 +24,28 @@ def scenarios(kill_count: int, messages: int) -> dict[str, Scenario]:
     """The scenarios by name, in the order they are played."""
 
     async def random_kills(lab: Lab) -> Sequence[Line]:
-        return [await kills.play(lab, kill_count, messages)]
+        return [await kills.play(lab, kill_count, messages), await kills.a_deadly_message(lab)]
 
     async def kills_at_syncs(lab: Lab) -> Sequence[Line]:
         return [await fsync_kills.play(lab)]
 
-    return {"kills": random_kills, "fsync": kills_at_syncs, "errors": io_errors.play}
+    async def power_cuts(lab: Lab) -> Sequence[Line]:
+        return [await power.play(lab)]
+
+    async def damaged_state(lab: Lab) -> Sequence[Line]:
+        return [await damage.play(lab)]
+
+    return {
+        "kills": random_kills,
+        "fsync": kills_at_syncs,
+        "errors": io_errors.play,
+        "power": power_cuts,
+        "disks": disks.play,
+        "limits": limits.play,
+        "clocks": clocks.play,
+        "stops": stops.play,
+        "damage": damaged_state,
+    }
 
 
 async def play(chosen: dict[str, Scenario], seed: int) -> list[Line]:
@@ -48,6 +64,8 @@ async def play(chosen: dict[str, Scenario], seed: int) -> list[Line]:
         found[0].seconds = seconds
         progress("")
         verdict = "BROKEN" if any(line.broken for line in found) else "held"
+        if all(line.missing for line in found):
+            verdict = "not tried"
         print(f"{name}: {verdict}, {seconds:.0f} s", file=sys.stderr, flush=True)
         lines += found
     return lines

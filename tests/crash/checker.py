@@ -60,7 +60,8 @@ def read(home: Path) -> Ledger:
             inbox[tags[number]].append(state)
         for (number,) in connection.execute("SELECT inbox_id FROM turn"):
             turns[tags.get(number, str(number))] += 1
-        for number, state in connection.execute("SELECT inbox_id, state FROM outbox"):
+        # Part -1 asks for patience while no model can be reached; it is no answer.
+        for number, state in connection.execute("SELECT inbox_id, state FROM outbox WHERE part >= 0"):
             parts[tags.get(number, str(number))].append(state)
         for session, role, text in connection.execute("SELECT session, role, text FROM message ORDER BY id"):
             histories[session].append(f"{role} {tag_in(text)}")

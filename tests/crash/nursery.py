@@ -23,7 +23,9 @@ ROOT = Path(__file__).resolve().parents[2]
 _PR_SET_PTRACER = 0x59616D61
 _ANYBODY = ctypes.c_ulong(-1)
 _LARGEST = 200_000
-RUN_AS = "CRASH_SUITE_RUN_AS"  # an environment variable: the number of the user to become, when we are root
+OBEY_MODES = "CRASH_SUITE_OBEY_MODES"  # an environment variable: root, too, is held to the modes of files
+_CAPABILITIES_V3 = 0x20080522
+_DAC_OVERRIDE, _DAC_READ_SEARCH = 1, 2
 
 
 class Forked:
@@ -216,6 +218,19 @@ def _become(
     return request["arguments"], request["environ"]
 
 
+def _obey_modes() -> None:
+    """Give up what lets root read and write everything; see capabilities(7)."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    header = (ctypes.c_uint32 * 2)(_CAPABILITIES_V3, 0)
+    sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; then the same of the higher numbers
+    if libc.capget(header, sets):
+        raise OSError(ctypes.get_errno(), "capget")
+    for at in (0, 1):
+        sets[at] &= ~(1 << _DAC_OVERRIDE | 1 << _DAC_READ_SEARCH) & 0xFFFFFFFF
+    if libc.capset(header, sets):
+        raise OSError(ctypes.get_errno(), "capset")
+
+
 def _import_everything() -> None:
     """What a running bot imports, at the start and later."""
     import importlib
@@ -248,10 +263,8 @@ def _main() -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.clear()
     os.environ.update(environ)
-    if RUN_AS in environ:
-        os.setgroups([])
-        os.setgid(int(environ[RUN_AS]))
-        os.setuid(int(environ[RUN_AS]))
+    if OBEY_MODES in environ:
+        _obey_modes()
     from kenobot.cli import main
 
     return main(arguments)

@@ -30,6 +30,8 @@ def no_mount(kind: str) -> str:
     """Why no file system of this kind, tmpfs or ext4, can be mounted here."""
     if os.geteuid():
         return "mounting needs root"
+    if not shutil.which("mount"):
+        return "mount is not installed"
     if kind == "ext4" and not shutil.which("mkfs.ext4"):
         return "mkfs.ext4 is not installed"
     with tempfile.TemporaryDirectory(prefix="kenobot-crash-") as folder:
@@ -42,6 +44,27 @@ def no_mount(kind: str) -> str:
         if done.returncode:
             return f"{kind} cannot be mounted ({_last(done)})"
         _run("umount", str(where))
+    return ""
+
+
+@functools.cache
+def no_freeze() -> str:
+    """Why no file system can be frozen here."""
+    if missing := no_mount("ext4"):
+        return missing
+    if not shutil.which("fsfreeze"):
+        return "fsfreeze is not installed"
+    with tempfile.TemporaryDirectory(prefix="kenobot-crash-") as folder:
+        where = Path(folder) / "mounted"
+        where.mkdir()
+        _run("mount", "-o", "loop", str(new_image(Path(folder) / "image", 4)), str(where))
+        try:
+            done = _run("fsfreeze", "-f", str(where))
+            if done.returncode:
+                return f"no file system can be frozen ({_last(done)})"
+            _run("fsfreeze", "-u", str(where))
+        finally:
+            _run("umount", str(where))
     return ""
 
 

@@ -36,7 +36,7 @@ def fact_of(tag: str) -> str | None:
 class Model(StandIn):
     """Answers each message by its tag and the number of the call, so that two answers to one message never look alike.
 
-    calls: how often it was asked about each message. A script may add delays and faults.
+    calls: how often it was asked about each message. A script may add delays, faults, and an `aside` after the answer.
     """
 
     def __init__(self) -> None:
@@ -55,12 +55,15 @@ class Model(StandIn):
         self._number += 1
         fact = fact_of(tag)
         remember = f" <memory>{fact}</memory>" if fact else ""
-        return {**entry, "reply": f"answer {self._number} to {tag}{remember}"}
+        return {**entry, "reply": f"answer {self._number} to {tag}{remember}{entry.get('aside', '')}"}
 
 
 @dataclass
 class World:
-    """A bot, its Telegram, its model. `asked`: what was said to it, by chat, in order."""
+    """A bot, its Telegram, its model.
+
+    asked: what was said to it, by chat, in order. updates: the number of the update that brought each tag.
+    """
 
     telegram: Telegram
     model: Model
@@ -68,6 +71,7 @@ class World:
     rng: Random
     chats: tuple[str, ...]
     asked: dict[str, list[str]] = field(default_factory=dict)
+    updates: dict[str, int] = field(default_factory=dict)
     _open: set[str] = field(default_factory=set)
     _count: int = 0
     _looked: int = 0
@@ -81,6 +85,11 @@ class World:
         """Every message said so far."""
         return {tag for texts in self.asked.values() for text in texts if (tag := tag_in(text))}
 
+    @property
+    def facts(self) -> set[str]:
+        """Everything that the model is to have remembered once all is answered."""
+        return {fact for tag in self.tags if (fact := fact_of(tag))}
+
     async def say(self, count: int = 1, chat: str | None = None) -> list[str]:
         """People say `count` things, in `chat` or in any; returns their tags."""
         tags = []
@@ -92,7 +101,7 @@ class World:
             self.asked.setdefault(where, []).append(text)
             tags.append(tag)
             self._open.add(tag)
-            await self.telegram.say(text, where, where)
+            self.updates[tag] = await self.telegram.say(text, where, where)
         return tags
 
     def unanswered(self) -> set[str]:
@@ -156,6 +165,5 @@ class Lab:
 async def lab(seed: int, progress: Callable[[str], None] = lambda _: None) -> AsyncIterator[Lab]:
     """A lab in a temporary folder that goes with it."""
     with tempfile.TemporaryDirectory(prefix="kenobot-crash-") as folder:
-        Path(folder).chmod(0o711)  # a bot may run as another user, and must reach its home
         async with Nursery() as nursery:
             yield Lab(Path(folder), nursery, seed, progress)

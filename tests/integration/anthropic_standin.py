@@ -94,9 +94,11 @@ class StandIn:
             if not body.get("stream"):
                 return web.json_response(_message(entry, body))
             return await _streamed(request, entry, body)
-        except (asyncio.CancelledError, ConnectionError):
+        except (asyncio.CancelledError, ConnectionError) as error:
             self.hangups += 1
             self.left.set()
+            if isinstance(error, ConnectionError):  # the client was killed: nothing for a log
+                return web.Response()
             raise
 
 

@@ -33,12 +33,16 @@ class Telegram:
     """The emulator on a loopback port of its own. `sent` is what the bot sent, in order.
 
     acknowledged: the highest update id that the bot has confirmed by asking for later ones, 0 before the first.
+    send_seconds: how long it takes to accept a message.
+    next_update: the number to go on with, 0 for the one that is due.
     """
 
     def __init__(self) -> None:
         self.emulator = LoBotApiEmulator(enable_control=True, max_updates=10_000, max_history=100)
         self.sent: list[Sent] = []
         self.acknowledged = 0
+        self.send_seconds = 0.0
+        self.next_update = 0
         self._changed = asyncio.Condition()
         self._number = 0
         self._runner: web.AppRunner | None = None
@@ -75,7 +79,10 @@ class Telegram:
             "text": text,
             **extra,
         }
-        identity: int = await self.emulator.enqueue_update({"message": message}, token=TOKEN)
+        update: dict[str, Any] = {"message": message}
+        if self.next_update:
+            update["update_id"], self.next_update = self.next_update, 0
+        identity: int = await self.emulator.enqueue_update(update, token=TOKEN)
         return identity
 
     async def until(self, happy: Callable[[list[Sent]], bool], seconds: float = 30) -> list[Sent]:
@@ -100,6 +107,8 @@ class Telegram:
             body = await request.read()
         except ConnectionResetError:  # the bot was killed in the middle of asking
             return web.Response(status=400)
+        if self.send_seconds and request.path.endswith("/sendMessage"):
+            await asyncio.sleep(self.send_seconds)
         response = await handler(request)
         if "getupdates" in request.path.lower() and response.status == 200:
             self.acknowledged = max(self.acknowledged, int((await _fields(request, body)).get("offset") or 0) - 1)

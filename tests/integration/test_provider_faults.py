@@ -26,7 +26,7 @@ PASSING: dict[str, Entry] = {
     "an error in the middle": {"stream_error": "overloaded_error", "reply": TAGGED},
     "cut without a stop reason": {"stop_reason": None, "reply": TAGGED},
     "silence in the middle": {"hang": True, "reply": TAGGED},
-    "pings for ever": {"ping": 0.1, "reply": TAGGED},
+    "pings for ever": {"ping": 0.05, "reply": TAGGED},
     "no answer at all": {"delay": 60},
 }
 LASTING: dict[str, Entry] = {
@@ -44,7 +44,8 @@ async def connect() -> AsyncIterator[Callable[[str], AnthropicProvider]]:
     made: list[AnthropicProvider] = []
 
     def make(url: str) -> AnthropicProvider:
-        settings = AnthropicSettings(api_key=SecretStr("sk-ant-test"), base_url=url, idle_seconds=0.3, total_seconds=1)
+        key = SecretStr("sk-ant-test")
+        settings = AnthropicSettings(api_key=key, base_url=url, idle_seconds=0.2, total_seconds=0.5)
         made.append(build(settings, Surroundings(Path("unused"), EagerClock(), "KenoBot")))
         return made[-1]
 

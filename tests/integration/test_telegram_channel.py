@@ -1,6 +1,7 @@
 """The Telegram channel against an emulator that nobody here wrote, and against a server that misbehaves on purpose."""
 
 import asyncio
+import errno
 import json
 import logging
 import os
@@ -263,6 +264,21 @@ async def test_what_the_disk_refused_comes_again(emulator: Emulator, clock: Eage
         await box.holds(3)
     assert box.ids == ["1", "2", "3"]
     assert clock.slept == [1, 2]
+
+
+@pytest.mark.parametrize("shortage", [OSError(errno.EMFILE, "Too many open files"), MemoryError()], ids=repr)
+async def test_what_came_while_the_machine_lacked_something_comes_again(
+    emulator: Emulator, clock: EagerClock, shortage: Exception
+) -> None:
+    """A message is not to blame for a shortage: it is neither set aside nor confirmed, and taken in afterwards."""
+    channel, box = channel_at(emulator.base_url, clock), Box()
+    for number in (1, 2):
+        await emulator.write(number)
+    box.failures.append(shortage)
+    async with running(channel, box):
+        await box.holds(2)
+    assert (box.ids, box.aside) == (["1", "2"], [])
+    assert clock.slept == [1]
 
 
 async def test_what_was_not_confirmed_comes_again_after_a_restart(emulator: Emulator, clock: EagerClock) -> None:

@@ -114,7 +114,9 @@ MATRIX = [(kind, method) for kind in FAULTS for method in ("getme", "getupdates"
 class World:
     """A house and its Telegram that outlive one test: starting them costs more than the test."""
 
-    def __init__(self, folder: Path, telegram: TelegramServer, request_seconds: float = 10) -> None:
+    def __init__(
+        self, folder: Path, telegram: TelegramServer, request_seconds: float = 10, poll_seconds: float = 1
+    ) -> None:
         self.clock = EagerClock()
         self.model = ScriptedProvider([lambda request: f"ok: {said(request.messages[-1].text)}"], repeat_last=True)
         self.telegram = telegram
@@ -125,6 +127,7 @@ class World:
             clock=self.clock,
             owners=[str(user) for user in range(1, len(MATRIX) + 2)],
             request_seconds=request_seconds,
+            poll_seconds=poll_seconds,
         )
         self._number = 0
         self.user = 0
@@ -145,9 +148,9 @@ async def quick(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def hasty(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
-    """The same, but its requests have a deadline of half a second."""
+    """The same, but its requests have a deadline of less than half a second."""
     async with TelegramServer() as telegram:
-        world = World(tmp_path_factory.mktemp("hasty"), telegram, request_seconds=0.5)
+        world = World(tmp_path_factory.mktemp("hasty"), telegram, request_seconds=0.4, poll_seconds=0.05)
         async with world.scene:
             yield world
 
@@ -318,7 +321,7 @@ async def test_a_number_lower_than_the_last_is_late_and_not_a_repeat(
 async def test_a_hundred_malformed_updates_hold_nobody_up(
     tmp_path: Path, telegram: TelegramServer, model: ScriptedProvider, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Each is set aside once, with what it was, and the messages between them are answered."""
+    """Each is set aside once, with what it was, the owner is told once, and the messages between are answered."""
     clock = EagerClock()
     junk: list[object] = [{"update_id": number, "message": {"text": [number]}} for number in range(1, 100)]
     async with TelegramScene(tmp_path, telegram, provider=model, clock=clock) as scene:
@@ -327,7 +330,10 @@ async def test_a_hundred_malformed_updates_hold_nobody_up(
         assert await scene.rows("SELECT count(*) FROM inbox WHERE state = 'dead' AND text LIKE '%update_id%'") == [
             (99,)
         ]
-    assert telegram.to("1") == [f"ok: message {number}" for number in (200, 201, 202)]
+    answers = [text for text in telegram.to("1") if text.startswith("ok: ")]
+    assert answers == [f"ok: message {number}" for number in (200, 201, 202)]
+    [notice] = [text for text in telegram.to("1") if text not in answers]
+    assert "cannot read (telegram)" in notice
     assert tracebacks(caplog) == []
 
 

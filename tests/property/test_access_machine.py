@@ -9,7 +9,6 @@ from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -20,6 +19,7 @@ from kenobot.db import Connection, Database
 from kenobot.door import Door, Post
 from kenobot.ports import Outbound
 from kenobot.testing.clock import ManualClock
+from tests.property.effort import effort
 from tests.samples import inbound
 
 T = TypeVar("T")
@@ -271,4 +271,4 @@ class AccessMachine(RuleBasedStateMachine):
 
 
 TestAccess = AccessMachine.TestCase
-TestAccess.settings = settings(max_examples=15, stateful_step_count=30)
+TestAccess.settings = effort(15, 30)

@@ -7,18 +7,17 @@ from dataclasses import replace
 from datetime import timedelta
 from zoneinfo import ZoneInfo
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from kenobot.cognitive import store
 from kenobot.cognitive.keys import key_of, normalise
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.recall.load import Pack, Query, Recall
-from kenobot.cognitive.remember.admit import Occasion, admit, clean, forget, supersede
-from kenobot.db import Connection, migrations
+from kenobot.cognitive.remember.admit import Occasion, admit, clean, forget
+from kenobot.db import Connection
 from kenobot.ports import Candidate
+from kenobot.schema import migrations
 from kenobot.testing.clock import START
 from kenobot.tokens import estimate
 
@@ -162,118 +161,27 @@ def test_a_secret_is_refused_wherever_it_stands(candidate: Candidate, secret: st
         assert secret not in "\n".join(connection.iterdump())
 
 
-# ── everything together ──────────────────────────────────────────────────────────────────────────────────────────
+# ── recall ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Memory(RuleBasedStateMachine):
-    """A memory to which anything may be said, in any order."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.connection = _open()
-        self.day = 0
-        self.records = 0
-        self.statuses: dict[int, str] = {}
-
-    def teardown(self) -> None:
-        self.connection.close()
-
-    @rule(candidate=_CANDIDATES)
-    def say(self, candidate: Candidate) -> None:
-        """Something asks to be remembered."""
-        admit(self.connection, candidate, _occasion(self.day))
-
-    @rule(candidate=_CANDIDATES, number=st.integers(1, 12))
-    def rewrite(self, candidate: Candidate, number: int) -> None:
-        """A person changes a line that the mirror shows."""
-        old = store.get(self.connection, number, WHOLE_HOME)
-        if old is not None and old.status == "active" and not candidate.slot and old.form in ("note", "episode"):
-            supersede(
-                self.connection, number, replace(candidate, scope=old.scope, form=candidate.form), _occasion(self.day)
-            )
-
-    @rule(number=st.integers(1, 12))
-    def take_away(self, number: int) -> None:
-        """A person wants something forgotten."""
-        forget(self.connection, number, WHOLE_HOME, _occasion(self.day))
-
-    @rule(days=st.integers(1, 40))
-    def wait(self, days: int) -> None:
-        """Time passes."""
-        self.day += days
-
-    @invariant()
-    def one_live_row_a_key(self) -> None:
-        """At most one live record has a key, in a scope and form."""
-        keys = [row[:3] for row in _live(self.connection)]
-        assert len(keys) == len(set(keys))
-
-    @invariant()
-    def nothing_is_erased(self) -> None:
-        """The number of records never falls."""
-        count = self.connection.execute("SELECT count(*) FROM record").fetchone()[0]
-        assert count >= self.records
-        self.records = count
-
-    @invariant()
-    def every_change_of_status_has_an_event(self) -> None:
-        """It says which record it was and what it was before; nothing comes back to life by itself."""
-        now = dict(self.connection.execute("SELECT id, status FROM record").fetchall())
-        for number, status in now.items():
-            before = self.statuses.get(number, "active")
-            if status != before:
-                kind, data = self.connection.execute(
-                    "SELECT type, data FROM event WHERE record_id = ? ORDER BY id DESC LIMIT 1", (number,)
-                ).fetchone()
-                assert (kind, before) == (status, "active")
-                assert '"from": "active"' in data
-        self.statuses = now
-
-    @invariant()
-    def superseding_makes_no_circle(self) -> None:
-        """Every superseded record leads to one that lives or was put away otherwise."""
-        heirs: dict[int, list[int]] = {}
-        for source, target in self.connection.execute("SELECT src, dst FROM link WHERE type = 'supersedes'"):
-            heirs.setdefault(target, []).append(source)
-        for number, status in self.statuses.items():
-            assert (status == "superseded") <= (number in heirs)
-            seen, front = set(), [number]
-            while front:
-                following = front.pop()
-                for heir in heirs.get(following, []):
-                    assert heir != number, "a circle"
-                    if heir not in seen:
-                        seen.add(heir)
-                        front.append(heir)
-
-    @invariant()
-    def belief_stays_between_none_and_certainty(self) -> None:
-        """Confidence is a share, and what was seen was seen once at least."""
-        for confidence, seen in self.connection.execute("SELECT confidence, seen FROM record"):
-            assert 0 < confidence <= 1
-            assert seen >= 1
-
-    @invariant()
-    def packs_show_what_they_may(self) -> None:
-        """Within the budget, of the right scopes only, and nothing that is not alive."""
-        today = _occasion(self.day).day
+@given(st.lists(_CANDIDATES, max_size=12), st.sampled_from([60, 400, 6000]))
+def test_a_pack_keeps_its_budget_whatever_is_in_it(candidates: list[Candidate], budget: int) -> None:
+    """It shows only what is alive and of the scopes it was asked for."""
+    with _memory() as connection:
+        for candidate in candidates:
+            admit(connection, candidate, _occasion())
         for scopes, chat in ((("owner", "chat:fake-1"), "chat:fake-1"), (("chat:fake-2",), "chat:fake-2")):
-            for budget in (60, 400, 6000):
-                pack = Recall(_ZONE)(self.connection, Query(scopes, chat, today, budget))
-                parts = [pack.long_term, pack.recent, pack.chat]
-                notes = sum(part.count("_(MEMORY.md goes on") for part in parts) * 16
-                assert sum(estimate(part) for part in parts if part) <= budget + notes + len(parts)
-                assert estimate(pack.context) <= DEFAULT.working_tokens
-                allowed = {
-                    text
-                    for scope, text in self.connection.execute("SELECT scope, text FROM record WHERE status = 'active'")
-                    if scope in scopes
-                }
-                assert set(pack.texts[1:]) <= allowed
-
-
-TestMemory = Memory.TestCase
-TestMemory.settings = settings(max_examples=40, stateful_step_count=25)
+            pack = Recall(_ZONE)(connection, Query(scopes, chat, _occasion().day, budget))
+            parts = [pack.long_term, pack.recent, pack.chat]
+            notes = sum(part.count("_(MEMORY.md goes on") for part in parts) * 16
+            assert sum(estimate(part) for part in parts if part) <= budget + notes + len(parts)
+            assert estimate(pack.context) <= DEFAULT.working_tokens
+            allowed = {
+                text
+                for scope, text in connection.execute("SELECT scope, text FROM record WHERE status = 'active'")
+                if scope in scopes
+            }
+            assert set(pack.texts[1:]) <= allowed
 
 
 @given(st.lists(st.tuples(_SCOPES, st.sampled_from(["daily", "core"]), st.booleans()), max_size=12), _SCOPES)

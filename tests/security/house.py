@@ -15,7 +15,10 @@ from tests.security.telegram_server import TOKEN, TelegramServer
 
 
 class TelegramScene(Scene):
-    """A scene whose channel is the real one. `owners` may talk to it; `server.deliver` is how they do."""
+    """A scene whose channel is the real one. `owners` may talk to it; `server.deliver` is how they do.
+
+    poll_seconds: how long a poll waits; a fraction of a second is less than anybody may set, and for tests of its end.
+    """
 
     def __init__(
         self,
@@ -25,6 +28,7 @@ class TelegramScene(Scene):
         provider: Provider,
         owners: Sequence[str] = ("1",),
         request_seconds: float = 10,
+        poll_seconds: float = 1,
         clock: Clock | None = None,
     ) -> None:
         super().__init__(folder, provider=provider, owners=owners, clock=clock)
@@ -34,11 +38,10 @@ class TelegramScene(Scene):
                 "token": TOKEN,
                 "base_url": server.base_url,
                 "owners": list(owners),
-                "poll_seconds": 1,
                 "request_seconds": request_seconds,
             }
         )
-        self.telegram = TelegramChannel(settings, self.clock)
+        self.telegram = TelegramChannel(settings.model_copy(update={"poll_seconds": poll_seconds}), self.clock)
         self.channel = self.telegram  # type: ignore[assignment]
         self._intake: asyncio.Task[None] | None = None
 

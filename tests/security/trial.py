@@ -100,6 +100,7 @@ class _Mark:
 
     inbox: int
     records: int
+    outbox: int
     sent: int
     requests: int
     heard: int
@@ -156,11 +157,13 @@ class Bench:
         return Verdict(kind, name, happened, tuple(problems))
 
     async def _mark(self) -> _Mark:
-        ((inbox, records),) = await self.scene.rows(
-            "SELECT (SELECT coalesce(max(id), 0) FROM inbox), (SELECT coalesce(max(id), 0) FROM record)"
+        ((inbox, records, outbox),) = await self.scene.rows(
+            "SELECT (SELECT coalesce(max(id), 0) FROM inbox), (SELECT coalesce(max(id), 0) FROM record), "
+            "(SELECT coalesce(max(id), 0) FROM outbox)"
         )
         return _Mark(
-            int(str(inbox)), int(str(records)), len(self._sent()), len(self.model.requests), len(self._ear.heard)
+            *(int(str(inbox)), int(str(records)), int(str(outbox))),
+            *(len(self._sent()), len(self.model.requests), len(self._ear.heard)),
         )
 
     async def _outcome(self, before: _Mark, wanted: Wanted, problems: list[str]) -> str:
@@ -168,7 +171,11 @@ class Bench:
             f"SELECT inbox.state, inbox.reason, count(outbox.id) FROM inbox LEFT JOIN outbox ON inbox_id = inbox.id "
             f"WHERE inbox.id > {before.inbox} GROUP BY inbox.id ORDER BY inbox.id"
         )
-        parts = len(self._sent()) - before.sent
+        ((notices,),) = await self.scene.rows(
+            f"SELECT count(*) FROM outbox WHERE id > {before.outbox} AND inbox_id IS NULL"
+        )
+        notices = int(str(notices))
+        parts = len(self._sent()) - before.sent - notices
         answered = sum(state in _ENDS and bool(count) for state, _, count in rows)
         aside = [str(reason) for state, reason, _ in rows if state == "dead"]
         due = {"answered": (wanted.answers, 0), "set aside": (0, 1), "ignored": (0, 0)}[wanted.outcome]
@@ -176,6 +183,8 @@ class Bench:
             problems.append(f"wanted {wanted.outcome} ×{sum(due)}, and the inbox has {rows!r:.200}")
         if parts != sum(int(str(count)) for *_, count in rows):
             problems.append(f"{parts} parts were sent for {rows!r:.200}")
+        if notices > len(aside):
+            problems.append(f"the owner was told {notices}×")
         if aside:
             return f"set aside: {aside[0]}"
         if not answered:

@@ -23,6 +23,7 @@ _AHEAD = 4  # messages a chat has under way
 _REMEMBERED = 0.02  # of the messages hold a fact
 _FACTS = 300  # people repeat themselves; what is new makes memory, and the day's file, grow as it should
 _STUCK_SECONDS = 60.0
+_ENOUGH = 20_000  # messages, before anything can be said of growth
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,10 @@ class Outcome:
     growth: float
 
     @property
-    def flat(self) -> bool:
-        return self.growth <= FLAT
+    def verdict(self) -> Literal["flat", "NOT FLAT", "too short a run to say"]:
+        if self.plan.messages < _ENOUGH:
+            return "too short a run to say"
+        return "flat" if self.growth <= FLAT else "NOT FLAT"
 
     @property
     def exact(self) -> bool:

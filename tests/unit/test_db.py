@@ -1,10 +1,7 @@
-"""The database: group commit, snapshots, errors, migrations."""
+"""The database: group commit, snapshots, errors."""
 
 import asyncio
 import logging
-import shutil
-import sqlite3
-import stat
 import subprocess
 import sys
 import threading
@@ -13,13 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot import db
 from kenobot.db import Connection, Database, connect, savepoint
-from kenobot.errors import ConfigError, StoreCorrupt, StoreError, StoreFull
-from tests.samples import scalar
-
-_SHIPPED = db.migrations()
-_NEWEST = _SHIPPED[-1][0]
+from kenobot.errors import StoreError, StoreFull
 
 
 def _keep(key: str, value: str = "1") -> Callable[[Connection], object]:
@@ -304,196 +296,7 @@ async def test_our_own_mistakes_are_not_disk_errors(database: Database) -> None:
     assert type(caught.value) is StoreError
 
 
-# ── opening ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _listing(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-async def _open(folder: Path) -> None:
-    await Database.open(folder / "kenobot.db", folder / "backups").close()
-
-
-async def test_the_file_is_for_its_owner_only(tmp_path: Path, database: Database) -> None:
-    """The database and its companions are readable by nobody else."""
-    await database.write(_keep("private"))
-    files = sorted(tmp_path.glob("kenobot.db*"))
-    assert [file.name for file in files] == ["kenobot.db", "kenobot.db-shm", "kenobot.db-wal"]
-    assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
-
-
-@pytest.mark.parametrize(
-    "content", [b"# not a database\n", b"x" * 5000, b"\0" * 4096, b"SQLite format 3\0" + b"\0" * 900]
-)
-async def test_what_is_not_a_database_is_left_alone(tmp_path: Path, content: bytes) -> None:
-    """A damaged file is reported and stays exactly as it was."""
-    (tmp_path / "kenobot.db").write_bytes(content)
-    (tmp_path / "kenobot.db").chmod(0o600)
-    with pytest.raises(StoreCorrupt):
-        await _open(tmp_path)
-    assert _listing(tmp_path) == {"kenobot.db": content}
-
-
-async def test_a_folder_in_its_place_is_for_a_person_to_mend(tmp_path: Path) -> None:
-    """What cannot be opened at all is a ConfigError that names the file."""
-    (tmp_path / "kenobot.db").mkdir()
-    with pytest.raises(ConfigError, match=r"kenobot\.db"):
-        await _open(tmp_path)
-
-
-async def test_a_missing_folder_is_for_a_person_to_mend(tmp_path: Path) -> None:
-    """The folder is the home's affair, the database does not make it."""
-    with pytest.raises(ConfigError):
-        await _open(tmp_path / "nowhere")
-
-
-async def test_a_newer_database_is_refused_untouched(tmp_path: Path) -> None:
-    """A file from a newer KenoBot keeps every byte, and nothing appears beside it."""
-    await _open(tmp_path)
-    connection = sqlite3.connect(tmp_path / "kenobot.db")
-    connection.execute(f"PRAGMA user_version = {_NEWEST + 1}")
-    connection.close()
-    before = _listing(tmp_path)
-    with pytest.raises(ConfigError, match="newer KenoBot"):
-        await _open(tmp_path)
-    assert _listing(tmp_path) == before
-
-
-@pytest.mark.parametrize("files", [("", "-wal"), ("", "-wal", "-shm")])
-async def test_a_newer_version_that_stands_only_in_the_log_is_refused_untouched(
-    tmp_path: Path, files: tuple[str, ...]
-) -> None:
-    """After a kill the newer version may not have reached the main file yet; it counts all the same."""
-    await _open(tmp_path)
-    killed = tmp_path / "killed"
-    killed.mkdir()
-    connection = sqlite3.connect(tmp_path / "kenobot.db")
-    connection.execute("CREATE TABLE filler (x)")
-    connection.execute(f"PRAGMA user_version = {_NEWEST + 1}")
-    connection.execute("INSERT INTO filler VALUES (1)")
-    connection.commit()
-    for file in files:
-        shutil.copy(tmp_path / f"kenobot.db{file}", killed / f"kenobot.db{file}")
-    connection.close()
-    before = _listing(killed)
-    assert int.from_bytes(before["kenobot.db"][60:64], "big") == _NEWEST
-    with pytest.raises(ConfigError, match="newer KenoBot"):
-        await _open(killed)
-    assert _listing(killed) == before
-
-
-async def test_a_newer_version_that_was_never_committed_does_not_count(tmp_path: Path) -> None:
-    """What SQLite itself would discard from the log is no reason to refuse."""
-    await _open(tmp_path)
-    killed = tmp_path / "killed"
-    killed.mkdir()
-    connection = sqlite3.connect(tmp_path / "kenobot.db", isolation_level=None)
-    connection.execute("CREATE TABLE filler (x)")
-    committed = (tmp_path / "kenobot.db-wal").stat().st_size
-    connection.execute("BEGIN")
-    connection.execute(f"PRAGMA user_version = {_NEWEST + 1}")
-    connection.execute("CREATE TABLE more (x)")
-    connection.execute("COMMIT")
-    shutil.copy(tmp_path / "kenobot.db", killed)
-    log = (tmp_path / "kenobot.db-wal").read_bytes()
-    assert len(log) > committed + 2000
-    (killed / "kenobot.db-wal").write_bytes(log[:-2000])
-    connection.close()
-    await _open(killed)
-
-
-async def test_a_database_that_was_killed_opens_with_all_it_had(tmp_path: Path, database: Database) -> None:
-    """What stands only in the log is there after a kill."""
-    await database.write(_keep("precious"))
-    killed = tmp_path / "killed"
-    killed.mkdir()
-    for file in ("kenobot.db", "kenobot.db-wal"):
-        shutil.copy(tmp_path / file, killed)
-    again = Database.open(killed / "kenobot.db", killed / "backups")
-    assert await again.read(_keys) == ["precious"]
-    await again.close()
-
-
-# ── migrations ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _ship(monkeypatch: pytest.MonkeyPatch, *scripts: str) -> None:
-    extra = [(_NEWEST + number, script) for number, script in enumerate(scripts, 1)]
-    monkeypatch.setattr(db, "migrations", lambda: [*_SHIPPED, *extra])
-
-
-async def test_the_migrations_are_numbered_without_gaps() -> None:
-    """1, 2, 3 … so that a number says what a database has been through."""
-    assert [number for number, _ in _SHIPPED] == list(range(1, len(_SHIPPED) + 1))
-
-
-async def test_a_new_database_needs_no_backup(tmp_path: Path) -> None:
-    """There is nothing yet to keep."""
-    await _open(tmp_path)
-    assert not (tmp_path / "backups").exists()
-
-
-async def test_each_migration_is_preceded_by_a_backup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The copy holds everything as it was, at the version it was, for the owner's eyes only."""
-    database = Database.open(tmp_path / "kenobot.db", tmp_path / "backups")
-    await database.write(_keep("old"))
-    await database.close()
-    _ship(monkeypatch, "CREATE TABLE one (x);", "CREATE TABLE two (x); INSERT INTO state VALUES ('new', '1');")
-    await _open(tmp_path)
-    names = [f"kenobot-before-{_NEWEST + number:04d}.db" for number in (1, 2)]
-    assert sorted(path.name for path in (tmp_path / "backups").iterdir()) == names
-    for number, name in enumerate(names):
-        assert stat.S_IMODE((tmp_path / "backups" / name).stat().st_mode) == 0o600
-        copy = connect(tmp_path / "backups" / name, readonly=True)
-        assert _keys(copy) == ["old"]
-        assert copy.execute("PRAGMA user_version").fetchone() == (_NEWEST + number,)
-        copy.close()
-    await _open(tmp_path)
-    assert len(list((tmp_path / "backups").iterdir())) == 2
-
-
-async def test_a_migration_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The database stays at the version before it, and the backup is there."""
-    await _open(tmp_path)
-    _ship(monkeypatch, "CREATE TABLE half (x); INSERT INTO nowhere VALUES (1);")
-    with pytest.raises(ConfigError):
-        await _open(tmp_path)
-    connection = connect(tmp_path / "kenobot.db")
-    assert connection.execute("PRAGMA user_version").fetchone() == (_NEWEST,)
-    assert connection.execute("SELECT name FROM sqlite_master WHERE name = 'half'").fetchall() == []
-    connection.close()
-    assert len(list((tmp_path / "backups").iterdir())) == 1
-
-
-async def test_a_backup_that_cannot_be_made_stops_the_migration(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without a copy nothing is changed, and a person is told."""
-    await _open(tmp_path)
-    (tmp_path / "backups").write_text("in the way")
-    _ship(monkeypatch, "CREATE TABLE one (x);")
-    with pytest.raises(ConfigError):
-        await _open(tmp_path)
-    connection = connect(tmp_path / "kenobot.db")
-    assert connection.execute("PRAGMA user_version").fetchone() == (_NEWEST,)
-    connection.close()
-
-
-async def test_only_the_newest_backups_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Five of them, so that a disk does not fill with copies."""
-    await _open(tmp_path)
-    _ship(monkeypatch, *(f"CREATE TABLE t{number} (x);" for number in range(8)))
-    await _open(tmp_path)
-    kept = sorted(path.name for path in (tmp_path / "backups").iterdir())
-    assert kept == [f"kenobot-before-{_NEWEST + number:04d}.db" for number in range(4, 9)]
-
-
-@pytest.mark.parametrize("table", ["inbox", "outbox", "message", "record", "event"])
-async def test_a_number_is_never_given_twice(database: Database, table: str) -> None:
-    """Rows elsewhere refer to these numbers, so the newest row's must not come back after it was pruned."""
-    sql = await scalar(database, "SELECT sql FROM sqlite_master WHERE name = ?", table)
-    assert "PRIMARY KEY AUTOINCREMENT" in str(sql)
+# ── beside other processes ───────────────────────────────────────────────────────────────────────────────────────
 
 
 async def test_what_another_process_writes_is_noticed_once(database: Database) -> None:

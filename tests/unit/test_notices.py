@@ -22,6 +22,7 @@ from kenobot.ports import Inbound
 from kenobot.secrets import Redactor
 from kenobot.signals import (
     HEALTH_DEGRADED,
+    MESSAGE_ASIDE,
     MESSAGE_DEAD,
     MESSAGE_FAILED,
     MESSAGE_UNSTORED,
@@ -116,6 +117,7 @@ async def full(database: Database) -> AsyncIterator[None]:
 
 CASES: list[tuple[Signal, dict[str, Value], str, str]] = [
     (HEALTH_DEGRADED, {"reason": "channel fake keeps failing"}, "channel fake keeps failing", "falla una y otra vez"),
+    (MESSAGE_ASIDE, {"channel": "fake", "reason": "odd"}, "cannot read (fake)", "no sé leer (fake)"),
     (MESSAGE_DEAD, {"channel": "fake", "chat": "2"}, "have given up on it", "he dado por perdido"),
     (MESSAGE_FAILED, {"channel": "fake", "chat": "2", "part": 1}, "could not be delivered", "no se ha podido entregar"),
     (PAIRING_ASKED, {"channel": "fake", "user": "9", "name": "Ana"}, "Ana would like", "Ana quiere hablar"),
@@ -338,6 +340,18 @@ async def test_a_report_of_a_channel_reaches_the_owner_once_an_hour(tmp_path: Pa
         assert len(scene.texts) == 2
         await scene.say("and now?")
         assert "Another program" not in scene.requests[-1]
+
+
+async def test_what_a_channel_cannot_read_is_told_with_the_place_to_look(tmp_path: Path) -> None:
+    """A hundred of them are one notice, and none of what they said is in it."""
+    async with Scene(tmp_path, ["Hi!"]) as scene:
+        await scene.say("hello, what is the time?")
+        for number in range(100):
+            await scene.app.loop.set_aside("telegram", f"odd-{number}", '{"text": "their words"}', "no valid chat")
+        await scene.app.drained()
+        [notice] = scene.texts[1:]
+        assert "cannot read (telegram). `kenobot mail list`" in notice
+        assert await scene.rows("SELECT count(*) FROM inbox WHERE state = 'dead'") == [(100,)]
 
 
 async def test_notices_stop_with_the_house(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-from kenobot.errors import PromptTooLong, Rejected, RemoteError, Unavailable
+from kenobot.errors import PromptTooLong, RateLimited, Rejected, RemoteError, Unavailable
 from kenobot.language import say
 from kenobot.ports import Delta, Request
-from kenobot.testing.clock import ManualClock
+from kenobot.testing.clock import EagerClock, ManualClock
 from tests.scene import Scene
 
 DOWN = Unavailable("the model is down")
@@ -69,6 +69,26 @@ async def test_an_outage_is_told_once_and_everything_is_answered_afterwards_in_o
         assert await scene.rows("SELECT DISTINCT state, attempts FROM inbox") == [("answered", 1)]
         said = [row[0] for row in await scene.rows("SELECT text FROM message ORDER BY id")]
         assert said == ["uno, por favor, cuando puedas", "re: uno, por favor, cuando puedas", "two", "re: two"]
+
+
+async def test_a_server_that_asks_for_a_day_is_asked_again_after_an_hour(tmp_path: Path) -> None:
+    """The message waits meanwhile, and looking whether the hour is over costs the server nothing."""
+
+    class Limited(Flaky):
+        async def stream(self, request: Request) -> AsyncIterator[Delta]:
+            self.error = None if self.asked else RateLimited("come back tomorrow", 86_400)
+            async for delta in super().stream(request):
+                yield delta
+
+    clock, model = EagerClock(), Limited()
+    async with Scene(tmp_path, provider=model, clock=clock) as scene:
+        await scene.put("are you there?")
+        async with asyncio.timeout(20):
+            while len(scene.texts) < 2:
+                await asyncio.sleep(0.001)
+        assert scene.texts == [say("patience", "en"), "re: are you there?"]
+    assert len(model.asked) == 2
+    assert clock.monotonic() >= 3600
 
 
 async def test_a_chat_whose_message_breaks_the_model_is_not_held_up_for_ever(tmp_path: Path) -> None:

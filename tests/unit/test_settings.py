@@ -1,8 +1,9 @@
 """Settings come in layers, and whatever is wrong with them is an error with a name: never a silent default."""
 
+import errno
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -274,6 +275,30 @@ def test_a_credential_must_be_one_known_secret(home: Home, name: str, value: str
     (line,) = refused(home)
     assert line.startswith(str(path))
     assert TOKEN not in line
+
+
+def test_a_credential_that_leads_nowhere_is_refused_by_name(home: Home) -> None:
+    """A link to a file that is gone is an error of one line, not a traceback."""
+    path = credential(home, "telegram_token", TOKEN)
+    path.unlink()
+    path.symlink_to("gone")
+    assert refused(home) == [f"{path} cannot be read: no such file or directory."]
+
+
+def test_a_folder_of_credentials_that_cannot_be_read_is_refused_by_name(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its mode or its disk keeps us out: an error of one line, not a traceback."""
+    folder = credential(home, "telegram_token", TOKEN).parent
+    real = Path.iterdir
+
+    def closed(path: Path) -> Iterator[Path]:
+        if path == folder:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return iter(real(path))
+
+    monkeypatch.setattr(Path, "iterdir", closed)
+    assert refused(home) == [f"{folder} cannot be read: permission denied."]
 
 
 def test_what_is_about_to_be_written_can_be_tried_out(home: Home) -> None:

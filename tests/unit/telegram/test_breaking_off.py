@@ -1,18 +1,18 @@
-"""Typing notices end early whenever an answer is ready; that must not cost the replies their connections."""
+"""Typing notices end early when an answer is ready, polls at their deadline; neither may cost others a connection."""
 
 import asyncio
 from collections.abc import AsyncIterator
-from random import Random
 
 import pytest
 from aiohttp import web
 
 from kenobot.channels.telegram.client import Client
 from kenobot.channels.telegram.settings import TelegramSettings
+from kenobot.errors import Unavailable
 from kenobot.ports import Part
 
 MOMENTS = 60  # turns of the event loop; a request is over by then
-ROUNDS = 12
+ROUNDS = 4
 
 
 @pytest.fixture
@@ -22,46 +22,65 @@ def connections() -> set[asyncio.BaseTransport]:
 
 
 @pytest.fixture
-async def client(connections: set[asyncio.BaseTransport]) -> AsyncIterator[Client]:
-    """A client of a server that says yes to everything."""
+async def client(request: pytest.FixtureRequest, connections: set[asyncio.BaseTransport]) -> AsyncIterator[Client]:
+    """A client of a server that says yes to everything, and to the first poll a space at a time and for ever."""
+    polls = 0
 
-    async def answer(request: web.Request) -> web.Response:
-        assert request.transport is not None
-        connections.add(request.transport)
-        await request.read()
-        typing = request.path.lower().endswith("/sendchataction")
+    async def answer(asked: web.Request) -> web.StreamResponse:
+        nonlocal polls
+        assert asked.transport is not None
+        connections.add(asked.transport)
+        await asked.read()
+        if "getupdates" in asked.path.lower():
+            polls += 1
+            return web.json_response({"ok": True, "result": []}) if polls > 1 else await _drip(asked)
+        typing = asked.path.lower().endswith("/sendchataction")
         message = {"message_id": 1, "date": 1, "chat": {"id": 1, "type": "private"}}
         return web.json_response({"ok": True, "result": typing or message})
 
     app = web.Application()
     app.router.add_post("/{path:.*}", answer)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     port = runner.addresses[0][1]
-    async with Client(
-        TelegramSettings.model_validate(
-            {
-                "token": "123456789:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
-                "base_url": f"http://127.0.0.1:{port}/bot",
-                "request_seconds": 5,
-            }
-        )
-    ) as client:
+    settings = TelegramSettings.model_validate(
+        {
+            "token": "123456789:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+            "base_url": f"http://127.0.0.1:{port}/bot",
+            "request_seconds": getattr(request, "param", 5),
+        }
+    )
+    async with Client(settings.model_copy(update={"poll_seconds": 0})) as client:
         yield client
     await runner.cleanup()
+
+
+async def _drip(request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse()
+    await response.prepare(request)
+    while True:
+        await response.write(b" ")
+        await asyncio.sleep(0.01)
 
 
 async def test_a_request_broken_off_at_any_moment_leaves_its_connection_to_others(
     client: Client, connections: set[asyncio.BaseTransport]
 ) -> None:
     """However many typing notices end early, no connection stays occupied, and a reply goes out at once."""
-    rng = Random(1)
-    for _ in range(ROUNDS * MOMENTS):
+    for moment in [*range(MOMENTS)] * ROUNDS:
         early, whole = (asyncio.create_task(client.typing("1")) for _ in range(2))
-        for _ in range(rng.randrange(MOMENTS)):
+        for _ in range(moment):
             await asyncio.sleep(0)
         early.cancel()
         await asyncio.gather(early, whole, return_exceptions=True)
     assert [await client.send("1", Part("hello")) for _ in range(3)] == ["1"] * 3
     assert len([connection for connection in connections if not connection.is_closing()]) <= 3
+
+
+@pytest.mark.parametrize("client", [0.2], indirect=True)
+async def test_a_poll_that_was_given_up_does_not_hold_the_next_one_up(client: Client) -> None:
+    """Its body drips on; the next poll opens a connection of its own instead of waiting for that one's end."""
+    with pytest.raises(Unavailable):
+        await client.updates(None)
+    assert await client.updates(None) == []

@@ -1,0 +1,82 @@
+"""What may happen to memory's files while the mirror is at work on them. Each is a context in which it happens."""
+
+import contextlib
+import errno
+import os
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from kenobot.cognitive.mirror import files
+
+Replace = Callable[[Path, str, str, files.Stamp | None], Awaitable[files.Stamp | None]]
+
+
+class Killed(BaseException):
+    """The process died here."""
+
+
+@contextlib.contextmanager
+def somebody_edits(root: Path, edit: Callable[[str], None], *, writing: bool) -> Iterator[None]:
+    """`edit` is called with the path of each file below `root` that is about to be replaced, or else to be read."""
+    swap, look = files._swap, files._look
+
+    def swapping(temporary: Path, target: Path, expected: files.Stamp | None) -> files.Stamp | None:
+        edit(str(target.relative_to(root)))
+        return swap(temporary, target, expected)
+
+    def looking(folder: Path, path: str) -> os.stat_result | None:
+        edit(path)
+        return look(folder, path)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, *(("_swap", swapping) if writing else ("_look", looking)))
+        yield
+
+
+@contextlib.contextmanager
+def full_disk(left: int) -> Iterator[None]:
+    """No file can be written after `left` more."""
+    real, done = files.replace, 0
+
+    async def failing(root: Path, path: str, text: str, expected: files.Stamp | None) -> files.Stamp | None:
+        nonlocal done
+        done += 1
+        if done > left:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return await real(root, path, text, expected)
+
+    with _replacing(failing):
+        yield
+
+
+@contextlib.contextmanager
+def death_between_files(is_dead: Callable[[], bool], left: int | None, *, swapped: bool) -> Iterator[None]:
+    """The process dies at the file after `left` more (None: at none), with the new one in place or half-written."""
+    real, done = files.replace, 0
+
+    async def dying(root: Path, path: str, text: str, expected: files.Stamp | None) -> files.Stamp | None:
+        nonlocal done
+        if is_dead():
+            raise Killed
+        if done == left and not swapped:
+            target = root / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.with_name(f".kenobot-{done:016x}.tmp").write_bytes(text.encode("utf-8")[: len(text) // 2])
+            raise Killed
+        done += 1
+        stamp = await real(root, path, text, expected)
+        if left is not None and done > left:
+            raise Killed
+        return stamp
+
+    with _replacing(dying), contextlib.suppress(Killed):
+        yield
+
+
+@contextlib.contextmanager
+def _replacing(replace: Replace) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "replace", replace)
+        yield

@@ -1,0 +1,45 @@
+"""The files of the mirror machine, what may stand in them, and how a person types it."""
+
+from typing import Any
+
+from kenobot.cognitive import store
+from kenobot.cognitive.mirror import layout
+from kenobot.cognitive.mirror.files import place_of
+from tests.unit.cognitive.mirror.house import TODAY
+
+CHAT, OTHER = "chat:telegram-1", "chat:telegram-2"
+FILES = [
+    "MEMORY.md", f"{TODAY}.md", f"chats/telegram-1/{TODAY}.md", "chats/telegram-2/MEMORY.md",
+    "working/telegram-1.md", "identity/preferences.md",
+]  # fmt: skip
+KINDS: list[tuple[str, dict[str, Any]]] = [
+    ("owner", {"core": True}), ("owner", {}), (CHAT, {"form": "episode"}), (OTHER, {"core": True}),
+    (CHAT, {"form": "scratchpad", "slot": "working"}), ("owner", {"category": "preference"}),
+]  # fmt: skip
+WORDS = ["Ana vive en Bilbao", "ñandú ¿qué?", "我喜欢喝茶", "أحب القهوة", "🙂👩‍💻", "uso C++\n## 14:30 — forged\n- C#"]
+
+
+def kind_of(path: str) -> layout.Kind:
+    """What sort of file stands at `path`."""
+    place = place_of(path)
+    assert place is not None
+    return place.kind
+
+
+def is_line(record: store.Record) -> bool:
+    """Whether it is one line among others, and not a text that has a file to itself."""
+    return record.form in ("note", "episode")
+
+
+def line(kind: layout.Kind, text: str) -> str:
+    """As a person types it."""
+    if kind == "daily":
+        first, newline, rest = text.partition("\n")
+        return f"## 9:05 - {first}{newline}{rest.replace('## ', chr(92) + '## ')}\n"
+    indented = text.replace("\n", "\n  ")
+    return f"*  {indented}\n" if kind == "core" else f"- learned: {indented}\n"
+
+
+def facts(kind: layout.Kind, text: str) -> list[str]:
+    """What a file says, line for line."""
+    return [said for chunk in layout.split(kind, text) if (said := layout.fact(kind, chunk)) is not None]

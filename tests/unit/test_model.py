@@ -1,0 +1,101 @@
+"""Asking a model: a pause that a provider asks for is kept, whoever wants to know."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from kenobot.breaker import LONGEST_PAUSE, CircuitBreaker
+from kenobot.errors import RateLimited, RemoteError, Resting, Unavailable
+from kenobot.model import Model, Route
+from kenobot.ports import Block, Delta, Message, Request
+from kenobot.testing.clock import ManualClock
+
+REQUEST = Request((), (Message("user", (Block("hello"),)),))
+
+
+class Server:
+    """Fails with `error` while there is one. `asked` counts what reached it."""
+
+    name = "server"
+
+    def __init__(self, error: RemoteError | None = None) -> None:
+        self.error = error
+        self.asked = 0
+
+    async def stream(self, request: Request) -> AsyncIterator[Delta]:
+        self.asked += 1
+        if self.error is not None:
+            raise self.error
+        yield Delta("hi", "end_turn")
+
+
+def model_of(clock: ManualClock, *servers: Server) -> Model:
+    return Model([Route(server, CircuitBreaker(clock, threshold=2, cooldown=30)) for server in servers], 10, clock)
+
+
+@pytest.mark.parametrize("kind", [RateLimited, Unavailable])
+@pytest.mark.parametrize(("pause", "kept"), [(120, 120), (86_400, LONGEST_PAUSE), (float("inf"), LONGEST_PAUSE)])
+async def test_nobody_asks_before_the_pause_is_over(
+    kind: type[RateLimited | Unavailable], pause: float, kept: float
+) -> None:
+    """Neither a turn nor the probe that goes past an open breaker; an hour is the longest that is believed."""
+    clock, server = ManualClock(), Server(kind("slow down", pause))
+    model = model_of(clock, server)
+    with pytest.raises(kind):
+        await model.ask(REQUEST)
+    server.error = None
+    clock.advance(kept - 1)
+    with pytest.raises(RateLimited) as refused:
+        await model.ask(REQUEST)
+    assert refused.value.retry_after == pytest.approx(1)
+    assert not await model.answers()
+    assert server.asked == 1
+    clock.advance(1)
+    assert (await model.ask(REQUEST)).text == "hi"
+
+
+async def test_a_failure_without_a_wish_is_tried_again_at_once() -> None:
+    """One failure opens no breaker and asks for no pause."""
+    server = Server(Unavailable("down"))
+    model = model_of(ManualClock(), server)
+    with pytest.raises(Unavailable):
+        await model.ask(REQUEST)
+    server.error = None
+    assert (await model.ask(REQUEST)).text == "hi"
+
+
+async def test_the_wish_of_one_provider_binds_no_other() -> None:
+    """The next one is asked meanwhile."""
+    clock, first, second = ManualClock(), Server(RateLimited("slow down", 600)), Server()
+    model = model_of(clock, first, second)
+    for _ in range(2):
+        with pytest.raises(RateLimited):
+            await model.ask(REQUEST)
+        assert (await model.ask(REQUEST, 1)).text == "hi"
+    assert await model.answers()
+    assert (first.asked, second.asked) == (1, 3)
+
+
+async def test_a_shorter_wish_takes_nothing_from_a_longer_one() -> None:
+    """Two were under way: what the second one was told does not end the pause of the first."""
+    clock = ManualClock()
+    breaker = CircuitBreaker(clock)
+    breaker.failed(600)
+    breaker.failed(1)
+    clock.advance(599)
+    assert (breaker.asked_pause, breaker.admits()) == (1, False)
+    breaker.succeeded()
+    assert breaker.admits(), "it answers: the pause is over"
+
+
+async def test_the_probe_goes_past_an_open_breaker() -> None:
+    """After a row of failures without a wish nobody knocks, but to find out whether it is the message that fails."""
+    server = Server(Unavailable("down"))
+    model = model_of(ManualClock(), server)
+    for _ in range(2):
+        with pytest.raises(Unavailable):
+            await model.ask(REQUEST)
+    server.error = None
+    with pytest.raises(Resting):
+        await model.ask(REQUEST)
+    assert await model.answers()
