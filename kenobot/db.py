@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from kenobot.connection import Connection, connect, savepoint, storable, translate
 from kenobot.errors import StoreError
-from kenobot.schema import migrate
+from kenobot.schema import migrate, opened
 
 __all__ = ["Connection", "Database", "connect", "savepoint", "storable", "translate"]
 
@@ -56,8 +56,9 @@ class _Job:
 class Database:
     """Open with `Database.open`; `write` and `read` may be called from any task of the running event loop."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, connection: Connection) -> None:
         self._path = path
+        self._connection = connection  # the writer's own
         self._jobs: queue.SimpleQueue[tuple[_Job, ...] | None] = queue.SimpleQueue()
         self._reads: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write_on, name="kenobot-writer", daemon=True)
@@ -75,7 +76,7 @@ class Database:
         Raises ConfigError when the file comes from a newer KenoBot or cannot be opened, StoreCorrupt when damaged.
         """
         migrate(path, backups)
-        database = cls(path)
+        database = cls(path, opened(path))
         for thread in (database._writer, *database._readers):
             thread.start()
         return database
@@ -134,7 +135,7 @@ class Database:
             await self.write(partial(_each, dropped, doomed))
 
     def _write_on(self) -> None:
-        connection = connect(self._path)
+        connection = self._connection
         try:
             jobs = self._jobs.get()
             while jobs is not None:

@@ -72,11 +72,9 @@ class Inbox:
 
         dropped: why it is not to be answered; it is then stored as done and without its words, so that it is
         recognised and never looked at again.
-        claimed: its turn begins at once, so that storing it and claiming it are one write.
+        claimed: its turn begins at once, so that storing it and claiming it are one write. Its ids must have a UTF-8:
+        see `misfit`.
         """
-        if _misfit(inbound):
-            await self.set_aside(inbound.channel, inbound.external_id, repr(inbound), "one of its ids is no text")
-            return None
         now = self._clock.now()
         inbound = replace(inbound, text=storable(inbound.text), user_name=_name(inbound.user_name))
         state = "dropped" if dropped else "claimed" if claimed else "pending"
@@ -217,7 +215,7 @@ class Inbox:
             await self._database.prune("inbox", f"{_ASIDE} AND state = ? AND id < ?", state, newest)
 
 
-def _misfit(inbound: Inbound) -> bool:
+def misfit(inbound: Inbound) -> bool:
     """Whether an id holds half a surrogate pair: then it has no UTF-8, and mended it would be somebody else's."""
     ids = (inbound.channel, inbound.external_id, inbound.chat, inbound.user)
     return any(text != storable(text) for text in ids)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from kenobot.bus import Bus
 from kenobot.clock import Clock
 from kenobot.errors import StoreError
-from kenobot.inbox import Inbox, Pending
+from kenobot.inbox import Inbox, Pending, misfit
 from kenobot.ports import Inbound
 from kenobot.signals import HEALTH_DEGRADED, MESSAGE_ASIDE, MESSAGE_IN, MESSAGE_REFUSED, MESSAGE_UNSTORED, Envelope
 
@@ -139,6 +139,9 @@ class AgentLoop:
     async def _take_in(self, inbound: Inbound) -> bool:
         pending = None
         try:
+            if misfit(inbound):
+                await self.set_aside(inbound.channel, inbound.external_id, repr(inbound), "one of its ids is no text")
+                return False
             new, pending = await self._store(inbound)
             return new
         except StoreError as error:

@@ -29,12 +29,9 @@ def migrate(path: Path, backups: Path) -> None:
     """
     steps = migrations()
     newest = steps[-1][0]
+    check(path)
     existed = path.exists()
-    try:
-        check(path)
-        connection = connect(path)
-    except (sqlite3.Error, OSError) as error:
-        raise _cannot_open(path, error) from error
+    connection = opened(path)
     try:
         path.chmod(0o600)
         version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -52,6 +49,14 @@ def migrate(path: Path, backups: Path) -> None:
         connection.close()
 
 
+def opened(path: Path) -> Connection:
+    """A connection to write by. Raises ConfigError when the file cannot be opened, StoreCorrupt when damaged."""
+    try:
+        return connect(path)
+    except (sqlite3.Error, OSError) as error:
+        raise _cannot_open(path, error) from error
+
+
 def check(path: Path) -> None:
     """Look whether this KenoBot can use the database, changing nothing, neither the file nor what is beside it.
 
@@ -61,11 +66,14 @@ def check(path: Path) -> None:
     try:
         header = _header(path)
         logged = _logged_version(log)
+        elsewhere = not header or path.is_symlink()
+        orphaned = elsewhere and log.exists() and log.stat().st_size > 0
+        blocked = index.is_dir()
     except OSError as error:
         raise _cannot_open(path, error) from error
-    if index.is_dir():
+    if blocked:
         raise ConfigError(f"{index} is a folder where SQLite needs a file: move it out of the way.")
-    if (not header or path.is_symlink()) and log.exists() and log.stat().st_size:
+    if orphaned:
         # SQLite would begin anew, or go on elsewhere, without a word and without what only the log holds.
         raise StoreCorrupt(
             f"{log} holds what was written last, but the database it belongs to is gone from {path}: "

@@ -82,7 +82,10 @@ async def play(lab: Lab, chosen: Sequence[Case] | None = None, workers: int = 4)
         nonlocal done
         line = serving if case.serving else starts
         async with lab.world(str(case), chats=2) as world:
-            await (_serving if case.serving else _starting)(world, case, line, outcomes)
+            try:
+                await (_serving if case.serving else _starting)(world, case, line, outcomes)
+            except (TimeoutError, AssertionError) as error:
+                line.broken.append(f"{case}: {type(error).__name__} {error}, log: {''.join(world.bot.log[-5:])}")
         line.times += 1
         done += 1
         lab.progress(f"{done} of {len(wanted)}, {case}")
