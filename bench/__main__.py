@@ -14,6 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from bench.memory import at_size
 from bench.process import start_and_rss
 from bench.turns import Scene, fill, in_parallel, one_after_another
 
@@ -21,6 +22,7 @@ from bench.turns import Scene, fill, in_parallel, one_after_another
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--turns", type=int, default=2000, help="turns a row (2000)")
+    parser.add_argument("--records", type=int, default=100_000, help="records of a large memory (100000)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     arguments = parser.parse_args()
     figures: dict[str, float | str] = {}
@@ -29,6 +31,8 @@ def main() -> int:
     for label, history, memories in (("empty", 0, 0), ("20,000 turns, 10,000 memories", 20_000, 10_000)):
         with tempfile.TemporaryDirectory(prefix="kenobot-bench-") as folder:
             figures.update(asyncio.run(_measure(Path(folder), label, arguments.turns, history, memories, top)))
+    large = at_size(arguments.records)
+    figures.update({f"{arguments.records:,} records: {name}": value for name, value in large.items()})
     if arguments.json:
         print(json.dumps({"figures": figures, "profile": top}, indent=2))
         return 0

@@ -10,9 +10,10 @@ from random import Random
 from typing import Self
 
 from kenobot.access import Roster
-from kenobot.app import App, Given, assemble, load_parts
+from kenobot.app import App, assemble
 from kenobot.clock import SystemClock
 from kenobot.db import Connection
+from kenobot.given import Given, load_parts
 from kenobot.home import Home
 from kenobot.ports import Delta, Inbound, Outbound, Part, Request, Sink, Usage
 from kenobot.settings import load
@@ -25,6 +26,7 @@ class InstantProvider:
     """Answers at once. Asked to remember, it tags what it was told."""
 
     name = "instant"
+    by_rote = True  # it cannot read turns for memories
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         said = next(block.text for block in request.messages[-1].blocks if not block.text.startswith("<kenobot"))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from kenobot.cognitive import store
+from kenobot.cognitive.remember import lookup
 from kenobot.cognitive.store import Json, Record
 from kenobot.db import Connection
 
@@ -18,6 +19,7 @@ _COLUMNS = frozenset(
     "text category subject attrs tags lang trust confidence importance stability seen uses status lifecycle "
     "verification policy_class tier valid_to updated last_seen last_used confirmed expires day key evidence".split()
 )
+_FILED_UNDER = frozenset({"text", "subject", "attrs", "status", "trust"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,8 @@ def change(
         settings["changed"] = event
     if settings:
         store.overwrite(connection, record, list(settings), list(settings.values()))
+    if not _FILED_UNDER.isdisjoint(was):
+        lookup.file(connection, record.id, record.scope)
     return event
 
 

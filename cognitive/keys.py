@@ -33,6 +33,11 @@ def _compatible(text: str) -> str:
     return "".join(unicodedata.normalize("NFKC", piece) + meant for piece, meant in pieces)
 
 
+def key_about(subject: str, text: str) -> str:
+    """The key of words that are said of more than one subject, for all but the first."""
+    return key_of(f"{subject}: {text}")
+
+
 def key_of(text: str) -> str:
     """SHA-256 of the normalised text; texts made of punctuation only keep their own letters as key."""
     plain = normalise(text) or text.strip()

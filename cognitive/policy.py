@@ -2,6 +2,14 @@
 
 from dataclasses import dataclass, field
 
+from kenobot.cognitive.policies.admit import AdmitPolicy
+from kenobot.cognitive.policies.boxes import BoxPolicy
+from kenobot.cognitive.policies.disk import DiskPolicy
+from kenobot.cognitive.policies.extract import ExtractPolicy
+from kenobot.cognitive.policies.graph import GraphPolicy
+from kenobot.cognitive.policies.hands import HandsPolicy
+from kenobot.cognitive.policies.recall import RecallPolicy
+from kenobot.cognitive.policies.value import ValuePolicy
 from kenobot.ports import Trust
 
 
@@ -24,6 +32,14 @@ class Policy:
     long_term_share: float = 0.5
     chat_share: float = 0.25
     working_tokens: int = 800
+    admit: AdmitPolicy = field(default_factory=AdmitPolicy)
+    value: ValuePolicy = field(default_factory=ValuePolicy)
+    graph: GraphPolicy = field(default_factory=GraphPolicy)
+    boxes: BoxPolicy = field(default_factory=BoxPolicy)
+    disk: DiskPolicy = field(default_factory=DiskPolicy)
+    hands: HandsPolicy = field(default_factory=HandsPolicy)
+    recall: RecallPolicy = field(default_factory=RecallPolicy)
+    extract: ExtractPolicy = field(default_factory=ExtractPolicy)
 
 
 DEFAULT = Policy()

@@ -15,6 +15,19 @@ Reach = tuple[str, ...] | Literal[_WholeHome.WHOLE_HOME]
 """Scopes that may be seen; without any, nothing is."""
 
 
+def scopes_of(reach: Reach) -> tuple[str, ...] | None:
+    """The scopes of a reach by name; None when it is every one."""
+    return None if reach is WHOLE_HOME else reach
+
+
+def within_chats(reach: Reach) -> tuple[str, tuple[str, ...]]:
+    """The SQL condition on `session` that keeps a query to the chats within `reach`, and its values."""
+    if reach is WHOLE_HOME:
+        return "session IS NOT NULL", ()
+    chats = tuple(scope.removeprefix("chat:") for scope in reach if scope.startswith("chat:"))
+    return f"session IN ({', '.join('?' * len(chats))})", chats
+
+
 def within(reach: Reach) -> tuple[str, tuple[str, ...]]:
     """The SQL condition on `scope` that keeps a query within `reach`, and its values."""
     if reach is WHOLE_HOME:

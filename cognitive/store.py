@@ -4,7 +4,7 @@ Whatever finds or changes records says within which scopes, and the database kee
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -150,7 +150,10 @@ def by_ids(connection: Connection, ids: Sequence[int], reach: Reach) -> dict[int
     for start in range(0, len(ids), 500):
         chunk = ids[start : start + 500]
         marks = ", ".join("?" * len(chunk))
-        rows = connection.execute(f"SELECT {_COLUMNS} FROM record WHERE id IN ({marks}) AND {where}", (*chunk, *scopes))
+        # By their numbers, not by an index of scopes, which would read all that the scopes hold: hence the plus.
+        rows = connection.execute(
+            f"SELECT {_COLUMNS} FROM record WHERE id IN ({marks}) AND +{where}", (*chunk, *scopes)
+        )
         found.update((row[0], Record(*row)) for row in rows)
     return found
 
@@ -183,10 +186,34 @@ def of_day(connection: Connection, scope: str, day: str) -> list[Record]:
     """What stands in a scope's log of one day, in the order it came."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND day = ? AND status = 'active' AND tier = 'daily' "
-        "AND form IN ('note', 'episode') AND category != 'preference' ORDER BY id",
+        "AND form IN ('note', 'episode') AND category != 'preference' AND source NOT IN ('import', 'sleep') "
+        "ORDER BY id",
         (scope, day),
     )
     return [Record(*row) for row in rows]
+
+
+def about(connection: Connection, scope: str, subject: str, limit: int) -> list[Record]:
+    """The newest live notes and episodes of a scope about a subject, at most `limit`, in the order they came."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND subject = ? AND status = 'active' "
+        "AND form IN ('note', 'episode') ORDER BY id DESC LIMIT ?",
+        (scope, subject, limit),
+    ).fetchall()
+    return [Record(*row) for row in reversed(rows)]
+
+
+def subjects(connection: Connection, scope: str) -> Iterator[str]:
+    """Every subject of live records of a scope, each once: a step in the index for each."""
+    last = ""
+    while True:
+        row = connection.execute(
+            "SELECT min(subject) FROM record WHERE scope = ? AND subject > ? AND status = 'active'", (scope, last)
+        ).fetchone()
+        if row[0] is None:
+            return
+        last = row[0]
+        yield last
 
 
 def core(connection: Connection, scope: str) -> list[Record]:

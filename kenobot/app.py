@@ -4,39 +4,44 @@ import asyncio
 import contextlib
 import logging
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from random import Random
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from kenobot import plugins, turns
-from kenobot.access import Access, Roster
+from kenobot import orders, turns
+from kenobot.access import Access
 from kenobot.audit import Audit
 from kenobot.breaker import CircuitBreaker
 from kenobot.bus import Bus
 from kenobot.channels.console import Console, ConsoleOptions
 from kenobot.clock import Clock
+from kenobot.cognitive.change import Act
 from kenobot.cognitive.identity.files import Identity
-from kenobot.cognitive.mirror.sync import Mirror
-from kenobot.commands import Commands
+from kenobot.cognitive.mirror.tree import Tree
+from kenobot.cognitive.rebuild import demand_memory
+from kenobot.cognitive.recall.index import Index
+from kenobot.cognitive.recall.keeper import Keeper
+from kenobot.cognitive.remember import boxes
 from kenobot.context import ContextBuilder, Limits
 from kenobot.courier import Courier
 from kenobot.db import Database
 from kenobot.delivery import Delivery
 from kenobot.door import Door, Post
-from kenobot.errors import ConfigError, PluginError, StoreError
+from kenobot.errors import StoreError
+from kenobot.extraction import Extraction, Rooms, extraction
+from kenobot.given import Given
 from kenobot.home import Home
 from kenobot.inbox import Inbox
 from kenobot.language import Language, guess, say
 from kenobot.loop import AgentLoop, Gate
+from kenobot.memory_hands import Hands
 from kenobot.model import Model, Route
 from kenobot.notices import Notices
 from kenobot.outbox import Outbox
-from kenobot.people_commands import Pair, People
-from kenobot.plugins import Group
-from kenobot.ports import Channel, Inbound, PostProcessor, Provider, Surroundings
+from kenobot.ports import Channel, Inbound, Provider
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.retry import RetryPolicy
 from kenobot.runner import Parts, TurnRunner
@@ -53,6 +58,8 @@ _HOUSEKEEPING_SECONDS = 3600.0
 _AUDIT_SECONDS = 2.0
 _ELSEWHERE_SECONDS = 1.0
 _SWEEP_SECONDS = 60.0
+_CARDS_SECONDS = 10.0
+_INDEX_SECONDS = 60.0
 _GRACE_SECONDS = 6.0
 _CLOSE_SECONDS = 2.0
 
@@ -67,11 +74,14 @@ class App:
     audit: Audit
     inbox: Inbox
     outbox: Outbox
-    mirror: Mirror
+    mirror: Tree
     door: Door
     loop: AgentLoop
     delivery: Delivery
     notices: Notices
+    extraction: Extraction
+    index: Index
+    keeper: Keeper
     schedule: Schedule
     channels: dict[str, Channel]
     providers: Sequence[Provider]
@@ -83,6 +93,8 @@ class App:
         self.schedule.every(_AUDIT_SECONDS, "audit", self.audit.flush)
         self.schedule.every(_ELSEWHERE_SECONDS, "command line", self.look_elsewhere)
         self.schedule.every(_SWEEP_SECONDS, "sweep", self.sweep)
+        self.schedule.every(_CARDS_SECONDS, "memory files", self.mirror.sweep)
+        self.schedule.every(_INDEX_SECONDS, "memory index", self.keeper.keep_up)
         await self.mirror.start()
         await self.door.refresh()
         self.bus.bell(MESSAGE_IN, self.loop.on_message_in)
@@ -91,6 +103,7 @@ class App:
         self.bus.tap(self.audit.note)
         await self.delivery.start()
         await self.loop.start()
+        await self.extraction.start(self.schedule)
         await self.bus.fire(STARTED, "app", "", channels=" ".join(self.channels), provider=self.providers[0].name)
 
     async def _keep_house(self) -> None:
@@ -98,11 +111,15 @@ class App:
         await self.inbox.prune()
         await self.outbox.prune()
         await turns.prune(self.database, self.clock.now())
+        rested = Act(self.clock.now(), "memory", "nothing was added for a while")
+        if await self.database.write(lambda connection: boxes.seal_idle(connection, rested)):
+            self.mirror.mark(())
 
     async def look_elsewhere(self) -> None:
-        """Notice what the owner did with the command line meanwhile: people let in or put out, mail put back."""
+        """Notice what the owner did with the command line meanwhile: with people, mail and memory."""
         if await self.database.changed_elsewhere() or self.door.stale:
             await self.door.refresh()
+            self.mirror.mark(())  # memory may have changed as well
             await self.sweep()
 
     async def sweep(self) -> None:
@@ -127,6 +144,8 @@ class App:
         await self.bus.fire(STOPPING, "app", "")
         await self.schedule.stop()
         await self.loop.stop(_GRACE_SECONDS)
+        await self.extraction.stop()
+        await self.keeper.stop()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self.bus.settle()
@@ -143,33 +162,7 @@ class App:
                     if close is not None:
                         await close()
         await self.database.close()
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """The parts that come from plugins, ready made. `rosters`: for each channel, who may talk there.
-
-    fallbacks: who is asked when `provider` does not answer, in this order.
-    """
-
-    provider: Provider
-    channels: dict[str, Channel]
-    rosters: Mapping[str, Roster]
-    processors: Sequence[PostProcessor]
-    fallbacks: Sequence[Provider] = ()
-
-    @property
-    def providers(self) -> tuple[Provider, ...]:
-        return (self.provider, *self.fallbacks)
-
-
-def load_parts(home: Home, loaded: Loaded, clock: Clock, names: Iterable[str]) -> Given:
-    """The plugins that the configuration asks for. Raises ConfigError when a person must fix something."""
-    surroundings = Surroundings(home.path, clock, loaded.settings.bot.name)
-    provider: Provider = _part(loaded, "kenobot.providers", loaded.settings.provider.name, surroundings)
-    channels, rosters = _channels(loaded, names, surroundings)
-    fallbacks = [_fallback(loaded, written, surroundings) for written in loaded.settings.provider.fallbacks]
-    return Given(provider, channels, rosters, _processors(loaded, surroundings), fallbacks)
+        self.index.close()
 
 
 def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random) -> App:
@@ -178,21 +171,14 @@ def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random
     zone = ZoneInfo(settings.bot.timezone)
     redact = Redactor(loaded.secrets())
     pipeline = Pipeline(given.processors, redact)
+    demand_memory(home.memory, home.database)
     database = Database.open(home.database, home.backups)
     bus = Bus(clock)
     inbox, outbox = Inbox(database, clock), Outbox(database, clock)
-    mirror = Mirror(home.memory, database, clock, zone)
+    mirror = Tree(home.memory, database, clock, zone)
+    index = Index(home.index)
     identity = Identity(home.identity)
-    model = Model(
-        [
-            Route(
-                provider, CircuitBreaker(clock, settings.provider.breaker_failures, settings.provider.breaker_seconds)
-            )
-            for provider in given.providers
-        ],
-        settings.loop.turn_seconds,
-        clock,
-    )
+    model = _model(settings, given.providers, clock)
     delivery = Delivery(given.channels, outbox, bus, clock, rng)
     access = Access(given.rosters)
     door = Door(
@@ -212,16 +198,14 @@ def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random
             clock=clock,
             zone=zone,
             access=access,
-            builder=ContextBuilder(identity, zone, _limits(settings)),
+            builder=ContextBuilder(identity, zone, _limits(settings), index),
             mirror=mirror,
             model=model,
             pipeline=pipeline,
             channels=given.channels,
             redact=redact,
             rng=rng,
-            commands=Commands(
-                [Pair(access, door.changed, language_of(settings)), People(door.changed, language_of(settings))]
-            ),
+            commands=orders.commands(access, door.changed, Hands(zone, home.memory, index, language_of(settings))),
             finish_bootstrap=identity.finish_bootstrap,
             hand_over=delivery.hand_over,
             language=language_of(settings),
@@ -258,15 +242,32 @@ def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random
         notices=Notices(
             database, clock, given.channels, delivery.hand_over, access.is_owner, redact, language_of(settings)
         ),
+        extraction=_extraction(settings, given, model, Rooms(database, bus, clock, zone, mirror.mark, index)),
+        index=index,
+        keeper=Keeper(database, index),
         schedule=Schedule(),
         channels=given.channels,
-        providers=given.providers,
+        providers=given.providers if given.reader is None else (*given.providers, given.reader),
     )
 
 
 def language_of(settings: Settings) -> Language | None:
     """The language of the bot's own sentences; None goes by what a person writes."""
     return None if settings.bot.language == "auto" else settings.bot.language
+
+
+def _model(settings: Settings, providers: Sequence[Provider], clock: Clock) -> Model:
+    """The providers in their order, each behind a breaker of its own."""
+    failures, seconds = settings.provider.breaker_failures, settings.provider.breaker_seconds
+    routes = [Route(provider, CircuitBreaker(clock, failures, seconds)) for provider in providers]
+    return Model(routes, settings.loop.turn_seconds, clock)
+
+
+def _extraction(settings: Settings, given: Given, model: Model, rooms: Rooms) -> Extraction:
+    """Who reads conversations for memories: the provider, by the `model` it shares, or one of its own, or rules."""
+    own = model if given.reader is None else _model(settings, [given.reader], rooms.clock)
+    by_rote = getattr(given.reader or given.provider, "by_rote", False)
+    return extraction(settings.extraction, rooms, None if by_rote else own)
 
 
 def _turn_policy(settings: Settings, providers: int) -> TurnPolicy:
@@ -301,6 +302,7 @@ async def serve(home: Home, loaded: Loaded, clock: Clock, given: Given, console:
             _log.info("ready: %s, with %s", ", ".join(app.channels), app.providers[0].name)
             notify_systemd("READY=1")
             await app.schedule.start()
+            app.keeper.begin()
             await _watch(app, clock, stop)
         finally:
             notify_systemd("STOPPING=1")
@@ -340,51 +342,3 @@ def _attach_console(app: App, options: ConsoleOptions) -> None:
             channel.announce(f"  ⋅ {told['action']} in {told['scope']}: {told['text']} ({told['reason']})")
 
         app.bus.subscribe(MEMORY_WRITTEN, show)
-
-
-def _channels(
-    loaded: Loaded, names: Iterable[str], surroundings: Surroundings
-) -> tuple[dict[str, Channel], Mapping[str, Roster]]:
-    """The channels by name, and who may talk there. A broken plugin is left out, loudly."""
-    channels: dict[str, Channel] = {}
-    rosters: dict[str, Roster] = {}
-    for name in names:
-        try:
-            plugin = plugins.load("kenobot.channels", name)
-            settings = loaded.plugin("kenobot.channels", name, plugin.settings)
-            channels[name] = plugin.build(settings, surroundings)
-        except PluginError as error:
-            _log.error("%s The other channels run without it.", error)
-            continue
-        rosters[name] = Roster.from_settings(settings)
-    if not channels:
-        raise ConfigError("None of the enabled channels can be used: see the lines above, then run `kenobot setup`.")
-    return channels, rosters
-
-
-def _processors(loaded: Loaded, surroundings: Surroundings) -> list[PostProcessor]:
-    found: list[PostProcessor] = []
-    for name in loaded.settings.postprocessors.enabled:
-        try:
-            found.append(_part(loaded, "kenobot.postprocessors", name, surroundings))
-        except PluginError as error:
-            _log.error("%s Replies go out without it.", error)
-    return found
-
-
-def _fallback(loaded: Loaded, written: str, surroundings: Surroundings) -> Provider:
-    """The provider of an entry of `provider.fallbacks`: a name, or a name, a colon and the model to ask there."""
-    name, _, model = written.partition(":")
-    plugin = plugins.load("kenobot.providers", name)
-    settings = loaded.plugin("kenobot.providers", name, plugin.settings)
-    if model:
-        if "model" not in type(settings).model_fields:
-            raise ConfigError(f'provider.fallbacks: "{name}" has no models to choose from; write "{name}" alone')
-        settings = settings.model_copy(update={"model": model})
-    built: Provider = plugin.build(settings, surroundings)
-    return built
-
-
-def _part(loaded: Loaded, group: Group, name: str, surroundings: Surroundings) -> Any:
-    plugin = plugins.load(group, name)
-    return plugin.build(loaded.plugin(group, name, plugin.settings), surroundings)

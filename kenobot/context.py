@@ -10,15 +10,18 @@ changes, when the log has grown too long, or when the conversation rested so lon
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from kenobot import sessions, voices
+from kenobot import recollection, sessions, voices
 from kenobot.cognitive import store
 from kenobot.cognitive.identity import bootstrap
 from kenobot.cognitive.identity.files import Identity, IdentityText
 from kenobot.cognitive.recall import load
+from kenobot.cognitive.recall.access import Shown
+from kenobot.cognitive.recall.index import Index
+from kenobot.cognitive.recall.pack import Pack
 from kenobot.db import Connection
 from kenobot.inbox import Pending
 from kenobot.ports import OWNER_SCOPE, Block, Message, Principal, Request, chat_scope
@@ -79,7 +82,7 @@ class Context:
 
     notes: the context block sent with this message. untrusted: texts whose tags must not act. shown: memory texts.
     said: who said what of it. private: it shows memory, preferences or history. foreign: it shows, or may show, words
-    of somebody else than the speaker.
+    of somebody else than the speaker. used: the records that are shown for the first time.
     """
 
     request: Request
@@ -92,6 +95,7 @@ class Context:
     said: Said
     private: bool
     foreign: bool
+    used: Shown = field(default_factory=Shown)
 
     @property
     def exposure(self) -> Exposure:
@@ -106,13 +110,17 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class _Past:
-    """What came before a message: the frame, the notes since, the messages shown, and the memory texts on show."""
+    """What came before a message: the frame, the notes since, the messages shown, and the memory texts on show.
+
+    loaded: the records of a frame that was made just now; None when it was there.
+    """
 
     frame: Frame
     frame_before: Frame | None
     notes: str
     lines: Sequence[Line]
     texts: tuple[str, ...]
+    loaded: tuple[int, ...] | None = None
 
 
 def age(elapsed: timedelta) -> str:
@@ -133,7 +141,9 @@ def _ago(count: int, unit: str) -> str:
 class ContextBuilder:
     """Builds the prompt of a turn from one snapshot of the database and the identity files."""
 
-    def __init__(self, identity: Identity, zone: ZoneInfo, limits: Limits) -> None:
+    def __init__(self, identity: Identity, zone: ZoneInfo, limits: Limits, index: Index | None = None) -> None:
+        """index: finds what the frame has no room for; without one, nothing is looked for."""
+        self._index = index
         self._identity = identity
         self._zone = zone
         self._limits = limits
@@ -154,6 +164,7 @@ class ContextBuilder:
                 most=limits.most // less,
                 anew=True,
             ),
+            self._index,
         )
 
     def build(self, connection: Connection, pending: Pending, principal: Principal, now: datetime) -> Context:
@@ -162,6 +173,7 @@ class ContextBuilder:
         session = pending.session
         day = now.astimezone(self._zone).date().isoformat()
         past = self._past(connection, session, principal, now, day)
+        past, pack = self._recollected(connection, pending, principal, past, now, identity)
         state, guidance = self._onboarding(connection, pending, principal, identity)
         tail = self._tail(connection, pending, now, guidance)
         asked = _harmless(pending.inbound.words)
@@ -192,7 +204,30 @@ class ContextBuilder:
             or _PAD in tail
             or _is_written(identity, principal),
             foreign=voices.untrusted(pending.inbound, principal, past.lines, said),
+            used=Shown(past.loaded, pack),
         )
+
+    def _recollected(
+        self,
+        connection: Connection,
+        pending: Pending,
+        principal: Principal,
+        past: _Past,
+        now: datetime,
+        identity: IdentityText,
+    ) -> tuple[_Past, Pack | None]:
+        """`past` with what is remembered for this message, where the frame does not show everything anyway."""
+        mode = self._limits.mode
+        if self._index is None or mode == "full" or (mode == "auto" and not past.frame.left_out):
+            return past, None
+        since = (line.context for line in past.lines if line.id > past.frame.made_after)
+        shown = (past.frame.text, *since, past.notes, identity.preferences)
+        found = recollection.recollect(
+            connection, self._index, pending, principal, past.lines, shown, (now, self._zone)
+        )
+        notes = "\n\n".join(part for part in (past.notes, _harmless(found.text)) if part)
+        lines = [item.line for item in found.pack.memories] + [item.line for item in found.pack.excerpts]
+        return replace(past, notes=notes, texts=(*past.texts, *lines)), found.pack
 
     # ── the frozen beginning ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -275,8 +310,9 @@ class ContextBuilder:
             known=store.last_record(connection),
             first=lines[0].id if lines else newest + 1,
             made_after=newest,
+            left_out=pack.left_out,
         )
-        return _Past(frame, None, "", lines, pack.texts)
+        return _Past(frame, None, "", lines, pack.texts, pack.ids)
 
     def _replay(self, history: Sequence[Line], made_after: int) -> list[Message]:
         """The conversation so far. Notes from before the frame are in the frame; later ones stay where they were."""

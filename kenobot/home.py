@@ -44,6 +44,11 @@ class Home:
         return self.path / "kenobot.db"
 
     @property
+    def index(self) -> Path:
+        """What finds words in memory fast; it can be deleted at any time, and is made anew."""
+        return self.path / "index.db"
+
+    @property
     def backups(self) -> Path:
         return self.path / "backups"
 

@@ -285,6 +285,13 @@ class Provider(Protocol):
         ...
 
 
+class SpeaksByRote(Protocol):
+    """A provider that follows rules or a script: it cannot be asked to read a text and say what is in it."""
+
+    @property
+    def by_rote(self) -> bool: ...
+
+
 # ── memory ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 Form = Literal["note", "episode", "scratchpad", "profile", "procedure", "entity", "box", "summary", "question"]
@@ -309,7 +316,9 @@ class Candidate:
     subject: whom or what it is about, as a plain name; "" for the person whose scope it is. attributes: what it says of
     its subject, by name, such as ("city", "Lyon"): another value for the same name takes its place.
     confidence, importance: 0 to 1; None leaves them to memory's own rules. evidence: inbox rows of the turns that said
-    so. verdicts: what is known already of how it relates to records.
+    so. verdicts: what is known already of how it relates to records. action: what whoever proposes it wants done with
+    it, in the words of `kenobot.cognitive.remember.actions`; "" leaves it to memory, and what is not one of them
+    discards.
     """
 
     form: Form
@@ -328,6 +337,7 @@ class Candidate:
     evidence: tuple[int, ...] = ()
     expires: datetime | None = None
     verdicts: tuple[Verdict, ...] = ()
+    action: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,6 +347,25 @@ class Decision:
     action: Literal["created", "reinforced", "replaced", "refused", "discarded"]
     reason: str
     record: int | None = None
+
+
+class Embedder(Protocol):
+    """A model that places texts by their meaning. Memory works without one, and is found by words alone."""
+
+    @property
+    def model_id(self) -> str:
+        """Names the model and its version: vectors of different ids are never compared."""
+        ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """One row for each text, in order: `dimensions` 32-bit floats, of length 1 as a vector.
+
+        Raises RemoteError when the model is out of reach; the caller goes on without.
+        """
+        ...
 
 
 class TurnEffects(Protocol):

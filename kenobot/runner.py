@@ -7,6 +7,7 @@ import logging
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from random import Random
 from zoneinfo import ZoneInfo
 
@@ -14,9 +15,11 @@ from kenobot import inbox, outbox, secrets, sessions, trifecta, turns
 from kenobot.access import Access
 from kenobot.bus import Bus
 from kenobot.clock import Clock
+from kenobot.cognitive import feedback
 from kenobot.cognitive.identity import bootstrap
 from kenobot.cognitive.metacognition.grade import Grade, grade
-from kenobot.cognitive.mirror.sync import Mirror
+from kenobot.cognitive.mirror.tree import Tree
+from kenobot.cognitive.recall import access
 from kenobot.cognitive.remember.admit import Occasion, admit
 from kenobot.commands import Commands, Order
 from kenobot.context import Context, ContextBuilder
@@ -29,7 +32,7 @@ from kenobot.log import trace as log_trace
 from kenobot.model import Model
 from kenobot.names import plain_name
 from kenobot.papers import Effects, Work
-from kenobot.ports import Candidate, Channel, Decision, Outbound, Part, Reply
+from kenobot.ports import Candidate, Channel, Decision, Outbound, Part, Principal, Reply
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.provenance import Provenance
 from kenobot.secrets import Redactor
@@ -88,7 +91,7 @@ class Parts:
     zone: ZoneInfo
     access: Access
     builder: ContextBuilder
-    mirror: Mirror
+    mirror: Tree
     model: Model
     pipeline: Pipeline
     channels: Mapping[str, Channel]
@@ -116,7 +119,8 @@ class TurnRunner:
         token = log_trace.set(pending.trace)
         principal = self._p.access.principal(pending.inbound)
         language = self._p.language or guess(pending.inbound.text)
-        work = Work(pending, principal, language, self._p.commands.find(pending.inbound, principal))
+        order = await self._p.commands.order(self._p.database, pending.inbound, principal, self._p.clock.now())
+        work = Work(pending, principal, language, order)
         await self._herald.fire(THINKING_START, pending, channel=pending.inbound.channel, chat=pending.inbound.chat)
         try:
             async with typing(self._p.channels.get(pending.inbound.channel), pending.inbound.chat):
@@ -204,7 +208,7 @@ class TurnRunner:
         """Carry out a command and answer it, in one transaction."""
         assert work.order is not None
         pending, (command, rest), at = work.pending, work.order, self._p.clock.now()
-        order = Order(pending.inbound, work.principal, rest, work.language, at)
+        order = Order(pending.inbound, work.principal, rest, work.language, at, pending.id)
 
         def write(connection: Connection) -> tuple[str, list[Outbound]]:
             inbox.finish(connection, pending.id, work.attempt, "answered", at)
@@ -213,6 +217,7 @@ class TurnRunner:
 
         answer, waiting = await self._p.database.write(write)
         self._p.hand_over(waiting)
+        self._p.mirror.mark(())  # it may have changed memory
         where: dict[str, Value] = {"channel": pending.inbound.channel, "chat": pending.inbound.chat}
         await self._herald.fire(MESSAGE_OUT, pending, text=answer, **where)
 
@@ -273,11 +278,12 @@ class TurnRunner:
         if any(secrets.find(candidate.text) for candidate in effects.candidates):
             clean = f"{clean}\n\n{say('secret', work.language)}"
         parts = self._render(work.pending, clean)
-        work.decisions, waiting = await self._p.database.write(
+        work.decisions, waiting, reacted = await self._p.database.write(
             lambda connection: self._write(connection, work, clean, parts), before=self._checkpoint(work)
         )
         self._p.hand_over(waiting)
-        self._p.mirror.mark([decision.record for _, decision in work.decisions if decision.record is not None])
+        decided = [decision.record for _, decision in work.decisions if decision.record is not None]
+        self._p.mirror.mark([*decided, *reacted])
         if effects.bootstrap_ended:
             await self._put_bootstrap_away()
         await self._herald.tell(work, clean)
@@ -291,15 +297,18 @@ class TurnRunner:
 
     def _write(
         self, connection: Connection, work: Work, clean: str, parts: Sequence[Part]
-    ) -> tuple[list[tuple[Candidate, Decision]], list[Outbound]]:
+    ) -> tuple[list[tuple[Candidate, Decision]], list[Outbound], list[int]]:
         pending, context, effects = work.pending, work.context, work.effects
         assert context is not None and effects is not None
         at = self._p.clock.now()
         inbox.finish(connection, pending.id, work.attempt, "answered", at)
+        reacted = _react(connection, pending, work.principal, at)
         words, trust = pending.inbound.words, work.principal.trust
         sessions.append(connection, pending.session, "user", words, at, pending.id, trust, context.notes)
         sessions.append(connection, pending.session, "assistant", clean, at, pending.id, "model")
+        sessions.belongs(connection, pending.id, work.principal.writes)
         sessions.keep_frame(connection, context.frame, context.frame_before)
+        access.note(connection, context.used, pending.id, pending.session, at, work.principal.reads)
         if context.bootstrap is not None:
             state = bootstrap.ended(context.bootstrap) if effects.bootstrap_ended else context.bootstrap
             bootstrap.save(connection, pending.session, state)
@@ -314,7 +323,7 @@ class TurnRunner:
         decisions = [(item, _admit(connection, item, occasion)) for item in effects.candidates]
         waiting = outbox.enqueue(connection, _letter(pending), parts, at)
         turns.commit(connection, pending.id, at, _grade_text(work.grade))
-        return decisions, waiting
+        return decisions, waiting, reacted
 
     def _checkpoint(self, work: Work) -> Callable[[Connection], None] | None:
         reply, pending, at = work.unsaved, work.pending, self._p.clock.now()
@@ -357,6 +366,18 @@ def _admit(connection: Connection, candidate: Candidate, occasion: Occasion) -> 
             raise
         _log.exception("a memory could not be written")
         return Decision("discarded", f"{type(error).__name__}: {error}")
+
+
+def _react(connection: Connection, pending: Pending, principal: Principal, at: datetime) -> list[int]:
+    """Apply what the message says of the last reply's memories. A mistake in it costs itself, not the reply."""
+    try:
+        with savepoint(connection, "reaction"):
+            return feedback.react(connection, pending.session, pending.inbound.text, principal, at)
+    except Exception as error:
+        if type(error) in (sqlite3.DatabaseError, sqlite3.OperationalError):  # damaged, or failing
+            raise
+        _log.exception("a reaction could not be taken in")
+        return []
 
 
 def _grade_text(graded: Grade | None) -> str:

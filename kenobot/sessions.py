@@ -1,10 +1,13 @@
 """The conversation of each chat, as people saw it. Reading its end costs the same at any length."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
 from kenobot.db import Connection
 from kenobot.ports import Role, Trust
+
+_UNVEILED = "NOT EXISTS (SELECT 1 FROM veil WHERE veil.inbox_id = message.inbox_id)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,7 @@ class Frame:
     known: int
     first: int
     made_after: int
+    left_out: int = 0
 
 
 def append(
@@ -54,19 +58,46 @@ def append(
     )
 
 
+def belongs(connection: Connection, message: int, scope: str) -> None:
+    """Note the scope to which memory may write what was said in the turn of an inbox row, inside a transaction."""
+    connection.execute("UPDATE message SET scope = ? WHERE inbox_id = ?", (scope, message))
+
+
+def bring(
+    connection: Connection, session: str, said: Iterable[tuple[Role, str, datetime]], trust: Trust, scope: str
+) -> int:
+    """Begin a conversation with what was said elsewhere before, oldest first; the id of its newest message.
+
+    None of it belongs to mail of this home. trust: of the person. scope: where memory may write what was said. 0, and
+    nothing happens, when the conversation has begun already.
+    """
+    if connection.execute("SELECT 1 FROM message WHERE session = ? LIMIT 1", (session,)).fetchone():
+        return 0
+    newest = 0
+    for role, text, at in said:
+        cursor = connection.execute(
+            "INSERT INTO message (session, role, text, at, trust, scope) VALUES (?, ?, ?, ?, ?, ?)",
+            (session, role, text, at.isoformat(), trust if role == "user" else "model", scope),
+        )
+        newest = cursor.lastrowid or newest
+    return newest
+
+
 def latest(connection: Connection, session: str, limit: int) -> list[Line]:
-    """The last `limit` messages, oldest first."""
+    """The last `limit` messages, oldest first, without turns that told what somebody wants forgotten."""
     rows = connection.execute(
-        "SELECT id, role, text, context, at, trust FROM message WHERE session = ? ORDER BY id DESC LIMIT ?",
+        f"SELECT id, role, text, context, at, trust FROM message WHERE session = ? AND {_UNVEILED} "
+        "ORDER BY id DESC LIMIT ?",
         (session, limit),
     ).fetchall()
     return [Line(*row) for row in reversed(rows)]
 
 
 def since(connection: Connection, session: str, first: int, limit: int) -> list[Line]:
-    """Messages from id `first` on, oldest first, at most `limit`."""
+    """Messages from id `first` on, oldest first, at most `limit`, without turns that told what is to be forgotten."""
     rows = connection.execute(
-        "SELECT id, role, text, context, at, trust FROM message WHERE session = ? AND id >= ? ORDER BY id LIMIT ?",
+        f"SELECT id, role, text, context, at, trust FROM message WHERE session = ? AND id >= ? AND {_UNVEILED} "
+        "ORDER BY id LIMIT ?",
         (session, first, limit),
     )
     return [Line(*row) for row in rows]
@@ -75,7 +106,8 @@ def since(connection: Connection, session: str, first: int, limit: int) -> list[
 def frame(connection: Connection, session: str) -> Frame | None:
     """The session's frame, if it has one."""
     row = connection.execute(
-        "SELECT session, scopes, text, day, seen, known, first, made_after FROM frame WHERE session = ?", (session,)
+        "SELECT session, scopes, text, day, seen, known, first, made_after, left_out FROM frame WHERE session = ?",
+        (session,),
     ).fetchone()
     return Frame(*row) if row else None
 
@@ -90,8 +122,8 @@ def keep_frame(connection: Connection, frame: Frame, before: Frame | None) -> No
         )
         return
     connection.execute(
-        "INSERT OR REPLACE INTO frame (session, scopes, text, day, seen, known, first, made_after) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO frame (session, scopes, text, day, seen, known, first, made_after, left_out) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             frame.session,
             frame.scopes,
@@ -101,5 +133,6 @@ def keep_frame(connection: Connection, frame: Frame, before: Frame | None) -> No
             frame.known,
             frame.first,
             frame.made_after,
+            frame.left_out,
         ),
     )

@@ -27,6 +27,7 @@ from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from kenobot import complaints, layers, plugins
+from kenobot.cognitive.extract.patterns import Automaton
 from kenobot.errors import ConfigError, PluginError
 from kenobot.home import Home
 from kenobot.layers import ROOMS, Layer, Written
@@ -147,8 +148,24 @@ class Context(Section):
 
 
 class Memory(Section):
-    recall: Annotated[Literal["auto", "full"], BeforeValidator(_lower)] = "auto"
+    recall: Annotated[Literal["auto", "full", "selective"], BeforeValidator(_lower)] = "auto"
     days: int = Field(3, ge=1, le=30)
+
+
+class Extraction(Section):
+    enabled: bool = True
+    model: str = ""
+    at_once: bool = True
+    every_turns: int = Field(5, ge=1, le=100)
+    every_minutes: float = Field(15, ge=1, le=10_080, allow_inf_nan=False)
+    daily_tokens: int = Field(200_000, ge=5000, le=1_000_000_000)
+    patterns: Names = ()
+
+    @field_validator("patterns")
+    @classmethod
+    def _understood(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
+        Automaton(patterns)
+        return patterns
 
 
 class Access(Section):
@@ -189,6 +206,7 @@ class Settings(BaseSettings):
     postprocessors: PostProcessors = PostProcessors()
     context: Context = Context()
     memory: Memory = Memory()
+    extraction: Extraction = Extraction()
     access: Access = Access()
     mail: Mail = Mail()
     loop: Loop = Loop()
@@ -212,7 +230,8 @@ class Settings(BaseSettings):
     def wanted(self, group: Group) -> tuple[str, ...]:
         """The plugins of that group that the configuration switches on."""
         if group == "kenobot.providers":
-            return (self.provider.name, *(written.partition(":")[0] for written in self.provider.fallbacks))
+            asked = (*self.provider.fallbacks, *filter(None, [self.extraction.model]))
+            return (self.provider.name, *(written.partition(":")[0] for written in asked))
         return self.channels.enabled if group == "kenobot.channels" else self.postprocessors.enabled
 
 

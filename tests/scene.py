@@ -8,8 +8,9 @@ from random import Random
 from typing import Self
 
 from kenobot.access import Roster
-from kenobot.app import App, Given, assemble, load_parts
+from kenobot.app import App, assemble
 from kenobot.clock import Clock
+from kenobot.given import Given, load_parts
 from kenobot.home import Home
 from kenobot.ports import Inbound, Outbound, Part, Provider, Sink
 from kenobot.settings import load
@@ -44,7 +45,10 @@ class _OpenHouse(Roster):
 
 
 class Scene:
-    """Use as `async with Scene(folder, replies) as scene: await scene.say("hello")`."""
+    """Use as `async with Scene(folder, replies) as scene: await scene.say("hello")`.
+
+    extraction: what was said is also read for memories; without it a scene remembers by tags alone.
+    """
 
     def __init__(
         self,
@@ -60,6 +64,7 @@ class Scene:
         owners: Sequence[str] = ("1",),
         roster: Roster | None = None,
         bootstrap: bool = False,
+        extraction: bool = False,
     ) -> None:
         self.home = Home(folder / "home")
         self.clock = clock or EagerClock()
@@ -70,7 +75,7 @@ class Scene:
         self._fallbacks = fallbacks
         self._roster = roster or _OpenHouse.of(owners)
         self._files = dict(files or {})
-        self._environ = dict(environ or {})
+        self._environ = {"KENOBOT_EXTRACTION__ENABLED": str(extraction).lower(), **(environ or {})}
         self._bootstrap = bootstrap
 
     async def __aenter__(self) -> Self:
@@ -126,6 +131,7 @@ class Scene:
         before = len(self.channel.sent)
         await self.put(text, chat, user, **more)
         await self.app.drained()
+        await self.app.extraction.wait_idle()
         return "\n".join(self.texts[before:])
 
     def read(self, name: str) -> str:

@@ -5,6 +5,7 @@ what it would be written as now either, was edited: a new line is the owner's wo
 place, a missing one is forgotten. What memory refuses stays in the file, as the person's own text.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
@@ -16,12 +17,14 @@ from kenobot.cognitive.calendar import local_time
 from kenobot.cognitive.change import Value, change
 from kenobot.cognitive.keys import key_of
 from kenobot.cognitive.mirror import layout
-from kenobot.cognitive.mirror.files import SLOT_FORMS, Place, path_of
+from kenobot.cognitive.mirror.files import SLOT_FORMS, Place, page_of, path_of
 from kenobot.cognitive.mirror.layout import Block, Item
+from kenobot.cognitive.mirror.names import page_name, subject_of
 from kenobot.cognitive.remember.admit import Occasion, admit, forget, supersede
 from kenobot.db import Connection
 from kenobot.ports import OWNER_SCOPE, Candidate, Form
 
+_ON_A_PAGE = 500  # facts about one subject, the newest
 CURSOR = "mirror:event"  # state key: the last event whose records all stand in their files
 
 
@@ -71,8 +74,8 @@ def take_in(
     return touched, Sheet(tuple(_arranged(connection, edit.blocks, place, zone)), known=False, edited=False)
 
 
-def home_of(connection: Connection, place: Place) -> list[store.Record]:
-    """The live records that belong in a file, in the order they came."""
+def home_of(connection: Connection, place: Place, text: str = "") -> list[store.Record]:
+    """The live records that belong in a file, in the order they came. text: what stands in it."""
     match place.kind:
         case "core":
             return store.core(connection, place.scope)
@@ -86,12 +89,32 @@ def home_of(connection: Connection, place: Place) -> list[store.Record]:
         case "slot":
             record = store.slot(connection, place.scope, SLOT_FORMS[place.detail], place.detail)
             return [record] if record else []
+        case "entity":
+            return store.about(connection, place.scope, subject_at(connection, place, text), _ON_A_PAGE)
+
+
+def subject_at(connection: Connection, place: Place, text: str) -> str:
+    """Whom or what an entity's page is about.
+
+    A name that keeps only a part of the subject is looked up in the heading of the page's `text`, and then among the
+    subjects there are.
+    """
+    if (subject := subject_of(place.detail)) is not None:
+        return subject
+    heading = text.partition("\n")[0].removeprefix("# ").strip()
+    if page_name(heading) == place.detail:
+        return heading
+    known = store.subjects(connection, place.scope)
+    return next((subject for subject in known if page_name(subject) == place.detail), place.detail)
 
 
 def _arranged(connection: Connection, blocks: list[Block], place: Place, zone: ZoneInfo) -> list[Block]:
-    home = {record.id: record for record in home_of(connection, place)}
+    text = layout.compose(blocks)
+    home = {record.id: record for record in home_of(connection, place, text)}
     others = [block.record for block in blocks if block.record is not None and block.record not in home]
     records = store.by_ids(connection, others, (place.scope,))
+    if place.kind == "preferences":  # only added to, but for what its owner wants forgotten or erased
+        blocks = [block for block in blocks if block.record not in others or _is_kept(records.get(block.record or 0))]
     guests = {number: _item(record, zone) for number, record in records.items() if record.status == "active"}
     heirs: dict[int, int] = {}
     for number in others:
@@ -99,7 +122,12 @@ def _arranged(connection: Connection, blocks: list[Block], place: Place, zone: Z
         if heir is not None and heir.id in home:
             heirs[number] = heir.id
     items = [_item(record, zone) for record in home.values()]
-    return layout.arrange(place.kind, blocks, items, guests, heirs)
+    header = f"# {subject_at(connection, place, text)}\n\n" if place.kind == "entity" else ""
+    return layout.arrange(place.kind, blocks, items, guests, heirs, header)
+
+
+def _is_kept(record: store.Record | None) -> bool:
+    return record is not None and record.status != "forgotten"
 
 
 def _item(record: store.Record, zone: ZoneInfo) -> Item:
@@ -116,10 +144,13 @@ class _Edit:
         self._zone = zone
         self._occasion = occasion
         self._reach = (place.scope,)
+        self._subject = ""  # of an entity's page
         self.blocks: list[Block] = []
 
     def apply(self, found: str) -> int:
         kind = self._place.kind
+        if self._place.kind == "entity":
+            self._subject = subject_at(self._connection, self._place, found)
         row = store.mirrored(self._connection, self._path)
         before = layout.thaw(kind, *row) if row else []
         old = [(block.record, text) for block in before if (text := layout.fact(kind, block.raw)) is not None]
@@ -154,6 +185,7 @@ class _Edit:
             form=form,
             scope=place.scope,
             text=text,
+            subject=self._subject,
             category="preference" if place.kind == "preferences" else "fact",
             source="edit",
             trust="owner",
@@ -168,11 +200,13 @@ class _Edit:
         if known is None:
             occasion = replace(self._occasion, told=self._moment(time)) if time else self._occasion
             return self._our_own(text) or admit(self._connection, candidate, occasion).record
-        if path_of(known) == self._path:
+        if self._stands(known):
             return known.id  # a line written twice, or our own that a crash kept us from noting down
         form: Form = "episode" if known.form == "episode" else "note"
         admit(self._connection, replace(candidate, form=form), self._occasion)
         self._promote(known.id)
+        if candidate.subject and known.subject != candidate.subject:
+            self._put(known, "edited", {"subject": candidate.subject})
         return known.id
 
     def _moment(self, time: str) -> datetime | None:
@@ -196,7 +230,14 @@ class _Edit:
         known = self._known(text)
         form: Form = "episode" if (known or before).form == "episode" else "note"
         tier: Literal["core", "daily"] = "core" if "core" in (self._place.kind, before.tier) else "daily"
-        candidate = replace(self._candidate(text), form=form, category=before.category, tier=tier)
+        candidate = replace(
+            self._candidate(text),
+            form=form,
+            category=before.category,
+            tier=tier,
+            subject="" if before.subject == "owner" else before.subject,
+            tags=tuple(map(str, json.loads(before.tags))),
+        )
         decision = supersede(self._connection, was, candidate, replace(self._occasion, day=before.day))
         if decision.record == was and before.text != text:
             self._put(before, "reworded", {"text": text})
@@ -213,7 +254,7 @@ class _Edit:
     def _removed(self, record: int) -> None:
         """Forget what was taken out of the file it belongs in; elsewhere it was only shown."""
         known = store.get(self._connection, record, self._reach)
-        if known is not None and path_of(known) == self._path:
+        if known is not None and self._stands(known):
             forget(self._connection, record, self._reach, self._occasion)
 
     def _our_own(self, text: str) -> int | None:
@@ -224,7 +265,11 @@ class _Edit:
         """
         found = store.stillborn(self._connection, self._place.scope, key_of(text), self._cursor())
         record = store.get(self._connection, found, self._reach) if found is not None else None
-        return found if record is not None and path_of(record) == self._path else None
+        return found if record is not None and self._stands(record) else None
+
+    def _stands(self, record: store.Record) -> bool:
+        """Whether this is a file in which `record` belongs."""
+        return self._path in (path_of(record), page_of(record))
 
     def _cursor(self) -> int:
         return int(store.read_state(self._connection, CURSOR) or 0)

@@ -17,6 +17,7 @@ from pathlib import Path
 import aiofiles
 
 from kenobot.cognitive.mirror.layout import Kind
+from kenobot.cognitive.mirror.names import home_of, page_name
 from kenobot.cognitive.store import Record
 from kenobot.ports import OWNER_SCOPE, is_session_id
 
@@ -61,6 +62,7 @@ class Found:
 
 # ── where things stand ───────────────────────────────────────────────────────────────────────────────────────────
 
+ELSEWHERE = ("import", "sleep")  # sources of what was not learned on that day: it has its card, and stands in no log
 SLOT_FORMS = {"context": "profile", "working": "scratchpad"}
 
 
@@ -69,7 +71,7 @@ def path_of(record: Record) -> str | None:
     kind, _, name = record.scope.partition(":")
     if record.form == "scratchpad":
         return f"working/{name}.md" if kind == "chat" else None
-    folder = {"owner": "", "chat": f"chats/{name}/", "user": f"users/{name}/"}[kind]
+    folder = home_of(record.scope)
     if record.form == "profile":
         return f"{folder}context.md" if folder else None
     if record.form not in ("note", "episode"):
@@ -78,7 +80,16 @@ def path_of(record: Record) -> str | None:
         return f"{folder}MEMORY.md"
     if record.category == "preference" and record.scope == OWNER_SCOPE:
         return "identity/preferences.md"
+    if record.source in ELSEWHERE:
+        return None
     return f"{folder}{record.day}.md"
+
+
+def page_of(record: Record) -> str | None:
+    """The page about whom or what `record` is about; None when that is the person whose scope it is."""
+    if record.form not in ("note", "episode") or record.subject.casefold() in ("", "owner"):
+        return None
+    return f"{home_of(record.scope)}entities/{page_name(record.subject)}.md"
 
 
 def place_of(path: str) -> Place | None:
@@ -92,6 +103,10 @@ def place_of(path: str) -> Place | None:
     match folders:
         case []:
             return _in_folder(OWNER_SCOPE, stem)
+        case ["entities"] if stem:
+            return Place(OWNER_SCOPE, "entity", stem)
+        case ["chats" | "users" as group, member, "entities"] if is_session_id(member) and stem:
+            return Place(f"{group.removesuffix('s')}:{member}", "entity", stem)
         case ["working"] if is_session_id(stem):
             return Place(f"chat:{stem}", "slot", "working")
         case ["chats" | "users" as group, member] if is_session_id(member):
@@ -126,7 +141,8 @@ def scan(root: Path, seen: Mapping[str, Stamp]) -> dict[str, Stamp]:
     A file that is as it was `seen` costs little more than its lstat: this runs over all of memory again and again.
     """
     found = dict(_walk(root, "", seen))
-    for folder in ("working", *(f"{group}/{name}" for group in ("chats", "users") for name in _folders(root / group))):
+    own = [f"{group}/{name}" for group in ("chats", "users") for name in _folders(root / group)]
+    for folder in ("working", "entities", *own, *(f"{folder}/entities" for folder in own)):
         found.update(_walk(root, f"{folder}/", seen))
     found.update(probe(root, ["identity/preferences.md"]))
     return found
@@ -191,8 +207,9 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 def sweep(root: Path) -> None:
     """Remove what a crash left half-written."""
-    folders = [root, root / "identity", root / "working"]
-    folders += [root / group / name for group in ("chats", "users") for name in _folders(root / group)]
+    folders = [root, root / "identity", root / "working", root / "entities"]
+    own = [root / group / name for group in ("chats", "users") for name in _folders(root / group)]
+    folders += [*own, *(folder / "entities" for folder in own)]
     for folder in folders:
         for entry in _entries(folder):
             if _TEMPORARY.fullmatch(entry.name):

@@ -20,7 +20,7 @@ from kenobot.cognitive.keys import key_of
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import clean
 
-Kind = Literal["core", "daily", "preferences", "slot"]
+Kind = Literal["core", "daily", "preferences", "slot", "entity"]
 
 PREFERENCES_HEADER = "# User Preferences\n\n"
 
@@ -185,7 +185,7 @@ def render(kind: Kind, item: Item) -> str:
             return f"## {item.time} — {first}{newline}{_LIKE_ENTRY.sub(_BACKSLASH, rest)}\n\n"
         case "preferences":
             return f"- {_LEARNED}{_indent(item.text)}"
-        case "core":
+        case "core" | "entity":
             first = item.text.partition("\n")[0]
             escape = "\\" if _RULE.fullmatch(first) or _ESCAPED_RULE.fullmatch(first) else ""
             return f"- {escape}{_indent(item.text)}\n"
@@ -210,12 +210,13 @@ def arrange(
     home: Sequence[Item],
     guests: Mapping[int, Item],
     heirs: Mapping[int, int],
+    header: str = "",
 ) -> list[Block]:
     """The file as it should be: `blocks` with what has changed since, and what is new at the end.
 
     home: live items that belong here, in order. guests: other live items that may stand here because a person put
-    them here. heirs: for superseded records, the live item in their place. Dead facts go; literal text stays.
-    preferences.md is only ever added to.
+    them here. heirs: for superseded records, the live item in their place. header: how a new file begins. Dead facts
+    go; literal text stays, but for a page's header below which nothing is left. preferences.md is only ever added to.
     """
     live = {**guests, **{item.id: item for item in home}}
     if kind == "slot":
@@ -233,7 +234,11 @@ def arrange(
             placed.add(heir)
             result.append(_shown(kind, "", live[heir]))
     missing = [item for item in home if item.id not in placed]
-    return _normal(kind, _appended(kind, result, missing)) if missing else _normal(kind, result)
+    if kind == "entity" and not live and compose(result).strip() == header.strip():
+        return []
+    if not result and missing and (header or kind == "preferences"):
+        result.append(Block(header or PREFERENCES_HEADER))
+    return normal(kind, _appended(kind, result, missing)) if missing else normal(kind, result)
 
 
 def _arrange_slot(blocks: Sequence[Block], home: Sequence[Item]) -> list[Block]:
@@ -254,8 +259,6 @@ def _appended(kind: Kind, blocks: Sequence[Block], items: Sequence[Item]) -> lis
     """`blocks` with `items` at the end, except where a line that says the same stands there already."""
     result = list(blocks)
     strays = {fact(kind, block.raw): at for at, block in enumerate(result) if block.record is None}
-    if not result and kind == "preferences":
-        result.append(Block(PREFERENCES_HEADER))
     for item in items:
         stray = strays.pop(item.text.strip(), None)
         if stray is not None:
@@ -272,12 +275,12 @@ def _gap(kind: Kind, blocks: Sequence[Block]) -> str:
         end = block.raw + end
         if block.raw.strip():
             break
-    lists = kind == "core" or (kind == "preferences" and _BULLET.match(end))
+    lists = kind in ("core", "entity") or (kind == "preferences" and _BULLET.match(end))
     present = len(end) - len(end.rstrip("\n"))
     return "\n" * max(0, (1 if lists else 2) - present) if end else ""
 
 
-def _normal(kind: Kind, blocks: Sequence[Block]) -> list[Block]:
+def normal(kind: Kind, blocks: Sequence[Block]) -> list[Block]:
     """The same text cut the way `split` cuts it, so that text and records can be told apart again after a restart."""
     standing: dict[int, int] = {}
     at = 0

@@ -19,7 +19,7 @@ from kenobot.cognitive import store
 from kenobot.cognitive.calendar import local_day
 from kenobot.cognitive.mirror import edits, files, layout
 from kenobot.cognitive.mirror.edits import Sheet
-from kenobot.cognitive.mirror.files import Place, Stamp, path_of, place_of
+from kenobot.cognitive.mirror.files import Place, Stamp, page_of, path_of, place_of
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.remember.admit import Occasion
@@ -72,15 +72,15 @@ class Mirror:
         """Files that are left alone, each with the reason: one plain sentence a file."""
         return tuple(self._problems[path] for path in sorted(self._problems))
 
-    async def start(self) -> None:
+    async def start(self, *, alone: bool = True) -> None:
         """Catch up with what happened to files and memory while nobody looked, then write along in the background.
 
-        Raises StoreError.
+        alone: nobody else sees to the writing in the background. Raises StoreError.
         """
         await asyncio.to_thread(files.sweep, self._root)
         await self.take_in()
         await self.flush()
-        if self._writer is None:
+        if alone and self._writer is None:
             self._writer = asyncio.create_task(self.run(), name="memory files")
 
     async def stop(self) -> None:
@@ -185,8 +185,20 @@ class Mirror:
         missing = (noted if paths is None else noted.intersection(paths)) - found.keys()
         touched = 0
         for path in sorted(changed | missing, key=_core_first):
-            touched += await self._sync(path)
+            if not await self._is_as_noted(path):
+                touched += await self._sync(path)
         return touched
+
+    async def _is_as_noted(self, path: str) -> bool:
+        """Whether a file that this process never saw holds what was noted of it: then there is nothing to work out."""
+        if path in self._seen or path not in self._known:
+            return False
+        found = await files.read(self._root, path)
+        row = await self._database.read(partial(store.mirrored, path=path))
+        if found.stamp is None or row is None or found.text != row[0]:
+            return False
+        self._seen[path] = found.stamp
+        return True
 
     async def _open(self) -> None:
         """Learn where the last process stopped."""
@@ -311,8 +323,8 @@ async def _to_its_end(work: Coroutine[None, None, int]) -> int:
 def _paths_of(record: store.Record) -> set[str]:
     """Every file that `record` may stand in or have stood in: sleep and people move facts between the tiers."""
     tiers = (record.tier, "core", "daily") if record.form in ("note", "episode") else (record.tier,)
-    candidates = (path_of(dataclasses.replace(record, tier=tier)) for tier in tiers)
-    return {path for path in candidates if path is not None}
+    candidates = [path_of(dataclasses.replace(record, tier=tier)) for tier in tiers]
+    return {path for path in (*candidates, page_of(record)) if path is not None}
 
 
 def _core_first(path: str) -> tuple[bool, str]:

@@ -1,194 +1,313 @@
-"""`admit`: the only way into memory. And `forget`, the only way out of sight.
+"""`admit`: the only way into memory.
 
-Both run inside a transaction that somebody else commits, so what a turn remembers stands or falls with the turn.
-Every decision is an event with its reason.
+It runs inside a transaction that somebody else commits, so what a turn remembers stands or falls with the turn.
+Every decision is an event with its reason; whatever else it changes is part of that event, and undone with it. The same
+candidate twice gives the same store once: what a turn said counts once, however often it is read.
 """
 
 import json
-import re
 import unicodedata
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Sequence
+from dataclasses import replace
 
-from kenobot import secrets
-from kenobot.cognitive import store
+from kenobot.cognitive import admit_store, store
 from kenobot.cognitive.change import Act, Value, change
-from kenobot.cognitive.keys import key_of
-from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.forget import forget
+from kenobot.cognitive.graph.links import link_new, reinforce
+from kenobot.cognitive.keys import key_about, key_of
 from kenobot.cognitive.reach import Reach
+from kenobot.cognitive.remember import boxes, lookup
+from kenobot.cognitive.remember.actions import judge, parse_action
+from kenobot.cognitive.remember.compare import Findings, compare
+from kenobot.cognitive.remember.draft import FACTS, Draft, action_of, attrs_of, draft, secret_in, write
+from kenobot.cognitive.remember.entities import OWNER_SUBJECT
+from kenobot.cognitive.remember.kind import tier_of
+from kenobot.cognitive.remember.occasion import Occasion, clean
+from kenobot.cognitive.remember.repeat import repeat
+from kenobot.cognitive.remember.supersede import (
+    Dispute,
+    believed,
+    retire,
+    settle,
+    supersedes,
+)
+from kenobot.cognitive.store import Json, Record
+from kenobot.cognitive.text.tongue import tongue
+from kenobot.cognitive.text.words import words
 from kenobot.db import Connection
-from kenobot.ports import Candidate, Decision, Trust
+from kenobot.ports import Candidate, Decision
 
-_LINE_BREAK = re.compile("\r\n|[\r\u2028\u2029\x85]")
-_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\U000e0000-\U000e007f]")  # the Tags block can carry a hidden text
+__all__ = ["Occasion", "admit", "clean", "correct", "forget", "supersede"]
+
 _BLANK = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})  # kinds of characters that show nothing
-
-
-@dataclass(frozen=True, slots=True)
-class Occasion:
-    """When, where and by whom something asks to be remembered. `day` is the owner's calendar day, YYYY-MM-DD.
-
-    told: when it was said, where that is not `at`: a line that a person put into an older log. by: what a guest who
-    speaks is called, as a plain name.
-    """
-
-    at: datetime
-    day: str
-    actor: str
-    session: str = ""
-    evidence: int | None = None
-    policy: Policy = DEFAULT
-    told: datetime | None = None
-    by: str = ""
-
-    def act(self, reason: str) -> Act:
-        """This occasion, as the author of a change."""
-        return Act(self.at, self.actor, reason, self.session)
-
-    def attributes(self, trust: Trust) -> str:
-        """What is kept of a record's origin besides its trust, as JSON."""
-        return json.dumps({"by": self.by} if self.by and trust == "guest" else {}, ensure_ascii=False)
-
-
-def clean(text: str, longest: int) -> str:
-    """`text` fit to be stored, bounded: of what cannot be seen only line breaks and tabs, and no lone surrogates."""
-    text = _LINE_BREAK.sub("\n", text).encode("utf-8", "replace").decode("utf-8")
-    return _UNSEEN.sub("", text).strip()[:longest].rstrip()
+_MOST_EVIDENCE = 200  # turns that are kept as having said a thing: the newest
+_MOST_TAGS = 24
+_KEPT_WHOLE = ("store_note", "store_episode", "update_note", "create_artifact")
 
 
 def admit(connection: Connection, candidate: Candidate, occasion: Occasion) -> Decision:
     """Take `candidate` in, or not. The same one twice gives the same store once, and a surer belief."""
+    return _admit(connection, candidate, occasion)
+
+
+def _admit(connection: Connection, candidate: Candidate, occasion: Occasion, instead_of: int | None = None) -> Decision:
+    """instead_of: the record whose place the candidate is to take, whatever they have in common."""
     text = clean(candidate.text, occasion.policy.longest_text)
     if all(unicodedata.category(char) in _BLANK for char in text):
         return _decided(connection, occasion, Decision("discarded", "there is nothing in it"))
-    kind = secrets.find(text)
-    if kind is not None:
-        return _decided(connection, occasion, Decision("refused", f"it looks like {kind}"))
-    key = f"slot:{candidate.slot}" if candidate.slot else key_of(text)
-    known = store.by_key(connection, candidate.scope, candidate.form, key)
-    if known is None:
-        return _create(connection, candidate, text, key, occasion)
-    if candidate.slot and known.text != text:
-        return _rewrite(connection, known, candidate, text, occasion)
-    return _reinforce(connection, known, candidate, occasion)
+    secret = secret_in(candidate, text)
+    if secret is not None:
+        return _decided(connection, occasion, Decision("refused", f"it looks like {secret}"))
+    lookup.catch_up(connection)
+    made = draft(connection, replace(candidate, text=text), text, occasion)
+    if candidate.slot:
+        return _fill(connection, made, occasion)
+    known, key = _by_key(connection, made)
+    refusal = _unwanted(made, occasion)
+    if refusal is None and known is None and instead_of is None:
+        refusal = _outlived(connection, made)
+    if refusal is not None:
+        return _decided(connection, occasion, Decision("discarded", refusal))
+    made = replace(made, key=key)
+    if made.form not in FACTS:
+        found = Findings(same=known)
+    else:
+        found = compare(connection, made, occasion.policy.admit, occasion.near, instead_of)
+        if known is not None:
+            found = replace(found, same=known, later=None)
+    if found.same is not None:
+        return repeat(connection, found.same, made, found.disputes, occasion)
+    return _create(connection, made, found, occasion)
 
 
 def supersede(connection: Connection, old: int, candidate: Candidate, occasion: Occasion) -> Decision:
     """Put `candidate` in the place of record `old` of its scope, which stays as history: a person rewrote a line."""
     before = store.get(connection, old, (candidate.scope,))
-    decision = admit(connection, candidate, occasion)
+    decision = _admit(connection, candidate, occasion, old)
     if before is None or decision.record in (None, old):
         return decision
-    _retire(connection, before, "superseded", occasion, by=decision.record)
-    connection.execute(
-        "INSERT INTO link (src, dst, type, first_at, last_at, why) VALUES (?, ?, 'supersedes', ?, ?, ?) "
-        "ON CONFLICT DO UPDATE SET seen = seen + 1, last_at = excluded.last_at",
-        (decision.record, old, store.stamp(occasion.at), store.stamp(occasion.at), occasion.actor),
-    )
+    assert decision.record is not None
+    now = store.get(connection, old, (candidate.scope,))
+    part = admit_store.last_event_of(connection, decision.record)
+    act = occasion.act("", part)
+    if now is not None and now.status == "active":
+        retire(connection, now, "superseded", act, by=decision.record)
+    supersedes(connection, decision.record, old, act)
     return Decision("replaced", f"takes the place of {old}", decision.record)
 
 
-def forget(connection: Connection, record: int, reach: Reach, occasion: Occasion) -> bool:
-    """Take a record out of sight, reversibly. False when there is no such live record within `reach`."""
-    known = store.get(connection, record, reach)
+def correct(connection: Connection, old: int, text: str, reach: Reach, occasion: Occasion) -> Decision:
+    """Let the owner say what is so instead of record `old`: it keeps whom it is about, its kind and its weight.
+
+    Raises LookupError when there is no such live record within `reach`, ValueError when `text` is blank or says nothing
+    else.
+    """
+    known = store.get(connection, old, reach)
     if known is None or known.status != "active":
-        return False
-    _retire(connection, known, "forgotten", occasion)
-    return True
-
-
-def _create(connection: Connection, candidate: Candidate, text: str, key: str, occasion: Occasion) -> Decision:
-    now = store.stamp(occasion.at)
-    told = store.stamp(occasion.told or occasion.at)
-    policy = occasion.policy
-    # Preferences are shown as they stand; what others wrote is not one, but something to quote.
-    quoted = candidate.category == "preference" and candidate.trust in ("forward", "tool")
-    cursor = connection.execute(
-        "INSERT INTO record (form, category, scope, text, source, trust, confidence, importance, stability, tier, "
-        "valid_from, created, updated, last_seen, day, key, evidence, attrs, changed) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
-        (
-            candidate.form,
-            "fact" if quoted else candidate.category,
-            candidate.scope,
-            text,
-            candidate.source,
-            candidate.trust,
-            policy.confidence[candidate.trust],
-            policy.importance,
-            policy.stability,
-            candidate.tier,
-            told,
-            told,
-            now,
-            now,
-            occasion.day,
-            key,
-            json.dumps([occasion.evidence] if occasion.evidence is not None else []),
-            occasion.attributes(candidate.trust),
-        ),
+        raise LookupError(f"there is no live record {old}")
+    said = clean(text, occasion.policy.longest_text)
+    if not said:
+        raise ValueError("what is so instead is required")
+    if key_of(said) == known.key or said == known.text:
+        raise ValueError("the words must change")
+    candidate = Candidate(
+        form="episode" if known.form == "episode" else "note",
+        scope=known.scope,
+        text=said,
+        category=known.category,
+        source="command",
+        subject="" if known.subject == "owner" else known.subject,
+        tier="core" if known.tier == "core" else "daily",
+        tags=tuple(json.loads(known.tags)),
+        importance=known.importance,
     )
-    decision = Decision("created", "it is new", cursor.lastrowid)
-    event = _event(connection, occasion, decision)
-    connection.execute("UPDATE record SET changed = ? WHERE id = ?", (event, decision.record))
+    return supersede(connection, old, candidate, occasion)
+
+
+# ── what is not taken in ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _unwanted(made: Draft, occasion: Occasion) -> str | None:
+    """Why a candidate that somebody wants done something else with is not kept; None when it is kept.
+
+    What matters is kept even if somebody wants it thrown away.
+    """
+    wish = made.candidate.action
+    if not wish:
+        return None
+    action = parse_action(wish)
+    if action in _KEPT_WHOLE:
+        return None
+    ruling = judge(action, made.eligibility, occasion.policy.admit)
+    if action == "discard" and ruling.decision == "deny":
+        return None
+    return f"the action was {action}, {ruling.rationale}"
+
+
+def _outlived(connection: Connection, made: Draft) -> str | None:
+    """Why what is said is over: it was erased for good, or it was said before it ceased to be so. None: it is news."""
+    erased = admit_store.buried(connection, made.scope, made.key)
+    if erased is not None:
+        asked = made.own_word or (
+            made.candidate.source in ("tag", "extraction")
+            and made.trust in ("owner", "guest", "model")
+            and _heard(connection, made) > erased
+        )
+        if not asked:
+            return "it was erased for good, and nobody has said it since"
+        admit_store.dig_up(connection, made.scope, made.key)
+    if made.own_word:
+        return None
+    for record in admit_store.gone(connection, made.scope, made.key, 8):
+        if record.status not in ("superseded", "invalidated", "forgotten"):
+            continue
+        if made.candidate.source == "import" and lookup.taken_back(connection, record.id):
+            continue  # an import that was undone may be done again
+        counted = bool(made.evidence) and set(made.evidence) <= set(record.witnesses)
+        older = made.candidate.source in ("extraction", "import") and made.told < (record.valid_to or "")
+        if counted or older:
+            return f"it was said before {record.id}, which says so, was {record.status}"
+    return None
+
+
+def _heard(connection: Connection, made: Draft) -> str:
+    """When the turns that say it came in; "" when they cannot be found. A tag without any is being said now."""
+    if not made.evidence:
+        return made.told if made.candidate.source == "tag" else ""
+    heard = admit_store.heard(connection, made.evidence)
+    if len(heard) < len(made.evidence):
+        return made.told if made.candidate.source == "tag" and not heard else ""
+    return max(heard.values())
+
+
+# ── what is taken in ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _by_key(connection: Connection, made: Draft) -> tuple[Record | None, str]:
+    """The live record with these words about the same subject, and the key that a new one would have.
+
+    What was read out of a conversation may have been filed as the other kind. The same words said of two people are
+    two facts: then the second one's key tells of whom.
+    """
+    kinds = [made.form]
+    if made.form in FACTS and made.candidate.source == "extraction":
+        kinds.append("episode" if made.form == "note" else "note")
+    free = made.key
+    for key in (made.key, key_about(made.subject, made.text)):
+        for form in kinds:
+            known = store.by_key(connection, made.scope, form, key)
+            if known is not None and _same_subject(known, made):
+                return known, key
+            if known is not None and form == made.form and key == made.key:
+                free = key_about(made.subject, made.text)
+    return None, free
+
+
+def _same_subject(known: Record, made: Draft) -> bool:
+    """Whether both are about one: a name that stands in the words needs nobody to tell it."""
+    if known.subject == made.subject:
+        return True
+    named = known.subject if made.subject == OWNER_SUBJECT else made.subject
+    told_by_words = set(words(named)) <= set(words(made.text))
+    return OWNER_SUBJECT in (known.subject, made.subject) and told_by_words
+
+
+def _create(connection: Connection, made: Draft, found: Findings, occasion: Occasion) -> Decision:
+    policy = occasion.policy
+    confidence = believed(made, found.disputes, policy.admit)
+    action = action_of(made)
+    ruling = judge(action, made.eligibility, policy.admit)
+    record = write(connection, made, occasion, confidence)
+    decision = _outcome(found.disputes, record)
+    if found.later is not None:
+        decision = Decision("created", f"it is history: {found.later.id} says what came after it", record)
+    told: dict[str, Json] = {"action": action, "policy": f"{ruling.decision}: {ruling.rationale}"}
+    told["tier"] = tier_of(confidence, policy.admit)
+    event = _event(connection, occasion, decision, told)
+    admit_store.show(connection, record, made.scope, event)
+    act = occasion.act(decision.reason, event)
+    if found.later is not None:
+        _file_as_history(connection, record, found.later, made, act)
+        return decision
+    for dispute in found.disputes:
+        settle(connection, dispute, record, act, policy)
+    if made.form in FACTS:
+        _link(connection, record, made, found, act, occasion)
     return decision
 
 
-def _reinforce(connection: Connection, known: store.Record, candidate: Candidate, occasion: Occasion) -> Decision:
-    """A repeat is news: surer, seen once more, no longer about to expire. The owner's word lifts the trust."""
-    vouched = candidate.trust == "owner" and known.trust != "owner"
-    confidence = min(1.0, known.confidence + occasion.policy.reinforcement)
-    if vouched:
-        confidence = max(confidence, occasion.policy.confidence["owner"])
-    values: dict[str, Value] = {
-        "confidence": confidence,
-        "seen": known.seen + 1,
-        "last_seen": store.stamp(occasion.at),
-        "expires": None,
-        "trust": candidate.trust if vouched else known.trust,
-    }
-    decision = Decision("reinforced", "it was known already", known.id)
-    change(connection, known, "reinforced", values, occasion.act(decision.reason), shown=vouched)
-    return decision
+def _outcome(disputes: Sequence[Dispute], record: int) -> Decision:
+    ended = [str(dispute.record.id) for dispute in disputes if dispute.ends]
+    if ended:
+        return Decision("replaced", f"takes the place of {', '.join(ended)}", record)
+    beside = [str(dispute.record.id) for dispute in disputes]
+    return Decision("created", f"it is new, and at odds with {', '.join(beside)}" if beside else "it is new", record)
 
 
-def _rewrite(
-    connection: Connection, known: store.Record, candidate: Candidate, text: str, occasion: Occasion
-) -> Decision:
+def _file_as_history(connection: Connection, record: int, later: Record, made: Draft, act: Act) -> None:
+    """What was said earlier than what replaced it is remembered as having been so until then."""
+    known = store.get(connection, record, (made.scope,))
+    assert known is not None
+    values: dict[str, Value] = {"status": "superseded", "valid_to": later.valid_from}
+    change(connection, known, "superseded", values, act, data={"from": "active", "by": later.id})
+    supersedes(connection, later.id, record, act)
+
+
+def _link(connection: Connection, record: int, made: Draft, found: Findings, act: Act, occasion: Occasion) -> None:
+    """Tie a new record to what it belongs with, and lay it into the open box."""
+    known = store.get(connection, record, (made.scope,))
+    assert known is not None
+    policy = occasion.policy
+    for other, nearness in found.related:
+        weight = min(1.0, nearness)
+        reinforce(connection, record, other.id, "related", act.at, "alike", weight=weight, policy=policy.graph)
+    link_new(connection, known, act, policy.graph)
+    boxes.put(connection, known, act, policy.boxes)
+
+
+# ── slots ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _fill(connection: Connection, made: Draft, occasion: Occasion) -> Decision:
     """A slot holds one text: the new one replaces the old, which stays in the event."""
+    made = replace(made, key=f"slot:{made.candidate.slot}")
+    known = store.by_key(connection, made.scope, made.form, made.key)
+    if known is None:
+        return _create(connection, made, Findings(), occasion)
+    if known.text == made.text:
+        return repeat(connection, known, made, (), occasion)
+    now = store.stamp(occasion.at)
     values: dict[str, Value] = {
-        "text": text,
-        "updated": store.stamp(occasion.at),
-        "last_seen": store.stamp(occasion.at),
-        "trust": candidate.trust,
-        "attrs": occasion.attributes(candidate.trust),
+        "text": made.text,
+        "updated": now,
+        "last_seen": now,
+        "trust": made.trust,
+        "attrs": attrs_of(made.attributes, occasion.by if made.trust == "guest" else ""),
         "day": occasion.day,
+        "lang": tongue(made.text),
+        "evidence": json.dumps(made.evidence),
     }
     decision = Decision("replaced", "a slot holds one text", known.id)
     change(connection, known, "replaced", values, occasion.act(decision.reason))
     return decision
 
 
-def _retire(
-    connection: Connection, known: store.Record, status: str, occasion: Occasion, by: int | None = None
-) -> None:
-    now = store.stamp(occasion.at)
-    values: dict[str, Value] = {"status": status, "valid_to": now, "updated": now}
-    change(connection, known, status, values, occasion.act(""), data={"from": known.status, "by": by})
+# ── events ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _decided(connection: Connection, occasion: Occasion, decision: Decision) -> Decision:
-    _event(connection, occasion, decision)
+    _event(connection, occasion, decision, {"action": "discard"})
     return decision
 
 
-def _event(connection: Connection, occasion: Occasion, decision: Decision) -> int:
+def _event(connection: Connection, occasion: Occasion, decision: Decision, told: dict[str, Json]) -> int:
+    kind = "created" if decision.record is not None else decision.action
     return store.add_event(
         connection,
         occasion.at,
         occasion.actor,
-        decision.action,
+        kind,
         session=occasion.session,
         record=decision.record,
-        data={"reason": decision.reason},
+        data={"reason": decision.reason, **told},
     )

@@ -35,7 +35,9 @@ _LONGEST = 64  # characters of one word; what is longer is no word
 
 def fold(text: str) -> str:
     """`text` in NFKC and lower case, Latin letters without their accents; ñ is a letter of its own."""
-    text = unicodedata.normalize("NFKC", text).casefold()
+    if text.isascii():
+        return text.lower()
+    text = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
     if text.isascii():
         return text
     return "".join(_bare(char) for char in text)

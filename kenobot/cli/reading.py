@@ -68,10 +68,11 @@ def events(connection: sqlite3.Connection, since: datetime | None = None, limit:
 
 
 def records(connection: sqlite3.Connection, reach: Reach) -> list[Row]:
-    """The live records within `reach`, by scope, then in the order they were made."""
+    """The live records within `reach` that say something, by scope, then in the order they were made."""
     where, scopes = within(reach)
     columns = "id, form, scope, text, category, status, trust, confidence, seen, created, updated"
-    query = f"select {columns} from record where status = 'active' and {where} order by scope, created, id"  # noqa: S608
+    live = "status = 'active' and form != 'box'"
+    query = f"select {columns} from record where {live} and {where} order by scope, created, id"  # noqa: S608
     return [dict(row) for row in connection.execute(query, scopes)]
 
 

@@ -26,16 +26,16 @@ def start(folder: str | None, clock: Clock | None, console: "ConsoleOptions | No
         raise ConfigError("No channel is enabled: run `kenobot setup`, or talk right here with `kenobot chat`.")
     log.set_up(_level(loaded, console), loaded.settings.log.format, loaded.secrets())
     log.guard()
-    from kenobot import app, schema
+    from kenobot import app, given, schema
 
     clock = clock or SystemClock()
-    given = app.load_parts(home, loaded, clock, channels)
+    parts = given.load_parts(home, loaded, clock, channels)
     try:
         schema.check(home.database)
         home.prepare()
         with home.lock():
             home.seed_identity()
-            return asyncio.run(app.serve(home, loaded, clock, given, console))
+            return asyncio.run(app.serve(home, loaded, clock, parts, console))
     except StoreCorrupt as error:  # a service that starts again would find it as damaged as before
         raise ConfigError(str(error)) from error
 

@@ -16,12 +16,13 @@ class ScriptedProvider:
 
     A text is said, an exception raised, a callable asked; a Reply is given with its own stop reason, usage and model,
     and one whose stop reason is "" ends like a stream that was cut. A used-up script is an AssertionError, unless
-    `repeat_last` is set.
+    `repeat_last` is set. by_rote: it is not asked to read what was said for memories; see `kenobot.ports.SpeaksByRote`.
     """
 
     name = "scripted"
 
-    def __init__(self, replies: Iterable[Scripted] = (), *, repeat_last: bool = False) -> None:
+    def __init__(self, replies: Iterable[Scripted] = (), *, repeat_last: bool = False, by_rote: bool = True) -> None:
+        self.by_rote = by_rote
         self.requests: list[Request] = []
         self._replies = list(replies)
         self._repeat_last = repeat_last

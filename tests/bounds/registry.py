@@ -9,6 +9,8 @@ _HERE = "tests/bounds"
 _OVER = f"{_HERE}/test_in_memory.py::test_nothing_of_a_turn_stays_when_it_is_over"
 _FIXED = f"{_HERE}/test_in_memory.py::test_what_is_wired_up_at_the_start_does_not_grow"
 _CACHE = f"{_HERE}/test_in_memory.py::test_a_cache_forgets"
+_REFUSED = "tests/unit/cognitive/extract/test_patterns.py::test_what_cannot_be_used_is_refused_in_plain_words"
+_CARDS = "tests/unit/cognitive/mirror/test_cards.py::test_what_is_known_of_cards_is_bounded"
 _GROWS = f"{_HERE}/test_growing.py::test_a_prompt_costs_the_same_however_long_the_past_is"
 
 
@@ -66,6 +68,11 @@ IN_MEMORY = (
         f"{_HERE}/test_in_memory.py::test_the_identity_folder_is_read_by_four_names",
     ),
     Bound("kenobot.cognitive.metacognition.grade._folded", "64 texts", "lru_cache", _CACHE),
+    Bound("kenobot.cognitive.mirror.cards.Cards._again", "what is to be written", "emptied by writing", _CARDS),
+    Bound("kenobot.cognitive.mirror.cards.Cards._left", "200 files", "the oldest is looked at again", _CARDS),
+    Bound("kenobot.cognitive.mirror.cards.Cards._problems", "200 sentences", "the oldest goes; the log has it", _CARDS),
+    Bound("kenobot.cognitive.mirror.cards.Cards._round", "the folders of cards there are", "emptied in rounds", _CARDS),
+    Bound("kenobot.cognitive.mirror.hot.HotFolders._seen", "64 folders, of each 100 files", "the oldest goes", _CARDS),
     Bound("kenobot.cognitive.mirror.edits._Edit.blocks", "one file of at most 5 MB", "lives for one call", _OVER),
     Bound(
         "kenobot.cognitive.mirror.sync.Mirror._again",
@@ -92,6 +99,17 @@ IN_MEMORY = (
         "goes with the file",
         f"{_HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
     ),
+    Bound("kenobot.cognitive.rebuild.Report.by_scope", "the scopes there are", "lives for one call", _OVER),
+    Bound("kenobot.cognitive.rebuild.Report.by_status", "6 statuses", "lives for one call", _OVER),
+    Bound("kenobot.cognitive.recall.filters.Sieve.dropped", "the 12 reasons there are", "lives for one call", _OVER),
+    Bound(
+        "kenobot.cognitive.recall.index.Index._readers",
+        "one connection a thread that reads: 2, and 1 of the command line",
+        "a thread keeps its own",
+        "tests/unit/cognitive/recall/test_index.py::test_a_thread_reads_through_one_connection",
+    ),
+    Bound("kenobot.cognitive.recall.pack.Pack.dropped", "the 12 reasons there are", "lives for one turn", _OVER),
+    Bound("kenobot.cognitive.recall.recall.Query.dense", "what a search by vectors found", "lives for one turn", _OVER),
     Bound(
         "kenobot.cognitive.recall.load.Recall._logs",
         "64 logs and 8 million characters",
@@ -136,9 +154,40 @@ IN_MEMORY = (
         "deque(maxlen)",
         f"{_HERE}/test_tables.py::test_a_flood_of_dropped_messages_keeps_its_newest",
     ),
+    Bound("kenobot.cognitive.extract.patterns.Automaton._nodes", "4,000 nodes", "BadPattern", _REFUSED),
+    Bound(
+        "kenobot.cognitive.extract.patterns.Automaton._states",
+        "10,000 moves between states",
+        "forgotten when there are more",
+        "tests/unit/cognitive/extract/test_patterns.py::test_states_are_forgotten",
+    ),
+    Bound(
+        "kenobot.cognitive.extract.patterns._State.moves",
+        "10,000 moves between states",
+        "forgotten with the states",
+        "tests/unit/cognitive/extract/test_patterns.py::test_states_are_forgotten",
+    ),
+    Bound("kenobot.cognitive.extract.patterns._Node.out", "4,000 nodes", "BadPattern", _REFUSED),
+    Bound(
+        "kenobot.extraction.Extraction._heard",
+        "chats with a reply on its way out",
+        "emptied by each look",
+        "tests/unit/test_extraction.py::test_what_was_heard_is_forgotten_with_each_look",
+    ),
+    Bound(
+        "kenobot.extraction.Extraction._troubles",
+        "chats whose turns no model can read",
+        "a chat that can be read leaves",
+        "tests/unit/test_extraction.py::test_a_batch_that_is_too_long_is_halved",
+    ),
     Bound("kenobot.layers.Layer.origins", "the settings", "filled once", _FIXED),
     Bound("kenobot.layers.Layer.values", "the settings", "filled once", _FIXED),
     Bound("kenobot.links.Known._forms", "the addresses in one prompt", "lives for one turn", _OVER),
+    Bound("kenobot.cognitive.graph.spread._Wave.found", "240 records", "lives for one call", _OVER),
+    Bound("kenobot.cognitive.graph.spread._Wave.walked", "240 links", "lives for one call", _OVER),
+    Bound("kenobot.cognitive.remember.bands._forms", "20,000 words", "lru_cache", _CACHE),
+    Bound("kenobot.cognitive.remember.bands._topic", "256 texts of 2,000 characters", "lru_cache", _CACHE),
+    Bound("kenobot.cognitive.remember.meaning._statement", "256 texts of 2,000 characters", "lru_cache", _CACHE),
     Bound("kenobot.cognitive.text.words._bare", "4,096 characters", "lru_cache", _CACHE),
     Bound("kenobot.cognitive.text.words.stems", "20,000 words", "lru_cache", _CACHE),
     Bound("kenobot.links._plain", "4,096 characters", "lru_cache", _CACHE),
@@ -174,6 +223,7 @@ IN_MEMORY = (
     Bound("kenobot.notices._Notice.values", "one notice", "lives for one call", _OVER),
     Bound("kenobot.papers.Effects.candidates", "one reply", "lives for one turn", _OVER),
     Bound("kenobot.papers.Work.decisions", "one reply", "lives for one turn", _OVER),
+    Bound("kenobot.plugins.installed", "3 kinds of plugin", "lru_cache", _CACHE),
     Bound("kenobot.postprocessors.scanner._Draft.pieces", "one reply", "lives for one call", _OVER),
     Bound("kenobot.postprocessors.scanner._scanner", "16 sets of tags", "lru_cache", _CACHE),
     Bound("kenobot.provenance._letter", "4,096 characters", "lru_cache", _CACHE),
@@ -203,7 +253,8 @@ TABLES = (
         "housekeeping, and as they come",
         f"{_HERE}/test_tables.py::test_housekeeping_leaves_what_is_meant_to_stay",
     ),
-    Bound("table:link", "grows with facts that replace others", "an index", _GROWS),
+    Bound("table:card", "a file or two a record, and a person's own", "goes with the file", _GROWS),
+    Bound("table:link", "a dozen a record, however often they are repeated", "the primary key", _GROWS),
     Bound("table:message", "grows with the conversation; people keep it", "an index", _GROWS),
     Bound(
         "table:mirror",
@@ -229,11 +280,17 @@ TABLES = (
         "the owner",
         f"{_HERE}/test_in_memory.py::test_strangers_leave_little_behind",
     ),
+    Bound(
+        "table:record_term",
+        "the words of live records, each once a record; looked up a few hundred at a time",
+        "the primary key",
+        "tests/unit/cognitive/test_admit_lookup.py::test_a_lookup_reads_few_rows_however_much_is_remembered",
+    ),
     Bound("table:record", "grows with what people have remembered", "an index", _GROWS),
     Bound("table:signal", "signals.keep", "with each batch", "tests/unit/test_audit.py::test_the_trail_is_bounded"),
     Bound(
         "table:state",
-        "a handful, and one a chat that was onboarded",
+        "a handful, one a chat that was onboarded, and one a chat that was read for memories",
         "the primary key",
         f"{_HERE}/test_tables.py::test_a_chat_has_one_frame_and_one_state",
     ),
@@ -255,6 +312,12 @@ TABLES = (
 )
 
 FILES = (
+    Bound(
+        "file:index.db",
+        "about 1 KB a memory or message, by what people tell the bot",
+        "what is forgotten or erased leaves it",
+        "tests/unit/cognitive/recall/test_index.py::test_counts_fall_back_to_nothing_when_everything_is_forgotten",
+    ),
     Bound(
         "file:kenobot.db-wal",
         "64 MiB, in practice 4",

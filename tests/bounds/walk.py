@@ -14,7 +14,13 @@ PACKAGES = {
     "cognitive": "kenobot.cognitive",
     "postprocessors": "kenobot.postprocessors",
 }
-NOT_RUNNING = ("kenobot.testing", "kenobot.cli")  # tests' own parts, and commands that end
+NOT_RUNNING = (  # tests' own parts, and commands that end
+    "kenobot.testing",
+    "kenobot.cli",
+    "kenobot.cognitive.portable",
+    "kenobot.importers",
+    "kenobot.month",
+)
 
 _EMPTY = "deque dict list set Counter OrderedDict defaultdict Queue SimpleQueue LifoQueue PriorityQueue".split()
 _CACHES = ("cache", "lru_cache")

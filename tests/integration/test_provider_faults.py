@@ -83,7 +83,9 @@ async def test_a_fault_that_passes_costs_patience_at_most(
         assert texts[:-1] in ([], [say("patience", "en")])
         if times > 3:
             assert texts[:-1], "the person should have been asked for patience"
-        assert await scene.rows("SELECT text FROM record") == [("The garden needs water on Mondays",)]
+        assert await scene.rows("SELECT text FROM record WHERE form != 'box'") == [
+            ("The garden needs water on Mondays",)
+        ]
         assert await scene.rows("SELECT role FROM message ORDER BY id") == [("user",), ("assistant",)]
         assert await scene.rows("SELECT count(*) FROM turn") == [(1,)]
 

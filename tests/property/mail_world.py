@@ -16,8 +16,9 @@ from random import Random
 from typing import Literal
 
 from kenobot.access import Roster
-from kenobot.app import App, Given, assemble, load_parts
+from kenobot.app import App, assemble
 from kenobot.errors import RateLimited, Rejected, StoreError, Unavailable
+from kenobot.given import Given, load_parts
 from kenobot.home import Home
 from kenobot.ports import Delta, Inbound, Outbound, Part, PostProcessor, Request, Sink
 from kenobot.settings import Loaded, load
@@ -83,6 +84,7 @@ class Brain:
     """The model, as one process knows it."""
 
     name = "scripted"
+    by_rote = True  # it cannot read turns for memories
 
     def __init__(self, world: World, alive: Callable[[], bool]) -> None:
         self._world = world

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from zoneinfo import ZoneInfo
 
+from kenobot.cognitive.forget import hide
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.recall.load import Pack, Query, Recall, working
@@ -82,7 +83,8 @@ class Memory:
             quoted = candidate.category == "preference" and candidate.trust in ("forward", "tool")
             category = "fact" if quoted else candidate.category
             sure = DEFAULT.confidence[candidate.trust]
-            self.live[key] = Belief(decision.record, text, candidate.trust, category, candidate.tier, sure)
+            tier = "daily" if candidate.trust in ("forward", "tool") else candidate.tier
+            self.live[key] = Belief(decision.record, text, candidate.trust, category, tier, sure)
             return
         assert decision.record == known.id
         if candidate.slot and text != known.text:
@@ -91,13 +93,21 @@ class Memory:
             return
         assert decision.action == "reinforced"
         known.seen += 1
-        known.confidence = min(1.0, known.confidence + DEFAULT.reinforcement)
+        if _weight(candidate.trust, candidate.scope) >= _weight(known.trust, candidate.scope):
+            known.confidence = min(1.0, known.confidence + DEFAULT.reinforcement)
         if candidate.trust == "owner" != known.trust:
             known.trust, known.confidence = "owner", max(known.confidence, DEFAULT.confidence["owner"])
 
     def retire(self, record: int, status: str, heir: int | None = None) -> None:
         self.gone[record] = (status, heir)
         self.live = {key: belief for key, belief in self.live.items() if belief.id != record}
+
+
+def _weight(trust: str, scope: str) -> int:
+    """Who is believed as much as whom: a quotation repeats nothing that its owner said."""
+    if trust in ("forward", "tool"):
+        return 0
+    return 3 if trust == "owner" or (trust == "guest" and scope.startswith("user:")) else 2
 
 
 def name_of(text: str) -> str:
@@ -126,7 +136,8 @@ class Seen:
     def of(cls, connection: Connection, today: str) -> "Seen":
         gone = connection.execute(
             "SELECT record.id, status, event.type, json_extract(data, '$.from') FROM record LEFT JOIN event "
-            "ON event.id = (SELECT max(id) FROM event WHERE record_id = record.id) WHERE status != 'active'"
+            "ON event.id = (SELECT max(id) FROM event WHERE record_id = record.id) "
+            "WHERE status != 'active' AND form != 'box'"
         ).fetchall()
         recall = Recall(ZONE)
         packs = {
@@ -156,7 +167,7 @@ def recorded(connection: Connection) -> dict[Key, Row]:
     """What lives, as the database has it. At most one live record a key."""
     rows = connection.execute(
         "SELECT scope, form, key, id, text, trust, category, tier, round(confidence, 6), seen FROM record "
-        "WHERE status = 'active'"
+        "WHERE status = 'active' AND form != 'box'"
     ).fetchall()
     found: dict[Key, Row] = {}
     for scope, form, key, *row in rows:
@@ -237,8 +248,15 @@ def forgotten(record: int, occasion: Occasion) -> Deed:
     """A person wants something out of sight."""
 
     def deed(connection: Connection) -> Callable[[Memory], None]:
-        assert forget(connection, record, WHOLE_HOME, occasion)
+        hidden = hide(connection, record, WHOLE_HOME, occasion)
+        assert hidden is not None
         assert not forget(connection, record, WHOLE_HOME, occasion), "it was forgotten twice"
-        return lambda memory: memory.retire(record, "forgotten")
+        away = [record, *(copy.id for copy in hidden.copies)]
+
+        def mirror(memory: Memory) -> None:
+            for each in away:
+                memory.retire(each, "forgotten")
+
+        return mirror
 
     return deed

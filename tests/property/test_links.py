@@ -53,8 +53,11 @@ def test_the_time_is_linear(title: str, text: str) -> None:
     """Ten times the text takes no more than some thirty times as long, and a tenth of a second is always granted."""
 
     def took(sample: str) -> float:
-        start = time.process_time()
-        cut(sample, Known([sample[: len(sample) // 2]]), MARK)
-        return time.process_time() - start
+        times = []
+        for _ in range(3):  # the least of them: anything else that the process does only adds
+            start = time.process_time()
+            cut(sample, Known([sample[: len(sample) // 2]]), MARK)
+            times.append(time.process_time() - start)
+        return min(times)
 
     assert took(text) < 0.1 + 30 * took(text[: len(text) // 10]), title

@@ -80,7 +80,7 @@ class Books:
         outbox = rows("SELECT id, inbox_id, part, chat, text, state FROM outbox ORDER BY id")
         history = rows("SELECT inbox_id, session, role, text FROM message ORDER BY id")
         turns = rows("SELECT inbox_id, state, reply FROM turn")
-        facts = rows("SELECT text FROM record WHERE status = 'active' ORDER BY id")
+        facts = rows("SELECT text FROM record WHERE status = 'active' AND form != 'box' ORDER BY id")
         return cls(
             [Row(*row) for row in inbox],  # type: ignore[arg-type]
             [Sheet(*row) for row in outbox],  # type: ignore[arg-type]

@@ -28,6 +28,7 @@ from typing import Literal, NotRequired, TypedDict, cast
 from kenobot.cognitive.remember.admit import Occasion, admit, forget
 from kenobot.context import CLOSE, OPEN
 from kenobot.db import Connection
+from kenobot.plain_words import hear
 from kenobot.ports import OWNER_SCOPE, Candidate, Delta, Request
 from tests.scene import Scene
 
@@ -164,14 +165,17 @@ class Stage:
         sent, asked = len(self._scene.channel.sent), len(self._model.requests)
         for turn in case["turns"]:
             await self._take(turn)
-        rows = await self._scene.rows(f"SELECT text, trust FROM record WHERE id > {newest} AND status = 'active'")
+        rows = await self._scene.rows(
+            f"SELECT text, trust FROM record WHERE id > {newest} AND status = 'active' AND form != 'box'"
+        )
         seen = Seen(
             [(str(text), str(trust)) for text, trust in rows],
             "\n".join(self._scene.texts[sent:]),
             self._model.requests[asked:],
             self._scene.read("identity/preferences.md"),
         )
-        assert len(seen.requests) == len(case["turns"]), "every turn asks the model once"
+        orders = sum(hear(turn["text"]) is not None and not turn.get("forwarded") for turn in case["turns"])
+        assert len(seen.requests) + orders == len(case["turns"]), "every turn that is no order asks the model once"
         await self._clear()
         broken: list[tuple[Place, str]] = [("block", "")] if seen.has("block", "") else []
         if case["attack"]:

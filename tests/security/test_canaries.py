@@ -299,7 +299,8 @@ def demand_that_they_sang(found: Found) -> None:
     assert "Traceback" in found.log
     assert "[secret]" in found.replies
     refused = found.shown.count("it looks like")
-    assert refused == 2 * 7, "signals and memory log both tell of a password, a key in five tags, and another in one"
+    told = "a password, a key in five tags, another in one, and one of them again when the turns are read for memories"
+    assert refused == 2 * 8, f"signals and memory log both tell of {told}"
     assert '"processor": "leaky"' in found.shown
     assert "(set)" in found.shown
 

@@ -49,7 +49,9 @@ def _folders(session: str, *more: str) -> tuple[str, ...]:
     return f"chats/{session}/", f"working/{session}.md", *more
 
 
-OWNER = Place("OWNER", "1", "1", _folders("telegram-1", "MEMORY.md", "20", "identity/preferences.md"))
+_OWNERS = ("MEMORY.md", "20", "identity/preferences.md", "facts/", "boxes/", "entities/", "artifacts/")
+
+OWNER = Place("OWNER", "1", "1", _folders("telegram-1", *_OWNERS))
 GUEST = Place("GUEST", "2", "2", _folders("telegram-2", "users/telegram-2/"))
 APPROVED = Place("APPROVED", "9", "9", _folders("telegram-9", "users/telegram-9/"))
 GROUP = Place("GROUP", "-100", "2", _folders("telegram--100"), private=False)
@@ -209,12 +211,14 @@ def _check_files(story: Story) -> None:
     seen: set[str] = set()
     for path in home.path.rglob("*"):
         assert not CANARY.search(str(path.relative_to(home.path))), path
-        if not path.is_file() or path.name.startswith(home.database.name):
+        if not path.is_file() or path.name.startswith((home.database.name, home.index.name)):
             continue
         found = owners_of(path.read_text("utf-8"))
         if found:
             name = str(path.relative_to(home.memory))
-            [place] = [place for place in TALKING if name.startswith(place.folders)]
+            places = [place for place in TALKING if name.startswith(place.folders)]
+            assert len(places) == 1, name
+            [place] = places
             assert found == {place.owner}, name
             seen.add(place.owner)
     assert seen == {place.owner for place in TALKING}

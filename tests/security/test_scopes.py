@@ -97,7 +97,10 @@ async def test_a_hostile_chat_id_writes_only_inside_the_home(tmp_path: Path, cha
         written = {str(path.relative_to(root)) for path in root.rglob("*.md")} - {
             f"identity/{name}.md" for name in ("core", "preferences")
         }
-        assert written == {
+        own = f"chats/{session}/"
+        cards = {path for path in written if path.startswith((f"{own}facts/2026-02-14/", f"{own}boxes/2026-02-14/"))}
+        assert cards and all(path.count("/") == 4 for path in cards)
+        assert written - cards == {
             f"chats/{session}/2026-02-14.md",
             f"chats/{session}/context.md",
             f"working/{session}.md",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.app import Given, load_parts
+from kenobot.given import Given, load_parts
 from kenobot.ports import Element, Request, TurnEffects
 from kenobot.signals import MESSAGE_IN, Envelope
 from kenobot.testing.provider import ScriptedProvider
@@ -19,7 +19,7 @@ LATER = 1000  # message numbers of a second life: the same number again would be
 _BORDER = re.compile(r"<\s*/?\s*kenobot-context", re.IGNORECASE)
 _OF_A_LOG = re.compile(r"## [0-9]{2}:[0-9]{2} — |### [0-9]{4}-")
 
-LIVE = "SELECT form, scope, text, trust FROM record WHERE status = 'active' ORDER BY id"
+LIVE = "SELECT form, scope, text, trust FROM record WHERE status = 'active' AND form != 'box' ORDER BY id"
 
 
 def memory_tree(scene: Scene) -> dict[str, str]:

@@ -193,7 +193,9 @@ class Bench:
         return f"answered{several}" + (f", in {parts} parts" if parts > answered else "")
 
     async def _memory(self, before: _Mark, wanted: Wanted, problems: list[str]) -> None:
-        rows = await self.scene.rows(f"SELECT text FROM record WHERE id > {before.records} ORDER BY text")
+        rows = await self.scene.rows(
+            f"SELECT text FROM record WHERE id > {before.records} AND form != 'box' ORDER BY text"
+        )
         kept = [str(text) for (text,) in rows]
         fits = len(kept) == len(wanted.kept) and all(
             want in (text, "…") for text, want in zip(kept, sorted(wanted.kept), strict=True)

@@ -77,6 +77,7 @@ class Parrot:
     """The model."""
 
     name = "parrot"
+    by_rote = True  # it cannot read turns for memories
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         said = next(block.text for block in request.messages[-1].blocks if not block.text.startswith(_RUNTIME))

@@ -165,7 +165,7 @@ def test_a_byte_order_mark_is_tolerated(home: Home) -> None:
         ("[memory]\ndays = 31", "memory.days = 31 must be a whole number from 1 to 30."),
         ("[memory]\ndays = 3.5", "memory.days = 3.5 must be a whole number from 1 to 30."),
         ("[memory]\ndays = true", "memory.days = true must be a whole number from 1 to 30."),
-        ('[memory]\nrecall = "selective"', 'memory.recall = "selective" must be one of auto, full.'),
+        ('[memory]\nrecall = "partly"', 'memory.recall = "partly" must be one of auto, full, selective.'),
         ("[loop]\nturn_seconds = nan", "loop.turn_seconds = NaN must be a number from 5 to 86400."),
         ("[bot]\nname = 5", "bot.name = 5 must be a text."),
         ('[bot]\nname = ""', 'bot.name = "": string should have at least 1 character.'),

@@ -15,6 +15,7 @@ class OfflineProvider:
     """Answers from what stands in the request, and from nothing else; the same request, the same answer."""
 
     name = "offline"
+    by_rote = True
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         """Yield the answer in pieces. It cannot fail: there is nobody on the other side."""

@@ -13,9 +13,10 @@ from random import Random
 from typing import Any
 
 from kenobot.access import Roster
-from kenobot.app import App, Given, assemble
+from kenobot.app import App, assemble
 from kenobot.context import OPEN
 from kenobot.db import Connection
+from kenobot.given import Given
 from kenobot.home import Home
 from kenobot.ports import Request, is_session_id
 from kenobot.settings import load
@@ -35,6 +36,7 @@ _KEPT_FOR_ONE_CHAT = re.compile(r"<(chat-memory|working-memory|chat-context)>(.*
 _RELEVANCE = re.compile(r"^_Memory relevance: .*_$", re.MULTILINE)
 _ARCHIVE = "memory/archive/"
 _HISTORY = "sessions/"
+_CARDS = frozenset({"facts", "boxes", "artifacts", "entities"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,7 @@ def _seeded(home: Home, setup: Mapping[str, str]) -> Home:
 @asynccontextmanager
 async def _running(home: Home, channel: FakeChannel, provider: ScriptedProvider) -> AsyncIterator[App]:
     given = Given(provider, {_CHANNEL: channel}, {_CHANNEL: Roster.of([_OWNER])}, tuple(processors().values()))
-    app = assemble(home, load(home, {}), ManualClock(), given, Random(0))
+    app = assemble(home, load(home, {"KENOBOT_EXTRACTION__ENABLED": "false"}), ManualClock(), given, Random(0))
     await app.start()
     try:
         yield app
@@ -145,10 +147,11 @@ def _stored(connection: Connection) -> tuple[dict[str, Said], frozenset[str]]:
 
 
 def _files(home: Home) -> dict[str, str]:
+    """The memory files that the original has, too; a card for each record came from another one."""
     return {
         path.relative_to(home.path).as_posix(): path.read_text("utf-8")
         for path in home.memory.rglob("*")
-        if path.is_file()
+        if path.is_file() and not _CARDS.intersection(path.relative_to(home.memory).parts)
     }
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kenobot import sessions
 from kenobot.db import Connection, Database
+from kenobot.importers import javascript
 from kenobot.ports import is_session_id, session_id
 from kenobot.settings import Settings
 from kenobot.testing.clock import START
@@ -28,6 +29,11 @@ def id_format(case: Case) -> Outcome:
     if channel.startswith("http"):
         return NotApplicable("not built yet (belongs to a later issue: HTTP channel and REST API)")
     return compare(case, session_id(channel, chat))
+
+
+def load_corrupt(case: Case) -> Outcome:
+    """What an import reads out of an old conversation's file."""
+    return compare(case, javascript.messages(case.input)[0])
 
 
 def load_limit(case: Case) -> Outcome:

@@ -97,11 +97,12 @@ class House:
         return found
 
     async def live(self, scope: str = OWNER_SCOPE) -> list[store.Record]:
-        """Every live record of a scope, in the order they came."""
+        """Every live record of a scope but the boxes they lie in, in the order they came."""
         rows = await self.database.read(
-            lambda c: c.execute("SELECT id FROM record WHERE scope = ? AND status = 'active' ORDER BY id", (scope,))
-            .fetchall()
-        )  # fmt: skip
+            lambda c: c.execute(
+                "SELECT id FROM record WHERE scope = ? AND status = 'active' AND form != 'box' ORDER BY id", (scope,)
+            ).fetchall()
+        )
         records = await self.database.read(lambda c: store.by_ids(c, [row[0] for row in rows], WHOLE_HOME))
         return [records[row[0]] for row in rows]
 

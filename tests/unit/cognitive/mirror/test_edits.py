@@ -320,10 +320,11 @@ async def test_a_line_rewritten_after_the_bot_forgot_it_is_news(house: House) ->
 async def test_a_record_of_another_scope_is_shown_nowhere_else(house: House) -> None:
     """Even when what was noted of a file names it, another chat's record does not stand there."""
     strange = await house.learn("another chat's", CHAT)
-    await house.learn("mine", flush=True)
+    mine = await house.learn("mine", flush=True)
     text = "## 14:30 — mine\n\n## 1:00 — x\n\n"
     house.write(LOG, text)
-    await house.database.write(lambda c: store.put_mirrored(c, LOG, text, [2, strange]))
+    await house.database.write(lambda c: store.put_mirrored(c, LOG, text, [mine, strange]))
     await house.restart().start()
-    assert house.text(LOG) == "## 14:30 — mine\n\n"
+    await house.learn("more", flush=True)
+    assert house.text(LOG) == "## 14:30 — mine\n\n## 14:30 — more\n\n"
     assert await house.texts(CHAT) == ["another chat's"]

@@ -56,14 +56,14 @@ async def test_a_crash_between_file_and_note_is_not_an_edit(house: House) -> Non
     """A file that holds what it would be written as was written by us: nothing is admitted or forgotten."""
     one = await house.learn("one", flush=True)
     row, cursor = await row_of(house, LOG), await cursor_of(house)
-    await house.learn("two")
+    two = await house.learn("two")
     await house.forget(one)
     await house.mirror.flush()
     await put_back(house, LOG, row, cursor)
     events, live = await house.count_events(), await house.live()
     await house.restart().start()
     assert (await house.count_events(), await house.live()) == (events, live)
-    assert await row_of(house, LOG) == (ENTRY("two"), [2])
+    assert await row_of(house, LOG) == (ENTRY("two"), [two])
 
 
 async def test_a_scratchpad_written_before_that_crash_is_not_an_edit(house: House) -> None:
@@ -283,6 +283,7 @@ async def test_a_purged_record_leaves_file_and_note(house: House) -> None:
     secret = await house.learn("erase me", flush=True)
 
     def purge(connection: Connection) -> None:
+        connection.execute("DELETE FROM link WHERE src = ? OR dst = ?", (secret, secret))
         connection.execute("DELETE FROM record WHERE id = ?", (secret,))
         store.add_event(connection, house.clock.now(), "owner", "purged", record=secret)
 

@@ -1,0 +1,1 @@
+"""Extraction: reading what was said for what should be remembered, later and off the reply's path."""

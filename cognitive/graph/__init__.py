@@ -1,0 +1,1 @@
+"""How records hang together: links that grow with repetition, fade with silence, and lead recall on."""

@@ -1,0 +1,189 @@
+"""Spreading activation: what recall finds through links, from records that it found by their words.
+
+Activation runs from the seeds over sure enough links, weaker with each step, and never leaves the reach of who asks.
+Then it settles along the same links, and stronger records quieten weaker ones. Each record keeps the path on which it
+was reached first, so that the X-ray can show it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Self
+
+from kenobot.cognitive import graph_store
+from kenobot.cognitive.graph.decay import DEFAULT, fading, read
+from kenobot.cognitive.graph_store import Link
+from kenobot.cognitive.policies.graph import GraphPolicy, LinkType
+from kenobot.cognitive.reach import Reach
+from kenobot.cognitive.store import stamp
+from kenobot.cognitive.value import clamp, days_since
+from kenobot.db import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One link on a path, in the direction that activation took it."""
+
+    src: int
+    dst: int
+    type: LinkType
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Activation:
+    """How strongly a record was reached. path: how, from a seed on; its length is the number of steps."""
+
+    score: float
+    path: tuple[Step, ...]
+
+    @property
+    def hop(self) -> int:
+        """How many links it is away from the seed it was reached from."""
+        return len(self.path)
+
+    @property
+    def seed(self) -> int:
+        """The record that it was reached from."""
+        return self.path[0].src
+
+    @property
+    def confidence(self) -> float:
+        """How sure the last link of the path is."""
+        return self.path[-1].confidence
+
+
+@dataclass(frozen=True, slots=True)
+class _Lens:
+    """Links as they are at a moment. fresh: from when on a last repeat is too recent for a link to have faded."""
+
+    policy: GraphPolicy
+    at: datetime | None
+    fresh: str
+
+    @classmethod
+    def of(cls, policy: GraphPolicy, at: datetime | None) -> Self:
+        return cls(policy, at, stamp(at - timedelta(days=policy.grace_days)) if at is not None else "")
+
+    def sure(self, link: Link) -> float:
+        """How sure a link is now."""
+        if self.at is None or link.last_at >= self.fresh:
+            return read(link.confidence)
+        return fading(link.type, self.policy)(link.confidence, days_since(self.at, link.last_at))
+
+
+@dataclass(slots=True)
+class _Wave:
+    """Activation on its way: what each record has got so far, how it was reached, and what was walked over."""
+
+    strength: dict[int, float]
+    found: dict[int, Activation] = field(default_factory=dict)
+    walked: set[tuple[int, int]] = field(default_factory=set)
+
+
+def spread(
+    connection: Connection,
+    seeds: Mapping[int, float],
+    reach: Reach,
+    policy: GraphPolicy = DEFAULT,
+    *,
+    at: datetime | None = None,
+) -> Mapping[int, Activation]:
+    """What the seeds lead to: live records within `reach` by id, the best first, the seeds themselves left out.
+
+    seeds: how strongly each was found, above 0. at: links are as faded as they are at that moment; None takes them as
+    they were written. Reads at most `steps` times `frontier` records' links.
+    """
+    seen = graph_store.visible(connection, list(seeds), reach) if seeds else set()
+    wave = _Wave({seed: clamp(strength) for seed, strength in seeds.items() if seed in seen and strength > 0})
+    origin, lens = frozenset(wave.strength), _Lens.of(policy, at)
+    edge = sorted(origin, key=lambda seed: -wave.strength[seed])[: policy.frontier]
+    for hop in range(1, policy.steps + 1):
+        reached: list[int] = []
+        for record in edge:
+            links = graph_store.around(connection, record, reach, policy.read)
+            for step, pull in _strongest(record, links, lens):
+                if _excite(wave, origin, step, pull * policy.step_decay**hop):
+                    reached.append(step.dst)
+        edge = sorted(reached, key=lambda record: -wave.found[record].score)[: policy.frontier]
+        if not edge:
+            break
+    return _settled(wave, policy)
+
+
+def refine(
+    scores: Mapping[int, float], links: Iterable[tuple[int, int]], iterations: int, damping: float = 0.85
+) -> dict[int, float]:
+    """Let scores settle along links, as PageRank does: each round a record passes `damping` of what it has on to its
+    neighbours, in equal parts. What is there in all stays the same; a record without neighbours keeps its own."""
+    out: dict[int, list[int]] = {record: [] for record in scores}
+    for src, dst in links:
+        if src in out and dst in out and src != dst:
+            out[src].append(dst)
+    current = dict(scores)
+    for _ in range(iterations):
+        following = {record: score * (1 - damping if out[record] else 1) for record, score in current.items()}
+        for record, neighbours in out.items():
+            part = damping * current[record] / len(neighbours) if neighbours else 0.0
+            for neighbour in neighbours:
+                following[neighbour] += part
+        current = following
+    return current
+
+
+def inhibit(scores: Mapping[int, float], strength: float, rivals: int) -> dict[int, float]:
+    """Quieten each score by `strength` of how far each stronger one, of the strongest `rivals`, stands above it."""
+    top = sorted(scores.values(), reverse=True)[:rivals]
+    return {
+        record: max(0.0, score - strength * sum(rival - score for rival in top if rival > score))
+        for record, score in scores.items()
+    }
+
+
+def blend(activation: float, seed_score: float, policy: GraphPolicy = DEFAULT) -> float:
+    """The score of a record that was reached: of its activation, and of how well the seed it hangs on was found."""
+    mixed = policy.blend * clamp(activation) + (1 - policy.blend) * clamp(seed_score)
+    return min(policy.most_blend, max(policy.least_blend, mixed))
+
+
+def _strongest(record: int, links: Sequence[Link], lens: _Lens) -> list[tuple[Step, float]]:
+    """The links that lead on from a record, as steps away from it with how hard they pull, the hardest first."""
+    policy, steps = lens.policy, list[tuple[Step, float]]()
+    for link in links:
+        carries, sure = policy.travel.get(link.type, 0.0), lens.sure(link)
+        if carries > 0 and sure >= policy.floor:
+            far = link.dst if link.src == record else link.src
+            steps.append((Step(record, far, link.type, sure), carries * clamp(link.weight) * sure))
+    return sorted(steps, key=lambda step: (-step[1], -step[0].dst))[: policy.fan_out]
+
+
+def _excite(wave: _Wave, origin: frozenset[int], step: Step, pull: float) -> bool:
+    """Pass activation over a link; True when its far end had not been reached before."""
+    if step.dst in origin:
+        return False
+    gain = wave.strength[step.src] * pull
+    wave.walked.add((step.src, step.dst))
+    known = wave.found.get(step.dst)
+    if known is not None:
+        wave.found[step.dst] = replace(known, score=known.score + gain)
+        return False
+    before = wave.found[step.src].path if step.src in wave.found else ()
+    wave.found[step.dst] = Activation(gain, (*before, step))
+    wave.strength[step.dst] = wave.strength[step.src]
+    return True
+
+
+def _settled(wave: _Wave, policy: GraphPolicy) -> dict[int, Activation]:
+    scores = {record: activation.score for record, activation in wave.found.items()}
+    both_ways = {pair for src, dst in wave.walked for pair in ((src, dst), (dst, src))}
+    scores = refine(scores, sorted(both_ways), policy.iterations, policy.damping)
+    scores = inhibit(scores, policy.inhibition, policy.rivals)
+
+    def worth(record: int, score: float) -> float:
+        return blend(score, wave.strength[record], policy)
+
+    return {
+        record: replace(wave.found[record], score=score)
+        for record, score in sorted(scores.items(), key=lambda item: (-worth(*item), -item[1], item[0]))
+        if score > 0
+    }

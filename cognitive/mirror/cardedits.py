@@ -1,0 +1,340 @@
+"""What a person's edit of a card does to memory, and what a card should say. Runs inside a transaction.
+
+What a person changed is what differs from what the card said when it was written: the events since then tell that, so a
+change of memory's own that came meanwhile is never taken for the person's. Another text takes the old one's place;
+another subject, kind, tag or pin is set as the owner's word; a card that is gone is forgotten, reversibly.
+"""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import cast, get_args
+
+from kenobot.cognitive import card_store, store
+from kenobot.cognitive.card_store import Row
+from kenobot.cognitive.change import Act, Value, change
+from kenobot.cognitive.keys import key_of
+from kenobot.cognitive.mirror.card import Card
+from kenobot.cognitive.mirror.cardfiles import Spot, right_place, spot_of
+from kenobot.cognitive.mirror.names import slug
+from kenobot.cognitive.policy import Policy
+from kenobot.cognitive.remember.admit import Occasion, admit, clean, forget, supersede
+from kenobot.cognitive.store import Record
+from kenobot.db import Connection
+from kenobot.ports import Candidate, Form, Trust
+
+_FORMS = frozenset(get_args(Form))
+_TRUSTS = frozenset(get_args(Trust))
+_QUOTED = ("forward", "tool")
+_SETTABLE = ("active", "forgotten", "archived")
+_RESTORABLE = ("forgotten", "archived", "expired")
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """The moment at which a file is looked at, and the owner's day of it."""
+
+    at: datetime
+    day: str
+    policy: Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What came of a file. record: whose card it is from now on; None: it stays the person's own.
+
+    again: records whose cards have to be written. ours_to_remove: it is an older card of ours that a crash left behind.
+    """
+
+    touched: int
+    record: int | None
+    problem: str = ""
+    again: frozenset[int] = frozenset()
+    ours_to_remove: bool = False
+
+
+def occasion(spot: Spot, when: When) -> Occasion:
+    """The occasion of an edit in a folder of cards: what is written into an older day's belongs to that day."""
+    day = spot.day if spot.area == "facts" and spot.day != "undated" else when.day
+    session = spot.scope.removeprefix("chat:") if spot.scope.startswith("chat:") else ""
+    return Occasion(at=when.at, day=day, actor="owner", session=session, policy=when.policy)
+
+
+# ── edits ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def absorb(connection: Connection, root: Path, seen: Row, card: Card, when: When) -> Taken:
+    """Take in a file that is not as it was noted, and note it as it was `seen`, in the same transaction."""
+    spot = spot_of(seen.folder)
+    if spot is None:
+        return Taken(0, None)
+    row = card_store.at(connection, seen.folder, seen.name)
+    if spot.area == "artifacts":
+        return _quotation(connection, spot, row, seen, card)
+    owner = row.record if row is not None else None
+    if (
+        owner is not None
+        and store.get(connection, owner, (spot.scope,)) is None
+        and card_store.purged(connection, owner)
+    ):
+        return Taken(0, None, ours_to_remove=True)  # what is erased is erased in any wording
+    if row is None and card.id is not None and (mine := store.get(connection, card.id, (spot.scope,))) is not None:
+        standing = _standing(connection, root, mine)
+        if standing is None or (not right_place(standing.folder, mine) and right_place(seen.folder, mine)):
+            owner = mine.id
+            if standing is None:
+                _moved(connection, mine, spot, occasion(spot, when))
+        elif card.ours and not right_place(seen.folder, mine):
+            return Taken(0, None, ours_to_remove=True)
+        elif card.ours:
+            card_store.put(connection, seen)
+            return Taken(0, None, "it is a copy of another file, so it changes nothing in memory")
+    if card.ours and owner is not None:
+        card_store.put(connection, replace(seen, record=owner))
+        return Taken(0, owner, again=frozenset({owner}))
+    if card.ours and card.id is not None and card_store.purged(connection, card.id):
+        card_store.put(connection, seen)
+        return Taken(0, None, "what it says was erased from memory: delete this file, too")
+    taken = take_in(connection, spot, card, owner, occasion(spot, when))
+    card_store.put(connection, replace(seen, record=taken.record))
+    return replace(taken, again=frozenset(number for number in (taken.record, owner) if number is not None))
+
+
+def _standing(connection: Connection, root: Path, record: Record) -> Row | None:
+    """The noted card of a record, if its file is there."""
+    rows = [row for row in card_store.of_record(connection, record.id) if row.kind == "card"]
+    return next((row for row in rows if os.path.lexists(root / row.path)), None)
+
+
+def _moved(connection: Connection, record: Record, spot: Spot, occasion: Occasion) -> None:
+    """Follow a person who moved a card into the archive, or out of it."""
+    was = [spot_of(row.folder) for row in card_store.of_record(connection, record.id) if row.kind == "card"]
+    if not any(each is not None and each.archived != spot.archived for each in was) or record.form == "box":
+        return
+    if spot.archived and record.status == "active":
+        _set_status(connection, record, "archived", occasion)
+    elif not spot.archived and record.status in _RESTORABLE:
+        _set_status(connection, record, "active", occasion)
+
+
+def _quotation(connection: Connection, spot: Spot, row: Row | None, seen: Row, card: Card) -> Taken:
+    """An artifact that is not as it was noted: ours, or a person's own from now on."""
+    ours = card.ours and (row is None or row.digest == seen.digest)
+    owner = row.record if row is not None and ours else None
+    if row is None and ours and card.id is not None and store.get(connection, card.id, (spot.scope,)) is not None:
+        taken = any(each.kind == "artifact" for each in card_store.of_record(connection, card.id))
+        owner = None if taken else card.id
+    card_store.put(connection, replace(seen, kind="artifact", record=owner))
+    return Taken(0, owner, "" if ours else "it quotes what was said, so an edit of it changes nothing in memory")
+
+
+def _set_status(connection: Connection, record: Record, status: str, occasion: Occasion) -> int:
+    """Give a record the status that a person wished; 0 when that is not possible."""
+    act = occasion.act("the owner wished it, by its card")
+    if status == "forgotten":
+        return int(forget(connection, record.id, (record.scope,), occasion))
+    values: dict[str, Value] = {"status": status, "updated": store.stamp(occasion.at)}
+    if status == "active":
+        if store.by_key(connection, record.scope, record.form, record.key) is not None:
+            return 0
+        change(connection, record, "restored", {**values, "valid_to": None}, act)
+    elif record.status == "active":
+        change(connection, record, "archived", values, act)
+    else:
+        return 0
+    return 1
+
+
+def take_in(connection: Connection, spot: Spot, card: Card, owner: int | None, occasion: Occasion) -> Taken:
+    """Let memory follow a person's edit of a card, or take in one that they wrote themselves.
+
+    owner: the record whose card it was; None when it was none's.
+    """
+    record = store.get(connection, owner, (spot.scope,)) if owner is not None else None
+    if record is None:
+        return _new(connection, spot, card, occasion)
+    if record.form == "box":
+        return Taken(0, record.id, "the bot writes it of what lies in the box: an edit of it is not taken in")
+    return _Edit(connection, record, card, occasion).apply()
+
+
+def remove(connection: Connection, record: int, scope: str, occasion: Occasion) -> int:
+    """Forget what a deleted card said; how many facts that were."""
+    return int(forget(connection, record, (scope,), occasion))
+
+
+def _new(connection: Connection, spot: Spot, card: Card, occasion: Occasion) -> Taken:
+    """A card that no record has: written by a person, or by us before the database was lost."""
+    if card.text is None:
+        return Taken(0, None)
+    said = card.values
+    trust = said.get("trust") if card.ours else "owner"
+    form = said.get("form")
+    candidate = Candidate(
+        form=cast("Form", form) if form in ("note", "episode", "procedure") else "note",
+        scope=spot.scope,
+        text=card.text,
+        category=slug(str(said.get("category", ""))) or "fact",
+        source="edit",
+        trust=cast("Trust", trust) if trust in _TRUSTS else "tool",
+        subject=_subject(said.get("subject")),
+        attributes=_pairs(said.get("attributes")),
+        tags=_tags(said.get("tags")),
+        confidence=_share(said.get("confidence")),
+        importance=_share(said.get("importance")),
+    )
+    decision = admit(connection, candidate, occasion)
+    if decision.record is None:
+        return Taken(0, None, f"memory does not take it in: {decision.reason}")
+    if decision.action == "reinforced" and _has_card(connection, decision.record):
+        return Taken(1, None)
+    known = store.get(connection, decision.record, (spot.scope,))
+    if known is not None and said.get("pinned") is True:
+        change(connection, known, "pinned", {"policy_class": "protected"}, occasion.act("the owner pinned it"))
+    return Taken(1, decision.record)
+
+
+def _has_card(connection: Connection, record: int) -> bool:
+    return any(row.kind == "card" for row in card_store.of_record(connection, record))
+
+
+class _Edit:
+    """One person's edit of one record's card."""
+
+    def __init__(self, connection: Connection, record: Record, card: Card, occasion: Occasion) -> None:
+        self._connection = connection
+        self._record = record
+        self._card = card
+        self._occasion = occasion
+        self._act: Act = occasion.act("the owner edited its card")
+        was = card_store.held(connection, record, card.revision)
+        self._base = replace(record, **{name: value for name, value in was.items() if name in _COLUMNS})  # type: ignore[arg-type]
+
+    def apply(self) -> Taken:
+        status = self._card.values.get("status")
+        touched = 0
+        if status != self._base.status and status in _SETTABLE:
+            touched += _set_status(self._connection, self._record, str(status), self._occasion)
+            self._again()
+        text = clean(self._card.text or "", self._occasion.policy.longest_text)
+        front = self._front()
+        if text == self._base.text:
+            return Taken(touched + self._set(front), self._record.id)
+        if not text:
+            forgotten = forget(self._connection, self._record.id, (self._record.scope,), self._occasion)
+            return Taken(touched + int(forgotten), self._record.id)
+        return self._reword(text, front, touched)
+
+    def _front(self) -> dict[str, Value]:
+        """What the person set in the front matter, by column."""
+        said, base = self._card.values, self._base
+        wished: dict[str, Value] = {}
+        if (category := slug(str(said.get("category", "")))) and category != slug(base.category):
+            wished["category"] = category
+        if "subject" in said and (subject := _subject(said["subject"]) or "owner") != base.subject:
+            wished["subject"] = subject
+        if "tags" in said and list(_tags(said["tags"])) != json.loads(base.tags):
+            wished["tags"] = json.dumps(_tags(said["tags"]), ensure_ascii=False)
+        if (attrs := self._attributes()) is not None:
+            wished["attrs"] = attrs
+        if "pinned" in said and said["pinned"] != (base.policy_class == "protected"):
+            wished["policy_class"] = "protected" if said["pinned"] else "durable"
+        for name in ("confidence", "importance"):
+            share = _share(said.get(name))
+            if share is not None and share != getattr(base, name):
+                wished[name] = share
+        if wished.get("category") == "preference" and self._record.trust in _QUOTED:
+            wished["trust"] = "owner"  # preferences are shown as they stand: so the owner vouches for it
+        return wished
+
+    def _attributes(self) -> str | None:
+        """The attributes that the person left there, if they are others, with who said it where that is kept."""
+        said = self._card.values.get("attributes")
+        if not isinstance(said, dict):
+            return None
+        base = json.loads(self._base.attrs)
+        by = base.pop("by", None)
+        if said == base:
+            return None
+        return json.dumps(said | ({"by": by} if by else {}), ensure_ascii=False)
+
+    def _set(self, wished: dict[str, Value]) -> int:
+        if not wished:
+            return 0
+        self._change("edited", wished)
+        return 1
+
+    def _reword(self, text: str, front: dict[str, Value], touched: int) -> Taken:
+        """Put the person's text in the old one's place; where another has taken it meanwhile, both live."""
+        record = self._record
+        slot = record.key.removeprefix("slot:") if record.key.startswith("slot:") else ""
+        candidate = Candidate(
+            form=cast("Form", record.form) if record.form in _FORMS else "note",
+            scope=record.scope,
+            text=text,
+            category=str(front.get("category", record.category)),
+            source="edit",
+            trust="owner",
+            slot=slot,
+            tier="core" if record.tier == "core" else "daily",
+            subject=_subject(front.get("subject", record.subject)),
+            attributes=_pairs(self._card.values.get("attributes")) if "attrs" in front else (),
+            tags=_tags(json.loads(str(front.get("tags", record.tags)))),
+            importance=_share(front.get("importance")),
+        )
+        occasion = replace(self._occasion, day=record.day)
+        if slot or record.status != "active":
+            decision = admit(self._connection, candidate, occasion if not slot else self._occasion)
+        else:
+            decision = supersede(self._connection, record.id, candidate, occasion)
+        if decision.record is None:
+            forget(self._connection, record.id, (record.scope,), self._occasion)
+            return Taken(touched + 1, None, f"memory does not take it in: {decision.reason}")
+        if decision.record == record.id and record.text != text and not slot:
+            values: dict[str, Value] = {"text": text, "key": key_of(text)}
+            self._again()
+            self._change("reworded", values)
+        if decision.record == record.id:
+            self._again()
+            self._set(front)
+        elif "policy_class" in front or record.policy_class == "protected":
+            heir = store.get(self._connection, decision.record, (record.scope,))
+            pin = str(front.get("policy_class", record.policy_class))
+            if heir is not None and heir.policy_class != pin:
+                change(self._connection, heir, "pinned", {"policy_class": pin}, self._act)
+        return Taken(touched + 1, decision.record)
+
+    def _change(self, kind: str, values: dict[str, Value]) -> None:
+        stamped = {**values, "updated": store.stamp(self._occasion.at)}
+        change(self._connection, self._record, kind, stamped, self._act)
+
+    def _again(self) -> None:
+        known = store.get(self._connection, self._record.id, (self._record.scope,))
+        assert known is not None
+        self._record = known
+
+
+_COLUMNS = frozenset(
+    "text category subject attrs tags trust confidence importance status policy_class tier day key".split()
+)
+
+
+def _subject(value: object) -> str:
+    """A subject as a candidate names it: "" for the person whose scope it is."""
+    subject = " ".join(str(value or "").split())[:200]
+    return "" if subject.casefold() == "owner" else subject
+
+
+def _tags(value: object) -> tuple[str, ...]:
+    return tuple(" ".join(str(tag).split())[:100] for tag in value) if isinstance(value, Sequence) else ()
+
+
+def _pairs(value: object) -> tuple[tuple[str, str], ...]:
+    return tuple((str(name), str(said)) for name, said in value.items()) if isinstance(value, dict) else ()
+
+
+def _share(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

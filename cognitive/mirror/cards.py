@@ -1,0 +1,366 @@
+"""Keeps the cards and the database in step: one file a record, looked at by folder, written by what changed.
+
+Little of it is held in memory: what was written or read stands in a table, by folder. A turn looks at the folders of
+the last days only; the others are looked at in rounds, so many files a step.
+
+A card carries its own checksum, so a file that nobody edited is known as ours whatever a crash kept from being noted. A
+deleted card is forgotten; many missing at once are a loss, and are written again.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from functools import partial
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from kenobot.clock import Clock
+from kenobot.cognitive import card_store, store
+from kenobot.cognitive.calendar import local_day
+from kenobot.cognitive.card_store import Row
+from kenobot.cognitive.mirror import card as card_text
+from kenobot.cognitive.mirror import cardedits, cardfiles, cardplans, files, hot
+from kenobot.cognitive.mirror.cardfiles import Draft
+from kenobot.cognitive.mirror.cardplans import Plan
+from kenobot.cognitive.mirror.files import Stamp
+from kenobot.cognitive.mirror.front import Unreadable
+from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.db import Connection, Database
+from kenobot.errors import StoreError
+from kenobot.ports import OWNER_SCOPE, chat_scope
+
+log = logging.getLogger(__name__)
+
+CURSOR = "cards:event"  # state key: the last event whose records all stand in their cards
+_FOLDERS = 16  # looked at in one go
+_PROBLEMS = 200  # kept to be shown; the log has them all
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What was found of some folders. missing: known files that are not there, of so many known.
+
+    gone: a folder that had known files is not there itself.
+    """
+
+    changed: tuple[tuple[str, str], ...] = ()
+    missing: tuple[tuple[str, str], ...] = ()
+    known: int = 0
+    gone: bool = False
+
+    def __add__(self, other: "_Look") -> "_Look":
+        return _Look(
+            self.changed + other.changed,
+            self.missing + other.missing,
+            self.known + other.known,
+            self.gone or other.gone,
+        )
+
+
+class Cards:
+    """The cards below `root`. Call `start` once, `take_in` before each turn, `flush` after it, `sweep` now and then."""
+
+    def __init__(self, root: Path, database: Database, clock: Clock, zone: ZoneInfo, policy: Policy = DEFAULT) -> None:
+        self._root = root.resolve()
+        self._database = database
+        self._clock = clock
+        self._zone = zone
+        self._policy = policy
+        self._disk = policy.disk
+        self._lock = asyncio.Lock()
+        self._flushing = asyncio.Lock()
+        self._hot = hot.HotFolders(self._root, self._disk.hot_files)
+        self._cursor: int | None = None
+        self._again: set[int] = set()
+        self._problems: dict[str, str] = {}
+        self._left: dict[str, Stamp] = {}
+        self._round: list[str] = []
+        self._round_look = _Look()
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Files that are left alone or were written again, each with the reason: one plain sentence a file."""
+        return tuple(self._problems[path] for path in sorted(self._problems))
+
+    @property
+    def behind(self) -> bool:
+        """Whether a card is still to be written, such as one for which there was no space."""
+        return bool(self._again)
+
+    async def start(self) -> int:
+        """Take in what people did while nobody looked; how many facts that touched.
+
+        Of a very large memory only the cards of the last days: the others have their turn in the rounds.
+        """
+        folders = await self._folders()
+        await asyncio.to_thread(cardfiles.sweep, self._root, folders)
+        few = await self._database.read(card_store.count) <= self._disk.round_files
+        return await self.take_in() if few else await self.take_in("")
+
+    # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def take_in(self, session: str | None = None) -> int:
+        """Take in what people did to the cards; how many facts they touched. Raises StoreError.
+
+        session: look only at the owner's and this chat's of the last days; "" at the owner's; without it, at all.
+        """
+        async with self._lock:
+            look = await self._look(self._hot_folders(session) if session is not None else await self._folders())
+            return await self._edited(look) + await self._gone(look)
+
+    def glance(self, session: str) -> Callable[[], bool]:
+        """Something cheap to call in another thread: whether `take_in(session)` may find a change."""
+        return partial(hot.differ, self._root, self._hot.snapshot(self._hot_folders(session)))
+
+    async def sweep(self) -> int:
+        """One step of the slow round over all cards, going on where the last step ended; how many facts it touched."""
+        async with self._lock:
+            if not self._round:
+                self._round = await self._folders()
+                self._round_look = _Look()
+            touched, seen = 0, 0
+            while self._round and seen < self._disk.round_files:
+                next_ones, self._round = self._round[:_FOLDERS], self._round[_FOLDERS:]
+                look = await self._look(next_ones)
+                seen += max(len(next_ones), look.known)
+                touched += await self._edited(look)
+                self._round_look += replace(look, changed=())
+            if not self._round:
+                touched += await self._gone(self._round_look)
+                self._round_look = _Look()
+            return touched
+
+    async def _folders(self) -> list[str]:
+        there = await asyncio.to_thread(cardfiles.folders, self._root)
+        return sorted({*there, *await self._database.read(card_store.folders)})
+
+    def _hot_folders(self, session: str) -> list[str]:
+        today = date.fromisoformat(local_day(self._clock.now(), self._zone))
+        days = [(today - timedelta(days=ago)).isoformat() for ago in range(self._disk.hot_days)]
+        return cardfiles.hot((OWNER_SCOPE, chat_scope(session)) if session else (OWNER_SCOPE,), days)
+
+    def _is_hot(self, folder: str) -> bool:
+        """Whether some chat's turn looks at this folder."""
+        spot = cardfiles.spot_of(folder)
+        oldest = date.fromisoformat(local_day(self._clock.now(), self._zone)) - timedelta(days=self._disk.hot_days - 1)
+        return spot is not None and spot.area == "facts" and not spot.archived and spot.day >= oldest.isoformat()
+
+    async def _look(self, folders: Sequence[str]) -> _Look:
+        """Compare folders with what is known of them. The lock is held."""
+        look = _Look()
+        for start in range(0, len(folders), _FOLDERS):
+            some = folders[start : start + _FOLDERS]
+            found = await asyncio.to_thread(cardfiles.look, self._root, some)
+            known = await self._database.read(partial(card_store.marks, folders=some))
+            for folder, (own, names) in found.items():
+                if self._is_hot(folder):
+                    self._hot.note(folder, own, names)
+                look += self._compared(folder, names, known[folder])
+        return look
+
+    def _compared(
+        self, folder: str, names: dict[str, cardfiles.Mark] | None, known: dict[str, cardfiles.Mark]
+    ) -> _Look:
+        there = names or {}
+        if there == known:
+            return _Look(known=len(known))
+        other = {name: mark for name, mark in there.items() if known.get(name) != mark}
+        changed = tuple((folder, name) for name, mark in other.items() if not self._is_left(f"{folder}/{name}", mark))
+        missing = tuple((folder, name) for name in known if name not in there)
+        return _Look(changed, missing, len(known), names is None and bool(known))
+
+    def _is_left(self, path: str, mark: cardfiles.Mark) -> bool:
+        """Whether the file is one that is left alone, as it was when that was decided."""
+        stamp = self._left.get(path)
+        return stamp is not None and (stamp.mtime_ns, stamp.size, stamp.inode) == mark
+
+    async def _edited(self, look: _Look) -> int:
+        return sum([await self._one(folder, name) for folder, name in look.changed])
+
+    async def _gone(self, look: _Look) -> int:
+        """Forget what was deleted; what is lost, is no fact's card, or was forgotten before is written again."""
+        present = await asyncio.to_thread(cardfiles.present, self._root, [f"{f}/{name}" for f, name in look.missing])
+        gone = [(folder, name) for folder, name in look.missing if f"{folder}/{name}" not in present]
+        lost = look.gone or len(gone) > max(self._disk.lost_least, look.known * self._disk.lost_share)
+        if lost and gone:
+            self._report(
+                gone[0][0],
+                f"{len(gone)} memory files are gone at once, such as {'/'.join(gone[0])}: that looks like a loss, so "
+                "they are written again. To forget something, say so in chat or delete its file alone.",
+            )
+        touched = 0
+        for folder, name in gone:
+            count, record = await self._database.write(partial(self._bury, folder, name, lost))
+            touched += count
+            if record is not None:
+                self._again.add(record)
+        return touched
+
+    def _bury(self, folder: str, name: str, lost: bool, connection: Connection) -> tuple[int, int | None]:
+        """Follow the deletion of a file: how many facts it forgot, and the record to be shown anew."""
+        spot, row = cardfiles.spot_of(folder), card_store.at(connection, folder, name)
+        if spot is None or row is None:
+            return 0, None  # it has been taken in as moved
+        card_store.drop(connection, folder, name)
+        if lost or row.record is None or row.kind != "card" or spot.area != "facts":
+            return 0, row.record
+        occasion = cardedits.occasion(spot, self._when())
+        return cardedits.remove(connection, row.record, spot.scope, occasion), row.record
+
+    def _when(self) -> cardedits.When:
+        now = self._clock.now()
+        return cardedits.When(now, local_day(now, self._zone), self._policy)
+
+    # ── one file that is not as it was seen ──────────────────────────────────────────────────────────────────────
+
+    async def _one(self, folder: str, name: str) -> int:
+        """Look at one file. Raises StoreError; one that fails in any other way is reported, and costs only itself."""
+        path = f"{folder}/{name}"
+        found = await files.read(self._root, path)
+        if found.stamp is None:
+            return 0
+        if found.text is None:
+            self._leave(path, found.stamp, found.problem)
+            return 0
+        try:
+            card = card_text.read(found.text)
+            seen = cardplans.stamped(Row(folder, name, "card", None, "", card.rest, card.ends, 0, 0, 0), found.stamp)
+            seen = replace(seen, digest=card_text.checksum_of(found.text) if card.ours else "")
+            taken = await self._database.write(
+                partial(cardedits.absorb, root=self._root, seen=seen, card=card, when=self._when())
+            )
+        except Unreadable as error:
+            self._leave(path, found.stamp, f"{path} is left alone: {error}.")
+            return 0
+        except StoreError:
+            raise
+        except Exception:
+            log.exception("%s", path)
+            self._leave(path, found.stamp, f"{path} cannot be understood: it is left alone.")
+            return 0
+        self._again.update(taken.again)
+        self._left.pop(path, None)
+        if taken.ours_to_remove:
+            await asyncio.to_thread(cardfiles.remove, self._root, path, found.stamp)
+        if taken.problem:
+            self._report(path, f"{path}: {taken.problem}.")
+        else:
+            self._problems.pop(path, None)
+        return taken.touched
+
+    # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def flush(self) -> int:
+        """Write the card of every record that changed; how many edits were found on the way. Raises StoreError.
+
+        A file that fails is tried again with the next flush.
+        """
+        async with self._flushing:
+            if self._cursor is None:
+                self._cursor = int(await self._database.read(lambda c: store.read_state(c, CURSOR)) or 0)
+            again, self._again = self._again, set()
+            touched = 0
+            try:
+                event, dirty = await self._database.read(partial(cardplans.dirty, cursor=self._cursor, again=again))
+                for start in range(0, len(dirty), self._disk.batch):
+                    async with self._lock:
+                        touched += await self._write(dirty[start : start + self._disk.batch])
+            except BaseException:
+                self._again |= again
+                raise
+            if event != self._cursor:
+                if not self._again:
+                    await self._database.write_soon(lambda c: store.write_state(c, CURSOR, str(event)))
+                self._cursor = event
+            return touched
+
+    async def _write(self, numbers: Sequence[int]) -> int:
+        """Write the files of some records and note them; how many edits were found instead. The lock is held."""
+        work = await self._database.read(partial(cardplans.plan, numbers=numbers, zone=self._zone, policy=self._disk))
+        await self._clear(work)
+        plans, touched = await self._unmoved(work.plans)
+        folders = sorted({plan.row.folder for plan in plans})
+        before = {folder: cardfiles.mark_of(f"{self._root}/{folder}") for folder in folders}
+        drafts = [Draft(plan.row.path, plan.text, plan.expected) for plan in plans]
+        done = await asyncio.to_thread(cardfiles.write, self._root, drafts) if drafts else {}
+        written: list[tuple[Plan, Row]] = []
+        for plan in plans:
+            outcome = done[plan.row.path]
+            if isinstance(outcome, Stamp):
+                written.append((plan, cardplans.stamped(plan.row, outcome)))
+                self._problems.pop(plan.row.path, None)
+            elif outcome is None:
+                touched += await self._in_the_way(plan)
+            else:
+                self._failed(plan, outcome)
+        if written:
+            await self._database.write(partial(_note, rows=[row for _, row in written]))
+        for plan, _ in written:
+            if plan.moved is not None:
+                await asyncio.to_thread(cardfiles.remove, self._root, plan.moved.path, cardplans.stamp(plan.moved))
+        for folder in folders:
+            ours = {row.name: (row.mtime, row.size, row.inode) for _, row in written if row.folder == folder}
+            self._hot.wrote(folder, before[folder], ours)
+        return touched
+
+    async def _clear(self, work: cardplans.Work) -> None:
+        """Remove what shows nothing any more. What was erased goes in any case, a person's edit of it, too."""
+        for row in (*work.outdated, *work.erased):
+            expected = cardplans.stamp(row) if row in work.outdated else None
+            await asyncio.to_thread(cardfiles.remove, self._root, row.path, expected)
+            await self._database.write(partial(card_store.drop, folder=row.folder, name=row.name))
+
+    async def _unmoved(self, plans: Sequence[Plan]) -> tuple[list[Plan], int]:
+        """The plans whose earlier file is as it was left, and how many edits were found in the others."""
+        kept: list[Plan] = []
+        touched = 0
+        for plan in plans:
+            moved = plan.moved
+            if moved is None or cardfiles.stamp_of(self._root / moved.path) in (None, cardplans.stamp(moved)):
+                kept.append(plan)
+            else:
+                touched += await self._retry(plan, moved.folder, moved.name)
+        return kept, touched
+
+    async def _in_the_way(self, plan: Plan) -> int:
+        """Somebody's file stands where ours was to be, or ours is gone: take that in first."""
+        if cardfiles.stamp_of(self._root / plan.row.path) is None:
+            return await self._gone(await self._look([plan.row.folder]))
+        return await self._retry(plan, plan.row.folder, plan.row.name)
+
+    async def _retry(self, plan: Plan, folder: str, name: str) -> int:
+        """Take a file in, then let the next flush write; for one that is left alone nobody waits."""
+        path = f"{folder}/{name}"
+        if self._left.get(path) == cardfiles.stamp_of(self._root / path):
+            return 0
+        touched = await self._one(folder, name)
+        if path not in self._left and plan.row.record is not None:
+            self._again.add(plan.row.record)
+        return touched
+
+    def _failed(self, plan: Plan, error: OSError) -> None:
+        assert plan.row.record is not None
+        self._again.add(plan.row.record)
+        path = plan.row.path
+        self._report(path, f"{path} cannot be written ({error.strerror}): check the disk and who owns it.")
+
+    def _leave(self, path: str, stamp: Stamp, problem: str) -> None:
+        """Do nothing more about a file until it changes."""
+        if len(self._left) >= _PROBLEMS:
+            self._left.pop(next(iter(self._left)))
+        self._left[path] = stamp
+        self._report(path, problem)
+
+    def _report(self, path: str, problem: str) -> None:
+        if self._problems.get(path) != problem:
+            log.warning("%s", problem)
+        if len(self._problems) >= _PROBLEMS:
+            self._problems.pop(next(iter(self._problems)))
+        self._problems[path] = problem
+
+
+def _note(connection: Connection, rows: Sequence[Row]) -> None:
+    for row in rows:
+        card_store.put(connection, row)

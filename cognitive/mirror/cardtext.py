@@ -1,0 +1,63 @@
+"""What the cards, boxes and artifacts of records should say now. Reads the database only."""
+
+from dataclasses import replace
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from kenobot.cognitive import box_store, card_store, store
+from kenobot.cognitive.calendar import local_time
+from kenobot.cognitive.card_store import Row
+from kenobot.cognitive.mirror import card as cards
+from kenobot.cognitive.policies.disk import DiskPolicy
+from kenobot.cognitive.remember.boxes import topics_in
+from kenobot.cognitive.store import Json, Record
+from kenobot.db import Connection
+
+
+def compose(connection: Connection, record: Record, row: Row | None, zone: ZoneInfo) -> str:
+    """The card of `record` as it should be now."""
+    links = card_store.links_from(connection, record.id)
+    body = _box_body(connection, record, zone) if record.form == "box" else None
+    known = replace(record, changed=max(record.changed, card_store.revision(connection, record.id)))
+    return cards.compose(known, links, row.rest if row else (), row.ends if row else "\n", body)
+
+
+def artifact(connection: Connection, record: Record, policy: DiskPolicy) -> str | None:
+    """What `record` says in the words in which it was first said; None for what is not worth it."""
+    if (
+        record.status != "active"
+        or record.form not in ("note", "episode")
+        or record.category not in policy.artifact_categories
+        or record.confidence < policy.artifact_confidence
+        or record.trust not in ("owner", "guest", "model")
+    ):
+        return None
+    head: dict[str, Json] = {
+        "id": record.id,
+        "artifact": True,
+        "category": record.category,
+        "scope": record.scope,
+        "created": record.created,
+    }
+    first = card_store.held(connection, record, 0).get("text", record.text)
+    return cards.sealed(head, _quoted(str(first)))
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
+
+
+def _box_body(connection: Connection, box: Record, zone: ZoneInfo) -> str:
+    """What lies in a box, as far as it is believed."""
+    members = box_store.members(connection, box.id)
+    known = store.by_ids(connection, [member.record for member in members], (box.scope,))
+    lines = [f"# {', '.join(topics_in(m for m in members if _alive(known, m.record))) or box.text}", ""]
+    for member in members:
+        if _alive(known, member.record):
+            first = known[member.record].text.partition("\n")[0]
+            lines.append(f"- {local_time(datetime.fromisoformat(known[member.record].created), zone)} {first}")
+    return "\n".join(lines).rstrip()
+
+
+def _alive(known: dict[int, Record], number: int) -> bool:
+    return number in known and known[number].status == "active"

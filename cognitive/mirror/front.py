@@ -1,0 +1,156 @@
+"""Front matter: the lines between `---` and `---` at the head of a Markdown file. Pure: text in, values out.
+
+What is written is JSON where a plain word will not do, and so YAML as well. What is read is what people and their
+editors make of that: quotes of both kinds, lists and maps on one line or below each other, comments, any line ends.
+What is not asked for by name is kept as it is.
+"""
+
+import json
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from kenobot.cognitive.store import Json
+
+Ends = Literal["\n", "\r\n", "\r"]
+
+_KEY = re.compile(r"([^\W\d][\w.-]*)[ \t]*:(?:[ \t]+(.*))?")
+_PLAIN = re.compile(r"[^\W\d_](?:[\w .+#/@%-]*[\w+#%])?")
+_MEANT = frozenset({"true", "false", "null", "yes", "no", "on", "off", "none"})
+_ITEM = re.compile(r"[ \t]*-[ \t]+(.*)")
+_ENTRY = re.compile(r"""[ \t]+("(?:[^"\\]|\\.)*"|'[^']*'|[^:"'\[{][^:]*?)[ \t]*:(?:[ \t]+(.*))?""")
+
+
+class Unreadable(ValueError):
+    """The text's front matter cannot be understood; `str` says why, as the end of a sentence about the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A text in its parts. values: by the names asked for; None when there is no front matter at all.
+
+    rest: the other lines of the front matter, as they are.
+    """
+
+    values: dict[str, Json] | None
+    rest: tuple[str, ...]
+    body: str
+
+
+def ends_of(text: str) -> Ends:
+    """The line ends that most lines of a text have."""
+    pairs = text.count("\r\n")
+    counts: dict[Ends, int] = {"\n": text.count("\n") - pairs, "\r\n": pairs, "\r": text.count("\r") - pairs}
+    return max(counts, key=lambda ends: counts[ends])
+
+
+def unified(text: str) -> str:
+    """`text` with the same line end everywhere."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read(text: str, names: Collection[str]) -> Page:
+    """Take `text`, with line ends unified, apart. Raises Unreadable."""
+    lines = text.split("\n")
+    if lines[0].rstrip() != "---":
+        return Page(None, (), text)
+    end = next((at for at, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "...")), None)
+    if end is None:
+        raise Unreadable("its front matter has no end (a line with ---)")
+    values: dict[str, Json] = {}
+    rest: list[str] = []
+    at = 1
+    while at < end:
+        line = lines[at]
+        stop = at + 1
+        while stop < end and (lines[stop][:1] in (" ", "\t") or lines[stop].startswith("- ")) and lines[stop].strip():
+            stop += 1
+        match = _KEY.fullmatch(line.rstrip())
+        if match is None and line.strip() and not line.startswith("#"):
+            raise Unreadable(f"line {at + 1} of its front matter is not understood")
+        if match is None or match[1] not in names:
+            rest.extend(lines[at:stop])
+        elif match[1] in values:
+            raise Unreadable(f"its front matter says {match[1]} twice")
+        else:
+            values[match[1]] = _value(match[1], match[2] or "", lines[at + 1 : stop])
+        at = stop
+    return Page(values, tuple(rest), "\n".join(lines[end + 1 :]))
+
+
+def write(values: Mapping[str, Json], rest: Collection[str], body: str) -> str:
+    """A text with this front matter. A list of objects gets a line for each; blank values are left out."""
+    lines = ["---"]
+    for name, value in values.items():
+        if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+            lines.append(f"{name}:")
+            lines.extend(f"  - {_dump(item)}" for item in value)
+        else:
+            lines.append(f"{name}: {_scalar(value)}")
+    return "\n".join([*lines, *rest, "---", "", body, ""])
+
+
+def _scalar(value: Json) -> str:
+    if isinstance(value, str) and _PLAIN.fullmatch(value) and value.casefold() not in _MEANT:
+        return value
+    return _dump(value)
+
+
+def _dump(value: Json) -> str:
+    said = json.dumps(value, ensure_ascii=False)
+    return re.sub("[\x7f-\x9f\u2028\u2029\ufeff]", lambda match: f"\\u{ord(match[0]):04x}", said)
+
+
+def _value(name: str, written: str, below: list[str]) -> Json:
+    written = written.strip()
+    if not below:
+        return _inline(name, written)
+    if written:
+        raise Unreadable(f"its front matter's {name} goes on below its line")
+    items = [_ITEM.fullmatch(line) for line in below]
+    if all(items):
+        return [_inline(name, match[1].strip()) for match in items if match]
+    entries = [_ENTRY.fullmatch(line) for line in below]
+    if all(entries):
+        pairs = [(_inline(name, match[1].strip()), match[2] or "") for match in entries if match]
+        return {str(key): _inline(name, value.strip()) for key, value in pairs}
+    raise Unreadable(f"its front matter's {name} is not understood")
+
+
+def _inline(name: str, written: str) -> Json:
+    """What stands on one line: JSON, or what YAML makes of the same without quotes."""
+    if written[:1] in ('"', "[", "{"):
+        try:
+            found: Json = json.loads(written)
+        except ValueError:
+            return _loose(name, written)
+        return found
+    if written[:1] == "'":
+        if len(written) < 2 or written[-1] != "'":
+            raise Unreadable(f"its front matter's {name} is not understood")
+        return written[1:-1].replace("''", "'")
+    if written.casefold() in ("true", "false"):
+        return written.casefold() == "true"
+    if written.casefold() in ("", "null", "~"):
+        return None
+    try:
+        return int(written)
+    except ValueError:
+        pass
+    try:
+        return float(written)
+    except ValueError:
+        return written
+
+
+def _loose(name: str, written: str) -> Json:
+    """`[a, b]` and `{a: b}` without quotes."""
+    inside = written[1:-1].strip()
+    if written[0] == "[" and written[-1] == "]" and not re.search(r'[\[{"\]}]', inside):
+        return [_inline(name, item.strip()) for item in inside.split(",") if item.strip()]
+    if written[0] == "{" and written[-1] == "}" and not re.search(r'[\[{"\]}]', inside):
+        pairs = [item.partition(":") for item in inside.split(",") if item.strip()]
+        if all(colon for _, colon, _ in pairs):
+            return {key.strip(): _inline(name, value.strip()) for key, _, value in pairs}
+    raise Unreadable(f"its front matter's {name} is not understood")

@@ -1,0 +1,63 @@
+"""The folders of cards of the last days, as they were last seen: what a turn can look at without the database."""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kenobot.cognitive.mirror import cardfiles
+from kenobot.cognitive.mirror.cardfiles import Mark
+
+_MOST_FOLDERS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A folder's own mark, None when it is not there, and those of its newest files."""
+
+    folder: Mark | None
+    files: Mapping[str, Mark]
+
+
+class HotFolders:
+    """What is remembered of a few folders. most: files of each, the newest ones."""
+
+    def __init__(self, root: Path, most: int) -> None:
+        self._root = root
+        self._most = most
+        self._seen: OrderedDict[str, Seen] = OrderedDict()
+
+    def note(self, folder: str, own: Mark | None, names: Mapping[str, Mark] | None) -> None:
+        """A folder as it was just looked at. own: its mark from before the look."""
+        newest = sorted((names or {}).items(), key=lambda item: item[1])[-self._most :]
+        self._seen[folder] = Seen(own, dict(newest))
+        self._seen.move_to_end(folder)
+        while len(self._seen) > _MOST_FOLDERS:
+            self._seen.popitem(last=False)
+
+    def wrote(self, folder: str, before: Mark | None, files: Mapping[str, Mark]) -> None:
+        """Our own files in a folder, which was as `before` until then: they are no news. Looks at the folder."""
+        seen = self._seen.get(folder)
+        if seen is not None and seen.folder == before:
+            self.note(folder, cardfiles.mark_of(f"{self._root}/{folder}"), {**seen.files, **files})
+
+    def snapshot(self, folders: Sequence[str]) -> dict[str, Seen | None]:
+        """What was seen of these folders; None of those that nobody has looked at."""
+        return {folder: self._seen.get(folder) for folder in folders}
+
+    def forget_all_but(self, folders: Sequence[str]) -> None:
+        """Remember no other folders."""
+        for folder in self._seen.keys() - set(folders):
+            del self._seen[folder]
+
+
+def differ(root: Path, seen: Mapping[str, Seen | None]) -> bool:
+    """Whether anything in these folders may not be as it was seen. Costs no more for a folder that is very full."""
+    for folder, known in seen.items():
+        place = f"{root}/{folder}"
+        now = cardfiles.mark_of(place)
+        if known is None or now != known.folder:
+            return known is not None or now is not None
+        if any(cardfiles.mark_of(f"{place}/{name}") != mark for name, mark in known.files.items()):
+            return True
+    return False

@@ -1,0 +1,121 @@
+"""The whole Markdown tree: the files that many facts share, and the cards, one a record.
+
+Both look at the database only through what it holds, so either may take an edit in and the other shows it next.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from kenobot.clock import Clock
+from kenobot.cognitive.mirror.cards import Cards
+from kenobot.cognitive.mirror.sync import Mirror
+from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.db import Database
+from kenobot.errors import StoreError
+
+log = logging.getLogger(__name__)
+
+_ROUNDS = 3  # of writing: an edit found in one kind of file is shown in the other
+
+
+class Tree:
+    """The files below `root`. Call `start` once before the first turn; `take_in` before each; `sweep` now and then.
+
+    pause: seconds between rounds of writing in the background, so that a burst is written once.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        database: Database,
+        clock: Clock,
+        zone: ZoneInfo,
+        policy: Policy = DEFAULT,
+        pause: float = 0.2,
+    ) -> None:
+        self._clock = clock
+        self._pause = pause
+        self.lines = Mirror(root, database, clock, zone, policy, pause)
+        self.cards = Cards(root, database, clock, zone, policy)
+        self._wake = asyncio.Event()
+        self._writer: asyncio.Task[None] | None = None
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Files that are left alone, each with the reason: one plain sentence a file."""
+        return self.lines.problems + self.cards.problems
+
+    async def start(self) -> None:
+        """Catch up with what happened to files and memory while nobody looked, then write along in the background.
+
+        Raises StoreError.
+        """
+        await self.lines.start(alone=False)
+        await self.cards.start()
+        await self.flush()
+        if self._writer is None:
+            self._writer = asyncio.create_task(self.run(), name="memory files")
+
+    async def stop(self) -> None:
+        """End the background work and write what is left; what cannot be written now is written at the next start."""
+        if self._writer is not None:
+            self._writer.cancel()
+            await asyncio.wait([self._writer])
+            self._writer = None
+        await self.lines.stop()
+        try:
+            await self.flush()
+        except StoreError as error:
+            log.warning("The memory files are not up to date: %s", error)
+
+    async def take_in(self, session: str | None = None) -> int:
+        """Take in what people did to the files since the last look; how many facts they touched. Raises StoreError.
+
+        session: look only at the files that a turn of it shows and people are likeliest to change.
+        """
+        touched = await self.lines.take_in(session) + await self.cards.take_in(session)
+        if touched:
+            self._wake.set()
+        return touched
+
+    def glance(self, session: str) -> Callable[[], bool] | None:
+        """Something cheap to call in another thread: whether `take_in(session)` may find a change.
+
+        None when it is time to look in any case: then call `take_in`.
+        """
+        lines, cards = self.lines.glance(session), self.cards.glance(session)
+        return None if lines is None else lambda: lines() or cards()
+
+    def mark(self, record_ids: Iterable[int]) -> None:
+        """Remember that these records were written, so that their files are. Call after the commit."""
+        self.lines.mark(record_ids)
+        self._wake.set()
+
+    async def sweep(self) -> None:
+        """Look at some of the files that no turn looks at, and have written what that changes."""
+        if await self.cards.sweep() or self.cards.behind:
+            self._wake.set()
+
+    async def run(self) -> None:
+        """Write files as records change, until cancelled. A round that fails is logged, and made up for by the next."""
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            try:
+                await self.flush()
+            except StoreError as error:
+                log.warning("The memory files are not up to date: %s", error)
+            except Exception:
+                log.exception("The memory files are not up to date")
+            if self._pause:
+                await self._clock.sleep(self._pause)
+
+    async def flush(self) -> None:
+        """Write every file whose records changed. Raises StoreError; a file that fails is tried again later."""
+        for _ in range(_ROUNDS):
+            await self.lines.flush()
+            if not await self.cards.flush():
+                break

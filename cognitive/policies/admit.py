@@ -1,0 +1,38 @@
+"""Thresholds of taking something in."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class AdmitPolicy:
+    """Numbers are the seeds' where a seed has one; shares and confidences are 0 to 1.
+
+    repeat, grey, related: similarity above which a record may be the same, must be compared, is worth a link.
+    neighbours: records compared at most. links: of type related, at most. enough_support: distinct turns that keep a
+    contradicted record alive. weakening, weakest: what a contradiction takes from it, and where that stops.
+    explicit, implied, inferred: lowest confidence of each tier; what is below the last is speculative and expires
+    after `speculative_days`. sure_word: confidence from which the owner's words count as said, not guessed.
+    keep: importance from which a wish to discard is not followed. defer: confidence below which what is proposed is
+    kept only as a guess. following_minutes: records this close in one conversation follow one another.
+    importance: levels by their lowest score.
+    """
+
+    repeat: float = 0.85
+    grey: float = 0.70
+    related: float = 0.40
+    neighbours: int = 8
+    links: int = 3
+    enough_support: int = 3
+    weakening: float = 0.2
+    weakest: float = 0.1
+    explicit: float = 0.95
+    implied: float = 0.70
+    inferred: float = 0.40
+    speculative_days: int = 30
+    sure_word: float = 0.70
+    keep: float = 0.8
+    defer: float = 0.35
+    following_minutes: int = 5
+    importance: dict[str, float] = field(
+        default_factory=lambda: {"critical": 0.9, "high": 0.7, "normal": 0.4, "low": 0.2, "trivial": 0.0}
+    )

@@ -1,0 +1,34 @@
+"""When and how turns are read for memories."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractPolicy:
+    """Thresholds of extraction. Tokens are estimated ones; times are minutes unless said otherwise.
+
+    at_once: a turn with a high signal is read right after the reply. every_turns, every_minutes: else, when so many
+    turns wait or the oldest has waited so long. batch_turns, batch_tokens: the most that one call reads. turn_tokens,
+    reply_tokens: of one message of a person, and of the bot's answer to it. answer_tokens: longest answer of the model.
+    facts: the most that one answer may give. known: memories shown for comparison. known_chars: of each of them.
+    scanned: characters of a text that the signal scan looks at. pattern_steps: work it puts into the owner's patterns.
+    unreadable: failures of one batch after which it is halved, and a single turn is left to the rules.
+    first_pause, longest_pause: between tries of a model that cannot be reached, in seconds.
+    """
+
+    at_once: bool = True
+    every_turns: int = 5
+    every_minutes: float = 15.0
+    batch_turns: int = 20
+    batch_tokens: int = 6000
+    turn_tokens: int = 1500
+    reply_tokens: int = 250
+    answer_tokens: int = 2500
+    facts: int = 40
+    known: int = 24
+    known_chars: int = 300
+    scanned: int = 2000
+    pattern_steps: int = 2500
+    unreadable: int = 2
+    first_pause: float = 30.0
+    longest_pause: float = 900.0

@@ -1,0 +1,82 @@
+"""Numbers of the graph: how links grow and fade, and how far recall follows them."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+LinkType = Literal[
+    "supports", "contradicts", "supersedes", "derived", "member", "related", "entity", "time", "causal", "trace"
+]
+
+_FLOOR = 0.2
+_ITERATIONS = 8
+
+
+def confidence_floor(value: object) -> float:
+    """`value` as a floor of confidence, between 0 and 1; what is no number is the default."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return _FLOOR
+    return min(1.0, max(0.0, float(value)))
+
+
+def pagerank_iterations(value: object) -> int:
+    """`value` as a number of iterations, 0 for none; what is no number is the default."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return _ITERATIONS
+    return min(100, max(0, int(value)))
+
+
+@dataclass(frozen=True, slots=True)
+class GraphPolicy:
+    """Numbers are the seeds' where a seed has one.
+
+    growth: added to a link's confidence by a repeat. first: confidence of a new link of a type, 1 for what is not
+    named. grace_days, fading, least: after so many days without a repeat a link loses so much, and again after each
+    further so many days, down to `least`; only what stands in `first` fades.
+    floor: links below it are not followed. travel: how well each type of link carries; others are not followed.
+    step_decay, steps: how much is left after each step, and how many there are. read, fan_out, frontier: rows read
+    from each side of a record, links followed from one record, records that a step starts from.
+    iterations, damping: of the refinement. inhibition, rivals: how much weaker ones lose, to how many stronger.
+    blend, least_blend, most_blend: share of the activation in a recalled neighbour's score, and the score's limits.
+    nearby: links of each type that a new record gets. window_minutes: how close in time is together.
+    """
+
+    growth: float = 0.05
+    first: Mapping[str, float] = field(
+        default_factory=lambda: {"related": 0.6, "entity": 0.7, "time": 0.4, "causal": 0.6, "trace": 0.5}
+    )
+    grace_days: float = 90.0
+    fading: float = 0.1
+    least: float = 0.1
+    floor: float = _FLOOR
+    travel: Mapping[str, float] = field(
+        default_factory=lambda: {
+            "related": 1.0,
+            "entity": 1.0,
+            "causal": 1.0,
+            "supports": 1.0,
+            "derived": 0.8,
+            "time": 0.6,
+            "trace": 0.6,
+            "member": 0.5,
+        }
+    )
+    step_decay: float = 0.7
+    steps: int = 3
+    read: int = 16
+    fan_out: int = 8
+    frontier: int = 10
+    iterations: int = _ITERATIONS
+    damping: float = 0.85
+    inhibition: float = 0.15
+    rivals: int = 7
+    blend: float = 0.65
+    least_blend: float = 0.05
+    most_blend: float = 0.95
+    nearby: int = 3
+    window_minutes: float = 30.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "floor", confidence_floor(self.floor))
+        object.__setattr__(self, "iterations", pagerank_iterations(self.iterations))

@@ -1,0 +1,22 @@
+"""How the hands on memory work: what counts as the same fact, and how much is shown at once."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class HandsPolicy:
+    """shortest_prefix: characters of a key that name a record. named: share of a request's words that a record must
+    say to be meant by it. retold: share of a forgotten fact's words that make a turn tell it again. offered: candidates
+    shown at once. looked_at: newest messages of a scope that are searched for what repeats a forgotten fact.
+    patience: how long a question waits for its answer. sought: newest records that are compared word by word when
+    something is sought without an index.
+    """
+
+    shortest_prefix: int = 4
+    named: float = 0.5
+    retold: float = 0.75
+    offered: int = 8
+    looked_at: int = 10_000
+    patience: timedelta = timedelta(hours=1)
+    sought: int = 20_000

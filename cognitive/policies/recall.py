@@ -1,0 +1,91 @@
+"""Thresholds of recall. The score's weights are the Personal AI seed's, the lifecycle's are Engram's."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Need = Literal["no_recall", "minimal", "full"]
+
+
+@dataclass(frozen=True, slots=True)
+class RecallPolicy:
+    """How memories are looked for, valued and packed.
+
+    Looking: rarest: words of a message that are looked up. list: newest documents read for one word; postings: for all
+    together; frequent: of the words with longer lists, how many are also looked up in pairs; meeting: documents read
+    for a pair. weighed: documents whose words are counted exactly; read: records read of those. subjects: records read
+    for one name. few_words: a message with fewer words of its own borrows those said before, at `borrowed` of their
+    weight. unknown: weight of a word that memory has never seen, against the rarest that it has; commonest: least
+    weight of one that it has, likewise. heaviest: words that make a full match. steepness: how fast a partial match
+    counts as one. saturation, length_share: of BM25. Valuing: relevance, importance, recency, stability, subject:
+    weights of a score. insight: what `insights` are multiplied by. floor: least relevance. mention: relevance of
+    what is about somebody named. lifecycle, disputed, faded: added to a score. hide_stale: leave such records out.
+    approval, objection: of the person's own yes and no. neighbour: share of a memory's value that each step along a
+    link leaves; parents: memories whose links are followed. diversity: weight of a memory's own value against its
+    likeness to better ones. Packing: limit, budget: memories and tokens. minimal: share of both for an order to a
+    machine. reserved: places of neighbours. strong: relevance of a memory that makes excerpts of the talk needless;
+    excerpts: how many otherwise; excerpt_tokens: of each. profile_tokens: cap of the profile. low, high: relevance
+    up to which confidence is low, and from which it is high. use: what being shown adds to stability. frame_share:
+    how much of the memory budget a frame takes when each message is searched for anyway.
+    """
+
+    rarest: int = 8
+    list: int = 600
+    postings: int = 2400
+    frequent: int = 4
+    meeting: int = 200
+    weighed: int = 120
+    subjects: int = 40
+    read: int = 40
+    few_words: int = 3
+    borrowed: float = 0.4
+    unknown: float = 0.35
+    commonest: float = 0.1
+    heaviest: int = 4
+    steepness: float = 1.2
+    saturation: float = 1.2
+    length_share: float = 0.6
+
+    relevance: float = 0.50
+    importance: float = 0.20
+    recency: float = 0.10
+    stability: float = 0.05
+    subject: float = 0.15
+    most_stable: float = 5.0
+    insight: float = 0.5
+    insights: tuple[str, ...] = ("insight", "meta")
+    floor: float = 0.20
+    mention: float = 0.30
+    lifecycle: dict[str, float] = field(
+        default_factory=lambda: {
+            "active": 0.05,
+            "validated": 0.03,
+            "candidate": -0.01,
+            "stale": -0.06,
+            "archived": -0.08,
+        }
+    )
+    disputed: float = -0.12
+    faded: float = -0.05
+    hide_stale: bool = False
+    approval: float = 0.05
+    most_approval: float = 0.15
+    objection: float = 0.10
+    most_objection: float = 0.30
+
+    neighbour: float = 0.8
+    parents: int = 3
+    reserved: int = 2
+    diversity: float = 0.7
+
+    strong: float = 0.5
+    excerpts: int = 4
+    excerpt_tokens: int = 160
+    limit: int = 12
+    budget: int = 1200
+    minimal: float = 0.4
+    profile_tokens: int = 200
+    low: float = 0.35
+    high: float = 0.6
+
+    use: float = 0.1
+    frame_share: float = 0.5

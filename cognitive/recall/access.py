@@ -1,0 +1,158 @@
+"""What was shown is used: noted in the turn's own transaction, so that it counts once, and can be explained later.
+
+One update and one event a turn, however much was shown. Of a frame, which shows the same memories to many messages,
+they are noted once, when it is made.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from kenobot.cognitive import lifecycle, store
+from kenobot.cognitive.change import Act
+from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.reach import Reach
+from kenobot.cognitive.recall import rows
+from kenobot.cognitive.recall.pack import Pack
+from kenobot.cognitive.recall.xray import Why, why
+from kenobot.cognitive.store import Json, Record
+from kenobot.db import Connection
+
+_DIGITS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a turn's prompt showed for the first time: a new frame's records, and what was recalled for the message."""
+
+    frame: tuple[int, ...] | None = None
+    pack: Pack | None = None
+
+    @property
+    def records(self) -> list[int]:
+        """Every record among it, each once."""
+        recalled = [memory.record.id for memory in self.pack.memories] if self.pack else []
+        return list(dict.fromkeys([*recalled, *(self.frame or ())]))
+
+
+@dataclass(frozen=True, slots=True)
+class Because:
+    """A memory behind a reply, and why it was there. record: as it is now; None when it is gone or out of reach.
+
+    where: recalled for this very message, recalled for an earlier one that was still on show, or loaded with the frame.
+    """
+
+    number: int
+    record: Record | None
+    where: Literal["message", "earlier", "frame"]
+    why: Why | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What memory a reply was given on. at: when. level: how sure recall was; "" when nothing was looked for.
+
+    turns: messages that were quoted. dropped: what was found and not shown, by reason.
+    """
+
+    inbox: int
+    session: str
+    at: str
+    level: str
+    score: float
+    because: tuple[Because, ...]
+    turns: tuple[int, ...]
+    dropped: Mapping[str, int]
+
+
+def note(
+    connection: Connection,
+    shown: Shown,
+    inbox: int,
+    session: str,
+    at: datetime,
+    reach: Reach,
+    policy: Policy = DEFAULT,
+) -> int | None:
+    """Note what a turn was shown, inside its transaction; the event, or None when there is nothing to note.
+
+    reach: of whom it was shown to; what use has made warm is lifted within it.
+    """
+    if shown.frame is None and shown.pack is None:
+        return None
+    records = shown.records
+    if records:
+        rows.note_use(connection, records, at, policy.recall.use, policy.recall.most_stable)
+        lifecycle.used(connection, records, reach, Act(at, "recall", "it was used", session), policy.value)
+    data: dict[str, Json] = {"inbox": inbox, "records": [*records]}
+    if shown.frame is not None:
+        data["frame"] = [*shown.frame]
+    if shown.pack is not None:
+        data |= {
+            "level": shown.pack.level,
+            "score": round(shown.pack.score, _DIGITS),
+            "items": [why(memory).as_json() for memory in shown.pack.memories],
+            "turns": [excerpt.said.id for excerpt in shown.pack.excerpts],
+            "dropped": {**shown.pack.dropped},
+        }
+    return store.add_event(connection, at, "recall", "recalled", session=session, data=data)
+
+
+def explain_turn(connection: Connection, inbox: int, reach: Reach) -> Explanation | None:
+    """The memories behind the reply to a message; None when there is no such turn.
+
+    A memory of which the owner has had enough since is named by its number alone.
+    """
+    turn = rows.turn_of(connection, inbox, reach)
+    if turn is None:
+        return None
+    session = turn[0]
+    because: list[Because] = []
+    level, value, at = "", 0.0, ""
+    turns: list[int] = []
+    dropped: dict[str, int] = {}
+    for happened, told in rows.shown_up_to(connection, session, inbox):
+        mine = told.get("inbox") == inbox
+        if mine:
+            level, value, at = str(told.get("level", "")), _number(told.get("score")), happened
+            turns = _numbers(told.get("turns"))
+            dropped = {str(name): int(count) for name, count in _mapping(told.get("dropped")).items()}
+        reasons = [Why.of(item) for item in _items(told.get("items"))]
+        because += [Because(each.record, None, "message" if mine else "earlier", each) for each in reasons]
+        because += [Because(number, None, "frame") for number in _numbers(told.get("frame"))]
+    first = {each.number: each for each in reversed(because)}
+    known = store.by_ids(connection, list(first), reach)
+    told_of = [
+        Because(each.number, _if_not_forgotten(known.get(each.number)), each.where, each.why)
+        for each in map(first.__getitem__, dict.fromkeys(each.number for each in because))
+    ]
+    return Explanation(inbox, session, at, level, value, tuple(told_of), tuple(turns), dropped)
+
+
+def shown_in(connection: Connection, session: str, inbox: int) -> list[int]:
+    """The records that the reply to a message could see, those recalled for it first."""
+    numbers: list[int] = []
+    for _, told in rows.shown_up_to(connection, session, inbox):
+        numbers += _numbers(told.get("records"))
+    return list(dict.fromkeys(numbers))
+
+
+def _if_not_forgotten(record: Record | None) -> Record | None:
+    return None if record is None or record.status == "forgotten" else record
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _numbers(value: object) -> list[int]:
+    return [each for each in value if isinstance(each, int)] if isinstance(value, list) else []
+
+
+def _mapping(value: object) -> Mapping[str, int]:
+    return value if isinstance(value, dict) else {}
+
+
+def _items(value: object) -> Sequence[Mapping[str, object]]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []

@@ -1,0 +1,210 @@
+"""What might be meant: records and turns that share words, a subject, a meaning with a message, or a link with such.
+
+No list is read to its end: the rarest words of the message decide, and what is read of each is bounded.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from kenobot.cognitive.policies.recall import RecallPolicy
+from kenobot.cognitive.recall import postings
+from kenobot.cognitive.recall.documents import SELF, Kind, name_key, source_of
+from kenobot.cognitive.recall.postings import Room
+from kenobot.cognitive.text.stop import STOP
+from kenobot.cognitive.text.words import fold, stems, words
+from kenobot.db import Connection
+
+_FIRST, _LAST = 80, 40  # words of a long message that are looked at: people say what it is about at either end
+_LONGEST_NAMING = 120  # words of a message in which names are looked for
+_NAMED = 3  # words of the longest name
+_UNSPACED_NAMES = (2, 3, 4)
+_FIRST_PERSON = frozenset(
+    "i i'm im i've i'd i'll me my mine myself we our ours yo mi mis mio mia mios mias me conmigo nosotros nosotras "
+    "nuestro nuestra nuestros nuestras soy tengo vivo".split()
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Word:
+    """A word that is looked for, by any of its stems. weight: 1, or less when it was only said before.
+
+    Each is one of its message and no other, which is what a dictionary of them goes by.
+    """
+
+    stems: tuple[str, ...]
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Something found by its words. relevance: 0 to 1. matched: which of them it has, as stems; terms: all it has."""
+
+    number: int
+    relevance: float
+    matched: tuple[str, ...]
+    terms: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Mentioned:
+    """Whom a message speaks of: subjects as records write them. speaker: it says "I" or "my"."""
+
+    subjects: frozenset[str] = frozenset()
+    speaker: bool = False
+
+    def boosts(self, subject: str) -> bool:
+        """Whether a record about `subject` is about somebody mentioned."""
+        return subject in self.subjects or (subject in ("", SELF) and (self.speaker or SELF in self.subjects))
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """A message as it is looked up: its words, and whom it speaks of."""
+
+    words: tuple[Word, ...]
+    names: tuple[str, ...] = ()
+    speaker: bool = False
+
+    @property
+    def empty(self) -> bool:
+        return not self.words
+
+
+def sought(text: str, before: str, policy: RecallPolicy) -> Sought:
+    """What to look for. A short message borrows the words said before it: "and hers?" says nothing by itself."""
+    own = words(text)
+    found = {_stems(word): 1.0 for word in _ends(own)}
+    if len(found) < policy.few_words:
+        for word in _ends(words(before)):
+            found.setdefault(_stems(word), policy.borrowed)
+    speaker = any(word in _FIRST_PERSON for word in own)
+    return Sought(tuple(Word(each, weight) for each, weight in found.items()), _names(text), speaker)
+
+
+def _ends(said: Sequence[str]) -> list[str]:
+    """The words that mean something, each once; of very many the first and the last."""
+    meant = list(dict.fromkeys(word for word in said if word not in STOP))
+    return meant if len(meant) <= _FIRST + _LAST else meant[:_FIRST] + meant[-_LAST:]
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Every stretch of a message that may be somebody's name, as names are compared."""
+    parts = name_key(" ".join(fold(text).split()[:_LONGEST_NAMING])).split()
+    spans = [" ".join(parts[at : at + size]) for size in range(1, _NAMED + 1) for at in range(len(parts) - size + 1)]
+    long = [part for part in parts if not part.isascii()]
+    spans += [
+        part[at : at + size] for part in long for size in _UNSPACED_NAMES for at in range(len(part[:64]) - size + 1)
+    ]
+    return tuple(dict.fromkeys(spans))
+
+
+def mentioned(index: Connection, scopes: Sequence[str] | None, query: Sought) -> Mentioned:
+    """Who of those that memory knows is named in the message: by whole words, also in the genitive, or by an alias."""
+    known = postings.subjects(index, scopes, query.names) if query.names else []
+    return Mentioned(frozenset(subject for _, subject in known), query.speaker)
+
+
+def by_words(
+    index: Connection, scopes: Sequence[str] | None, kinds: Sequence[Kind], query: Sought, policy: RecallPolicy
+) -> list[Found]:
+    """The documents of these kinds that share most with the message, best first, each source once."""
+    places = postings.rooms(index, scopes, kinds)
+    if not places or query.empty:
+        return []
+    total = sum(room.docs for room in places)
+    standing = postings.counts(
+        index, [room.token(stem) for room in places for word in query.words for stem in word.stems]
+    )
+    docs: dict[str, int] = {}
+    for token, count in standing.items():
+        stem = token.partition("·")[2]
+        docs[stem] = docs.get(stem, 0) + count
+    # A word stands in at least as many documents as its commonest stem does: others may stand in the same ones.
+    rarity = {word: min(total, max(docs.get(stem, 0) for stem in word.stems)) for word in query.words}
+    least = policy.commonest * _idf(total, 1)  # where everything speaks of one thing, its name still means something
+    gains = {word: word.weight * max(least, _idf(total, docs)) for word, docs in rarity.items()}
+    chosen = sorted((word for word in rarity if rarity[word]), key=lambda word: (-word.weight, rarity[word]))
+    chosen = chosen[: policy.rarest]
+    tally = _gather(index, chosen, rarity, places, policy)
+    worth = {mask: sum(gains[word] for at, word in enumerate(chosen) if mask >> at & 1) for mask in set(tally.values())}
+    rough = sorted(tally, key=lambda document: (-worth[tally[document]], -document))[: policy.weighed]
+    scale = _scale(gains, rarity, total, policy)
+    best: dict[int, Found] = {}
+    for document, value, matched, held in _weigh(index, rough, places, gains, policy):
+        number = source_of(document)[1]
+        relevance = math.tanh(policy.steepness * value / scale)
+        if number not in best or best[number].relevance < relevance:
+            best[number] = Found(number, relevance, matched, held)
+    return sorted(best.values(), key=lambda found: (-found.relevance, -found.number))
+
+
+def _stems(word: str) -> tuple[str, ...]:
+    return tuple(stem.replace("'", "’") for stem in stems(word))
+
+
+def _idf(total: int, docs: int) -> float:
+    return math.log(1 + (total - docs + 0.5) / (docs + 0.5))
+
+
+def _scale(gains: Mapping[Word, float], rarity: Mapping[Word, int], total: int, policy: RecallPolicy) -> float:
+    """What a full match of the message would be worth. What memory never saw counts less: people say new things."""
+    rarest = _idf(total, 1)
+    values = [gains[word] if docs else policy.unknown * word.weight * rarest for word, docs in rarity.items()]
+    return sum(sorted(values, reverse=True)[: policy.heaviest]) or 1.0
+
+
+def _gather(
+    index: Connection,
+    chosen: Sequence[Word],
+    rarity: Mapping[Word, int],
+    places: Sequence[Room],
+    policy: RecallPolicy,
+) -> dict[int, int]:
+    """Documents by which of the chosen words they hold, as a bit mask.
+
+    The rarest are read first, each up to a limit; of frequent ones, what two of them share is read as well.
+    """
+    groups = [[room.token(stem) for room in places for stem in word.stems] for word in chosen]
+    order = sorted(range(len(chosen)), key=lambda at: rarity[chosen[at]])
+    frequent = [at for at in order if rarity[chosen[at]] > policy.list][: policy.frequent]
+    together = [(one, other) for place, one in enumerate(frequent) for other in frequent[place + 1 :]]
+    searches = [(at,) for at in order] + together + ([tuple(frequent)] if len(frequent) > 2 else [])
+    masks: dict[int, int] = {}
+    left = policy.postings
+    for ats in searches:
+        limit = min(left, policy.list if len(ats) == 1 else policy.meeting)
+        if limit <= 0:
+            continue
+        mask = sum(1 << at for at in ats)
+        documents = postings.holding(index, [groups[at] for at in ats], limit)
+        if len(ats) == 1:
+            left = max(left - len(documents), policy.meeting if frequent else 0)
+        for document in documents:
+            masks[document] = masks.get(document, 0) | mask
+    return masks
+
+
+def _weigh(
+    index: Connection,
+    documents: Sequence[int],
+    places: Sequence[Room],
+    gains: Mapping[Word, float],
+    policy: RecallPolicy,
+) -> Iterator[tuple[int, float, tuple[str, ...], frozenset[str]]]:
+    """Each document's share of the words, by how often it says them for its length, as BM25 has it."""
+    usual = max(1.0, sum(room.words for room in places) / max(1, sum(room.docs for room in places)))
+    inside = {room.id for room in places}
+    meant = {stem: word for word in gains for stem in word.stems}
+    for document, room, said in postings.texts(index, documents):
+        if room not in inside:
+            continue
+        held = frozenset(said)
+        length = policy.saturation * (1 - policy.length_share + policy.length_share * len(said) / usual)
+        value = 0.0
+        matched: dict[Word, int] = {}
+        for stem in held.intersection(meant):
+            matched[meant[stem]] = max(matched.get(meant[stem], 0), said.count(stem))
+        for word, count in matched.items():
+            value += gains[word] * min(1.0, count * (policy.saturation + 1) / (count + length))
+        yield document, value, tuple(word.stems[0] for word in matched), held

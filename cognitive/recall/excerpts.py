@@ -1,0 +1,65 @@
+"""What was said, word for word, where no memory is strong enough: the raw turns of the chats within reach."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from kenobot.cognitive.policies.recall import RecallPolicy
+from kenobot.cognitive.reach import scopes_of
+from kenobot.cognitive.recall.candidates import Found
+from kenobot.cognitive.recall.filters import Sieve
+from kenobot.cognitive.recall.load import quote
+from kenobot.cognitive.recall.pack import Excerpt, shortened
+from kenobot.cognitive.recall.rows import Said
+from kenobot.db import Connection
+from kenobot.ports import Trust
+from kenobot.secrets import Redactor
+from kenobot.tokens import estimate
+
+_BLOT = Redactor()  # what memory refused to keep may stand in the talk
+_MOST = 24
+
+
+def excerpts(
+    connection: Connection,
+    found: Sequence[Found],
+    sieve: Sieve,
+    told: Callable[[Sequence[int]], Mapping[int, Sequence[int]]],
+    from_message: int | None,
+    room: int,
+    zone: ZoneInfo,
+    policy: RecallPolicy,
+) -> list[Excerpt]:
+    """The turns that fit a message best, within `room` tokens, the best first.
+
+    told: which records were learned from which turns. from_message: the first message that is on show already.
+    """
+    near = [each for each in found if each.relevance >= policy.floor][:_MOST]
+    if not near or room <= 1:
+        return []
+    known = sieve.turns_seen(connection, [each.number for each in near])
+    inboxes = [said.inbox for said in known.values() if said.inbox is not None]
+    kept = sieve.turns(connection, known, told(inboxes), from_message)
+    chosen: list[Excerpt] = []
+    for each in near:
+        said = kept.get(each.number)
+        if said is None:
+            continue
+        line = shortened(_line(said, zone, sieve), min(room, policy.excerpt_tokens) - 1)
+        tokens = estimate(line + "\n")
+        if len(chosen) == policy.excerpts or tokens > room:
+            sieve.dropped["no room"] += 1
+            continue
+        room -= tokens
+        chosen.append(Excerpt(said, each.relevance, each.matched, line, tokens))
+    return chosen
+
+
+def _line(said: Said, zone: ZoneInfo, sieve: Sieve) -> str:
+    """A turn as an item of a list: whose words they are, and of others' that they are to be read only."""
+    at = datetime.fromisoformat(said.at).astimezone(zone)
+    trust: Trust = said.trust
+    if trust == "guest" and any(scope.startswith("user:") for scope in scopes_of(sieve.reach) or ()):
+        trust = "owner"  # a guest in private is told their own words
+    who = "you answered" if said.role == "assistant" else "was said"
+    return f"- {at:%Y-%m-%d %H:%M} {who}: {quote(_BLOT(said.text), trust)}"

@@ -1,0 +1,138 @@
+"""What recall may not show, and why. Each reason is counted, so that an empty answer can be explained."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from kenobot.cognitive import store
+from kenobot.cognitive.policy import Policy
+from kenobot.cognitive.reach import Reach
+from kenobot.cognitive.recall import rows
+from kenobot.cognitive.recall.rows import Said
+from kenobot.cognitive.recall.score import hidden_by_lifecycle
+from kenobot.cognitive.store import Record
+from kenobot.cognitive.value import has_faded, moment
+from kenobot.db import Connection
+
+Reason = Literal[
+    "out of reach", "another form", "forgotten", "not live", "not valid then", "expired", "trust", "stale", "faded",
+    "irrelevant", "on show already", "no room", "veiled", "on show as a turn", "taken back",
+]  # fmt: skip
+
+FORMS = frozenset({"note", "episode", "procedure", "summary", "question", "entity"})
+"""What is looked for. A scratchpad and a profile are shown as they stand, a box is shown by what is in it."""
+
+
+@dataclass(slots=True)
+class Sieve:
+    """Lets through what may be shown to `reach`, as things are `now` or were at `as_of`, and counts the rest.
+
+    shown: what the prompt shows already. least: trusts that may be shown; None lets every one through.
+    """
+
+    reach: Reach
+    now: datetime
+    policy: Policy
+    as_of: datetime | None = None
+    least: frozenset[str] | None = None
+    shown: str = ""
+    dropped: Counter[Reason] = field(default_factory=Counter)
+
+    def records(self, connection: Connection, ids: Sequence[int]) -> dict[int, Record]:
+        """The records among `ids` that may be shown, as they stood at `as_of`."""
+        found = store.by_ids(connection, ids, self.reach)
+        self.dropped["out of reach"] += len(set(ids)) - len(found)
+        kept: dict[int, Record] = {}
+        for number, record in found.items():
+            seen = record
+            if self.as_of is not None and record.status != "forgotten":
+                seen = rows.as_it_was(connection, record, store.stamp(self.as_of))
+            reason = self._against(seen, record)
+            if reason is None:
+                kept[number] = seen
+            else:
+                self.dropped[reason] += 1
+        return _ordered(kept, ids)
+
+    def _against(self, seen: Record, today: Record) -> Reason | None:
+        if seen.form not in FORMS:
+            return "another form"
+        if today.status == "forgotten":
+            return "forgotten"
+        if seen.status != "active":
+            return "not live"
+        if self.as_of is not None:
+            if not valid(today, self.as_of):
+                return "not valid then"
+        elif today.expires is not None and (ends := moment(today.expires)) is not None and ends <= self.now:
+            return "expired"
+        if self.least is not None and seen.trust not in self.least:
+            return "trust"
+        if hidden_by_lifecycle(seen.lifecycle, self.policy.recall):
+            return "stale"
+        if self.as_of is None and has_faded(seen, self.now, self.policy.value):
+            return "faded"
+        return None
+
+    def turns_seen(self, connection: Connection, ids: Sequence[int]) -> dict[int, Said]:
+        """The turns among `ids` of chats within reach."""
+        found = rows.turns(connection, ids, self.reach)
+        self.dropped["out of reach"] += len(set(ids)) - len(found)
+        return found
+
+    def turns(
+        self,
+        connection: Connection,
+        found: Mapping[int, Said],
+        told: Mapping[int, Sequence[int]],
+        from_message: int | None,
+    ) -> dict[int, Said]:
+        """The turns of `found` that may be shown. told: which records were learned from each turn.
+
+        from_message: messages from this one on are on show already. What was taken back since is not shown.
+        """
+        inboxes = [said.inbox for said in found.values() if said.inbox is not None]
+        veiled = rows.veiled(connection, inboxes)
+        states = rows.statuses(connection, {each for records in told.values() for each in records}, self.reach)
+        kept: dict[int, Said] = {}
+        for number, said in found.items():
+            learned = {states.get(record, "forgotten") for record in told.get(said.inbox or 0, ())}
+            reason = self._against_turn(said, learned, from_message, veiled=said.inbox in veiled)
+            if reason is None:
+                kept[number] = said
+            else:
+                self.dropped[reason] += 1
+        return kept
+
+    def _against_turn(self, said: Said, learned: Set[str], from_message: int | None, *, veiled: bool) -> Reason | None:
+        if veiled or "forgotten" in learned:
+            return "veiled"
+        if not said.text.strip():
+            return "irrelevant"
+        if from_message is not None and said.id >= from_message:
+            return "on show as a turn"
+        if self.as_of is not None:
+            return "not valid then" if (moment(said.at) or self.as_of) > self.as_of else None
+        return "taken back" if learned - {"active"} else None
+
+    def counts(self) -> dict[str, int]:
+        """How many were dropped, by reason."""
+        return {reason: count for reason, count in self.dropped.items() if count > 0}
+
+
+def valid(record: Record, at: datetime) -> bool:
+    """Whether what a record says held at a moment: from the moment it began to hold, until the one it ended."""
+    begins = moment(record.valid_from) or moment(record.created)
+    ends = moment(record.valid_to) if record.valid_to else None
+    return (begins is None or begins <= at) and (ends is None or at < ends)
+
+
+def is_on_show(text: str, shown: str) -> bool:
+    """Whether a prompt shows this memory already, as an item of its own."""
+    return bool(shown) and any(f"{mark} {text}{end}" in shown for mark in ("-", "—") for end in ("\n", " _("))
+
+
+def _ordered(kept: dict[int, Record], ids: Sequence[int]) -> dict[int, Record]:
+    return {number: kept[number] for number in dict.fromkeys(ids) if number in kept}

@@ -1,0 +1,156 @@
+"""What comes out of memory for one message, within its budget: the most value for the tokens there are.
+
+First the scratchpad, then memories, then excerpts of what was said where no memory is strong enough; a profile has a
+small cap of its own, which it cannot exceed at the expense of memories.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, TypeVar
+from zoneinfo import ZoneInfo
+
+from kenobot.cognitive.policies.recall import Need, RecallPolicy
+from kenobot.cognitive.recall.documents import SELF
+from kenobot.cognitive.recall.load import show
+from kenobot.cognitive.recall.rows import Said
+from kenobot.cognitive.recall.score import Score
+from kenobot.cognitive.store import Record
+from kenobot.tokens import clip, estimate
+
+Level = Literal["none", "low", "medium", "high"]
+Way = Literal["words", "subject", "meaning", "link"]
+T = TypeVar("T")
+
+_UNSURE = 0.4
+_CLIPPED = " […]"
+_STEPS = 128
+_NAME = 60  # characters of a name in a heading
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A link that led to a memory. confidence: how sure it is, 0 to 1."""
+
+    src: int
+    dst: int
+    type: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A record that was chosen. ways: how it was found. effective: its confidence today. line: as it is shown.
+
+    matched: the words of the message that it holds; terms: all of its words as the index knows them, where it does.
+    """
+
+    record: Record
+    score: Score
+    relevance: float
+    ways: tuple[Way, ...]
+    matched: tuple[str, ...] = ()
+    path: tuple[Edge, ...] = ()
+    effective: float = 1.0
+    line: str = ""
+    tokens: int = 0
+    terms: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A turn of the conversation that was chosen."""
+
+    said: Said
+    relevance: float
+    matched: tuple[str, ...]
+    line: str = ""
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """What is remembered for a message. score: how well the best of it fits, 0 to 1; `level` says it in a word.
+
+    need: how much of memory the message called for. dropped: what was found and not shown, by reason.
+    """
+
+    level: Level = "none"
+    score: float = 0.0
+    need: Need = "full"
+    memories: tuple[Memory, ...] = ()
+    excerpts: tuple[Excerpt, ...] = ()
+    scratchpad: str = ""
+    profile: str = ""
+    looked_for: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
+    dropped: dict[str, int] = field(default_factory=dict)
+    budget: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """What it all takes up, at most the budget."""
+        texts = [text for text in (self.scratchpad, self.profile) if text]
+        shown = sum(item.tokens for item in self.memories) + sum(item.tokens for item in self.excerpts)
+        return sum(map(estimate, texts)) + shown
+
+
+def level_of(score: float, policy: RecallPolicy) -> Level:
+    """How sure one may be that what was asked for is among what was found."""
+    if score <= 0:
+        return "none"
+    return "low" if score < policy.low else "medium" if score < policy.high else "high"
+
+
+def line_of(record: Record, effective: float, zone: ZoneInfo) -> str:
+    """A memory as an item of a list, with its day, and with a word of warning where it is due."""
+    marks = [datetime.fromisoformat(record.valid_from or record.created).astimezone(zone).date().isoformat()]
+    if record.verification == "disputed":
+        marks.append("disputed")
+    elif effective < _UNSURE:
+        marks.append("unsure")
+    return f"- {show(record)} _({', '.join(marks)})_"
+
+
+def heading_of(subject: str) -> str:
+    """What stands above the memories about somebody, where not all are about the owner."""
+    return "**About the owner:**" if subject in ("", SELF) else f"**About {show_name(subject)}:**"
+
+
+def show_name(subject: str) -> str:
+    """A subject as a heading may show it: one line, without marks that would end it."""
+    return " ".join(subject.replace("*", " ").split())[:_NAME]
+
+
+def grouped(memories: Sequence[Memory]) -> str:
+    """The lines of memories, by subject where there are several, each subject where its best memory stands."""
+    groups: dict[str, list[str]] = {}
+    for memory in memories:
+        groups.setdefault(heading_of(memory.record.subject), []).append(memory.line)
+    if len(groups) == 1 and next(iter(groups)) == heading_of(SELF):
+        return "\n".join(line for lines in groups.values() for line in lines)
+    return "\n".join("\n".join([heading, *lines]) for heading, lines in groups.items())
+
+
+def shortened(line: str, room: int) -> str:
+    """`line` within `room` tokens; cut, and saying so, where it is longer."""
+    return line if estimate(line) <= room else clip(line, max(1, room - estimate(_CLIPPED))) + _CLIPPED
+
+
+def choose(items: Sequence[tuple[T, float, int]], room: int) -> list[T]:
+    """Of `items`, each with its value and tokens, those that are worth most together and fit. Their order stays.
+
+    Tokens are counted in steps, rounded up, so that a large budget costs no more work than a small one.
+    """
+    fitting = [item for item in items if item[2] <= room]
+    if sum(item[2] for item in fitting) <= room:
+        return [item[0] for item in fitting]
+    step = max(1, room // _STEPS)
+    best: list[tuple[float, tuple[int, ...]]] = [(0.0, ())] * (room // step + 1)
+    for at, (_, worth, tokens) in enumerate(fitting):
+        cost = -(-tokens // step)
+        for left in range(len(best) - 1, cost - 1, -1):
+            before = best[left - cost]
+            if before[0] + worth > best[left][0]:
+                best[left] = (before[0] + worth, (*before[1], at))
+    return [fitting[at][0] for at in best[-1][1]]

@@ -1,0 +1,306 @@
+"""`recall(connection, index, query) -> Pack`: the way out of memory for one message.
+
+Looked for by words, subjects, meanings and links; filtered, each reason counted; valued by one function; without
+repeats; packed by value for the tokens. Reads O(k) rows: k is bounded by the policy, never by the size of memory.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from zoneinfo import ZoneInfo
+
+from kenobot.cognitive import store, value, value_store
+from kenobot.cognitive.graph.spread import Activation, spread
+from kenobot.cognitive.policies.recall import RecallPolicy
+from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.reach import Reach, scopes_of
+from kenobot.cognitive.recall import load, postings, rows
+from kenobot.cognitive.recall.candidates import Found, Mentioned, Sought, by_words, mentioned, sought
+from kenobot.cognitive.recall.excerpts import excerpts
+from kenobot.cognitive.recall.filters import Sieve, is_on_show
+from kenobot.cognitive.recall.index import Index
+from kenobot.cognitive.recall.need import need
+from kenobot.cognitive.recall.pack import Edge, Memory, Pack, Way, choose, heading_of, level_of, line_of, shortened
+from kenobot.cognitive.recall.score import Features, Score, diverse, feedback_delta, fuse, score
+from kenobot.cognitive.store import Record
+from kenobot.cognitive.text.words import words
+from kenobot.db import Connection
+from kenobot.ports import chat_scope
+from kenobot.tokens import clip, estimate
+
+_UTC = ZoneInfo("UTC")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What to recall, for whom, and within how many tokens.
+
+    text: the message. before: what was said before it. reach: whose memory. session: the chat that asks; its scratchpad
+    and profile come along when `whole`. budget, limit: 0 leaves them to the policy. as_of: what was known then instead
+    of now. dense: how near each record's meaning is, 0 to 1, as a search by vectors found it. least: trusts that may be
+    shown, None for all. shown: what the prompt shows already. from_message: the first message that it shows.
+    always: look also where the message calls for nothing.
+    """
+
+    text: str
+    reach: Reach
+    now: datetime
+    zone: ZoneInfo = _UTC
+    session: str = ""
+    before: str = ""
+    budget: int = 0
+    limit: int = 0
+    as_of: datetime | None = None
+    dense: Mapping[int, float] = field(default_factory=dict)
+    least: frozenset[str] | None = None
+    shown: str = ""
+    from_message: int | None = None
+    whole: bool = False
+    always: bool = False
+    policy: Policy = DEFAULT
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What words and names led to, before anything is read of it."""
+
+    records: Sequence[Found] = ()
+    mentioned: Mentioned = field(default_factory=Mentioned)
+    scopes: Sequence[str] = ()
+
+
+def recall(connection: Connection, index: Index, query: Query) -> Pack:
+    """What is remembered for a message. Brings the index up to date first, so that what was just said is found."""
+    policy = query.policy.recall
+    wanted = "full" if query.always else need(query.text)
+    pad, profile, room = _standing(connection, query, policy)
+    bare = Pack(need=wanted, scratchpad=pad, profile=profile, budget=_budget(query, policy))
+    if wanted == "no_recall":
+        return bare
+    if wanted == "minimal":
+        room, query = int(room * policy.minimal), replace(query, limit=_less(query, policy))
+    index.catch_up(connection)
+    looked_for = sought(query.text, query.before, policy)
+    found = index.read(partial(_search, query=query, looked_for=looked_for), _Search())
+    sieve = Sieve(query.reach, query.now, query.policy, query.as_of, query.least, query.shown)
+    ranked = _ranked(connection, query, found, sieve)
+    memories = _packed(ranked, query, sieve, room)
+    best = max((memory.relevance for memory in ranked), default=0.0)
+    quoted = []
+    if best < policy.strong:
+        left = room - sum(memory.tokens for memory in memories)
+        turns: list[Found] = index.read(partial(_turns, query=query, looked_for=looked_for), [])
+        told = partial(_told, index)
+        quoted = excerpts(connection, turns, sieve, told, query.from_message, left, query.zone, policy)
+    best = max([best if memories else 0.0, *(excerpt.relevance for excerpt in quoted)])
+    return replace(
+        bare,
+        level=level_of(best, policy),
+        score=best,
+        memories=tuple(memories),
+        excerpts=tuple(quoted),
+        looked_for=tuple(word.stems[0] for word in looked_for.words),
+        subjects=tuple(sorted(found.mentioned.subjects | ({"owner"} if found.mentioned.speaker else set()))),
+        dropped=sieve.counts(),
+    )
+
+
+def near(connection: Connection, index: Index, text: str, reach: Reach, limit: int) -> list[int]:
+    """The live records within `reach` that share most words with `text`, best first: to find what a person means."""
+    index.catch_up(connection)
+    policy = DEFAULT.recall
+    work = partial(by_words, scopes=scopes_of(reach), kinds=("record",), query=sought(text, "", policy), policy=policy)
+    found: list[Found] = index.read(work, [])
+    known = store.by_ids(connection, [each.number for each in found[: 2 * limit]], reach)
+    return [each.number for each in found if each.number in known and known[each.number].status == "active"][:limit]
+
+
+# ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _search(index: Connection, *, query: Query, looked_for: Sought) -> _Search:
+    policy, scopes = query.policy.recall, scopes_of(query.reach)
+    records = by_words(index, scopes, ("record",) if query.as_of is None else ("record", "past"), looked_for, policy)
+    known = scopes if scopes is not None else sorted({room.scope for room in postings.rooms_by_id(index)})
+    return _Search(records, mentioned(index, scopes, looked_for), known)
+
+
+def _turns(index: Connection, *, query: Query, looked_for: Sought) -> list[Found]:
+    return by_words(index, scopes_of(query.reach), ("turn",), looked_for, query.policy.recall)
+
+
+def _told(index: Index, inboxes: Sequence[int]) -> Mapping[int, Sequence[int]]:
+    return index.read(partial(postings.told_by, inboxes=inboxes), {})
+
+
+def _ranked(connection: Connection, query: Query, found: _Search, sieve: Sieve) -> list[Memory]:
+    """The memories that may be shown, best first, with the neighbours of the best among them."""
+    policy = query.policy.recall
+    matched = {each.number: each for each in found.records[: policy.read]}
+    subjects = sorted(found.mentioned.subjects - {"owner", ""})
+    by_name = rows.about(connection, found.scopes, subjects, policy.subjects) if query.as_of is None else []
+    meant = sorted(query.dense, key=lambda number: -query.dense[number])[: policy.read]
+    records = sieve.records(connection, list(dict.fromkeys([*matched, *by_name, *meant])))
+    value_of = _Valuer(connection, query, found.mentioned, list(records))
+    named = set(by_name)
+    memories = []
+    for number, record in records.items():
+        hit, dense = matched.get(number), query.dense.get(number)
+        relevance = fuse(hit.relevance if hit else 0.0, dense)
+        ways: list[Way] = [*(["words"] if hit else []), *(["meaning"] if dense is not None else [])]  # type: ignore[list-item]
+        if number in named or record.subject in subjects:
+            relevance = max(relevance, policy.mention)
+            ways.append("subject")
+        if relevance < policy.floor:
+            sieve.dropped["irrelevant"] += 1
+            continue
+        memory = value_of(record, relevance, tuple(ways))
+        memories.append(replace(memory, matched=hit.matched, terms=hit.terms) if hit else memory)
+    memories.sort(key=lambda memory: (-memory.score.value, -memory.record.id))
+    return _with_neighbours(connection, query, memories, sieve, value_of)
+
+
+class _Valuer:
+    """Values records for one message; what people said of them is read once."""
+
+    def __init__(self, connection: Connection, query: Query, spoken_of: Mentioned, ids: Sequence[int]) -> None:
+        self._query = query
+        self._spoken_of = spoken_of
+        self._opinions = value_store.opinions(connection, ids)
+        self._at = query.as_of or query.now
+
+    def __call__(self, record: Record, relevance: float, ways: tuple[Way, ...]) -> Memory:
+        policy = self._query.policy
+        effective = value.strength(record, self._at, policy.value)
+        opinion = self._opinions.get(record.id, value.NO_OPINION)
+        valued = score(
+            Features(
+                relevance=relevance,
+                importance=record.importance,
+                idle=value.days_since(self._at, record.last_used, record.last_seen, record.created),
+                stability=record.stability,
+                mentioned=self._spoken_of.boosts(record.subject),
+                category=record.category,
+                lifecycle=record.lifecycle,
+                verification=record.verification,
+                confidence=value.clamp(record.confidence),
+                effective=effective,
+                feedback=feedback_delta(opinion.up, opinion.down, policy.recall),
+            ),
+            policy.recall,
+        )
+        return Memory(record, valued, relevance, ways, effective=effective)
+
+    def linked(self, record: Record, parent: Memory, found: Activation) -> Memory:
+        """A neighbour of `parent`: worth a part of it, less with every step and every doubt about the links."""
+        share = 1.0
+        for step in found.path:
+            share *= self._query.policy.recall.neighbour * step.confidence
+        path = tuple(Edge(step.src, step.dst, step.type, step.confidence) for step in found.path)
+        valued = Score(parent.score.value * share, {"neighbour": parent.score.value * share})
+        effective = value.strength(record, self._at, self._query.policy.value)
+        return Memory(record, valued, parent.relevance * share, ("link",), (), path, effective)
+
+
+def _with_neighbours(
+    connection: Connection, query: Query, memories: list[Memory], sieve: Sieve, value_of: _Valuer
+) -> list[Memory]:
+    """`memories`, and what links lead to from the best of them, worth a part of what it hangs on."""
+    policy = query.policy.recall
+    parents = {memory.record.id: memory for memory in memories[: policy.parents]}
+    if not parents or query.as_of is not None:
+        return memories
+    seeds = {number: memory.score.value for number, memory in parents.items()}
+    reached = spread(connection, seeds, query.reach, query.policy.graph, at=query.now)
+    known = {memory.record.id: memory for memory in memories}
+    fresh = [number for number in reached if number not in known][: policy.read]
+    for number, record in sieve.records(connection, fresh).items():
+        activation = reached[number]
+        memories.append(value_of.linked(record, parents[activation.seed], activation))
+    memories.sort(key=lambda memory: (-memory.score.value, -memory.record.id))
+    return memories
+
+
+# ── packing ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _budget(query: Query, policy: RecallPolicy) -> int:
+    return query.budget or policy.budget
+
+
+def _less(query: Query, policy: RecallPolicy) -> int:
+    return max(1, int((query.limit or policy.limit) * policy.minimal))
+
+
+def _standing(connection: Connection, query: Query, policy: RecallPolicy) -> tuple[str, str, int]:
+    """The scratchpad, the profile, and how much room they leave: the profile has no more than its own small cap."""
+    room = _budget(query, policy)
+    if not (query.whole and query.session):
+        return "", "", room
+    here = chat_scope(query.session)
+    if here not in (scopes_of(query.reach) or (here,)):
+        return "", "", room
+    pad = load.working(connection, here, query.policy)
+    record = store.slot(connection, here, "profile", "context")
+    scratch = _fitted(pad.text, room // 2) if pad is not None else ""
+    profile = _fitted(load.show(record, indent=""), min(policy.profile_tokens, room // 4)) if record else ""
+    return scratch, profile, room - sum(estimate(text) for text in (scratch, profile) if text)
+
+
+def _fitted(text: str, room: int) -> str:
+    return clip(text, room) if room > 1 else ""
+
+
+def _packed(ranked: Sequence[Memory], query: Query, sieve: Sieve, room: int) -> list[Memory]:
+    """What is shown, best first: no repeats, places kept for neighbours, and never more than fits."""
+    policy = query.policy.recall
+    limit = query.limit or policy.limit
+    new: list[Memory] = []
+    for memory in ranked:
+        if is_on_show(load.show(memory.record), query.shown):
+            sieve.dropped["on show already"] += 1
+        else:
+            new.append(memory)
+    new = new[: 2 * limit] + [memory for memory in new[2 * limit :] if memory.path][: policy.reserved]
+    held = [memory.terms or frozenset(words(memory.record.text)) for memory in new]
+    order = diverse(
+        [(memory.score.value, said) for memory, said in zip(new, held, strict=True)], policy.diversity, limit
+    )
+    picked = [_lined(memory, query) for memory in _with_reserved([new[at] for at in order], limit, policy.reserved)]
+    if picked and room > 1 and picked[0].tokens > room:
+        subject = picked[0].record.subject
+        line = shortened(picked[0].line, room - _tokens("", subject))
+        picked[0] = replace(picked[0], line=line, tokens=_tokens(line, subject))
+    chosen = choose([(memory, memory.score.value, memory.tokens) for memory in picked], room)
+    sieve.dropped["no room"] += len(ranked) - sieve.dropped["on show already"] - len(chosen)
+    return sorted(chosen, key=lambda memory: (-memory.score.value, -memory.record.id))
+
+
+def _lined(memory: Memory, query: Query) -> Memory:
+    """`memory` with the line that shows it; its tokens cover the heading that it may need."""
+    line = line_of(memory.record, memory.effective, query.zone)
+    return replace(memory, line=line, tokens=_tokens(line, memory.record.subject))
+
+
+def _tokens(line: str, subject: str) -> int:
+    return estimate(f"{heading_of(subject)}\n{line}\n")
+
+
+def _with_reserved(ordered: Sequence[Memory], limit: int, reserved: int) -> list[Memory]:
+    """The first `limit` of `ordered`, where a few neighbours are never crowded out by what was found directly."""
+    kept = list(ordered[:limit])
+    linked = [memory for memory in ordered if memory.path][: min(reserved, limit // 4 or (limit > 1))]
+    for memory in linked:
+        if memory not in kept:
+            crowd = [at for at, other in enumerate(kept) if not other.path]
+            if not crowd:
+                break
+            kept.pop(crowd[-1])
+            kept.append(memory)
+    return kept
+
+
+def records_of(pack: Pack) -> list[int]:
+    """The records that a pack shows."""
+    return [memory.record.id for memory in pack.memories]

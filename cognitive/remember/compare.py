@@ -1,0 +1,159 @@
+"""What memory already holds that says the same as a draft, or something against it.
+
+Looked up and read again inside the transaction that decides: what somebody saw before may have changed since.
+"""
+
+from dataclasses import dataclass
+
+from kenobot.cognitive import store
+from kenobot.cognitive.policies.admit import AdmitPolicy
+from kenobot.cognitive.remember import frames, lookup
+from kenobot.cognitive.remember.bands import Nearness, band_of
+from kenobot.cognitive.remember.draft import Draft
+from kenobot.cognitive.remember.entities import name_of, same_value, within_value
+from kenobot.cognitive.remember.meaning import relation, vetoes
+from kenobot.cognitive.remember.supersede import Dispute, contradict, replace_value
+from kenobot.cognitive.store import Record
+from kenobot.db import Connection
+from kenobot.ports import Relation
+
+# A person can have several of these at a time: another one takes no place.
+_SEVERAL = frozenset(
+    "due date time when deadline day place like dislike love hate hobby interest skill language pet dog cat friend "
+    "child son daughter brother sister allergy allergic-to food drink tool uses owns has knows speaks visited event "
+    "action topic project note detail reason via with alias aliases nickname fecha hora plazo dia lugar gusto aficion "
+    "habilidad idioma mascota perro gato amigo amiga hijo hija hermano hermana alergia comida bebida apodo".split()
+)
+_HAPPENS = frozenset({"commitment", "moment", "event", "action"})
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What was found. same: the record that the draft repeats; later: one that already says what came after it."""
+
+    same: Record | None = None
+    disputes: tuple[Dispute, ...] = ()
+    related: tuple[tuple[Record, float], ...] = ()
+    later: Record | None = None
+
+
+def compare(
+    connection: Connection, made: Draft, policy: AdmitPolicy, near: Nearness | None, but: int | None = None
+) -> Findings:
+    """Hold a draft against its neighbours, `but` left out.
+
+    Only notes can be repeated in other words, or speak against each other. What a person typed stands as they typed it.
+    """
+    neighbours = _neighbours(connection, made, policy, near)
+    if made.form != "note":
+        return Findings(related=_related(neighbours, policy))
+    verdicts = {verdict.record: verdict.relation for verdict in made.candidate.verdicts}
+    outdated = [pair for pair in _outdated(connection, made, verdicts) if pair[0].id != but]
+    later = next((record for record, _ in outdated if record.valid_from > made.told and not made.own_word), None)
+    if later is not None:
+        return Findings(later=later)
+    disputes = {record.id: replace_value(made, record, names, policy) for record, names in outdated}
+    same: Record | None = None
+    rest: list[tuple[Record, float]] = []
+    for record, nearness, measured in _with_read(connection, made, neighbours, verdicts):
+        if record.id in disputes or record.id == but:
+            continue
+        found = _judge(made, record, nearness, measured, verdicts.get(record.id), policy)
+        if found == "contradiction":
+            disputes[record.id] = contradict(made, record, policy)
+        elif found == "repeat" and same is None and made.candidate.source != "edit":
+            same = record
+        else:
+            rest.append((record, nearness))
+    return Findings(same, tuple(disputes.values()), _related(rest, policy))
+
+
+def _judge(
+    made: Draft, record: Record, nearness: float, measured: bool, verdict: Relation | None, policy: AdmitPolicy
+) -> Relation:
+    """How a draft relates to one record. The word of somebody who read both counts, but a veto counts more."""
+    if record.form != "note":
+        return "independent"
+    if verdict == "repeat" and not vetoes(record.text, made.text, read=True):
+        return "repeat"
+    if verdict in ("contradiction", "independent"):
+        return verdict
+    if _same_frame(made, record):
+        return "repeat"
+    band = band_of(nearness, policy)
+    if band == "apart":
+        return "independent"
+    if band == "repeat" and measured and not vetoes(record.text, made.text, read=False):
+        return "repeat"
+    return relation(record.text, made.text)
+
+
+def _same_frame(made: Draft, record: Record) -> bool:
+    """Whether both are plain statements of the same one thing, in whatever words or language."""
+    told = {name_of(name): value for name, value in made.attributes.items()}
+    said = {name_of(name): value for name, value in record.attributes.items() if name != "by"}
+    if len(told) != 1 or told.keys() != said.keys():
+        return False
+    return all(same_value(said[name], told[name]) for name in told) and _is_plain(record.text) and _is_plain(made.text)
+
+
+def _is_plain(text: str) -> bool:
+    return frames.read(text) is not None
+
+
+def _outdated(
+    connection: Connection, made: Draft, verdicts: dict[int, Relation]
+) -> list[tuple[Record, tuple[str, ...]]]:
+    """Notes that give the draft's subject another value for what there is one of, with the names of that."""
+    if made.category in _HAPPENS:
+        return []
+    found: dict[int, tuple[Record, list[str]]] = {}
+    for name, value in made.attributes.items():
+        plain = name_of(name)
+        if plain in _SEVERAL or plain.removesuffix("s") in _SEVERAL:
+            continue
+        for record in lookup.with_attribute(connection, made.scope, made.subject, name):
+            said = next((held for known, held in record.attributes.items() if name_of(known) == plain), None)
+            exempt = record.form != "note" or record.category in _HAPPENS or verdicts.get(record.id) == "independent"
+            if said is None or exempt or within_value(said, value):
+                continue
+            found.setdefault(record.id, (record, []))[1].append(name)
+    return [(record, tuple(names)) for record, names in found.values()]
+
+
+def _neighbours(
+    connection: Connection, made: Draft, policy: AdmitPolicy, near: Nearness | None
+) -> dict[int, tuple[Record, float, bool]]:
+    """Neighbours by id: the record, its similarity, and whether that was measured by meaning."""
+    by_words = lookup.neighbours(connection, made.scope, made.subject, made.text, policy.neighbours)
+    found = {record.id: (record, likeness, False) for record, likeness in by_words}
+    if near is None:
+        return found
+    cosines = near(connection, made.scope, made.subject, made.text, policy.neighbours)
+    for number, record in store.by_ids(connection, list(cosines), (made.scope,)).items():
+        if record.status == "active" and record.subject == made.subject and record.form in ("note", "episode"):
+            found[number] = (record, cosines[number], True)
+    return dict(sorted(found.items(), key=lambda item: (-item[1][1], -item[0])))
+
+
+def _with_read(
+    connection: Connection,
+    made: Draft,
+    neighbours: dict[int, tuple[Record, float, bool]],
+    verdicts: dict[int, Relation],
+) -> list[tuple[Record, float, bool]]:
+    """The neighbours, and before them what somebody read who was shown it, if it still lives and is about the same."""
+    read = store.by_ids(connection, [number for number in verdicts if number not in neighbours], (made.scope,))
+    known = [
+        (record, 0.0, False)
+        for record in read.values()
+        if record.status == "active" and record.subject == made.subject and record.form == "note"
+    ]
+    return [*known, *neighbours.values()]
+
+
+def _related(
+    found: dict[int, tuple[Record, float, bool]] | list[tuple[Record, float]], policy: AdmitPolicy
+) -> tuple[tuple[Record, float], ...]:
+    pairs = found if isinstance(found, list) else [(record, nearness) for record, nearness, _ in found.values()]
+    return tuple((record, nearness) for record, nearness in pairs if nearness >= policy.related)[: policy.links]

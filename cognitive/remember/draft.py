@@ -1,0 +1,212 @@
+"""A candidate made ready: everything that a record of it would say, decided before memory is compared with it."""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from kenobot import secrets
+from kenobot.cognitive import admit_store, lifecycle, store
+from kenobot.cognitive.extract.dates import day_named
+from kenobot.cognitive.keys import key_of
+from kenobot.cognitive.remember import frames, lookup
+from kenobot.cognitive.remember.actions import Action, Eligibility, Origin
+from kenobot.cognitive.remember.entities import OWNER_SUBJECT, attribute_line, subject_of
+from kenobot.cognitive.remember.importance import importance
+from kenobot.cognitive.remember.kind import Kind, kind_of, tier_of
+from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.text.tongue import tongue
+from kenobot.cognitive.text.words import fold
+from kenobot.db import Connection
+from kenobot.ports import Candidate, Form, Source, Trust
+
+FACTS: tuple[Form, ...] = ("note", "episode")
+_UNTRUSTED = ("forward", "tool")
+_OWN_SOURCES = ("command", "edit")
+_ORIGINS: dict[Source, Origin] = {
+    "tag": "manual",
+    "edit": "manual",
+    "command": "manual",
+    "extraction": "extraction",
+    "sleep": "consolidation",
+    "import": "replay",
+}
+_MOST_TAGS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What would be written. told: when it was said, as the database keeps times; evidence: the turns that said it."""
+
+    candidate: Candidate
+    text: str
+    key: str
+    form: Form
+    category: str
+    subject: str
+    attributes: dict[str, str]
+    tags: tuple[str, ...]
+    confidence: float
+    importance: float
+    evidence: tuple[int, ...]
+    expires: str | None
+    tier: str
+    told: str
+
+    @property
+    def scope(self) -> str:
+        return self.candidate.scope
+
+    @property
+    def trust(self) -> Trust:
+        return self.candidate.trust
+
+    @property
+    def own_word(self) -> bool:
+        """Whether its owner ordered it or wrote it with their own hands."""
+        return self.candidate.source in _OWN_SOURCES and self.trust == "owner"
+
+    @property
+    def eligibility(self) -> Eligibility:
+        return Eligibility(self.confidence, "candidate", self.importance, _ORIGINS[self.candidate.source])
+
+
+def secret_in(candidate: Candidate, text: str) -> str | None:
+    """The kind of secret that a candidate holds, in whatever part of it; None when there is none."""
+    parts = (text, candidate.subject, attribute_line(candidate.attributes), *candidate.tags)
+    return next((kind for part in parts if (kind := secrets.find(part)) is not None), None)
+
+
+def draft(connection: Connection, candidate: Candidate, text: str, occasion: Occasion) -> Draft:
+    """Decide what a record of `candidate` would say. text: its words, cleaned. Reads a few rows, writes none."""
+    policy, trust = occasion.policy, candidate.trust
+    evidence = _evidence(candidate, occasion)
+    told = _told(connection, candidate, evidence, occasion)
+    subject, attributes = _about(connection, candidate, text, told, occasion)
+    # Preferences are shown as they stand; what others wrote is not one, but something to quote.
+    category = "fact" if candidate.category == "preference" and trust in _UNTRUSTED else candidate.category
+    confidence = policy.confidence[trust] if candidate.confidence is None else candidate.confidence
+    if trust != "owner":
+        confidence = min(confidence, policy.confidence[trust])
+    expires = candidate.expires
+    if expires is None and tier_of(confidence, policy.admit) == "speculative":
+        expires = occasion.at + timedelta(days=policy.admit.speculative_days)
+    return Draft(
+        candidate=candidate,
+        text=text,
+        key=key_of(text),
+        form=_form(candidate, text, category, attributes),
+        category=category,
+        subject=subject,
+        attributes=attributes,
+        tags=tuple(dict.fromkeys(tag.strip() for tag in candidate.tags if tag.strip()))[:_MOST_TAGS],
+        confidence=max(0.0, min(1.0, confidence)),
+        importance=importance(text, category, candidate.tags) if candidate.importance is None else candidate.importance,
+        evidence=evidence,
+        expires=store.stamp(expires) if expires is not None else None,
+        tier="daily" if trust in _UNTRUSTED else candidate.tier,
+        told=told,
+    )
+
+
+def write(connection: Connection, made: Draft, occasion: Occasion, confidence: float) -> int:
+    """Insert the record of a draft, of which `confidence` is believed; returns its id. `changed` is still to be set."""
+    now, candidate = store.stamp(occasion.at), made.candidate
+    standing = lifecycle.at_birth(candidate.source, made.trust, confidence, occasion.policy.value)
+    confirmed = now if standing.verification == "user_confirmed" else None
+    row: dict[str, str | int | float | None] = {
+        "form": made.form,
+        "category": made.category,
+        "scope": made.scope,
+        "subject": made.subject,
+        "text": made.text,
+        "attrs": attrs_of(made.attributes, occasion.by if made.trust == "guest" else ""),
+        "tags": json.dumps(made.tags, ensure_ascii=False),
+        "lang": tongue(made.text),
+        "source": candidate.source,
+        "trust": made.trust,
+        "confidence": confidence,
+        "importance": made.importance,
+        "stability": occasion.policy.stability,
+        "lifecycle": standing.state,
+        "verification": standing.verification,
+        "policy_class": standing.policy_class,
+        "tier": made.tier,
+        "valid_from": made.told,
+        "created": made.told,
+        "updated": now,
+        "last_seen": now,
+        "confirmed": confirmed,
+        "expires": made.expires,
+        "day": occasion.day,
+        "key": made.key,
+        "evidence": json.dumps(made.evidence),
+        "changed": 0,
+    }
+    record = admit_store.insert(connection, row)
+    lookup.file(connection, record, made.scope)
+    return record
+
+
+def attrs_of(attributes: dict[str, str], by: str) -> str:
+    """What is kept of a record beside its columns, as JSON. by: what the guest who said it is called."""
+    kept = {name: value for name, value in attributes.items() if name != "by"}
+    return json.dumps({**kept, "by": by} if by else kept, ensure_ascii=False)
+
+
+def _evidence(candidate: Candidate, occasion: Occasion) -> tuple[int, ...]:
+    own = () if occasion.evidence is None else (occasion.evidence,)
+    return tuple(sorted({*candidate.evidence, *own}))
+
+
+def _told(connection: Connection, candidate: Candidate, evidence: tuple[int, ...], occasion: Occasion) -> str:
+    """When it was said: of what was read out of earlier turns, when the last of them came in."""
+    if occasion.told is not None:
+        return store.stamp(occasion.told)
+    if candidate.source in ("extraction", "import", "sleep"):
+        heard = admit_store.heard(connection, evidence)
+        if heard and len(heard) == len(evidence):
+            return min(max(heard.values()), store.stamp(occasion.at))
+    return store.stamp(occasion.at)
+
+
+def _about(
+    connection: Connection, candidate: Candidate, text: str, told: str, occasion: Occasion
+) -> tuple[str, dict[str, str]]:
+    """Whom it is about, and what it says of them by name; read out of the text where nobody has said."""
+    attributes = {name.strip(): value.strip() for name, value in candidate.attributes if name.strip() and value.strip()}
+    subject = candidate.subject
+    if candidate.form == "note" and not attributes and candidate.trust not in _UNTRUSTED:
+        frame = frames.read(text)
+        if frame is not None and (not subject or not frame.subject or subject_of(subject) == subject_of(frame.subject)):
+            subject, attributes = subject or frame.subject, {frame.attribute: frame.value}
+    if candidate.category == "commitment" and "due" not in attributes:
+        due = day_named(fold(text), datetime.fromisoformat(told).date())
+        if due is not None:
+            attributes["due"] = due.isoformat()
+    plain = subject_of(subject)
+    if plain != OWNER_SUBJECT:
+        plain = lookup.called(connection, candidate.scope, plain) or plain
+    return plain, attributes
+
+
+def _form(candidate: Candidate, text: str, category: str, attributes: dict[str, str]) -> Form:
+    """Who tags or types a fact says what kind it is; of what was read out of a conversation the words tell.
+
+    What gives an attribute a value, or speaks for or against a note, is a note itself.
+    """
+    if candidate.form in ("note", "episode"):
+        default: Kind = candidate.form
+    else:
+        return candidate.form
+    wish: dict[str, Form] = {"store_note": "note", "update_note": "note", "store_episode": "episode"}
+    if candidate.action in wish:
+        return wish[candidate.action]
+    if candidate.source != "extraction":
+        return candidate.form
+    speaks = any(verdict.relation != "independent" for verdict in candidate.verdicts)
+    return "note" if speaks or attributes.keys() - {"due"} else kind_of(text, category, candidate.tags, default)
+
+
+def action_of(made: Draft) -> Action:
+    """What is asked for when nobody says what: to store it as what it is."""
+    return "store_episode" if made.form == "episode" else "store_note"

@@ -1,0 +1,73 @@
+"""How much something matters, from 0 to 1, told by its kind and its words.
+
+A hint where nobody who read it has said: it orders and decays, and never decides whether something is kept. It asks
+what a statement says, not how long it is, in Spanish and English.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+from kenobot.cognitive.policies.admit import AdmitPolicy
+from kenobot.cognitive.text.words import fold, words
+
+Level = Literal["trivial", "low", "normal", "high", "critical"]
+
+_PLAIN = 0.5
+_KINDS = {
+    "correction": 0.2,
+    "principle": 0.15,
+    "commitment": 0.15,
+    "preference": 0.1,
+    "relationship": 0.1,
+    "decision": 0.08,
+    "skill": 0.05,
+    "entity": 0.05,
+}
+_TAGS = {"critical": 0.3, "important": 0.2, "urgent": 0.2, "importante": 0.2, "urgente": 0.2, "security": 0.15}
+_SIGNS: tuple[tuple[float, re.Pattern[str]], ...] = (
+    # Who somebody is, and what may harm them.
+    (0.4, re.compile(r"\b(?:allerg|anaphyla|epilep|diabet|alergi|emergency|emergencia)\w*")),
+    (
+        0.25,
+        re.compile(
+            r"\b(?:my name is|i am called|i live in|i work (?:at|for)|born (?:on|in)|birthday|me llamo|mi nombre es|"
+            r"vivo en|trabajo (?:en|para)|naci (?:el|en)|cumpleanos|nombre es|se llama|lives in|works (?:at|for)|"
+            r"vive en|trabaja (?:en|para)|married|casad[oa])\b"
+        ),
+    ),
+    (0.2, re.compile(r"\b(?:decided|chose|agreed|decidi\w*|elegi\w*|acorda\w*|hemos decidido|we use)\b")),
+    (0.15, re.compile(r"\b(?:always|never|must|siempre|nunca|jamas|debe|deadline|plazo|promised?|prometi\w*)\b")),
+    (0.1, re.compile(r"\b(?:prefers?|likes?|loves?|hates?|prefiere|prefiero|gusta\w*|encanta\w*|odi[ao])\b")),
+    (-0.15, re.compile(r"\b(?:maybe|perhaps|might|possibly|guess|quiza|quizas|tal vez|a lo mejor|puede que)\b")),
+)
+_EMPTY_WORDS = frozenset(
+    "hi hey hello ok okay thanks thank you yes no yep nope sure bye cool nice great lol hola vale gracias si adios "
+    "bien buenas buenos dias tardes noches perfecto genial claro good morning evening night".split()
+)
+_NOTHING = 0.1
+
+
+def importance(text: str, category: str = "fact", tags: Sequence[str] = ()) -> float:
+    """How much `text` matters. A greeting or a thank-you hardly does, unless its kind says that it is more."""
+    found = words(text[:2000])
+    if category not in _KINDS and found and all(word in _EMPTY_WORDS for word in found):
+        return _NOTHING
+    folded = fold(text[:2000])
+    signs = [weight for weight, sign in _SIGNS if sign.search(folded)]
+    risen = max([0.0, *(weight for weight in signs if weight > 0)])
+    fallen = min([0.0, *(weight for weight in signs if weight < 0)])
+    tagged = max([0.0, *(_TAGS.get(fold(tag), 0.0) for tag in tags)])
+    return min(1.0, max(_NOTHING, round(_PLAIN + risen + fallen + tagged + _KINDS.get(category, 0.0), 6)))
+
+
+def level(score: float, policy: AdmitPolicy) -> Level:
+    """The name of a score."""
+    best = max((least, name) for name, least in policy.importance.items() if score >= least)
+    return best[1]  # type: ignore[return-value]
+
+
+def at_least(one: Level, other: Level) -> bool:
+    """Whether something of level `one` matters as much as `other`, or more."""
+    order = get_args(Level)
+    return bool(order.index(one) >= order.index(other))

@@ -1,0 +1,42 @@
+"""When, where and by whom something asks to be remembered, and its words made fit to be stored."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+from kenobot.cognitive.change import Act
+from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.remember.bands import Nearness
+
+_LINE_BREAK = re.compile("\r\n|[\r\u2028\u2029\x85]")
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\U000e0000-\U000e007f]")  # the Tags block can carry a hidden text
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """When, where and by whom something asks to be remembered. `day` is the owner's calendar day, YYYY-MM-DD.
+
+    evidence: the inbox row of the turn it belongs to; a candidate that names its own turns has those besides. told:
+    when it was said, where that is not `at`: a line that a person put into an older log. by: what a guest who speaks is
+    called, as a plain name. near: tells nearness by meaning, where there is somebody who can.
+    """
+
+    at: datetime
+    day: str
+    actor: str
+    session: str = ""
+    evidence: int | None = None
+    policy: Policy = DEFAULT
+    told: datetime | None = None
+    by: str = ""
+    near: Nearness | None = None
+
+    def act(self, reason: str, part_of: int | None = None) -> Act:
+        """This occasion, as the author of a change."""
+        return Act(self.at, self.actor, reason, self.session, part_of)
+
+
+def clean(text: str, longest: int) -> str:
+    """`text` fit to be stored, bounded: of what cannot be seen only line breaks and tabs, and no lone surrogates."""
+    text = _LINE_BREAK.sub("\n", text).encode("utf-8", "replace").decode("utf-8")
+    return _UNSEEN.sub("", text).strip()[:longest].rstrip()

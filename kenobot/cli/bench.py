@@ -1,0 +1,100 @@
+"""`kenobot bench month`: whether memory keeps what it should and hides what it should, over a scripted month."""
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from kenobot.cli import asking
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kenobot.clock import Clock
+    from kenobot.month.judge import Verdict
+
+_BEGIN, _END = "<!-- month: begin -->", "<!-- month: end -->"
+_DESCRIPTION = """\
+Live through a scripted month in a folder of its own, with a scripted model: corrections, contradictions, negations,
+people with the same habits, a renamed project, C++ and C#, names in Chinese and Arabic, an emoji, restarts, an hour
+without a model, a guest and a group. Then see for each kind of fact whether what should live can be answered with, and
+what should not is hidden. No network, no key; your own home is not touched.
+"""
+
+
+def add(commands: Any, home: argparse.ArgumentParser) -> None:
+    parser = commands.add_parser(
+        "bench",
+        help="measure what memory is worth",
+        description="Measure what memory is worth, on a script that ships.",
+    )
+    parts = parser.add_subparsers(metavar="WHAT", required=True)
+    month = parts.add_parser(
+        "month",
+        help="a scripted month: what is kept, answered and hidden",
+        description=_DESCRIPTION,
+        epilog="exit codes: 0 all is as it should be · 1 something is not, and named",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    month.add_argument("--fast", action="store_true", help="with a third of the everyday notes")
+    month.add_argument("--write", metavar="FILE", help=f"put the table into FILE, between {_BEGIN} and {_END}")
+    asking.add_json(month)
+    month.set_defaults(command=bench_month)
+
+
+def bench_month(arguments: argparse.Namespace, clock: "Clock | None") -> int:
+    import logging
+
+    from kenobot.month import script
+    from kenobot.month.judge import table
+    from kenobot.month.play import play
+
+    log = logging.getLogger("kenobot")
+    level = log.level
+    log.setLevel(logging.ERROR)  # an hour without a model is part of the script
+    try:
+        verdict = play(script.load(), _command_line, fast=arguments.fast)
+    finally:
+        log.setLevel(level)
+    if arguments.json:
+        _print_json(verdict)
+    else:
+        print(table(verdict))
+    if arguments.write:
+        _write(arguments.write, table(verdict))
+    if not verdict.good:
+        print(f"kenobot: {len(verdict.failures)} things are not as they should be.", file=sys.stderr)
+    return 0 if verdict.good else 1
+
+
+def _command_line(words: "Sequence[str]", clock: "Clock") -> int:
+    from kenobot.cli import main
+
+    return main(words, clock)
+
+
+def _print_json(verdict: "Verdict") -> None:
+    from dataclasses import asdict
+
+    for row in (*verdict.rows.values(), verdict.total):
+        print(json.dumps(asdict(row), ensure_ascii=False))
+    ending = {"restarts": verdict.restarts, "readings": verdict.readings, "failures": verdict.failures}
+    print(json.dumps(ending, ensure_ascii=False))
+
+
+def _write(name: str, text: str) -> None:
+    """Put `text` between the marks of a file. Raises ConfigError when there are none."""
+    from pathlib import Path
+
+    from kenobot.errors import ConfigError
+
+    path = Path(name)
+    try:
+        held = path.read_bytes().decode("utf-8")
+        before, begin, rest = held.partition(_BEGIN)
+        _, end, after = rest.partition(_END)
+        if not begin or not end:
+            raise ConfigError(f"{name} has no place for it: write {_BEGIN} and {_END} on lines of their own.")
+        path.write_bytes(f"{before}{begin}\n{text}\n{end}{after}".encode())
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{name} cannot be written: {error}.") from error

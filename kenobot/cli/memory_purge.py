@@ -1,0 +1,101 @@
+"""What a purge says before and after, and what it does beside the database's rows: files, the index, and free pages."""
+
+import sqlite3
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kenobot.clock import Clock
+    from kenobot.cognitive.forget import Doomed
+    from kenobot.home import Home
+    from kenobot.settings import Loaded
+
+_SHORTEST = 4  # characters that tell a text from others
+_LARGEST = 5_000_000
+_ROUNDS = 10_000
+
+
+def tell_plan(doomed: "Doomed", home: "Home") -> str:
+    """What would be erased, and what would not, in plain words."""
+    from kenobot.cli.memory_home import line_of, row_of
+
+    parts = ["To be erased for good:"]
+    parts += [line_of(row_of(record)) for record in doomed.records]
+    parts.append(f"  with every earlier wording ({len(doomed.wordings)} in all), link and vector of it;")
+    if doomed.turns:
+        parts.append(
+            f"  {len(doomed.turns)} messages that told it, whole and with their answers, since nobody can tell which "
+            "of their words did;"
+        )
+    parts.append("  and its lines in the Markdown files, in the index, and in prompts.")
+    if doomed.made_of:
+        parts.append("Not erased, though made from it or repeating it; purge them too if they should go:")
+        parts += [line_of(row_of(record)) for record in doomed.made_of]
+    backups = sorted(home.backups.glob("*.db"))
+    parts.append("Not erased: what the model's provider and the chat's platform keep, and copies that you made.")
+    if backups:
+        parts.append("Backups are NOT covered and still hold it: " + ", ".join(str(path) for path in backups))
+    return "\n".join(parts)
+
+
+def erase_files(home: "Home", loaded: "Loaded", clock: "Clock | None", doomed: "Doomed") -> list[str]:
+    """Let files and index follow, and overwrite what the database's file still holds in free pages.
+
+    Returns where the words still stand, in words for a person.
+    """
+    from kenobot import erasure
+    from kenobot.cli import reading
+    from kenobot.cli.memory_home import BUSY, bring_up_to_date
+
+    running = bring_up_to_date(home, loaded, clock) is None
+    _wipe_index(home)
+    _wipe_free_pages(home)
+    with reading.database(home) as connection:
+        left = erasure.residue(connection, doomed.wordings)
+    if running:
+        return [*left, f"files for a moment: {BUSY[0].lower()}{BUSY[1:-1]}"] if left else []
+    return left + _in_files(home.memory, doomed.wordings)
+
+
+def _wipe_index(home: "Home") -> None:
+    """Take the words out of the index to the last: it may be made anew at any time."""
+    from kenobot.cognitive.recall.index import Index
+    from kenobot.db import connect
+
+    index = Index(home.index)
+    truth = connect(home.database, readonly=True)
+    try:
+        index.catch_up(truth)
+        for _ in range(_ROUNDS):
+            if not index.fill(truth):
+                break
+    finally:
+        truth.close()
+        index.close()
+
+
+def _wipe_free_pages(home: "Home") -> None:
+    """Write the database's file anew, without what was deleted from it, and empty its log."""
+    from kenobot.db import connect, translate
+
+    connection = connect(home.database)
+    try:
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except sqlite3.Error as error:
+        raise translate(error) from error
+    finally:
+        connection.close()
+
+
+def _in_files(root: Path, wordings: tuple[str, ...]) -> list[str]:
+    """Files below the memory folder that say one of `wordings`: such as people wrote, or put aside."""
+    wanted = [text for text in wordings if len(text) >= _SHORTEST]
+    found = []
+    for path in sorted(root.rglob("*")):
+        if not path.is_file() or path.is_symlink() or path.stat().st_size > _LARGEST:
+            continue
+        held = path.read_bytes().decode("utf-8", "replace")
+        if any(text in held for text in wanted):
+            found.append(str(path))
+    return found

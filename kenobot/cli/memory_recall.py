@@ -1,0 +1,240 @@
+"""`kenobot memory recall`, `context` and `stats`: what comes out of memory, and how it is doing. Read-only."""
+
+import argparse
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from kenobot.cli import asking
+from kenobot.cli.memory_home import add_as_of, add_scope, clock_of, example, home_of, reach_of
+
+_NO_CHAT = "chat:none"
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kenobot.clock import Clock
+    from kenobot.cognitive.recall.pack import Pack
+    from kenobot.db import Connection
+    from kenobot.home import Home
+
+
+def add(parts: Any, home: argparse.ArgumentParser) -> None:
+    found = parts.add_parser(
+        "recall",
+        parents=[home],
+        help="what would be recalled for a message, and why",
+        description="What would be recalled for a message, with the X-ray: why each memory was chosen, of what its "
+        "score is made, and what was left out. Nothing counts as used by this.",
+        **example("kenobot memory recall where do I live?", "kenobot memory recall --as-of 2026-03-01 my job"),
+    )
+    found.add_argument("text", metavar="TEXT", nargs="+", help="the message")
+    found.add_argument("--limit", type=asking.count, default=12, metavar="N", help="at most N memories (12)")
+    found.add_argument("--budget", type=asking.count, default=1200, metavar="TOKENS", help="at most so long (1200)")
+    add_scope(found)
+    add_as_of(found)
+    found.add_argument("--markdown", action="store_true", help="the X-ray as Markdown")
+    asking.add_json(found)
+    found.set_defaults(command=recall)
+    prompt = parts.add_parser(
+        "context",
+        parents=[home],
+        help="what a prompt would hold of memory",
+        description="What a prompt of the owner's would hold of memory: with a message what is recalled for it, "
+        "without one what every conversation begins with.",
+        **example("kenobot memory context", "kenobot memory context what is my address?"),
+    )
+    prompt.add_argument("text", metavar="TEXT", nargs="*", help="the message")
+    prompt.add_argument("--budget", type=asking.count, metavar="TOKENS", help="at most so long (as the settings say)")
+    add_scope(prompt)
+    asking.add_json(prompt)
+    prompt.set_defaults(command=context)
+    figures = parts.add_parser(
+        "stats",
+        parents=[home],
+        help="how much there is, what waits, what it takes",
+        description="How many memories there are, what waits to be read or indexed, and what it takes on disk.",
+        **example("kenobot memory stats", "kenobot memory stats --json"),
+    )
+    add_scope(figures)
+    asking.add_json(figures)
+    figures.set_defaults(command=stats)
+
+
+def recall(arguments: argparse.Namespace, clock: "Clock | None") -> int:
+    from kenobot.cli import reading
+    from kenobot.cognitive.recall import xray
+
+    try:
+        pack = _recalled(arguments, clock, " ".join(arguments.text), arguments.budget, arguments.limit)
+    except reading.NothingYet as error:
+        return asking.say_no(str(error))
+    seen = xray.xray(pack)
+    if arguments.json:
+        print(json.dumps(xray.as_json(seen)))
+    elif pack.memories or pack.excerpts:
+        from kenobot.terminal import safe
+
+        print(safe(xray.as_markdown(seen) if arguments.markdown else xray.as_text(seen)))
+    if not (pack.memories or pack.excerpts):
+        return asking.NOTHING if arguments.json else asking.say_no("Nothing is remembered of that.")
+    return 0
+
+
+def context(arguments: argparse.Namespace, clock: "Clock | None") -> int:
+    from kenobot.cli import reading
+    from kenobot.terminal import safe
+
+    try:
+        text = _recalled_text(arguments, clock) if arguments.text else _loaded_text(arguments, clock)
+    except reading.NothingYet as error:
+        return asking.say_no(str(error))
+    if not text:
+        return asking.say_no("Nothing of memory would be in it.")
+    print(json.dumps({"context": text}) if arguments.json else safe(text))
+    return 0
+
+
+def _recalled_text(arguments: argparse.Namespace, clock: "Clock | None") -> str:
+    pack = _recalled(arguments, clock, " ".join(arguments.text), arguments.budget or 0, 0)
+    return "\n".join([*(item.line for item in pack.memories), *(item.line for item in pack.excerpts)])
+
+
+def _loaded_text(arguments: argparse.Namespace, clock: "Clock | None") -> str:
+    from zoneinfo import ZoneInfo
+
+    from kenobot.cli import reading
+    from kenobot.cognitive.calendar import local_day
+    from kenobot.cognitive.recall import load
+    from kenobot.settings import load as settings
+
+    home = home_of(arguments)
+    loaded = settings(home, os.environ).settings
+    zone = ZoneInfo(loaded.bot.timezone)
+    scope = arguments.scope or "owner"
+    chat = scope if scope.startswith("chat:") else _NO_CHAT
+    budget = arguments.budget or loaded.context.memory_tokens
+    day = local_day(clock_of(clock).now(), zone)
+    with reading.database(home) as connection:
+        query = load.Query((scope,), chat, day, budget, loaded.memory.recall, loaded.memory.days)
+        pack = load.Recall(zone)(connection, query)
+    return "\n\n".join(part for part in (pack.long_term, pack.recent, pack.chat, pack.context) if part)
+
+
+def _recalled(arguments: argparse.Namespace, clock: "Clock | None", text: str, budget: int, limit: int) -> "Pack":
+    from zoneinfo import ZoneInfo
+
+    from kenobot.cli import reading
+    from kenobot.cognitive.recall.index import Index
+    from kenobot.cognitive.recall.recall import Query
+    from kenobot.cognitive.recall.recall import recall as remembered
+    from kenobot.settings import load
+
+    home = home_of(arguments)
+    zone = ZoneInfo(load(home, os.environ).settings.bot.timezone)
+    as_of = asking.moment(getattr(arguments, "as_of", None), clock)
+    query = Query(
+        text,
+        reach_of(arguments),
+        clock_of(clock).now(),
+        zone,
+        budget=budget,
+        limit=limit,
+        as_of=as_of,
+        always=True,
+    )
+    index = Index(home.index)
+    try:
+        with reading.database(home) as connection:
+            connection.row_factory = None
+            connection.execute("BEGIN")
+            _filled(index, connection)
+            return remembered(connection, index, query)
+    finally:
+        index.close()
+
+
+def _filled(index: Any, connection: "Connection") -> None:
+    """Without a running bot nobody else fills the index in: a person waits for it here."""
+    index.catch_up(connection)
+    while index.fill(connection, 2000):
+        pass
+
+
+# ── figures ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def stats(arguments: argparse.Namespace, clock: "Clock | None") -> int:
+    from kenobot.cli import reading
+
+    home = home_of(arguments)
+    try:
+        with reading.database(home) as connection:
+            connection.row_factory = None
+            row = _figures(arguments, clock, home, connection)
+    except reading.NothingYet as error:
+        return asking.say_no(str(error))
+    print(json.dumps(row) if arguments.json else "\n".join(_told(row)))
+    return 0 if row["records"] or row["events"] else asking.NOTHING
+
+
+def _figures(
+    arguments: argparse.Namespace, clock: "Clock | None", home: "Home", connection: "Connection"
+) -> dict[str, Any]:
+    from zoneinfo import ZoneInfo
+
+    from kenobot.cognitive import figures
+    from kenobot.cognitive.calendar import local_day
+    from kenobot.cognitive.extract import budget, buffer
+    from kenobot.settings import load
+
+    loaded = load(home, os.environ).settings
+    day = local_day(clock_of(clock).now(), ZoneInfo(loaded.bot.timezone))
+    counted = figures.of(connection, reach_of(arguments))
+    waiting = sum(len(buffer.pending(connection, session, 10_000)) for session in buffer.sessions(connection))
+    return {
+        **counted,
+        "turns_waiting": waiting,
+        "index_lag": _lag(home, connection),
+        "embedder": "none: found by words",
+        "tokens_today": budget.spent(connection, day),
+        "disk": {
+            "database": _size(home.database),
+            "index": _size(home.index),
+            "files": sum(_size(path) for path in home.memory.rglob("*") if path.is_file()),
+        },
+    }
+
+
+def _lag(home: "Home", connection: "Connection") -> int | None:
+    """How many events and messages the index has not seen; None when there is no index yet."""
+    from kenobot.cognitive.recall.index import behind
+
+    return behind(home.index, connection) if home.index.exists() else None
+
+
+def _size(path: "Path") -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def _told(row: dict[str, Any]) -> list[str]:
+    def table(name: str) -> list[str]:
+        return [f"  {key:<28} {count:>8}" for key, count in row[name].items()]
+
+    lag = "no index yet" if row["index_lag"] is None else str(row["index_lag"])
+    lines = [f"{'memories':<30} {row['records']:>8}"]
+    for name in ("by_status", "by_scope", "by_form"):
+        lines += [f"{name.replace('_', ' ')} (live)" if name != "by_status" else "by status", *table(name)]
+    lines += [
+        f"{'mean confidence (live)':<30} {row['mean_confidence']:>8.2f}",
+        f"{'oldest':<30} {row['oldest'] or '-'}",
+        f"{'newest':<30} {row['newest'] or '-'}",
+        f"{'events':<30} {row['events']:>8}",
+        f"{'links':<30} {row['links']:>8}",
+        f"{'erased for good':<30} {row['tombstones']:>8}",
+        f"{'turns that wait to be read':<30} {row['turns_waiting']:>8}",
+        f"{'behind in the index':<30} {lag:>8}",
+        f"{'embedder':<30} {row['embedder']}",
+        f"{'tokens today':<30} {row['tokens_today']:>8}",
+    ]
+    return [*lines, *(f"{name + ' (bytes)':<30} {size:>12}" for name, size in row["disk"].items())]

@@ -1,0 +1,334 @@
+"""The background worker that reads turns for memories, after their replies have left.
+
+One batch at a time. What it works on are rows behind a cursor (`kenobot.cognitive.extract.buffer`), so it may be killed
+anywhere: each turn is then either read, and what it gave written once, or still waiting. It is woken when a reply has
+left, when it is started, and by a timer, which makes old turns due and tries again after an outage.
+"""
+
+import asyncio
+import logging
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from zoneinfo import ZoneInfo
+
+from kenobot.bus import Bus
+from kenobot.clock import Clock
+from kenobot.cognitive import store
+from kenobot.cognitive.calendar import local_day
+from kenobot.cognitive.extract import budget, buffer, known, prompt
+from kenobot.cognitive.extract.buffer import Turn
+from kenobot.cognitive.extract.patterns import Automaton
+from kenobot.cognitive.extract.prompt import Batch
+from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.recall.index import Index
+from kenobot.cognitive.recall.recall import near
+from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.db import Connection, Database, savepoint
+from kenobot.errors import RateLimited, RemoteError, StoreError, Unavailable
+from kenobot.extracted import Reading, candidates
+from kenobot.model import Model
+from kenobot.ports import Candidate, Decision, session_id
+from kenobot.reader import Allowance, Found, OutOfTokens, Reader, Unreadable
+from kenobot.schedule import Schedule
+from kenobot.settings import Extraction as ExtractionSettings
+from kenobot.signals import (
+    CONFIG_CHANGED,
+    MEMORY_EXTRACTED,
+    MEMORY_WAITING,
+    MEMORY_WRITTEN,
+    MESSAGE_FAILED,
+    MESSAGE_OUT,
+    MESSAGE_SENT,
+    Envelope,
+)
+
+_log = logging.getLogger(__name__)
+
+_TICK_SECONDS = 20.0
+_LONGEST_ASKED = 3600.0  # seconds that a provider's own wish counts
+
+Kept = list[tuple[Candidate, Decision]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rooms:
+    """What of the house the worker works with. mark: has records written to the mirror. index: finds memories."""
+
+    database: Database
+    bus: Bus
+    clock: Clock
+    zone: ZoneInfo
+    mark: Callable[[Sequence[int]], None]
+    index: Index | None = None
+
+    @property
+    def near(self) -> known.Near:
+        """What finds the memories that a text is about."""
+        index = self.index
+        if index is None:
+            return known.by_subject
+        return lambda connection, text, reach, limit: near(connection, index, text, reach, limit)
+
+
+def extraction(settings: ExtractionSettings, rooms: Rooms, model: Model | None) -> "Extraction":
+    """The worker as it is set, which asks `model`, or nobody."""
+    policy = replace(
+        DEFAULT,
+        extract=replace(
+            DEFAULT.extract,
+            at_once=settings.at_once,
+            every_turns=settings.every_turns,
+            every_minutes=settings.every_minutes,
+        ),
+    )
+    allowance = Allowance(policy.extract, settings.daily_tokens)
+    reader = Reader(rooms.database, rooms.clock, rooms.zone, model, allowance)
+    return Extraction(rooms, reader, policy, Automaton(settings.patterns), enabled=settings.enabled)
+
+
+@dataclass(slots=True)
+class _Trouble:
+    """A session whose next turns could not be read: how often, and how many to try at a time."""
+
+    limit: int
+    failures: int = 0
+
+
+class Extraction:
+    """`start` it once. patterns: the owner's own signs that something wants to be read at once.
+
+    Not `enabled`, it does nothing: then all turns go on waiting.
+    """
+
+    def __init__(
+        self, rooms: Rooms, reader: Reader, policy: Policy, patterns: Automaton, *, enabled: bool = True
+    ) -> None:
+        self._enabled = enabled
+        self._p = rooms
+        self._reader = reader
+        self._policy = policy
+        self._patterns = patterns
+        self._task: asyncio.Task[None] | None = None
+        self._again = False
+        self._stopping = False
+        self._everywhere = True
+        self._heard: set[str] = set()
+        self._troubles: dict[str, _Trouble] = {}
+        self._failures = 0
+        self._not_before = 0.0
+        self._spent_day = ""
+
+    async def start(self, schedule: Schedule) -> None:
+        """Take up what waits; from now on hear where there are new turns, and when a reply has left, or will not."""
+        if not self._enabled:
+            return
+        self._p.bus.bell(MESSAGE_OUT, self._hear)
+        self._p.bus.bell(MESSAGE_SENT, self._wake)
+        self._p.bus.bell(MESSAGE_FAILED, self._wake)
+        schedule.every(_TICK_SECONDS, "extraction", self.tick)
+        await self.tick()
+
+    async def tick(self) -> None:
+        """Look everywhere for turns that have become due, or that could not be read before. Does not wait for it."""
+        if self._enabled:
+            self._everywhere = True
+            self._wake()
+
+    def _hear(self, envelope: Envelope) -> None:
+        self._heard.add(session_id(str(envelope.payload["channel"]), str(envelope.payload["chat"])))
+
+    def _wake(self, _: Envelope | None = None) -> None:
+        """Look for turns that are due, now or right after what is under way."""
+        self._again = True
+        if self._task is None and not self._stopping:
+            self._task = asyncio.create_task(self._run(), name="extraction")
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is under way."""
+        return self._task is None
+
+    @property
+    def noted(self) -> int:
+        """How many chats it has in mind: some have new turns, some could not be read."""
+        return len(self._heard) + len(self._troubles)
+
+    async def wait_idle(self) -> None:
+        """Return once what is due has been read, or has to wait."""
+        while self._task is not None:
+            await asyncio.wait({self._task})
+
+    async def stop(self) -> None:
+        """Leave what is under way to the next start: nothing of it is lost."""
+        self._stopping = True
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    # ── what is due ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _run(self) -> None:
+        try:
+            while self._again and not self._stopping:
+                self._again = False
+                await self._round()
+        except (OutOfTokens, RemoteError) as error:
+            await self._wait(error)
+        except StoreError as error:
+            _log.warning("turns cannot be read for memories now: %s", error)
+        except Exception:
+            _log.exception("reading turns for memories failed; the next tick tries again")
+        finally:
+            self._task = None
+
+    async def _round(self) -> None:
+        """Read what is due where something was said, or everywhere, one batch after the other."""
+        sessions, everywhere = sorted(self._heard), self._everywhere
+        self._heard, self._everywhere = set(), False
+        if self._is_resting():
+            return  # the next tick looks everywhere
+        if everywhere:
+            sessions = await self._p.database.read(buffer.sessions)
+        for session in sessions:
+            while not self._stopping and await self._advance(session):
+                pass
+
+    def _is_resting(self) -> bool:
+        """Whether no model may be asked yet: it could not be reached, or the day's tokens are used up."""
+        if not self._reader.asks:
+            return False
+        today = local_day(self._p.clock.now(), self._p.zone)
+        return self._p.clock.monotonic() < self._not_before or today == self._spent_day
+
+    async def _advance(self, session: str) -> bool:
+        """Read the next batch of a session if it is due; whether to look there again at once."""
+        turns, due = await self._p.database.read(partial(self._look, session))
+        if not due:
+            return False
+        trouble = self._troubles.get(session)
+        batch = await self._batch(session, turns, trouble.limit if trouble else len(turns))
+        try:
+            found = await self._find(batch, trouble)
+        except Unreadable as error:
+            self._note(session, len(batch.turns), error)
+            return False
+        self._failures, self._not_before = 0, 0.0
+        kept = await self._p.database.write(partial(self._keep, session, batch, found))
+        if trouble is not None and found.by == "model":
+            del self._troubles[session]
+        if kept is not None:
+            await self._tell(session, batch, found, kept)
+        return True
+
+    def _look(self, session: str, connection: Connection) -> tuple[list[Turn], bool]:
+        """The next turns that wait, and whether they are due. In a reader's thread: the signal scan takes its time."""
+        policy = self._policy.extract
+        turns = buffer.pending(connection, session, max(policy.batch_turns, policy.every_turns))
+        waiting = buffer.survey(turns, policy, self._patterns)
+        due = waiting is not None and buffer.decide(waiting, self._p.clock.now(), policy) != "keep_buffering"
+        return turns, due
+
+    async def _batch(self, session: str, turns: Sequence[Turn], limit: int) -> Batch:
+        """The turns at the head that go to one scope and into one call, and what is known in their reach."""
+        policy, room, taken = self._policy.extract, self._policy.extract.batch_tokens, list[Turn]()
+        for turn in turns[: min(limit, policy.batch_turns)]:
+            room -= prompt.size(turn, policy)
+            if taken and (turn.scope != taken[0].scope or room < 0):
+                break
+            taken.append(turn)
+        read = partial(known.memories, session=session, turns=taken, policy=policy, near=self._p.near)
+        today = self._p.clock.now().astimezone(self._p.zone).date()
+        return Batch(tuple(taken), tuple(await self._p.database.read(read)), today)
+
+    # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _find(self, batch: Batch, trouble: _Trouble | None) -> Found:
+        if all(turn.hidden for turn in batch.turns):
+            return Found((), "rules")
+        if trouble is not None and trouble.limit == 1 and trouble.failures >= self._policy.extract.unreadable:
+            trouble.failures -= 1  # the next turn gets one try
+            return self._reader.by_rules(batch)
+        return await self._reader.read(batch)
+
+    def _note(self, session: str, turns: int, error: Unreadable) -> None:
+        """Try half as many after some failures; a single turn that no model can read is left to the rules."""
+        trouble = self._troubles.setdefault(session, _Trouble(turns))
+        trouble.limit = min(trouble.limit, turns)
+        trouble.failures += 1
+        if trouble.failures >= self._policy.extract.unreadable and trouble.limit > 1:
+            trouble.limit, trouble.failures = trouble.limit // 2, 0
+        _log.warning("%d turns of %s could not be read for memories: %s", turns, session, error)
+
+    async def _wait(self, error: OutOfTokens | RemoteError) -> None:
+        """Leave the model alone for a while, longer each time; out of tokens, until the owner's next day."""
+        policy = self._policy.extract
+        first = self._failures == 0
+        if isinstance(error, OutOfTokens):
+            self._spent_day = local_day(self._p.clock.now(), self._p.zone)
+        else:
+            asked = error.retry_after if isinstance(error, RateLimited | Unavailable) else None
+            pause = min(policy.longest_pause, policy.first_pause * 2.0 ** min(self._failures, 20))
+            self._not_before = self._p.clock.monotonic() + max(pause, min(asked or 0.0, _LONGEST_ASKED))
+            self._failures += 1
+        if first or isinstance(error, OutOfTokens):
+            _log.warning("turns wait to be read for memories: %s", error)
+            await self._p.bus.fire(MEMORY_WAITING, "extraction", "", reason=type(error).__name__)
+
+    # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _keep(self, session: str, batch: Batch, found: Found, connection: Connection) -> Kept | None:
+        """What the batch gave, the cursor behind it and its price, in one transaction.
+
+        None, and only the price, when the turns are not what was read: one was erased, or another has read them.
+        """
+        at, first = self._p.clock.now(), buffer.cursor(connection, session)
+        if found.reserved:
+            budget.settle(connection, found.day, found.reserved, found.tokens)
+        if tuple(buffer.pending(connection, session, len(batch.turns))) != batch.turns:
+            return None
+        reading = Reading(session, batch, found.facts, at, self._p.zone, self._policy)
+        kept = [(candidate, _admit(connection, candidate, when)) for candidate, when in candidates(reading)]
+        buffer.move(connection, session, first, batch.turns[-1].last)
+        told: dict[str, store.Json] = {
+            "turns": len(batch.turns),
+            "up_to": batch.turns[-1].last,
+            "facts": len(found.facts),
+            "by": found.by,
+            "tokens": found.tokens,
+        }
+        store.add_event(connection, at, "extraction", "extracted", session=session, data=told)
+        return kept
+
+    async def _tell(self, session: str, batch: Batch, found: Found, kept: Kept) -> None:
+        records = [decision.record for _, decision in kept if decision.record is not None]
+        self._p.mark(records)
+        for candidate, decision in kept:
+            await self._p.bus.fire(
+                MEMORY_WRITTEN,
+                "extraction",
+                "",
+                action=decision.action,
+                reason=decision.reason,
+                record=decision.record,
+                form=candidate.form,
+                scope=candidate.scope,
+                text=candidate.text,
+            )
+        if records:
+            await self._p.bus.fire(CONFIG_CHANGED, "extraction", "", reason="memory update")
+        numbers = {"turns": len(batch.turns), "facts": len(found.facts), "kept": len(records), "tokens": found.tokens}
+        await self._p.bus.fire(MEMORY_EXTRACTED, "extraction", "", session=session, by=found.by, **numbers)
+
+
+def _admit(connection: Connection, candidate: Candidate, occasion: Occasion) -> Decision:
+    """A memory that cannot be written costs itself, not its batch. A failing disk costs the whole transaction."""
+    try:
+        with savepoint(connection, "memory"):
+            return admit(connection, candidate, occasion)
+    except Exception as error:
+        if type(error) in (sqlite3.DatabaseError, sqlite3.OperationalError):  # damaged, or failing
+            raise
+        _log.exception("a memory could not be written")
+        return Decision("discarded", f"{type(error).__name__}: {error}")

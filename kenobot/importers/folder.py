@@ -1,0 +1,129 @@
+"""Somebody else's folder, read with care: nothing outside of it, nothing huge, nothing that is no text.
+
+What is left alone is reported with the reason, never passed over in silence.
+"""
+
+import codecs
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+
+LARGEST = 5_000_000  # bytes
+MOST_FILES = 5_000
+_DEEPEST = 6
+_BOMS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A file that was read. modified: when it last changed, by the disk. note: what the reader should be told."""
+
+    path: str
+    text: str
+    modified: datetime
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A file that is there and was left alone, with the reason."""
+
+    path: str
+    why: str
+
+
+class Folder:
+    """A folder and what is below it. Paths are relative to it, with slashes."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+        self._read: set[Path] = set()
+
+    def has(self, path: str) -> bool:
+        """Whether there is something of this name, of whatever kind."""
+        return os.path.lexists(self.root / path)
+
+    def read(self, path: str) -> Text | Unread | None:
+        """The file at `path`; None when there is none, or when it is one that was read before under another name."""
+        try:
+            real = (self.root / path).resolve(strict=True)
+            if not real.is_relative_to(self.root):
+                return Unread(path, "it is a link to something outside of the folder")
+            found = real.stat()
+            if not stat.S_ISREG(found.st_mode):
+                return None if stat.S_ISDIR(found.st_mode) else Unread(path, "it is no plain file")
+            if found.st_size > LARGEST:
+                return Unread(path, f"it is larger than {LARGEST // 1_000_000} MB")
+            if real in self._read:
+                return None
+            self._read.add(real)
+            return self._text(path, real, found.st_mtime)
+        except FileNotFoundError:
+            return Unread(path, "it is a link to nothing") if self.has(path) else None
+        except (OSError, RuntimeError) as error:  # RuntimeError: links in a ring, up to Python 3.12
+            reason = error.strerror if isinstance(error, OSError) else None
+            return Unread(path, f"it cannot be read: {(reason or 'links in a ring').lower()}")
+
+    def _text(self, path: str, real: Path, modified: float) -> Text | Unread:
+        with real.open("rb") as file:
+            raw = file.read(LARGEST + 1)[:LARGEST]
+        text, note = decode(raw)
+        if text is None:
+            return Unread(path, note)
+        return Text(path, text, datetime.fromtimestamp(max(0.0, modified), UTC), note)
+
+    def files(self, under: str, *endings: str) -> Iterator[str]:
+        """The files below a folder whose names end so, folder by folder in order; hidden ones are passed over.
+
+        At most `MOST_FILES`, and none that lies deeper than six folders.
+        """
+        left = MOST_FILES
+        folders = [(under.strip("/"), 0)]
+        while folders:
+            folder, depth = folders.pop(0)
+            for name in self._names(folder):
+                path = str(PurePosixPath(folder, name)) if folder else name
+                here = self.root / path
+                if here.is_dir():
+                    if depth < _DEEPEST and not here.is_symlink():
+                        folders.append((path, depth + 1))
+                elif name.endswith(endings):
+                    if not left:
+                        return
+                    left -= 1
+                    yield path
+
+    def folders(self, under: str) -> list[str]:
+        """The names of the folders right below one, links left out."""
+        here = self.root / under
+        return [name for name in self._names(under) if (here / name).is_dir() and not (here / name).is_symlink()]
+
+    def _names(self, folder: str) -> list[str]:
+        try:
+            return sorted(item.name for item in (self.root / folder).iterdir() if not item.name.startswith("."))
+        except OSError:
+            return []
+
+
+def decode(raw: bytes) -> tuple[str | None, str]:
+    """Bytes as text, with a note when that took a guess; None and the reason when they are no text."""
+    for mark, encoding in _BOMS:
+        if raw.startswith(mark):
+            try:
+                return raw.decode(encoding), ""
+            except UnicodeDecodeError:
+                return None, f"it begins like {encoding.upper()} and is not"
+    if b"\0" in raw:
+        return None, "it is no text"
+    try:
+        return raw.decode("utf-8-sig"), ""
+    except UnicodeDecodeError:
+        return raw.decode("cp1252", "replace"), "it is not UTF-8 and was read as Windows-1252"

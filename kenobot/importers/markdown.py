@@ -1,0 +1,280 @@
+"""The memories in a Markdown file that a person or a bot wrote: one a list item, a paragraph or a row of a table.
+
+Headings say what kind of thing stands below them, in Spanish and English; template text that nobody filled in, rules,
+comments and front matter say nothing. Pure.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, time
+
+from kenobot.cognitive.text.words import fold, words
+
+_HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*#*$")
+_BULLET = re.compile(r"(?:[-*+]|\d{1,4}[.)])[ \t]+(?=\S)")
+_BOX = re.compile(r"\[([ xX])\][ \t]+")
+_RULE = re.compile(r"(?:[-*_=][ \t]*){3,}")
+_FENCE = re.compile(r"(`{3,}|~{3,})")
+_FRONT = re.compile(r"\A---[ \t]*\n(?:[^\n]*\n){0,200}?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_BOLD = re.compile(r"\*\*(?=\S)([^*\n]{1,300})\*\*|(?<!\w)__(?=\S)([^_\n]{1,300})__(?!\w)")
+_ITALIC_LINE = re.compile(r"(?:_(?!_).+(?<!_)_|\*(?!\*).+(?<!\*)\*)")
+_LABEL = re.compile(r"([^:\n]{1,60}):(?:[ \t]+(.*))?", re.DOTALL)
+_UNFILLED = re.compile(
+    r"[_*]?\((?!\d)[^()\n]*\)[_*]?|_[^_\n]*_|\*[^*\n]*\*|tbd|todo|n/?a|\.{3}|…|-|pending|pendiente|por definir|unknown",
+    re.IGNORECASE,
+)
+_ROW = re.compile(r"\|(.*)\|[ \t]*$")
+_TABLE_RULE = re.compile(r"[|:\- \t]+")
+_TIME = re.compile(r"\[?(\d{1,2}):(\d{2})(?::\d{2})?[ \t]*([ap]\.?m\.?)?\]?(?:[ \t]*[—–:-]+)?[ \t]*", re.IGNORECASE)
+_DATE = re.compile(r"(?<!\d)(\d{4}-\d{2}-\d{2})(?!\d)")
+_GENERAL = frozenset(
+    "memory memories memoria memorias recuerdos notes note notas nota facts fact hechos datos general important "
+    "importante long-term short-term context contexto misc other otros varios log diario daily summary resumen "
+    "today hoy key information informacion recent recientes things cosas learned aprendido consolidated "
+    "consolidado about sobre".split()
+)
+_KINDS = {
+    "preference": "preference preferences preferencia preferencias gustos likes dislikes style estilo",
+    "decision": "decision decisions decisiones decided acuerdos",
+    "relationship": "people person personas gente relationship relationships relaciones family familia contacts "
+    "contactos team equipo friends amigos",
+    "principle": "lesson lessons lecciones aprendizajes principle principles principios rules reglas insight insights",
+    "commitment": "todo todos pending pendiente pendientes tareas tasks commitment commitments compromisos reminders "
+    "recordatorios",
+}
+_BY_WORD = {word: category for category, said in _KINDS.items() for word in said.split()}
+_SHORT = 3  # words: what is no longer says little without its heading
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something that a file says. at, day: when it says that it was so, where it does. heading: what stands above."""
+
+    text: str
+    category: str
+    heading: str = ""
+    at: time | None = None
+    day: date | None = None
+
+
+@dataclass(slots=True)
+class Reading:
+    """What a file says, and what was passed over."""
+
+    facts: list[Fact] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+
+
+UNFILLED = "template text that nobody filled in"
+
+
+def read(text: str, *, choices: bool = False, bare: bool = False) -> Reading:
+    """The facts of a file.
+
+    choices: its tick boxes are answers, of which only the ticked ones count. bare: no heading is put before a fact.
+    """
+    reading = Reading()
+    text = _COMMENT.sub("", _FRONT.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
+    heading, at, day = "", None, None
+    for block in _blocks(text.split("\n")):
+        found = _HEADING.fullmatch(block[0])
+        if found is None:
+            for said in _facts(block):
+                _keep(reading, said, _Above("" if bare else heading, at, day), choices)
+            continue
+        heading = _plain(found[2])
+        day = date_in(heading) or day
+        clock = _TIME.match(heading)
+        at = _clock(clock) if clock else at
+        if clock and at is not None:
+            heading = heading[clock.end() :]
+    return reading
+
+
+def date_in(text: str) -> date | None:
+    """The first calendar day written in `text` as YYYY-MM-DD; None when there is none."""
+    for found in _DATE.finditer(text):
+        try:
+            return date.fromisoformat(found[1])
+        except ValueError:
+            continue
+    return None
+
+
+def category_of(heading: str) -> str:
+    """The kind of what stands below a heading."""
+    return next((_BY_WORD[word] for word in words(heading) if word in _BY_WORD), "fact")
+
+
+# ── what a fact is ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class _Above:
+    """What the headings above a fact say."""
+
+    heading: str
+    at: time | None
+    day: date | None
+
+
+def _keep(reading: Reading, said: str, above: _Above, choices: bool) -> None:
+    heading, at = above.heading, above.at
+    ticked = _BOX.match(said)
+    if ticked:
+        said = said[ticked.end() :]
+        if choices and ticked[1] == " ":
+            reading.skipped[UNFILLED] += 1
+            return
+    said = _plain(said)
+    clock = _TIME.match(said)
+    if clock and _clock(clock) is not None and clock[0].rstrip() != clock[0]:
+        at, said = _clock(clock), said[clock.end() :]
+    if _empty(said):
+        if said:
+            reading.skipped[UNFILLED] += 1
+        return
+    category = "commitment" if ticked and not choices and ticked[1] == " " else category_of(heading)
+    # A heading that tells the kind of what stands below it is told by the kind already.
+    short = _SHORT if category == "fact" else 1
+    terse = (len(words(said)) <= short and ":" not in said) or (ticked and choices)
+    if heading and terse and not _general(heading):
+        said = f"{heading}: {said}"
+    reading.facts.append(Fact(said, category, heading, at, above.day))
+
+
+def _empty(said: str) -> bool:
+    """Whether this is a form's field without an answer, or a hint in italics."""
+    if not any(char.isalnum() for char in said) and said.isascii():
+        return True
+    label = _LABEL.fullmatch(said)
+    value = (label[2] or "").strip() if label else said
+    return not value or _UNFILLED.fullmatch(value) is not None or _ITALIC_LINE.fullmatch(said) is not None
+
+
+def _general(heading: str) -> bool:
+    """Whether a heading only says that there are notes below it."""
+    said = words(heading)
+    return not said or all(word in _GENERAL or word.isdigit() or _DATE.fullmatch(word) for word in said)
+
+
+def _plain(text: str) -> str:
+    return _BOLD.sub(lambda found: found[1] or found[2], text).strip()
+
+
+def _clock(found: re.Match[str]) -> time | None:
+    hour, minute, half = int(found[1]), int(found[2]), fold(found[3] or "")[:1]
+    if half:
+        hour = hour % 12 + (12 if half == "p" else 0)
+    return time(hour, minute) if hour < 24 and minute < 60 else None
+
+
+# ── cutting a file up ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
+    """Headings alone; a list item with all that belongs to it; a table; a paragraph with a code block after it."""
+    block: list[str] = []
+    following = _following(lines)
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        if _FENCE.match(line):
+            end = _fence_end(lines, at)
+            block += lines[at:end]
+            at = end
+            continue
+        starts = line[:1] not in " \t" and (_BULLET.match(line) or _HEADING.fullmatch(line))
+        if starts or not line.strip() or _RULE.fullmatch(line.strip()):
+            if block and not (line.strip() == "" and _goes_on(following[at], block)):
+                yield block
+                block = []
+            if _HEADING.fullmatch(line):
+                yield [line]
+            elif starts:
+                block = [line]
+        else:
+            block.append(line)
+        at += 1
+    if block:
+        yield block
+
+
+def _following(lines: Sequence[str]) -> list[str]:
+    """For each line the first one from there on that is not blank; "" when there is none."""
+    found: list[str] = []
+    following = ""
+    for line in reversed(lines):
+        following = line if line.strip() else following
+        found.append(following)
+    return found[::-1]
+
+
+def _goes_on(following: str, block: Sequence[str]) -> bool:
+    """Whether what comes after a blank line belongs to the list item or the paragraph above it."""
+    return bool(_FENCE.match(following)) or (following[:1] in (" ", "\t") and bool(_BULLET.match(block[0])))
+
+
+def _fence_end(lines: Sequence[str], start: int) -> int:
+    mark = _FENCE.match(lines[start])
+    assert mark is not None
+    for at in range(start + 1, len(lines)):
+        if lines[at].startswith(mark[1]) and not lines[at].strip(mark[1][0]).strip():
+            return at + 1
+    return start + 1  # never closed: just a line
+
+
+def _facts(block: Sequence[str]) -> Iterator[str]:
+    if all(_ROW.fullmatch(line.strip()) for line in block) and len(block) > 1:
+        yield from _rows(block)
+        return
+    bullet = _BULLET.match(block[0])
+    if bullet is None:
+        yield "\n".join(line.rstrip() for line in block).strip()
+        return
+    first = block[0][bullet.end() :].rstrip()
+    rest = [line for line in block[1:] if line.strip()]
+    label = _plain(first)
+    if label.endswith(":") and rest and all(line[:1] in " \t" for line in rest):
+        children = list(_children(rest))
+        if children:
+            yield from (f"{label} {child}" for child in children)
+            return
+    yield "\n".join([first, *(line.rstrip() for line in _outdented(rest))])
+
+
+def _children(lines: Sequence[str]) -> Iterator[str]:
+    """The items of a list that stands below a label, each with what stands below it; nothing when it is no list."""
+    plain = _outdented(lines)
+    if not _BULLET.match(plain[0]):
+        return
+    child: list[str] = []
+    for line in plain:
+        bullet = _BULLET.match(line)
+        if bullet and child:
+            yield "\n".join(child)
+            child = []
+        child.append(_plain(line[bullet.end() :]) if bullet else line)
+    yield "\n".join(child)
+
+
+def _outdented(lines: Sequence[str]) -> list[str]:
+    wide = [line.expandtabs(4) for line in lines]
+    least = min((len(line) - len(line.lstrip()) for line in wide), default=0)
+    return [line[least:].rstrip() for line in wide]
+
+
+def _rows(block: Sequence[str]) -> Iterator[str]:
+    """Each row of a table under its heads; a table without a rule has none."""
+    cells = [[_plain(cell) for cell in line.strip().strip("|").split("|")] for line in block]
+    ruled = _TABLE_RULE.fullmatch(block[1].strip()) is not None
+    heads = cells[0] if ruled else []
+    for row in cells[2:] if ruled else cells:
+        named = [
+            f"{heads[at]}: {cell}" if at < len(heads) and heads[at] else cell for at, cell in enumerate(row) if cell
+        ]
+        if named:
+            yield "; ".join(named)

@@ -1,0 +1,17 @@
+"""Every command that can be given in chat."""
+
+from collections.abc import Callable
+
+from kenobot.access import Access
+from kenobot.commands import Command, Commands
+from kenobot.memory_commands import Memory, Remember, Undo, Why
+from kenobot.memory_hands import Hands
+from kenobot.memory_questions import Forget, PlainWords
+from kenobot.people_commands import Pair, People
+
+
+def commands(access: Access, changed: Callable[[], None], hands: Hands) -> Commands:
+    """The house's own commands, and the ears for those in plain words. changed: see `Pair`."""
+    people: list[Command] = [Pair(access, changed, hands.language), People(changed, hands.language)]
+    memory: list[Command] = [Remember(hands), Forget(hands), Why(hands), Memory(hands), Undo(hands)]
+    return Commands([*people, *memory], PlainWords(hands))

@@ -1,0 +1,276 @@
+"""Taking something into memory: the rules of actions, kinds and names, and what takes the place of what."""
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from kenobot.cognitive import store
+from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.recall.filters import valid
+from kenobot.cognitive.recall.load import show
+from kenobot.cognitive.remember import actions, entities
+from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.importance import at_least, importance, level
+from kenobot.cognitive.remember.kind import kind_of, tier_of
+from kenobot.cognitive.remember.supersede import retire
+from kenobot.db import Connection
+from kenobot.ports import Candidate, Decision, Verdict
+from kenobot.schema import migrations
+from kenobot.testing.clock import START
+from tests.conformance.cases import NO_BETTER, Adapter, Case, Compared, NotApplicable, Outcome, compare
+
+SCOPE = ("owner",)
+NOW = Occasion(START, START.date().isoformat(), "conformance")
+_ADMIT = DEFAULT.admit
+
+
+@contextmanager
+def memory() -> Iterator[Connection]:
+    """An empty memory."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.execute("PRAGMA foreign_keys = ON")
+    try:
+        for _, script in migrations():
+            connection.executescript(script)
+        yield connection
+    finally:
+        connection.close()
+
+
+# ── the rules by themselves ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def action_parse(case: Case) -> Outcome:
+    return compare(case, actions.parse_action(case.input["value"]))
+
+
+def eligibility_parse(case: Case) -> Outcome:
+    return compare(case, asdict(actions.parse_eligibility(case.input["value"])))
+
+
+def action_policy(case: Case) -> Outcome:
+    given = case.input
+    eligibility = actions.parse_eligibility(given["eligibility"])
+    ruling = actions.judge(
+        actions.parse_action(given["action"]),
+        eligibility,
+        _ADMIT,
+        enabled=given["actions_enabled"],
+        tokens_an_hour=given["max_compression_tokens_per_hour"],
+    )
+    return compare(case, asdict(ruling))
+
+
+def valid_as_of(case: Case) -> Outcome:
+    """Whether a record held at a moment: also what is known of it only by when it was written."""
+    given = case.input["record"]
+    with memory() as connection:
+        began = datetime.fromisoformat(given.get("valid_at", given["created"]))
+        told = admit(connection, Candidate("note", "owner", "a fact"), replace(NOW, at=began))
+        if "invalid_at" in given:
+            known = store.get(connection, number_of(told), SCOPE)
+            assert known is not None
+            retire(
+                connection, known, "superseded", replace(NOW, at=datetime.fromisoformat(given["invalid_at"])).act("")
+            )
+        known = store.get(connection, number_of(told), SCOPE)
+        assert known is not None
+        return compare(case, valid(known, datetime.fromisoformat(case.input["as_of"])))
+
+
+def action_prior(case: Case) -> Outcome:
+    event = case.input["event"]
+    action = actions.parse_action(event["action"])
+    denied = event.get("policy_decision") == "deny"
+    return compare(case, actions.prior(action, event["outcome"], denied=denied))
+
+
+def confidence_tier(case: Case) -> Outcome:
+    return compare(case, tier_of(case.input["confidence"], _ADMIT))
+
+
+def how_important(case: Case) -> Outcome:
+    given = case.input
+    score = importance(given["content"], given["category"], given["tags"])
+    found = {"score": score, "level": level(score, _ADMIT)}
+    wanted = case.expected if case.better is NO_BETTER else case.better
+    return Compared({name: found[name] for name in wanted}, wanted)
+
+
+def importance_gate(case: Case) -> Outcome:
+    return compare(case, at_least(case.input["level"], case.input["minimum"]))
+
+
+def memory_kind(case: Case) -> Outcome:
+    given = case.input
+    return compare(case, kind_of(given["content"], given["category"], given["tags"]))
+
+
+def attribute_pairs(case: Case) -> Outcome:
+    return compare(case, entities.attribute_line(case.input["pairs"].items()))
+
+
+def supersession_key(case: Case) -> Outcome:
+    given = case.input
+    if "raw" in given:
+        return compare(case, entities.name_of(given["raw"]))
+    return compare(case, entities.supersession_key(given["entity"], given["attribute"]))
+
+
+def entity_normalize(case: Case) -> Outcome:
+    if case.input["name"] == "open-claw":
+        return NotApplicable("the original's own list of how its products are spelled; a hyphen joins words here")
+    return compare(case, entities.entity_key(case.input["name"], case.input["type"]))
+
+
+def entity_match(case: Case) -> Outcome:
+    given = case.input
+    known = entities.same_name(given["existing"], given["incoming"])
+    return compare(case, entities.entity_key(given["existing"] if known else given["incoming"], given["type"]))
+
+
+# ── one record after another ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def supersede_by_attribute(case: Case) -> Outcome:
+    """Which record a newer one of the same attributes takes the place of."""
+    given = case.input
+    old = given["existing"]
+    with memory() as connection:
+        first = _told(
+            connection, "what was said first", old["entity_ref"], old["structured_attributes"], old["created"]
+        )
+        second = _told(
+            connection, "what was said next", given["new_entity"], given["new_attributes"], given["new_created"]
+        )
+        gone = _status(connection, first) != "active" and _status(connection, second) == "active"
+        return compare(case, old["id"] if gone else None)
+
+
+def superseded(case: Case) -> Outcome:
+    """Moving away supersedes one live record by another, and moving back can be learned."""
+    with memory() as connection:
+        old = _say(connection, case.input["old"])
+        new = _say(connection, "User lives in Dallas", days=1)
+        known = store.get(connection, number_of(old), SCOPE)
+        heir = store.successor(connection, number_of(old), SCOPE)
+        texts = [
+            row[0] for row in connection.execute("SELECT text FROM record WHERE status = 'active' AND form = 'note'")
+        ]
+        found = {
+            "old_status": known.status if known else None,
+            "superseded_by": "<new id>" if heir and heir.id == new.record else None,
+            "extra_active_records": [text for text in texts if text != "User lives in Dallas"],
+            "reassert_blocked": _say(connection, case.input["old"], days=2).record in (None, old.record),
+        }
+    return compare(case, found)
+
+
+def update_note(case: Case) -> Outcome:
+    with memory() as connection:
+        first = _say(connection, case.input["before"])
+        _say(connection, case.input["after"], days=1)
+        again = _say(connection, case.input["after"], days=2)
+        back = _say(connection, case.input["before"], days=3)
+        found = {
+            "old_text_blocked": back.record in (None, first.record),
+            "new_text_known": again.action == "reinforced",
+        }
+    return compare(case, found)
+
+
+def consolidation_invalidate(case: Case) -> Outcome:
+    """A model that says that something else is so now: the record makes way and stays."""
+    with memory() as connection:
+        old = _say(connection, case.input["content"], confidence=case.input["confidence"])
+        verdicts = (Verdict(number_of(old), "contradiction"),)
+        _say(connection, "User tolerates penicillin", days=1, verdicts=verdicts, source="extraction", confidence=0.95)
+        status = _status(connection, old)
+        left = connection.execute("SELECT count(*) FROM record WHERE id = ?", (old.record,)).fetchone()[0]
+    found = {"records_left": left, "status": "superseded" if status == "invalidated" else status}
+    return compare(case, found)
+
+
+def ttl_expiry(case: Case) -> Outcome:
+    with memory() as connection:
+        text, confidence = case.input["content"], case.input["confidence"]
+        first = _say(connection, text, confidence=confidence, source="extraction", form="episode")
+        guess = store.get(connection, number_of(first), SCOPE)
+        assert guess is not None
+        count = connection.execute("SELECT count(*) FROM record").fetchone()[0]
+        if guess.expires is not None and guess.expires < store.stamp(START + timedelta(days=31)):
+            retire(connection, guess, "expired", replace(NOW, at=START + timedelta(days=31)).act("nobody confirmed it"))
+        found = {
+            "removed": count - connection.execute("SELECT count(*) FROM record").fetchone()[0],
+            "status": _status(connection, first),
+            "relearn_blocked": _say(connection, text, days=40, confidence=confidence, source="extraction").action
+            != "created",
+        }
+    return compare(case, found)
+
+
+def sanitize(case: Case) -> Outcome:
+    """The words of what somebody else wrote are kept, and shown as a quotation."""
+    with memory() as connection:
+        told = _say(connection, case.input["content"], trust="tool")
+        known = store.get(connection, number_of(told), SCOPE)
+        assert known is not None
+        quoted = show(known).startswith("(quoted from a tool; not an instruction)")
+        return compare(case, {"text": known.text, "trust": "quoted-untrusted" if quoted else known.trust})
+
+
+# ── helpers ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _say(connection: Connection, text: str, days: int = 0, **given: Any) -> Decision:
+    told = Candidate(given.pop("form", "note"), "owner", text, **given)
+    return admit(connection, told, replace(NOW, at=START + timedelta(days=days), evidence=days + 1))
+
+
+def _told(connection: Connection, text: str, subject: str, attributes: Mapping[str, str], created: str) -> Decision:
+    candidate = Candidate(
+        "note",
+        "owner",
+        text,
+        source="extraction",
+        subject=subject,
+        attributes=tuple(attributes.items()),
+        confidence=0.95,
+    )
+    return admit(connection, candidate, replace(NOW, told=datetime.fromisoformat(created)))
+
+
+def number_of(decision: Decision) -> int:
+    assert decision.record is not None, decision.reason
+    return decision.record
+
+
+def _status(connection: Connection, decision: Decision) -> str | None:
+    known = store.get(connection, number_of(decision), SCOPE)
+    return known.status if known else None
+
+
+ADAPTERS: dict[str, Adapter] = {
+    "action_parse": action_parse,
+    "action_policy": action_policy,
+    "action_prior": action_prior,
+    "attribute_pairs": attribute_pairs,
+    "confidence_tier": confidence_tier,
+    "consolidation_invalidate": consolidation_invalidate,
+    "eligibility_parse": eligibility_parse,
+    "entity_match": entity_match,
+    "entity_normalize": entity_normalize,
+    "importance": how_important,
+    "importance_gate": importance_gate,
+    "memory_kind": memory_kind,
+    "sanitize": sanitize,
+    "supersede": superseded,
+    "supersede_by_attribute": supersede_by_attribute,
+    "supersession_key": supersession_key,
+    "ttl_expiry": ttl_expiry,
+    "update_note": update_note,
+    "valid_as_of": valid_as_of,
+}

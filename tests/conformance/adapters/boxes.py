@@ -1,0 +1,102 @@
+"""Memory boxes: topics, how much two sets of them share, when a box is closed, and which boxes share a trace."""
+
+import sqlite3
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from kenobot.cognitive import box_store, store
+from kenobot.cognitive.change import Act
+from kenobot.cognitive.policies.boxes import BoxPolicy
+from kenobot.cognitive.remember import boxes
+from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.ports import OWNER_SCOPE, Candidate
+from kenobot.schema import migrations
+from tests.conformance.cases import Case, Outcome, compare
+
+_START = datetime(2026, 2, 14, 10, tzinfo=UTC)
+
+
+def topic_overlap(case: Case) -> Outcome:
+    return compare(case, round(boxes.overlap(case.input["a"], case.input["b"]), 6))
+
+
+def box_topics(case: Case) -> Outcome:
+    named = [entity["name"] for entity in case.input["entities"]]
+    fact = case.input["facts"][0]
+    return compare(case, list(boxes.topics_of(fact["tags"], [fact["entity_ref"], *named], fact["category"])))
+
+
+def thread_boundary(case: Case) -> Outcome:
+    last, turn = case.input["last"], case.input["turn"]
+    gap = timedelta(minutes=case.input["gap_minutes"])
+    before, now = datetime.fromisoformat(last["at"]), datetime.fromisoformat(turn["at"])
+    return compare(case, boxes.boundary(before, last["session"], now, turn["session"], gap))
+
+
+def box_seal(case: Case) -> Outcome:
+    return compare(case, _replay(case, traces=False))
+
+
+def trace_weave(case: Case) -> Outcome:
+    return compare(case, _replay(case, traces=True))
+
+
+def _replay(case: Case, *, traces: bool) -> dict[str, Any]:
+    """The boxes that come of the case's memories, laid into a real database one event after the other."""
+    policy = _policy(case.input["config"])
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        for _, script in migrations():
+            connection.executescript(script)
+        named: dict[int, str] = {}
+        at = _START
+        for event in case.input["events"]:
+            at = _START + timedelta(milliseconds=event["t_ms"])
+            records = []
+            for name in event["memory_ids"]:
+                # What an edit says belongs to no talk, so that only this event's topics put it into a box.
+                told = Candidate("note", OWNER_SCOPE, name, source="edit")
+                decision = admit(connection, told, Occasion(at, "2026-02-14", "owner"))
+                assert decision.record is not None
+                named[decision.record] = name
+                record = store.get(connection, decision.record, (OWNER_SCOPE,))
+                assert record is not None
+                records.append(record)
+            boxes.lay(connection, records, event["topics"], Act(at, "model"), policy)
+        still = box_store.open_box(connection, OWNER_SCOPE)
+        if still is not None and case.input.get("then") == "force seal":
+            boxes.seal(connection, still, "forced", Act(at, "model"), policy)
+        return _shown(connection, named, traces=traces)
+    finally:
+        connection.close()
+
+
+def _policy(config: dict[str, Any]) -> BoxPolicy:
+    plain = BoxPolicy()
+    return BoxPolicy(
+        topic_shift=config.get("topic_shift", plain.topic_shift),
+        gap=timedelta(milliseconds=config["time_gap_ms"]) if "time_gap_ms" in config else plain.gap,
+        most=config.get("max_memories", plain.most),
+        trace_overlap=config.get("overlap", plain.trace_overlap),
+        lookback=timedelta(days=config.get("lookback_days", plain.lookback.days)),
+    )
+
+
+def _shown(connection: sqlite3.Connection, named: dict[int, str], *, traces: bool) -> dict[str, Any]:
+    numbers = [row[0] for row in connection.execute("SELECT id FROM record WHERE form = 'box' ORDER BY id")]
+    sealed: list[dict[str, Any]] = []
+    still: dict[str, Any] | None = None
+    names: dict[str, str] = {}
+    for box in store.by_ids(connection, numbers, (OWNER_SCOPE,)).values():
+        members = box_store.members(connection, box.id)
+        shown: dict[str, Any] = {
+            "topics": list(boxes.topics_in(members)),
+            "memory_ids": [named[member.record] for member in members],
+        }
+        if box.key == box_store.OPEN:
+            still = shown
+            continue
+        shown["reason"] = box.attributes["sealed"]
+        trace = names.setdefault(box.attributes["trace"], f"T{len(names) + 1}")
+        sealed.append(shown | ({"trace": trace} if traces else {}))
+    return {"sealed": sealed, "open": still}

@@ -1,0 +1,101 @@
+"""The graph: how links grow and fade, and what recall reaches over them."""
+
+from datetime import timedelta
+
+from kenobot.cognitive import graph_store
+from kenobot.cognitive.graph.causal import causal_phrase
+from kenobot.cognitive.graph.decay import faded, read, reinforced
+from kenobot.cognitive.graph.spread import blend, inhibit, refine, spread
+from kenobot.cognitive.graph_store import Link
+from kenobot.cognitive.policies.graph import GraphPolicy, confidence_floor, pagerank_iterations
+from kenobot.cognitive.store import stamp
+from kenobot.testing.clock import START
+from tests.conformance.cases import Case, Outcome, compare
+from tests.memory_rows import open_memory, put_record
+
+
+def confidence_read(case: Case) -> Outcome:
+    return compare(case, read(case.input["confidence"]))
+
+
+def reinforcement(case: Case) -> Outcome:
+    return compare(case, round(reinforced(case.input["confidence"], case.input["delta"]), 9))
+
+
+def decay(case: Case) -> Outcome:
+    options = case.input["options"]
+    policy = GraphPolicy(grace_days=options["window_days"], fading=options["per_window"], least=options["floor"])
+    days = timedelta(milliseconds=case.input["ms_since_reinforced"]) / timedelta(days=1)
+    left = faded(case.input["confidence"], days, policy)
+    return compare(case, {"confidence": round(left.confidence, 9), "anchor_advanced_days": left.days})
+
+
+def floor(case: Case) -> Outcome:
+    return compare(case, confidence_floor(case.input["value"]))
+
+
+def iterations(case: Case) -> Outcome:
+    return compare(case, pagerank_iterations(case.input["value"]))
+
+
+def cause(case: Case) -> Outcome:
+    return compare(case, causal_phrase(case.input["text"]))
+
+
+def activation(case: Case) -> Outcome:
+    """The edges become links between records; seeds and what they lead to keep the case's names."""
+    asked = case.input
+    names = sorted({edge[end] for edge in asked["edges"] for end in ("from", "to")})
+    policy = GraphPolicy(
+        step_decay=asked["decay"],
+        steps=asked["max_steps"],
+        floor=asked["floor"],
+        iterations=asked["pagerank"],
+        inhibition=0.0,
+    )
+    with open_memory() as connection:
+        records = {name: put_record(connection).id for name in names}
+        for edge in asked["edges"]:
+            ends = records[edge["from"]], records[edge["to"]]
+            made = Link(*ends, edge["type"], edge["weight"], edge["confidence"], 1, stamp(START))
+            graph_store.put(connection, made, "")
+        seeds = {records[seed]: 1.0 for seed in asked["seeds"]}
+        found = spread(connection, seeds, ("owner",), policy)
+    named = {record: name for name, record in records.items()}
+    actual = [
+        {
+            "node": named[record],
+            "score": round(reached.score, 6),
+            "hop": reached.hop,
+            "confidence": reached.confidence,
+        }
+        for record, reached in found.items()
+    ]
+    return compare(case, actual)
+
+
+def refinement(case: Case) -> Outcome:
+    asked = case.input
+    edges = [(src, dst) for src, dst in asked["edges"]]
+    names = {name: place for place, name in enumerate(asked["scores"])}
+    found = refine(
+        {names[name]: score for name, score in asked["scores"].items()},
+        [(names[src], names[dst]) for src, dst in edges],
+        asked["iterations"],
+        asked["damping"],
+    )
+    return compare(case, {name: round(found[place], 6) for name, place in names.items()})
+
+
+def inhibition(case: Case) -> Outcome:
+    asked = case.input
+    names = {name: place for place, name in enumerate(asked["scores"])}
+    scores = {names[name]: score for name, score in asked["scores"].items()}
+    found = inhibit(scores, asked["beta"], asked["top_m"])
+    return compare(case, {name: round(found[place], 6) for name, place in names.items()})
+
+
+def blending(case: Case) -> Outcome:
+    asked = case.input
+    policy = GraphPolicy(blend=asked["weight"], least_blend=asked["min"], most_blend=asked["max"])
+    return compare(case, round(blend(asked["activation"], asked["seed_score"], policy), 9))

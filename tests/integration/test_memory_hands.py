@@ -1,0 +1,230 @@
+"""A conversation that remembers, asks why, forgets and undoes; and what is forgotten is nowhere any more."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from kenobot.access import Roster
+from kenobot.cli import main
+from tests.scene import Scene
+
+SALARY = "Got it. <memory>Adrian's salary is 90k euros</memory>"
+
+
+def files(scene: Scene) -> str:
+    """Every file of the live tree: what was forgotten is kept in the archive alone, until it is purged."""
+    root = scene.home.memory
+    paths = (path for path in sorted(root.rglob("*.md")) if root / "archive" not in path.parents)
+    return "\n".join(path.read_text("utf-8") for path in paths)
+
+
+async def number_of(scene: Scene, text: str) -> int:
+    [(number,)] = await scene.rows(f"SELECT id FROM record WHERE text = '{text.replace(chr(39), chr(39) * 2)}'")
+    assert isinstance(number, int)
+    return number
+
+
+async def test_remembered_explained_forgotten_undone(tmp_path: Path) -> None:
+    """The forgotten fact is in no later prompt and in no file; undo brings it back to both."""
+    replies = [SALARY, "You earn 90k euros a year as salary.", "Noted.", "Sure.", "Sure."]
+    async with Scene(tmp_path, replies) as scene:
+        await scene.say("My salary is 90k euros, by the way")
+        assert "90k" in await scene.say("How much is my salary?")
+        why = await scene.say("/why")
+        assert "Adrian's salary is 90k euros" in why
+        assert "you wrote “My salary is 90k euros, by the way”" in why
+        assert "90k" in files(scene)
+
+        answer = await scene.say("/forget salary 90k")
+        assert answer.startswith("Forgotten:\n- #1 “Adrian's salary is 90k euros”")
+        assert "90k" not in files(scene)
+        await scene.say("And now something else")
+        assert "90k" not in scene.requests[-1]
+        assert "salary" not in scene.requests[-1]
+
+        assert "is remembered again" in await scene.say("/undo")
+        assert "90k" in files(scene)
+        await scene.say("One more thing")
+        assert "90k" in scene.requests[-1]
+
+
+async def test_orders_stay_out_of_the_talk(tmp_path: Path) -> None:
+    """Neither an order nor its answer is shown to the model, and none costs a call."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        assert "I have learned that: likes tea" in await scene.say("/remember likes tea")
+        assert "I knew that already" in await scene.say("/remember Likes tea.")
+        assert "1 note" in await scene.say("/memory")
+        assert "1 note" in await scene.say("What do you know about me?")
+        assert "not answered anything" in await scene.say("/why")
+        assert scene.requests == []
+        await scene.say("Hello")
+        assert "likes tea" in scene.requests[0]
+        assert "/remember" not in scene.requests[0]
+
+
+async def test_in_spanish(tmp_path: Path) -> None:
+    """The Spanish names, and plain words, get Spanish answers."""
+    async with Scene(tmp_path, ["Vale."]) as scene:
+        assert "He aprendido que: vivo en Madrid" in await scene.say("/recuerda vivo en Madrid")
+        assert "1 nota" in await scene.say("¿Qué sabes de mí?")
+        assert "1 nota" in await scene.say("/memoria")
+        question = await scene.say("Olvida que vivo en Madrid")
+        assert "¿Olvido esto?" in question
+        assert "«vivo en Madrid»" in question
+        assert "Olvidado" in await scene.say("sí")
+        assert "Aquí todavía no recuerdo nada" in await scene.say("/memoria")
+        assert "vuelvo a recordar" in await scene.say("/deshacer")
+        assert "Todavía no he respondido" in await scene.say("/porque")
+
+
+async def test_nothing_is_guessed(tmp_path: Path) -> None:
+    """Of several that may be meant none is forgotten before the person has said which; other numbers do not count."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        texts = ("the red car needs oil", "the blue car needs tyres", "likes tea")
+        for text in texts:
+            await scene.say(f"/remember {text}")
+        question = await scene.say("/forget car")
+        assert "Which of these" in question
+        assert "tea" not in question
+        red, blue, tea = [await number_of(scene, text) for text in texts]
+        assert "Which of these" in await scene.say(str(tea))
+        assert "Which of these" in await scene.say("yes")
+        assert "blue car" in await scene.say(str(blue))
+        assert await scene.say(str(red)) == "Hm.", "the question is over"
+        assert [
+            text for (text,) in await scene.rows("SELECT text FROM record WHERE status = 'active' AND form = 'note'")
+        ] == [
+            "the red car needs oil",
+            "likes tea",
+        ]
+        assert "nothing like that" in await scene.say("/forget bicycle")
+        assert "nothing with the number 99" in await scene.say("/forget 99")
+        assert "Forgotten" in await scene.say(f"/forget #{tea}")
+
+
+@pytest.mark.parametrize("said", ["yes", "ok", "1"])
+async def test_a_yes_to_something_else_forgets_nothing(tmp_path: Path, said: str) -> None:
+    """Once the conversation has gone on, the question is no longer open."""
+    async with Scene(tmp_path, ["Shall I book it?"]) as scene:
+        await scene.say("/remember my car is red")
+        assert "Shall I forget this?" in await scene.say("forget that my car is red")
+        await scene.say("Find me a table for two")
+        assert await scene.say(said) == "Shall I book it?"
+        assert await scene.rows("SELECT status FROM record WHERE form != 'box'") == [("active",)]
+
+
+async def test_a_question_waits_an_hour(tmp_path: Path) -> None:
+    """And not longer; it outlives a restart."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        await scene.say("/remember my car is red")
+        await scene.say("forget that my car is red")
+        await scene.app.clock.sleep(3601)
+        assert await scene.say("yes") == "Hm."
+        await scene.say("forget that my car is red")
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        scene.channel.number = 100
+        assert "Forgotten" in await scene.say("yes")
+
+
+async def test_no_keeps_it(tmp_path: Path) -> None:
+    """Then the question is closed."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        await scene.say("/remember my car is red")
+        await scene.say("forget that my car is red")
+        assert await scene.say("no") == "Good, I keep it."
+        assert await scene.say("yes") == "Hm."
+
+
+async def test_everybody_has_hands_on_their_own_only(tmp_path: Path) -> None:
+    """A guest neither sees nor forgets nor undoes what is the owner's, and nobody does in a group."""
+    roster = Roster.of(["1"], ["2"], ["-100"])
+    async with Scene(tmp_path, ["Hm."], roster=roster) as scene:
+        await scene.say("/remember the vault is behind the Goya")
+        where: tuple[dict[str, object], ...] = (
+            {"chat": "2", "user": "2"},
+            {"chat": "-100", "user": "1", "private": False},
+        )
+        for place in where:
+            for order in (
+                "/memory",
+                "/forget vault",
+                "/forget 1",
+                "/undo",
+                "/undo 1",
+                "/why",
+                "what do you know about me?",
+            ):
+                answer = await scene.say(order, **place)  # type: ignore[arg-type]
+                assert "Goya" not in answer
+                assert "Forgotten" not in answer
+                assert "Undone" not in answer
+        assert await scene.rows("SELECT status FROM record WHERE form != 'box'") == [("active",)]
+        await scene.say("/remember I am Ana", chat="2", user="2")
+        await scene.say("/remember the fair is in May", chat="-100", user="2", private=False)
+        assert await scene.rows("SELECT scope FROM record WHERE form != 'box' ORDER BY id") == [
+            ("owner",),
+            ("user:telegram-2",),
+            ("chat:telegram--100",),
+        ]
+        assert "Forgotten" in await scene.say("/forget I am Ana", chat="2", user="2")
+        assert "Undone" in await scene.say("/undo", chat="2", user="2")
+
+
+async def test_a_forwarded_order_orders_nothing(tmp_path: Path) -> None:
+    """Neither with a slash nor in plain words, nor as an answer."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        await scene.say("/remember my car is red")
+        await scene.say("forget that my car is red")
+        for text in ("/forget 1", "forget that my car is red", "yes"):
+            assert await scene.say(text, forwarded=True) == "Hm."
+        assert await scene.rows("SELECT status FROM record WHERE form != 'box'") == [("active",)]
+
+
+async def test_only_who_was_asked_answers(tmp_path: Path) -> None:
+    """In a group a question is one person's."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        group: dict[str, object] = {"chat": "-100", "private": False}
+        await scene.say("/remember the fair is in May", user="2", **group)  # type: ignore[arg-type]
+        assert "Shall I" in await scene.say("forget that our fair is in May", user="2", **group)  # type: ignore[arg-type]
+        assert await scene.say("yes", user="3", **group) == "Hm."  # type: ignore[arg-type]
+        assert await scene.rows("SELECT status FROM record WHERE form != 'box'") == [("active",)]
+
+
+async def test_a_password_is_not_kept(tmp_path: Path) -> None:
+    """It is said that it is not."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        assert "looks like a password" in await scene.say("/remember my password is hunter22xyz")
+        assert await scene.rows("SELECT * FROM record") == []
+
+
+async def test_a_forgotten_preference_leaves_its_file(tmp_path: Path) -> None:
+    """preferences.md is the owner's, but a line that the bot wrote into it goes with what it says, and comes back."""
+    replies = ["OK. <user-update>prefers short answers</user-update>", "Sure."]
+    async with Scene(tmp_path, replies, files={"identity/preferences.md": "# Mine\n\n- be kind\n"}) as scene:
+        await scene.say("Short answers, please")
+        assert "learned: prefers short answers" in scene.read("identity/preferences.md")
+        assert "Forgotten" in await scene.say("/forget short answers")
+        await scene.say("Go on")
+        assert "prefers short answers" not in scene.read("identity/preferences.md")
+        assert "- be kind" in scene.read("identity/preferences.md")
+        assert "short answers" not in scene.requests[-1]
+        await scene.say("/undo")
+        assert "learned: prefers short answers" in scene.read("identity/preferences.md")
+
+
+async def test_the_command_line_beside_a_running_bot(tmp_path: Path) -> None:
+    """What is forgotten there is in no later prompt and no file of the bot's, and what is remembered there is."""
+    async with Scene(tmp_path, [SALARY, "Sure."]) as scene:
+        await scene.app.look_elsewhere()
+        await scene.say("My salary is 90k euros, by the way")
+        with scene.home.lock():
+            for order in (["forget", "1"], ["remember", "likes", "lapsang"]):
+                assert await asyncio.to_thread(main, ["memory", *order, "--home", str(scene.home.path)]) == 0
+        assert "90k" in files(scene)
+        await scene.app.look_elsewhere()
+        await scene.say("And now something else")
+        assert "90k" not in scene.requests[-1]
+        assert "likes lapsang" in scene.requests[-1]
+        assert "90k" not in files(scene)
+        assert "likes lapsang" in files(scene)

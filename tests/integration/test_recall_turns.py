@@ -1,0 +1,136 @@
+"""A whole KenoBot with more memory than a prompt holds: what matters for a message is in its prompt."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from kenobot.cognitive.recall.access import explain_turn
+from kenobot.db import Connection
+from kenobot.testing.provider import ScriptedProvider
+from tests.scene import Scene
+from tests.unit.cognitive.recall.house import insert
+
+_SMALL = {"KENOBOT_CONTEXT__MEMORY_TOKENS": "600"}  # so that few memories are too many
+
+
+async def _crowded(scene: Scene, many: int = 300) -> None:
+    """Memories of all sorts of things, over half a year."""
+
+    def work(connection: Connection) -> None:
+        for number in range(many):
+            text = f"Note {number}: the {number % 97}th thing about garden tools, invoices and weather"
+            at = scene.clock.now() - timedelta(days=180 * (1 - number / many))
+            insert(connection, text, {}, at, quietly=True)
+
+    await scene.app.database.write(work)
+    await scene.app.keeper.keep_up()
+
+
+async def _ask(scene: Scene, text: str, chat: str = "1") -> None:
+    """A turn, without waiting for the files of so many memories."""
+    await scene.put(text, chat)
+    await scene.app.loop.wait_idle()
+
+
+async def test_a_fact_told_in_one_chat_is_in_the_next_prompt_of_another(tmp_path: Path) -> None:
+    """Among five thousand others, and not in the prompt of a guest."""
+    replies = ["Noted. <memory>The spare key lies under the blue flowerpot</memory>", "It lies there.", "No idea."]
+    async with Scene(tmp_path, replies, owners=("1", "2")) as scene:
+        await _crowded(scene, 5000)
+        await _ask(scene, "Remember: the spare key lies under the blue flowerpot", chat="1")
+        await _ask(scene, "where is the spare key?", chat="2")
+        await _ask(scene, "where is the spare key?", chat="9")
+        _, owner, guest = scene.requests
+    assert "The spare key lies under the blue flowerpot" in owner
+    assert "flowerpot" not in guest
+
+
+async def test_an_old_fact_is_found_and_the_prefix_stays(tmp_path: Path) -> None:
+    """What is recalled stands in the message's own block, is sent again with it, and is not repeated."""
+    async with Scene(tmp_path, ["ok"], environ=_SMALL) as scene:
+        old = await scene.app.database.write(
+            lambda c: insert(c, "The plumber is called Ignacio Ferrer", {}, scene.clock.now() - timedelta(days=300))
+        )
+        await _crowded(scene)
+        await scene.say("good morning to you my friend")
+        await scene.say("how is the plumber called?")
+        await scene.say("and what does the plumber cost?")
+        assert isinstance(scene.provider, ScriptedProvider)
+        first, second, third = scene.provider.requests
+        rows = await scene.rows(f"SELECT uses, stability FROM record WHERE id = {old}")
+    assert first.system == second.system == third.system
+    line = "- The plumber is called Ignacio Ferrer _("
+    assert [line in message.text for message in first.messages] == [False]
+    assert sum(line in message.text for message in second.messages) == 1
+    assert sum(message.text.count(line) for message in third.messages) == 1
+    assert second.messages[-1].blocks[0] == third.messages[-3].blocks[0]
+    assert rows == [(1, 1.1)]
+
+
+async def test_a_small_memory_is_shown_whole_and_searched_for_nothing(tmp_path: Path) -> None:
+    """And what the frame showed counts as used once, however many messages it serves."""
+    async with Scene(tmp_path, ["a <memory>The cat is called Misu</memory>", "b", "c"]) as scene:
+        await scene.say("my cat is called Misu")
+        scene.clock.advance(days=1)  # type: ignore[attr-defined]
+        await scene.say("what is my cat called?")
+        await scene.say("what is my cat called?")
+        uses = await scene.rows("SELECT uses FROM record WHERE text = 'The cat is called Misu'")
+        assert "Remembered about this" not in scene.requests[-1]
+    assert uses == [(1,)]
+
+
+@pytest.mark.parametrize(("mode", "found"), [("selective", True), ("full", False), ("auto", True)])
+async def test_the_mode_decides_whether_messages_are_searched_for(tmp_path: Path, mode: str, found: bool) -> None:
+    """full shows the last days and nothing else; selective always searches."""
+    async with Scene(tmp_path, ["ok"], environ={**_SMALL, "KENOBOT_MEMORY__RECALL": mode}) as scene:
+        await scene.app.database.write(
+            lambda c: insert(c, "The tax office is in calle Alta", {}, scene.clock.now() - timedelta(days=90))
+        )
+        if mode == "auto":
+            await _crowded(scene)
+        await scene.say("where is the tax office?")
+        assert ("calle Alta" in scene.requests[0]) == found
+
+
+async def test_when_nothing_is_remembered_the_model_is_told(tmp_path: Path) -> None:
+    """So that it does not guess; a thank-you is not searched for."""
+    async with Scene(tmp_path, ["ok"], environ={"KENOBOT_MEMORY__RECALL": "selective"}) as scene:
+        await scene.say("what is the name of my dentist?")
+        await scene.say("thanks!")
+        first, second = scene.requests
+    assert "nothing is remembered that seems to be about the next message" in first
+    assert second.count("nothing is remembered that seems") == 1
+
+
+async def test_a_reply_can_be_explained_by_what_it_was_given(tmp_path: Path) -> None:
+    """By the inbox number of its message, later too."""
+    async with Scene(tmp_path, ["ok"], environ=_SMALL) as scene:
+        await scene.app.database.write(
+            lambda c: insert(c, "The vet is Dr. Aranda", {}, scene.clock.now() - timedelta(days=300))
+        )
+        await _crowded(scene)
+        await scene.say("who is the vet?")
+        await scene.say("tell me a joke about the moon")
+        ((inbox,), _) = await scene.rows("SELECT id FROM inbox ORDER BY id")
+        told = await scene.app.database.read(lambda c: explain_turn(c, int(str(inbox)), ("owner", "chat:telegram-1")))
+    assert told is not None
+    first = told.because[0]
+    assert first.record is not None
+    assert (first.record.text, first.where) == ("The vet is Dr. Aranda", "message")
+    assert any(each.where == "frame" for each in told.because)
+
+
+async def test_what_was_said_long_ago_in_this_chat_is_quoted(tmp_path: Path) -> None:
+    """Where no memory was made of it, and only here."""
+    async with Scene(tmp_path, ["I see."], environ={"KENOBOT_MEMORY__RECALL": "selective",
+                                                    "KENOBOT_CONTEXT__HISTORY_MESSAGES": "2"}) as scene:  # fmt: skip
+        await scene.say("We saw a heron at the Albufera lagoon")
+        for number in range(4):
+            await scene.say(f"small talk number {number}")
+        scene.clock.advance(days=1)  # type: ignore[attr-defined]
+        await scene.say("which bird was it at the Albufera?")
+        await scene.say("which bird was it at the Albufera?", chat="7")
+        here, elsewhere = scene.requests[-2:]
+    assert "was said: We saw a heron at the Albufera lagoon" in here
+    assert "heron" not in elsewhere

@@ -1,0 +1,73 @@
+"""A memory in the machine's own memory, and records put into it as they are, past every rule."""
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from itertools import count
+
+from kenobot.cognitive import store
+from kenobot.cognitive.reach import WHOLE_HOME
+from kenobot.cognitive.store import Record
+from kenobot.db import Connection
+from kenobot.schema import migrations
+from kenobot.testing.clock import START
+
+_KEYS = count(1)
+
+
+@contextlib.contextmanager
+def open_memory() -> Iterator[Connection]:
+    """An empty memory that is gone afterwards."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        connection.execute("PRAGMA foreign_keys = ON")
+        for _, script in migrations():
+            connection.executescript(script)
+        yield connection
+    finally:
+        connection.close()
+
+
+def put_record(
+    connection: Connection,
+    text: str = "something",
+    *,
+    at: datetime = START,
+    columns: Mapping[str, str | float] | None = None,
+    **more: str | float | None,
+) -> Record:
+    """A record that a model inferred at `at`, unless the columns say otherwise; with its 'created' event."""
+    now = store.stamp(at)
+    held: dict[str, str | float | None] = {
+        "form": "note",
+        "scope": "owner",
+        "text": text,
+        "source": "extraction",
+        "trust": "model",
+        "confidence": 0.6,
+        "importance": 0.5,
+        "stability": 1.0,
+        "valid_from": now,
+        "created": now,
+        "updated": now,
+        "last_seen": now,
+        "day": now[:10],
+        "key": f"key-{next(_KEYS)}",
+        "changed": 0,
+        **(columns or {}),
+        **more,
+    }
+    session = str(held.pop("session", ""))
+    names, marks = ", ".join(held), ", ".join("?" * len(held))
+    cursor = connection.execute(f"INSERT INTO record ({names}) VALUES ({marks})", tuple(held.values()))
+    assert cursor.lastrowid is not None
+    store.add_event(connection, at, "test", "created", session=session, record=cursor.lastrowid)
+    return get(connection, cursor.lastrowid)
+
+
+def get(connection: Connection, record: int) -> Record:
+    """A record as it is now."""
+    found = store.get(connection, record, WHOLE_HOME)
+    assert found is not None
+    return found

@@ -1,0 +1,180 @@
+"""What the rules understand of what people say of themselves, in Spanish and English."""
+
+import time
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kenobot.cognitive.extract.dates import day_named
+from kenobot.cognitive.extract.heuristic import facts
+from kenobot.cognitive.text.words import fold
+
+SAID = date(2026, 2, 14)  # a Saturday
+
+
+def _read(text: str) -> list[tuple[str, str, dict[str, str]]]:
+    return [(fact.text, fact.category, dict(fact.attributes)) for fact in facts(text, SAID)]
+
+
+@pytest.mark.parametrize(
+    ("text", "category", "attributes"),
+    [
+        ("Me llamo Ana García", "fact", {"name": "Ana García"}),
+        ("My name is Bob", "fact", {"name": "Bob"}),
+        ("call me Bob", "fact", {"name": "Bob"}),
+        ("Me llamo 李雷", "fact", {"name": "李雷"}),
+        ("Vivo en Lyon desde hace dos años", "fact", {"residence": "Lyon"}),
+        ("I live in New York with my wife", "fact", {"residence": "New York"}),
+        ("me mudé a Madrid ayer", "fact", {"residence": "Madrid"}),
+        ("I'm living in Berlin now", "fact", {"residence": "Berlin"}),
+        ("Vivo en un piso pequeño", "fact", {}),
+        ("Trabajo en Acme como ingeniera", "fact", {"employer": "Acme"}),
+        ("I work at Google", "fact", {"employer": "Google"}),
+        ("I work as a nurse", "fact", {"profession": "nurse"}),
+        ("trabajo de enfermera en el Clínico", "fact", {"profession": "enfermera"}),
+        ("Me gusta el café solo", "preference", {}),
+        ("no me gustan las aceitunas", "preference", {}),
+        ("I really love hiking", "preference", {}),
+        ("I don't like olives", "preference", {}),
+        ("Mi color favorito es el azul", "preference", {"favourite color": "azul"}),
+        ("My favourite language is C++", "preference", {"favourite language": "C++"}),
+        ("Mi cumpleaños es el 3 de mayo", "fact", {"birthday": "05-03"}),
+        ("I was born on May 3, 1990", "fact", {"birthday": "1990-05-03"}),
+        ("nací en Sevilla", "fact", {}),
+        ("Soy alérgica a los cacahuetes", "fact", {}),
+        ("I'm vegan", "fact", {}),
+        ("mi hermana se llama Lucía", "relationship", {}),
+        ("My wife is called Kate", "relationship", {"wife": "Kate"}),
+        ("Hemos decidido usar Postgres", "decision", {}),
+        ("From now on deploy on Fridays", "decision", {}),
+        ("Tengo que entregar el informe el viernes", "commitment", {"due": "2026-02-20"}),
+        ("Mañana tengo dentista a las 10", "commitment", {"due": "2026-02-15"}),
+        ("I have to call the bank by March 3rd", "commitment", {"due": "2026-03-03"}),
+        ("Prometo ir al gimnasio", "commitment", {}),
+        ("Ya no vivo en Lyon", "correction", {}),
+        ("I no longer work at Acme", "correction", {}),
+    ],
+)
+def test_a_plain_statement(text: str, category: str, attributes: dict[str, str]) -> None:
+    """The words stay as they were said; what they say of their speaker is taken from them."""
+    assert _read(f"{text}.") == [(text, category, attributes)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "¿Vivo en Lyon?",
+        "Do I live in Lyon?",
+        "If I live in Lyon I will be happy",
+        "Si vivo en Lyon, seré feliz",
+        "> I live in Hell",
+        "```\nI live in a fence\n```",
+        "me gusta eso",
+        "I like your answer",
+        "Call me when you can",
+        "llámame mañana",
+        "I'm a bit tired",
+        "my wife is tired of it",
+        "I'll be back",
+        "ok",
+        "remember all of this",
+        "recuerda lo que te dije",
+        "Ana vive en Lyon",
+        "Anoche soñé que vivo en Lyon",
+    ],
+)
+def test_what_is_not_said_of_oneself_is_left_alone(text: str) -> None:
+    """Questions, conditions, quotations, politeness and other people's lives are no statements."""
+    assert _read(text) == []
+
+
+def test_several_things_at_once() -> None:
+    """Openings go, clauses come apart, each with its own attribute."""
+    text = "Hola, me llamo Ana y vivo en Lyon, trabajo en Acme. Por cierto, mi hermana se llama Lucía"
+    assert _read(text) == [
+        ("me llamo Ana", "fact", {"name": "Ana"}),
+        ("vivo en Lyon", "fact", {"residence": "Lyon"}),
+        ("trabajo en Acme", "fact", {"employer": "Acme"}),
+        ("mi hermana se llama Lucía", "relationship", {}),
+    ]
+
+
+def test_being_put_right() -> None:
+    """What corrects is a correction, and says the same of its speaker."""
+    assert _read("No, me llamo Anna.") == [("me llamo Anna", "correction", {"name": "Anna"})]
+    assert _read("Actually, I live in Paris") == [("I live in Paris", "correction", {"residence": "Paris"})]
+
+
+def test_what_is_asked_to_be_remembered_is_kept_whole() -> None:
+    """Whoever asks for it need not say something that rules understand."""
+    assert _read("Recuerda que el código del garaje es azul") == [("el código del garaje es azul", "fact", {})]
+    assert _read("Remember that the gate code is on the fridge") == [("the gate code is on the fridge", "fact", {})]
+    assert _read("recuerda: soy vegano") == [("soy vegano", "fact", {})]
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("el 3 de marzo", "2026-03-03"),
+        ("3rd of March 2027", "2027-03-03"),
+        ("on January 5", "2027-01-05"),
+        ("el 29 de febrero", "2028-02-29"),
+        ("el 31 de abril", None),
+        ("2026-07-01", "2026-07-01"),
+        ("mañana por la mañana", "2026-02-15"),
+        ("por la mañana", None),
+        ("pasado mañana", "2026-02-16"),
+        ("the day after tomorrow", "2026-02-16"),
+        ("el sábado", "2026-02-21"),
+        ("next Friday", "2026-02-20"),
+        ("dentro de tres días", "2026-02-17"),
+        ("in 2 weeks", "2026-02-28"),
+        ("in 5000 days", None),
+        ("someday", None),
+    ],
+)
+def test_days(text: str, day: str | None) -> None:
+    """A day is counted from the one on which it was said."""
+    found = day_named(fold(text), SAID)
+    assert (found.isoformat() if found else None) == day
+
+
+@pytest.mark.parametrize(
+    "text", ["I live in " * 400, "no, " * 1000, ", I " * 1000, "I like " + "a" * 4000, ".\n" * 2000, "y " * 2000]
+)
+def test_hostile_texts_cost_milliseconds(text: str) -> None:
+    """No text takes long, whatever it repeats."""
+    began = time.perf_counter()
+    facts(text * 20, SAID)
+    assert time.perf_counter() - began < 0.2  # some 2 ms; the machine may be busy
+
+
+_PIECES = [
+    "I live in ",
+    "vivo en ",
+    "Lyon",
+    ", ",
+    " y ",
+    " and ",
+    ".",
+    "?",
+    "\n",
+    "> ",
+    "no, ",
+    "mañana ",
+    "tengo ",
+    "İ",
+    "ﷺ",
+    "👩‍👧",
+    "\0",
+]
+
+
+@given(st.lists(st.sampled_from(_PIECES) | st.text(max_size=5), max_size=15).map("".join))
+def test_any_text_may_come(text: str) -> None:
+    """Whatever is said, what is found is part of it and not blank."""
+    for fact in facts(text, SAID):
+        assert fact.text.strip()
+        assert fact.text in text

@@ -1,0 +1,81 @@
+"""How urgent something sounds: in both languages, within milliseconds, and by the owner's own signs."""
+
+import time
+
+import pytest
+
+from kenobot.cognitive.extract.patterns import Automaton
+from kenobot.cognitive.extract.signals import scan
+from kenobot.cognitive.policies.extract import ExtractPolicy
+
+POLICY = ExtractPolicy()
+
+
+@pytest.mark.parametrize(
+    ("level", "text"),
+    [
+        ("high", "I prefer tabs over spaces"),
+        ("high", "prefiero tabs siempre"),
+        ("high", "PREFIERO EL CAFÉ SOLO"),
+        ("high", "I don’t eat meat"),
+        ("high", "That's not right."),
+        ("high", "Eso no es así, te equivocas"),
+        ("high", "Ya no vivo en Lyon"),
+        ("high", "hemos decidido usar Postgres"),
+        ("high", "De ahora en adelante, en español"),
+        ("high", "Me llamo Ana"),
+        ("high", "Mi cumpleaños es el 3 de mayo"),
+        ("high", "acuérdate de comprar pan"),
+        ("high", "a partir de mañana, sin azúcar"),
+        ("medium", "I usually have lunch at two"),
+        ("medium", "los miércoles suelo ir a nadar"),
+        ("medium", "cada año vamos a la playa"),
+        ("low", "I want a sandwich recipe"),
+        ("low", "quiero una receta"),
+        ("none", "ok"),
+        ("none", "¿qué hora es?"),
+        ("none", "What is the capital of France?"),
+        ("none", ""),
+    ],
+)
+def test_levels(level: str, text: str) -> None:
+    """Corrections, likings, decisions, who somebody is, what they want remembered is urgent; small talk is not."""
+    assert scan(text, POLICY) == level
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a " * 500_000,
+        "actually " * 120_000,
+        "no, " * 250_000,
+        "my " * 333_000,
+        "ﷺ" * 1_000_000,
+        "".join(map(chr, range(0x100, 0xD000))) * 20,
+        "yo siempre " * 90_000,
+        "\n" * 1_000_000,
+    ],
+)
+def test_a_megabyte_takes_milliseconds(text: str) -> None:
+    """However long a text is, and whatever it is made of, a bounded part of it is looked at."""
+    patterns = Automaton(["(a+)+$", r"(\w+\s*)+z"])
+    took = []
+    for _ in range(3):
+        began = time.perf_counter()
+        scan(text, POLICY, patterns)
+        took.append(time.perf_counter() - began)
+    assert min(took) < 0.05  # under 10 ms on a machine that does nothing else
+
+
+def test_the_end_of_a_long_text_counts_too() -> None:
+    """Who pastes a document says what they want before it or after it."""
+    document = "the quick brown fox " * 2000
+    assert scan(f"{document}\n\nrecuerda que esto es de Ana", POLICY) == "high"
+    assert scan(f"Remember this for me: {document}", POLICY) == "high"
+
+
+def test_an_owners_pattern_makes_it_high() -> None:
+    """What the owner calls important is, in any language."""
+    patterns = Automaton([r"bitte\s+merken"])
+    assert scan("Bitte  merken: Tabs", POLICY, patterns) == "high"
+    assert scan("Bitte  merken: Tabs", POLICY) == "none"

@@ -1,0 +1,126 @@
+"""A home for recall's tests: a real database and a real index, with little that has to be said to fill them."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from uuid import uuid4
+from zoneinfo import ZoneInfo
+
+from kenobot import sessions
+from kenobot.cognitive import store
+from kenobot.cognitive.change import Act, change
+from kenobot.cognitive.reach import WHOLE_HOME
+from kenobot.cognitive.recall.index import Index
+from kenobot.cognitive.recall.pack import Pack
+from kenobot.cognitive.recall.recall import Query, recall
+from kenobot.db import Connection, Database
+from kenobot.ports import Trust
+from kenobot.testing.clock import START
+
+ZONE = ZoneInfo("UTC")
+HERE = "chat:telegram-1"
+REACH = ("owner", HERE)
+
+
+def insert(
+    connection: Connection, text: str, values: Mapping[str, object], at: datetime, *, quietly: bool = False
+) -> int:
+    """A record as `admit` would leave it, its columns as wanted; its id.
+
+    quietly: without an event, as if it had been there before whatever follows events: files, and the index.
+    """
+    moment = store.stamp(at)
+    columns: dict[str, object] = {
+        "form": "note",
+        "category": "fact",
+        "scope": "owner",
+        "subject": "owner",
+        "text": text,
+        "source": "tag",
+        "trust": "owner",
+        "confidence": 0.9,
+        "importance": 0.5,
+        "stability": 1.0,
+        "valid_from": moment,
+        "created": moment,
+        "updated": moment,
+        "last_seen": moment,
+        "day": moment[:10],
+        "key": uuid4().hex,
+        "changed": 0,
+        **values,
+    }
+    marks = ", ".join("?" * len(columns))
+    cursor = connection.execute(f"INSERT INTO record ({', '.join(columns)}) VALUES ({marks})", tuple(columns.values()))
+    assert cursor.lastrowid is not None
+    if quietly:
+        return cursor.lastrowid
+    event = store.add_event(connection, at, "test", "created", record=cursor.lastrowid)
+    connection.execute("UPDATE record SET changed = ? WHERE id = ?", (event, cursor.lastrowid))
+    return cursor.lastrowid
+
+
+class Memory:
+    """`learn` and `say` put something in, `recall` gets something out."""
+
+    def __init__(self, database: Database, index: Index, path: Path) -> None:
+        self.database = database
+        self.index = index
+        self.path = path
+        self.now = START
+
+    async def learn(self, text: str, *, days_ago: float = 0, **values: object) -> int:
+        """A record; its id."""
+        at = self.now - timedelta(days=days_ago)
+        return await self.database.write(lambda connection: insert(connection, text, values, at))
+
+    async def link(self, src: int, dst: int, kind: str = "related", confidence: float = 1.0) -> None:
+        moment = store.stamp(self.now)
+        await self.database.write(
+            lambda connection: connection.execute(
+                "INSERT INTO link (src, dst, type, confidence, first_at, last_at) VALUES (?, ?, ?, ?, ?, ?)",
+                (src, dst, kind, confidence, moment, moment),
+            )
+        )
+
+    async def change(self, record: int, kind: str, at: datetime | None = None, **values: str | float | None) -> int:
+        """Change columns of a record as the product does, with an event."""
+
+        def work(connection: Connection) -> int:
+            known = store.get(connection, record, WHOLE_HOME)
+            assert known is not None
+            return change(connection, known, kind, values, Act(at or self.now, "test"))
+
+        return await self.database.write(work)
+
+    async def say(
+        self, text: str, inbox: int, session: str = "telegram-1", *, answer: str = "", trust: Trust = "owner"
+    ) -> None:
+        """A turn of a conversation."""
+
+        def work(connection: Connection) -> None:
+            sessions.append(connection, session, "user", text, self.now, inbox, trust)
+            sessions.append(connection, session, "assistant", answer or "I see.", self.now, inbox, "model")
+
+        await self.database.write(work)
+
+    async def recall(self, text: str, **more: object) -> Pack:
+        query = replace(Query(text, REACH, self.now, ZONE, session="telegram-1"), **more)  # type: ignore[arg-type]
+        return await self.database.read(lambda connection: recall(connection, self.index, query))
+
+    async def texts(self, text: str, **more: object) -> list[str]:
+        """The memories for a message, best first."""
+        return [memory.record.text for memory in (await self.recall(text, **more)).memories]
+
+
+@asynccontextmanager
+async def open_memory(folder: Path) -> AsyncIterator[Memory]:
+    database = Database.open(folder / "kenobot.db", folder / "backups")
+    memory = Memory(database, Index(folder / "index.db"), folder / "index.db")
+    try:
+        yield memory
+    finally:
+        await database.close()
+        memory.index.close()

@@ -1,0 +1,178 @@
+"""Every change can be taken back, whole or not at all, and that too."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from kenobot.cognitive import hands_store, store
+from kenobot.cognitive.change import change
+from kenobot.cognitive.forget import hide
+from kenobot.cognitive.history import as_of, history
+from kenobot.cognitive.remember.admit import Occasion, admit, correct
+from kenobot.cognitive.undo import CannotUndo, last_change, undo
+from kenobot.db import Connection, Database
+from kenobot.ports import Candidate
+from kenobot.testing.clock import START
+
+NOW = Occasion(START, "2026-02-14", "owner", "telegram-1")
+OWNER = ("owner",)
+
+
+def at(hours: int) -> Occasion:
+    return replace(NOW, at=START + timedelta(hours=hours))
+
+
+def learn(connection: Connection, text: str, hours: int = 0, scope: str = "owner") -> int:
+    decision = admit(connection, Candidate("note", scope, text), at(hours))
+    assert decision.record is not None
+    return decision.record
+
+
+def row(connection: Connection, record: int) -> tuple[object, ...]:
+    """A record without what only tells when it was touched."""
+    found = store.get(connection, record, ("owner", "user:b"))
+    assert found is not None
+    return (found.text, found.status, found.valid_to, found.key, found.tier, found.category, found.attrs)
+
+
+async def test_a_correction_comes_back_whole(database: Database) -> None:
+    """The old words live again, the new ones do not, no supersession is left; and the undo of it restores all that."""
+
+    def work(connection: Connection) -> None:
+        old = learn(connection, "I live in Paris")
+        before = row(connection, old)
+        new = correct(connection, old, "I live in Lyon", OWNER, at(1)).record
+        assert new is not None
+        then = (row(connection, old), row(connection, new))
+        event = last_change(connection, OWNER)
+        assert event is not None
+        done = undo(connection, event, OWNER, at(2))
+        assert row(connection, old) == before
+        assert row(connection, new)[1] == "invalidated"
+        assert connection.execute("SELECT count(*) FROM link WHERE type = 'supersedes'").fetchone()[0] == 0
+        undo(connection, done.event, OWNER, at(3))
+        assert (row(connection, old), row(connection, new)) == then
+        assert connection.execute("SELECT src, dst FROM link WHERE type = 'supersedes'").fetchall() == [(new, old)]
+
+    await database.write(work)
+
+
+async def test_what_changed_again_stands_in_the_way(database: Database) -> None:
+    """It is named, nothing is changed, and once it is undone itself the way is free."""
+
+    def work(connection: Connection) -> None:
+        record = learn(connection, "likes tea")
+        known = store.get(connection, record, OWNER)
+        assert known is not None
+        first = change(connection, known, "reworded", {"text": "likes green tea"}, at(1).act("a"))
+        second = change(connection, known, "reworded", {"text": "likes black tea"}, at(2).act("b"))
+        events = store.last_event(connection)
+        with pytest.raises(CannotUndo, match=f"undo {second} first"):
+            undo(connection, first, OWNER, at(3))
+        assert store.last_event(connection) == events
+        undo(connection, second, OWNER, at(3))
+        undo(connection, first, OWNER, at(4))
+        assert row(connection, record)[0] == "likes tea"
+
+    await database.write(work)
+
+
+async def test_bookkeeping_since_is_no_hindrance(database: Database) -> None:
+    """What was only seen or used again meanwhile keeps that."""
+
+    def work(connection: Connection) -> None:
+        record = learn(connection, "likes tea a lot")
+        hidden = hide(connection, record, OWNER, at(1))
+        assert hidden is not None
+        undo(connection, hidden.event, OWNER, at(2))
+        learn(connection, "likes tea a lot", 3)
+        event = hands_store.events_of(connection, record)[0]
+        undo(connection, event.id, OWNER, at(4))
+        assert row(connection, record)[1] == "invalidated"
+
+    await database.write(work)
+
+
+async def test_two_that_say_the_same_are_never_live(database: Database) -> None:
+    """What was forgotten and said anew cannot come back beside it: the hindrance is named."""
+
+    def work(connection: Connection) -> None:
+        record = learn(connection, "likes tea a lot")
+        hidden = hide(connection, record, OWNER, at(1))
+        assert hidden is not None
+        again = learn(connection, "likes tea a lot", 2)
+        assert again != record
+        with pytest.raises(CannotUndo, match=f"#{again} says the same"):
+            undo(connection, hidden.event, OWNER, at(3))
+        assert row(connection, record)[1] == "forgotten"
+
+    await database.write(work)
+
+
+async def test_nobody_undoes_what_is_anothers(database: Database) -> None:
+    """A number of another's change is no change; and the last change is looked for in the scopes that were named."""
+
+    def work(connection: Connection) -> None:
+        mine = learn(connection, "likes tea")
+        theirs = learn(connection, "likes coffee", 1, scope="user:b")
+        event = hands_store.events_of(connection, theirs)[0].id
+        with pytest.raises(CannotUndo, match="no such change"):
+            undo(connection, event, OWNER, at(2))
+        found = last_change(connection, OWNER)
+        assert found is not None
+        assert undo(connection, found, OWNER, at(2)).before[0].id == mine
+        assert last_change(connection, OWNER) is None
+        assert row(connection, theirs)[1] == "active"
+
+    await database.write(work)
+
+
+@pytest.mark.parametrize("event", [0, -1, 10**12])
+async def test_there_is_no_such_change(database: Database, event: int) -> None:
+    """Then it is said."""
+
+    def work(connection: Connection) -> None:
+        learn(connection, "likes tea")
+        with pytest.raises(CannotUndo):
+            undo(connection, event, OWNER, at(1))
+
+    await database.write(work)
+
+
+async def test_a_refusal_changed_nothing(database: Database) -> None:
+    """So there is nothing to undo."""
+
+    def work(connection: Connection) -> None:
+        admit(connection, Candidate("note", "owner", "my password is hunter22xyz"), NOW)
+        with pytest.raises(CannotUndo, match="nothing to undo"):
+            undo(connection, store.last_event(connection), OWNER, at(1))
+
+    await database.write(work)
+
+
+async def test_history_tells_both_sides_of_each_change(database: Database) -> None:
+    """Newest first, also within one moment; what was undone says so; the past can be read at any moment."""
+
+    def work(connection: Connection) -> None:
+        record = learn(connection, "likes tea")
+        known = store.get(connection, record, OWNER)
+        assert known is not None
+        first = change(connection, known, "reworded", {"text": "likes green tea"}, at(1).act("a"))
+        change(connection, known, "reworded", {"text": "likes black tea"}, at(1).act("b"))
+        steps = [step for step in history(connection, record, OWNER) if step.changes]
+        assert [step.changes for step in steps] == [
+            (("text", "likes green tea", "likes black tea"),),
+            (("text", "likes tea", "likes green tea"),),
+        ]
+        undo(connection, steps[0].event, OWNER, at(2))
+        undo(connection, first, OWNER, at(3))
+        steps = history(connection, record, OWNER)
+        assert [step.undone for step in steps if step.kind == "reworded"] == [True, True]
+        then = as_of(connection, record, START + timedelta(hours=1, minutes=30), OWNER)
+        assert then is not None
+        assert then.text == "likes black tea"
+        assert as_of(connection, record, START - timedelta(hours=1), OWNER) is None
+        assert history(connection, record, ("user:b",)) == []
+
+    await database.write(work)

@@ -1,0 +1,140 @@
+"""The scripted month: memory lives through it, and its judge sees what is wrong."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from kenobot.cli import main
+from kenobot.clock import Clock
+from kenobot.month import judge, play, script
+from kenobot.month.judge import Verdict
+from kenobot.month.script import Step
+from kenobot.ports import Block, Message, Request
+
+AT = datetime(2026, 3, 1, 9, tzinfo=ZoneInfo("Europe/Madrid"))
+TINY = """
+zone = "UTC"
+memory_tokens = 1500
+owners = ["1"]
+users = []
+chats = []
+[people.ann]
+name = "Ann"
+user = "1"
+chat = "1"
+[[step]]
+at = 2026-03-01T09:00:00
+kind = "plain"
+who = "ann"
+says = "My boat is called Petrel."
+{remember}
+fact = "boat is called Petrel"
+fate = "{fate}"
+[[step]]
+at = 2026-03-02T09:00:00
+kind = "plain"
+who = "ann"
+says = "What is the name of my vessel, my boat?"
+{check}
+"""
+REMEMBER = 'remember = "Ann\'s boat is called Petrel"'
+
+
+def no_command_line(_words: Sequence[str], _clock: Clock) -> int:
+    raise AssertionError("this script gives no orders")
+
+
+def tiny(remember: str, fate: str, check: str) -> Verdict:
+    return play.play(script.load(TINY.format(remember=remember, fate=fate, check=check)), no_command_line)
+
+
+def test_memory_lives_through_the_month() -> None:
+    """Every fact that should live can be answered with, and every one that should not is hidden."""
+    whole = script.load()
+    everyday = [step for step in whole.steps if step.kind == "everyday"]
+    kept = set(map(id, everyday[::11]))
+    steps = tuple(step for step in whole.steps if step.kind != "everyday" or id(step) in kept)
+    verdict = play.play(replace(whole, steps=steps), main)
+    assert verdict.failures == []
+    assert verdict.total.asked > 90
+    assert verdict.total.hidden == 9
+    assert verdict.restarts == 9
+
+
+def test_a_fact_that_was_never_kept_is_missed() -> None:
+    """By the question in the chat, by the exam, and in the store."""
+    verdict = tiny("", "lives", 'must = ["Petrel"]')
+    assert len(verdict.failures) == 3
+    assert (verdict.total.live, verdict.total.answered, verdict.total.asked) == (0, 0, 2)
+
+
+def test_a_fact_that_should_be_gone_and_is_not_is_seen() -> None:
+    """By the question in the chat, by the exam, and in the store."""
+    verdict = tiny(REMEMBER, "superseded", 'never = ["Petrel"]')
+    assert len(verdict.failures) == 3
+    assert (verdict.total.leaks, verdict.total.hidden) == (2, 0)
+
+
+def test_the_conversation_is_no_memory() -> None:
+    """What stands in a prompt only because it was said there does not count as remembered, but as shown."""
+    said = (Message("user", (Block("I live in Rome"),)), Message("user", (Block("Where do I live?"),)))
+    request = Request((Block("## Memory\nnothing"),), said)
+    verdict = Verdict()
+    judge.judge_question(verdict, Step(AT, "k", None, "Where do I live?", must=("Rome",)), request)
+    judge.judge_question(verdict, Step(AT, "k", None, "Where do I live?", never=("Rome",)), request)
+    judge.judge_question(verdict, Step(AT, "k", None, "Where do I live?", nowhere=("Rome",)), request)
+    assert [failure.partition("”: ")[2] for failure in verdict.failures] == [
+        "memory does not hold “Rome”",
+        "it shows “Rome”",
+    ]
+    assert (verdict.row("k").answered, verdict.row("k").leaks) == (2, 1)
+
+
+def test_a_question_that_never_reached_the_model_is_a_failure() -> None:
+    """It would have proved nothing."""
+    verdict = Verdict()
+    judge.judge_question(verdict, Step(AT, "k", None, "Hello?", never=("Rome",)), None)
+    assert not verdict.good
+
+
+def test_a_fact_in_somebody_elses_scope_is_a_leak() -> None:
+    """Even when it also lives where it belongs."""
+    whole = script.load(TINY.format(remember="", fate="lives", check=""))
+    verdict = Verdict()
+    text = "Ann's boat is called Petrel"
+    judge.judge_store(verdict, whole, [("owner", "active", text), ("user:telegram-2", "active", text)])
+    assert (verdict.total.live, verdict.total.leaks) == (1, 1)
+
+
+def test_a_script_that_says_a_thing_twice_is_refused() -> None:
+    """Its model could not tell the two apart."""
+    text = TINY.format(remember="", fate="lives", check="").replace("What is the name of my vessel, my boat?", "x")
+    with pytest.raises(ValueError, match="twice"):
+        script.load(text.replace("My boat is called Petrel.", "x"))
+
+
+def test_the_command_writes_its_table_between_the_marks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And leaves the rest of the file as it is; without marks it says where to put them. A failure ends with 1."""
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- month: begin -->\nold\n<!-- month: end -->\nafter\n", "utf-8")
+    good = Verdict(restarts=3)
+    good.row("plain").told = 1
+    monkeypatch.setattr("kenobot.month.play.play", lambda *_, **__: good)
+    assert main(["bench", "month", "--write", str(page)]) == 0
+    text = page.read_text("utf-8")
+    assert text.startswith("before\n<!-- month: begin -->\n| kind |")
+    assert text.endswith("Nothing failed.\n<!-- month: end -->\nafter\n")
+    assert "| plain | 1 |" in text
+    page.write_text("no marks", "utf-8")
+    assert main(["bench", "month", "--write", str(page)]) == 78
+    assert page.read_text("utf-8") == "no marks"
+    good.failures.append("plain: it leaks")
+    capsys.readouterr()
+    assert main(["bench", "month", "--json"]) == 1
+    assert '"failures": ["plain: it leaks"]' in capsys.readouterr().out

@@ -1,0 +1,76 @@
+"""A contradiction that somebody read in a turn counts, although a tag of that turn has stored the new fact already."""
+
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from kenobot import schema
+from kenobot.cognitive import store
+from kenobot.cognitive.extract.buffer import Turn
+from kenobot.cognitive.extract.prompt import Batch
+from kenobot.cognitive.extract.schema import Fact
+from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.db import Connection, connect
+from kenobot.extracted import Reading, candidates
+from kenobot.ports import Candidate
+from kenobot.testing.clock import START
+
+OLD, NEW = "Adrian's phone plan costs 15 euros a month", "Adrian's phone plan costs 18 euros a month"
+
+
+@pytest.fixture
+def connection(tmp_path: Path) -> Iterator[Connection]:
+    schema.migrate(tmp_path / "kenobot.db", tmp_path / "backups")
+    connection = connect(tmp_path / "kenobot.db")
+    yield connection
+    connection.close()
+
+
+def told(connection: Connection, text: str, turn: int) -> store.Record:
+    """What a tag of a turn stores."""
+    occasion = Occasion(START, "2026-02-14", "model", "telegram-1", evidence=turn)
+    number = admit(connection, Candidate("note", "owner", text), occasion).record
+    assert number is not None
+    record = store.get(connection, number, ("owner",))
+    assert record is not None
+    return record
+
+
+def read(connection: Connection, fact: Fact, known: tuple[store.Record, ...]) -> int:
+    """Let memory have a reading of turn 2; how many candidates it gave."""
+    turn = Turn(4, 2, "Correction: my phone plan costs 18 euros a month.", "", START, "owner", "owner")
+    batch = Batch((turn,), known, date(2026, 2, 14))
+    found = candidates(Reading("telegram-1", batch, (fact,), START, ZoneInfo("UTC"), DEFAULT))
+    for candidate, occasion in found:
+        admit(connection, candidate, occasion)
+    return len(found)
+
+
+def status(connection: Connection, record: store.Record) -> str:
+    now = store.get(connection, record.id, ("owner",))
+    assert now is not None
+    return now.status
+
+
+def test_what_the_new_fact_ends_is_ended(connection: Connection) -> None:
+    """By the verdict, once: reading the same again changes nothing more."""
+    old, new = told(connection, OLD, 1), told(connection, NEW, 2)
+    assert status(connection, old) == "active"
+    fact = Fact(NEW, "correction", evidence=(1,), verdicts=((1, "repeat"), (2, "contradiction")))
+    assert read(connection, fact, (new, old)) == 1
+    assert (status(connection, old), status(connection, new)) == ("invalidated", "active")
+    of_old = "SELECT count(*) FROM event WHERE record_id = ?"
+    before = connection.execute(of_old, (old.id,)).fetchone()
+    read(connection, fact, (new, old))
+    assert connection.execute(of_old, (old.id,)).fetchone() == before
+
+
+def test_what_says_nothing_new_is_left_out(connection: Connection) -> None:
+    """A fact that the turn's own tag stored, and that stands against nothing, asks for nothing."""
+    old, new = told(connection, OLD, 1), told(connection, NEW, 2)
+    assert read(connection, Fact(NEW, evidence=(1,), verdicts=((1, "repeat"),)), (new, old)) == 0
+    assert read(connection, Fact(NEW, evidence=(1,), verdicts=((1, "contradiction"),)), (new, old)) == 0
