@@ -31,8 +31,10 @@ def storable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def translate(error: sqlite3.Error) -> StoreError:
+def translate(error: sqlite3.Error | MemoryError) -> StoreError:
     """Our own error for one of SQLite's."""
+    if isinstance(error, MemoryError):
+        return StoreError("There is no memory left for the database to work with.")
     code = (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
     if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY):
         return StoreFull("The disk is full or read-only: nothing can be saved until there is space again.")

@@ -186,7 +186,7 @@ class Database:
                 finally:
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
-            except sqlite3.Error as error:
+            except (sqlite3.Error, MemoryError) as error:
                 job.error = translate(error)
             except Exception as error:
                 job.error = error
@@ -238,7 +238,7 @@ def _commit(connection: Connection, group: list[_Job]) -> None:
                     undone = True
                     raise
                 connection.execute("ROLLBACK TO job")
-                job.error = translate(error) if isinstance(error, sqlite3.Error) else error
+                job.error = translate(error) if isinstance(error, (sqlite3.Error, MemoryError)) else error
             connection.execute("RELEASE job")
         connection.execute("COMMIT")
     except Exception as error:
@@ -246,7 +246,7 @@ def _commit(connection: Connection, group: list[_Job]) -> None:
             with contextlib.suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
         for job in group:
-            job.error = translate(error) if isinstance(error, sqlite3.Error) else error
+            job.error = translate(error) if isinstance(error, (sqlite3.Error, MemoryError)) else error
             if undone and len(group) > 1:
                 job.error = None
                 _commit(connection, [job])

@@ -388,4 +388,4 @@ def _grade_text(graded: Grade | None) -> str:
 
 def _bug(error: Exception) -> bool:
     """Whether the log should show where it happened: our own mistakes only."""
-    return not isinstance(error, KenobotError)
+    return not isinstance(error, (KenobotError, MemoryError))

@@ -21,6 +21,7 @@ from kenobot.language import Sentence
 from kenobot.ports import Reply
 from kenobot.retry import RetryPolicy, delay
 
+_SHORTAGE = 12  # failures in a row for want of memory, some five minutes; then it may be the message that needs so much
 _BURIALS = 3  # then the message stays claimed, and the next sweep tries again
 _PARKS_BEFORE_PROBE = 3
 
@@ -275,8 +276,8 @@ def _failed(turn: Turn, failed: Failed, policy: TurnPolicy, jitter: Random | Non
         return _unanswered(turn, error, failed.elapsed, policy, jitter)
     stuck = replace(turn, stuck=turn.stuck + 1)
     pause = min(policy.longest_pause, 2.0 ** min(turn.stuck, 10))
-    if isinstance(error, StoreError):
-        return stuck, Wait(pause)
+    if isinstance(error, StoreError) or (isinstance(error, MemoryError) and turn.stuck < _SHORTAGE):
+        return stuck, Wait(pause)  # our own machine's trouble, not this message's
     if isinstance(turn.ending, Bury):
         stuck = replace(stuck, burials=turn.burials + 1)
         return (stuck, Wait(pause)) if stuck.burials <= _BURIALS else (replace(stuck, stage="done"), Stop())

@@ -41,7 +41,7 @@ async def play(lab: Lab) -> list[Line]:
 async def _one(lab: Lab, name: str, line: Line) -> None:
     match name:
         case "full":
-            async with _on_tmpfs(lab, name, "size=3m") as (world, disk):
+            async with _on_tmpfs(lab, name, "size=8m") as (world, disk):
                 await _outage(world, line, _fill, disk)
         case "no inodes":
             async with _on_tmpfs(lab, name, "size=16m,nr_inodes=64") as (world, disk):

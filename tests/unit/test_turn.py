@@ -268,6 +268,18 @@ def test_an_attempt_that_was_overtaken_stops(before: tuple[Happening, ...]) -> N
     assert (effects[-1], turn.stage) == (Stop(), "done")
 
 
+def test_a_shortage_of_memory_is_waited_out_before_it_is_held_against_the_message() -> None:
+    """The same step is tried again after longer and longer pauses; only when that goes on does it cost an attempt."""
+    turn, effect = step(_play(Begun(1), ContextBuilt(), Failed(MemoryError()))[0], Waited(), _POLICY)
+    assert (effect, turn.attempt) == (AskModel(0), 1)
+    for _ in range(40):
+        turn, effect = step(turn, Failed(MemoryError()), _POLICY)
+        if turn.stage == "claim":
+            break
+        turn, effect = step(turn, Waited(), _POLICY)
+    assert turn.stage == "claim"
+
+
 def test_a_step_changes_nothing_but_what_it_returns() -> None:
     """The same turn and happening give the same answer, and the turn given stays as it was."""
     turn = _play(Begun(1), ContextBuilt())[0]
