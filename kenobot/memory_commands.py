@@ -16,9 +16,9 @@ from kenobot.cognitive.undo import CannotUndo, Undone, last_change, undo
 from kenobot.commands import Order
 from kenobot.db import Connection
 from kenobot.language import Language
-from kenobot.memory_hands import Hands, listed, may, shown, since
+from kenobot.memory_hands import ByHand, listed, shown, since
 from kenobot.memory_sentences import MemorySentence, ago, forms, tell
-from kenobot.ports import OWNER_SCOPE, Candidate, Decision, Form, Inbound, Principal, Source, chat_scope
+from kenobot.ports import OWNER_SCOPE, Candidate, Decision, Form, Source, chat_scope
 
 _NEWEST = 8
 _BEHIND = 8  # memories that /why names
@@ -34,16 +34,10 @@ _ORIGINS: dict[str, MemorySentence] = {
 _COMMAND: Source = "command"
 
 
-class Remember:
+class Remember(ByHand):
     """`/remember TEXT`: what a person wants kept, in their own words, at once."""
 
     names = ("remember", "recuerda")
-
-    def __init__(self, hands: Hands) -> None:
-        self._hands = hands
-
-    def may(self, principal: Principal, inbound: Inbound) -> bool:
-        return may(principal, inbound)
 
     def run(self, connection: Connection, order: Order) -> str:
         language = self._hands.speak(order, self.names)
@@ -59,16 +53,10 @@ class Remember:
         return _learned(decision, order.rest, language)
 
 
-class Memory:
+class Memory(ByHand):
     """`/memory`: how much is remembered here, and what came last."""
 
     names = ("memory", "memoria")
-
-    def __init__(self, hands: Hands) -> None:
-        self._hands = hands
-
-    def may(self, principal: Principal, inbound: Inbound) -> bool:
-        return may(principal, inbound)
 
     def run(self, connection: Connection, order: Order) -> str:
         return self.overview(connection, order, self._hands.speak(order, self.names))
@@ -93,16 +81,10 @@ class Memory:
         return "\n\n".join(parts)
 
 
-class Why:
+class Why(ByHand):
     """`/why`: the memories behind the last reply here, and where each came from."""
 
     names = ("why", "porque")
-
-    def __init__(self, hands: Hands) -> None:
-        self._hands = hands
-
-    def may(self, principal: Principal, inbound: Inbound) -> bool:
-        return may(principal, inbound)
 
     def run(self, connection: Connection, order: Order) -> str:
         language = self._hands.speak(order, self.names)
@@ -121,16 +103,10 @@ class Why:
         return "\n\n".join([*parts, *([tell("why_more", language, count=more)] if more else [])])
 
 
-class Undo:
+class Undo(ByHand):
     """`/undo` takes back the last change of what is remembered here; `/undo NUMBER` a change of that number."""
 
     names = ("undo", "deshacer")
-
-    def __init__(self, hands: Hands) -> None:
-        self._hands = hands
-
-    def may(self, principal: Principal, inbound: Inbound) -> bool:
-        return may(principal, inbound)
 
     def run(self, connection: Connection, order: Order) -> str:
         language = self._hands.speak(order, self.names)

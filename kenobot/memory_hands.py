@@ -64,6 +64,16 @@ def may(principal: Principal, inbound: Inbound) -> bool:
     return bool(principal.reads) and principal.trust in ("owner", "guest") and not inbound.forwarded
 
 
+class ByHand:
+    """What every command on memory shares: the hands it works with, and who may order it."""
+
+    def __init__(self, hands: Hands) -> None:
+        self._hands = hands
+
+    def may(self, principal: Principal, inbound: Inbound) -> bool:
+        return may(principal, inbound)
+
+
 def shown(record: Record) -> str:
     """A memory in one line that cannot pass for another."""
     line = " ".join(record.text.split())

@@ -19,13 +19,13 @@ from kenobot.commands import Command, Order
 from kenobot.db import Connection
 from kenobot.language import Language
 from kenobot.memory_commands import Memory
-from kenobot.memory_hands import Hands, listed, may, shown
+from kenobot.memory_hands import ByHand, Hands, listed, may, shown
 from kenobot.memory_sentences import tell
 from kenobot.plain_words import Answer, answer, hear
 from kenobot.ports import Inbound, Principal
 
 
-class Forget:
+class Forget(ByHand):
     """`/forget NUMBER` or `/forget WORDS`: out of sight at once when it is certain what is meant; otherwise it asks.
 
     asking: ask even then, because nobody gave an order with a slash.
@@ -34,12 +34,9 @@ class Forget:
     names = ("forget", "olvida")
 
     def __init__(self, hands: Hands, *, asking: bool = False, policy: HandsPolicy = DEFAULT.hands) -> None:
-        self._hands = hands
+        super().__init__(hands)
         self._asking = asking
         self._policy = policy
-
-    def may(self, principal: Principal, inbound: Inbound) -> bool:
-        return may(principal, inbound)
 
     def run(self, connection: Connection, order: Order) -> str:
         language = self._hands.speak(order, self.names)
@@ -63,16 +60,10 @@ class Forget:
         return tell("forget_one" if len(records) == 1 else "forget_which", language, lines=listed(records, language))
 
 
-class Answered:
+class Answered(ByHand):
     """What somebody says to the question that is open here."""
 
     names = ("answer", "respuesta")
-
-    def __init__(self, hands: Hands) -> None:
-        self._hands = hands
-
-    def may(self, principal: Principal, inbound: Inbound) -> bool:
-        return may(principal, inbound)
 
     def run(self, connection: Connection, order: Order) -> str:
         said = answer(order.rest)
@@ -97,18 +88,15 @@ class Answered:
         return forgotten(connection, live, order, self._hands, language)
 
 
-class TellAll:
+class TellAll(ByHand):
     """What is known about somebody who asks for it in plain words, or would have it all forgotten."""
 
     names = ("tell", "cuenta")
 
     def __init__(self, hands: Hands, *, forgetting: bool = False) -> None:
-        self._hands = hands
+        super().__init__(hands)
         self._memory = Memory(hands)
         self._forgetting = forgetting
-
-    def may(self, principal: Principal, inbound: Inbound) -> bool:
-        return may(principal, inbound)
 
     def run(self, connection: Connection, order: Order) -> str:
         wish = hear(order.inbound.text)
