@@ -154,14 +154,12 @@ PHRASES: dict[Phrase, dict[Language, str]] = {
     "noted_chat": {"en": "I'll remember for this chat: “{}”.", "es": "Lo recordaré para este chat: «{}»."},
     "forget": {
         "en": (
-            "I cannot delete anything from here yet: commands for that come with a later version. What works today: "
-            "open the Markdown file it stands in, below `memory` in KenoBot's home, and delete the line; I take that "
-            "as your word."
+            "`/forget` and some of its words make me forget it. Or open the Markdown file it stands in, below `memory` "
+            "in KenoBot's home, and delete the line; I take that as your word."
         ),
         "es": (
-            "Todavía no puedo borrar nada desde aquí: los comandos para eso llegarán en una versión posterior. Lo que "
-            "funciona hoy: abre el archivo Markdown donde está, en `memory` dentro de la carpeta de KenoBot, y borra "
-            "la línea; lo tomaré como palabra tuya."
+            "Con `/olvida` y algunas de sus palabras lo olvido. O abre el archivo Markdown donde está, en `memory` "
+            "dentro de la carpeta de KenoBot, y borra la línea; lo tomaré como palabra tuya."
         ),
     },
     "nothing": {
