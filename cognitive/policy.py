@@ -9,6 +9,7 @@ from kenobot.cognitive.policies.extract import ExtractPolicy
 from kenobot.cognitive.policies.graph import GraphPolicy
 from kenobot.cognitive.policies.hands import HandsPolicy
 from kenobot.cognitive.policies.recall import RecallPolicy
+from kenobot.cognitive.policies.sleep import SleepPolicy
 from kenobot.cognitive.policies.value import ValuePolicy
 from kenobot.ports import Trust
 
@@ -40,6 +41,7 @@ class Policy:
     hands: HandsPolicy = field(default_factory=HandsPolicy)
     recall: RecallPolicy = field(default_factory=RecallPolicy)
     extract: ExtractPolicy = field(default_factory=ExtractPolicy)
+    sleep: SleepPolicy = field(default_factory=SleepPolicy)
 
 
 DEFAULT = Policy()

@@ -302,6 +302,7 @@ def _decided(connection: Connection, occasion: Occasion, decision: Decision) -> 
 
 def _event(connection: Connection, occasion: Occasion, decision: Decision, told: dict[str, Json]) -> int:
     kind = "created" if decision.record is not None else decision.action
+    whole: dict[str, Json] = {} if occasion.part_of is None else {"part_of": occasion.part_of}
     return store.add_event(
         connection,
         occasion.at,
@@ -309,5 +310,5 @@ def _event(connection: Connection, occasion: Occasion, decision: Decision, told:
         kind,
         session=occasion.session,
         record=decision.record,
-        data={"reason": decision.reason, **told},
+        data={"reason": decision.reason, **told, **whole},
     )

@@ -18,7 +18,8 @@ class Occasion:
 
     evidence: the inbox row of the turn it belongs to; a candidate that names its own turns has those besides. told:
     when it was said, where that is not `at`: a line that a person put into an older log. by: what a guest who speaks is
-    called, as a plain name. near: tells nearness by meaning, where there is somebody who can.
+    called, as a plain name. near: tells nearness by meaning, where there is somebody who can. part_of: the event of the
+    decision that this is part of, so that all of it is undone together.
     """
 
     at: datetime
@@ -30,10 +31,11 @@ class Occasion:
     told: datetime | None = None
     by: str = ""
     near: Nearness | None = None
+    part_of: int | None = None
 
     def act(self, reason: str, part_of: int | None = None) -> Act:
-        """This occasion, as the author of a change."""
-        return Act(self.at, self.actor, reason, self.session, part_of)
+        """This occasion, as the author of a change, which is part of what the occasion itself is part of."""
+        return Act(self.at, self.actor, reason, self.session, part_of if self.part_of is None else self.part_of)
 
 
 def clean(text: str, longest: int) -> str:

@@ -243,5 +243,5 @@ async def test_a_second_instance_is_refused_and_the_first_works_on(tmp_path: Pat
 
 
 def quiet(found: Listing) -> Listing:
-    """A listing without what a running instance writes by itself: its database and its memory files."""
-    return {path: seen for path, seen in found.items() if not path.startswith(("kenobot.db", "memory/"))}
+    """A listing without what a running instance writes by itself: its database, its index and its memory files."""
+    return {path: seen for path, seen in found.items() if not path.startswith(("kenobot.db", "index.db", "memory/"))}

@@ -1,0 +1,126 @@
+"""The hand that carries out what passes plan: each change whole or not at all, and only where it still holds."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from kenobot.cognitive import store
+from kenobot.cognitive.calendar import local_day
+from kenobot.cognitive.change import Act, change
+from kenobot.cognitive.graph.links import reinforce
+from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.reach import WHOLE_HOME
+from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.supersede import retire, supersedes
+from kenobot.cognitive.sleep import sleep_store
+from kenobot.cognitive.sleep.changes import Change, Edit, Learn, Note, Part, Propose, Tie
+from kenobot.cognitive.store import Json, Record
+from kenobot.db import Connection, savepoint
+
+ACTOR = "sleep"
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """The run and the pass that a change belongs to. at: the run's own moment."""
+
+    run: int
+    name: str
+    at: datetime
+    zone: ZoneInfo
+    policy: Policy = DEFAULT
+
+
+class _Idle(Exception):
+    """A change that changes nothing."""
+
+
+def apply(connection: Connection, wanted: Change, night: Night) -> int | None:
+    """Carry out a change, inside a transaction; returns its event.
+
+    None when there is nothing left to do: it was done before, or memory is no longer as the pass saw it.
+    """
+    try:
+        with savepoint(connection, "change"):
+            return _carry_out(connection, wanted, night)
+    except _Idle:
+        return None
+
+
+def _carry_out(connection: Connection, wanted: Change, night: Night) -> int:
+    edits = [part for part in wanted.parts if isinstance(part, Edit)]
+    records = {edit.record: _as_expected(connection, edit) for edit in edits}
+    told: dict[str, Json] = {"night": night.run, "pass": night.name}
+    if len(wanted.parts) == 1 and edits:
+        return _edit(connection, edits[0], records, wanted.kind, Act(night.at, ACTOR, wanted.reason), told)
+    told["reason"] = wanted.reason
+    root = store.add_event(connection, night.at, ACTOR, wanted.kind, record=wanted.record, data=told)
+    act = Act(night.at, ACTOR, wanted.reason, part_of=root)
+    if not [part for part in wanted.parts if _done(connection, part, records, wanted, night, act)]:
+        raise _Idle
+    return root
+
+
+def _done(
+    connection: Connection, part: Part, records: dict[int, Record], wanted: Change, night: Night, act: Act
+) -> bool:
+    """Carry out one part of several; False when it changed nothing."""
+    match part:
+        case Edit():
+            try:
+                _edit(connection, part, records, wanted.kind, act, {})
+            except _Idle:
+                return False
+            return True
+        case Learn():
+            return _learn(connection, part, night, act)
+        case Tie():
+            reinforce(connection, part.src, part.dst, part.type, act.at, part.why, weight=part.weight)
+            return True
+        case Propose():
+            return sleep_store.propose(connection, part, night.run, night.at)
+        case Note():
+            store.add_event(
+                connection, act.at, ACTOR, wanted.kind, data={**part.data, "reason": act.reason, "part_of": act.part_of}
+            )
+            return True
+
+
+def _as_expected(connection: Connection, edit: Edit) -> Record:
+    """The record of an edit. Raises _Idle when it is not as the pass saw it."""
+    record = store.get(connection, edit.record, WHOLE_HOME)
+    expects = {"status": "active", **edit.expects}
+    if record is None or store.columns(connection, record, sorted(expects)) != tuple(
+        expects[name] for name in sorted(expects)
+    ):
+        raise _Idle
+    return record
+
+
+def _edit(
+    connection: Connection, edit: Edit, records: dict[int, Record], kind: str, act: Act, data: dict[str, Json]
+) -> int:
+    record = records[edit.record]
+    names = sorted(edit.values)
+    if store.columns(connection, record, names) == tuple(edit.values[name] for name in names):
+        raise _Idle
+    return change(connection, record, kind, edit.values, act, shown=edit.shown, data=data)
+
+
+def _learn(connection: Connection, part: Learn, night: Night, act: Act) -> bool:
+    day = part.day or local_day(night.at, night.zone)
+    occasion = Occasion(night.at, day, ACTOR, policy=night.policy, part_of=act.part_of)
+    decision = admit(connection, part.candidate, occasion)
+    if decision.record is None:
+        return False
+    for source in part.derived_from:
+        if source != decision.record:
+            reinforce(connection, decision.record, source, "derived", act.at, act.reason)
+    for old in part.supersedes:
+        known = store.get(connection, old, (part.candidate.scope,))
+        if known is None or known.id == decision.record or known.status != "active":
+            continue
+        retire(connection, known, "superseded", act, by=decision.record)
+        supersedes(connection, decision.record, old, act)
+    return True
