@@ -49,7 +49,9 @@ class InstantChannel:
         return (Part(text),)
 
     async def send(self, outbound: Outbound) -> str:
-        self.answered.pop(outbound.chat).set_result(time.perf_counter())
+        waiting = self.answered.pop(outbound.chat, None)  # nobody waits for a notice
+        if waiting is not None:
+            waiting.set_result(time.perf_counter())
         return "1"
 
 

@@ -1,6 +1,6 @@
 """The owner's calendar: which day and which time of day a moment is where the owner lives."""
 
-from datetime import datetime
+from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
 
@@ -12,3 +12,12 @@ def local_day(moment: datetime, zone: ZoneInfo) -> str:
 def local_time(moment: datetime, zone: ZoneInfo) -> str:
     """The time of day of an aware `moment` in `zone`, HH:MM."""
     return f"{moment.astimezone(zone):%H:%M}"
+
+
+def week_of(day: str) -> str:
+    """The week of the calendar, YYYY-Www, that `day`, YYYY-MM-DD, belongs to; "" for what is no day."""
+    try:
+        year, number, _ = date.fromisoformat(day).isocalendar()
+    except ValueError:
+        return ""
+    return f"{year:04}-W{number:02}"

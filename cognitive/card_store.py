@@ -242,6 +242,6 @@ def spare(connection: Connection, table: Literal["inbox", "event"], last: int) -
 
 def empty(connection: Connection) -> None:
     """Take everything out that memory holds, and what was noted of its files; conversations stay."""
-    for table in ("vector", "link", "card", "mirror", "frame", "record", "event"):
+    for table in ("vector", "link", "card", "mirror", "frame", "stretch", "record", "event"):
         connection.execute(f"DELETE FROM {table}")
     connection.execute("DELETE FROM state WHERE key LIKE 'mirror:%' OR key LIKE 'card%' OR key LIKE 'edited:%'")

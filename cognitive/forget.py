@@ -15,10 +15,12 @@ from typing import Protocol
 
 from kenobot.cognitive import hands_store, store
 from kenobot.cognitive.change import Act, change
+from kenobot.cognitive.compact.digest import KEY as SUMMARY_KEY
 from kenobot.cognitive.keys import key_of, normalise
 from kenobot.cognitive.policies.hands import HandsPolicy
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.reach import Reach
+from kenobot.cognitive.sleep import compact_store, plan_store, proposal_store
 from kenobot.cognitive.store import Json, Record
 from kenobot.cognitive.text.stop import STOP
 from kenobot.cognitive.text.words import fold, stems, terms, words
@@ -29,7 +31,8 @@ ERASED = "[erased]"
 _LEAST = 3  # letters of the piece of a word by which texts are looked through
 _SHORTEST_QUOTE = 8  # characters: what is shorter stands in other texts by chance
 _SLOT = "slot:"  # such a key stands for a place, whatever is in it
-_OWN_NOTES = ("scratchpad", "profile")
+_OWN_NOTES = ("scratchpad", "profile", "summary")
+_MADE_ASLEEP = frozenset({("summary", "week"), ("profile", "profile"), ("note", "meta"), ("question", "question")})
 _COMPOUND = re.compile(r"^.$|['’.&/-]", re.ASCII)  # a word that comes in its parts as well, and one letter of such
 _FEW = 3
 _OF_ANYBODY = frozenset(
@@ -64,7 +67,8 @@ class Hidden:
 class Doomed:
     """What a purge would erase, each once. made_of: live records that were made of it and may repeat it.
 
-    wordings: every text that goes, the longest first. turns: inbox rows of the turns that told it.
+    wordings: every text that goes, the longest first. turns: inbox rows of the turns that told it. retold: summaries of
+    conversations and weeks that may tell it, with everything that they ever said; they are made anew.
     """
 
     record: Record
@@ -72,6 +76,7 @@ class Doomed:
     turns: tuple[int, ...]
     wordings: tuple[str, ...]
     made_of: tuple[Record, ...]
+    retold: tuple[Record, ...] = ()
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -97,23 +102,36 @@ def hide(
     if known is None or known.status != "active":
         return None
     act = deed.act(reason)
+    copies = _copies(connection, known, reach)
+    copies += [week for week in _weeks(connection, [known], reach) if week.status == "active" and week not in copies]
+    telling = tellers(connection, known, names=names)
+    told = [*telling, *(turn for copy in copies for turn in copy.witnesses)]
+    if known.key != SUMMARY_KEY:
+        compact_store.withdraw(connection, told, known.text, act.at)
+    proposal_store.take_back(connection, [known.id, *(copy.id for copy in copies)], [known.text])
     event = _retire(connection, known, act)
     part = Act(act.at, act.actor, f"it repeats {known.id}", act.session, part_of=event)
-    copies = _copies(connection, known, reach)
     for copy in copies:
         _retire(connection, copy, part)
-    turns = hands_store.veil(connection, tellers(connection, known, names=names), known.id)
+    turns = hands_store.veil(connection, telling, known.id)
     for copy in copies:
         turns += hands_store.veil(connection, copy.witnesses, copy.id)
     return Hidden(event, known, tuple(copies), tuple(dict.fromkeys(turns)))
 
 
-def settle_veil(connection: Connection, record: Record) -> None:
-    """Let the turns that told `record` be hidden if it is forgotten, and shown if it is not."""
+def settle_veil(connection: Connection, record: Record, at: datetime) -> None:
+    """Let the turns that told `record` be hidden if it is forgotten, and shown if it is not.
+
+    A summary of the conversation that tells what is hidden, or was made without what is shown again, is made anew.
+    """
     if record.status == "forgotten":
-        hands_store.veil(connection, tellers(connection, record), record.id)
+        turns = tellers(connection, record)
+        hands_store.veil(connection, turns, record.id)
+        compact_store.withdraw(connection, turns, record.text, at)
     else:
+        turns = hands_store.veiled_for(connection, record.id)
         hands_store.unveil(connection, record.id)
+        compact_store.withdraw(connection, turns, "", at)
 
 
 def tellers(
@@ -168,8 +186,8 @@ def _copies(connection: Connection, record: Record, reach: Reach) -> list[Record
         return []
     said = normalise(text)
     numbers = [number for number in hands_store.saying(connection, _line(text), reach) if number != record.id]
-    found = store.by_ids(connection, numbers, reach)
-    return [other for other in found.values() if other.status == "active" and said in normalise(other.text)]
+    found = [other for other in store.by_ids(connection, numbers, reach).values() if other.key != SUMMARY_KEY]
+    return [other for other in found if other.status == "active" and said in normalise(other.text)]
 
 
 def _line(text: str) -> str:
@@ -201,13 +219,23 @@ def doom(connection: Connection, record: int, reach: Reach, *, names: Iterable[s
     made |= {twin.id for twin in twins} - set(ids)
     remaining = store.by_ids(connection, sorted(made), reach)
     turns = [turn for each in (known, *others.values()) for turn in tellers(connection, each, names=names)]
+    retold = {other.id: other for other in compact_store.ever_telling(connection, turns, texts)}
+    retold |= {week.id: week for week in _weeks(connection, [known, *others.values()], reach)}
     return Doomed(
         record=known,
         others=tuple(others.values()),
         turns=tuple(dict.fromkeys(turns)),
         wordings=tuple(sorted(texts, key=lambda text: (-len(text), text))),
-        made_of=tuple(other for other in remaining.values() if other.status == "active"),
+        made_of=tuple(other for other in remaining.values() if other.status == "active" and other.id not in retold),
+        retold=tuple(other for other in retold.values() if other.id not in ids),
     )
+
+
+def _weeks(connection: Connection, records: Sequence[Record], reach: Reach) -> list[Record]:
+    """What sleep made of these records, of any status, in whatever words: it is made anew of what is left."""
+    numbers = {number for record in records for number in hands_store.made_from(connection, record.id)}
+    found = store.by_ids(connection, sorted(numbers), reach).values()
+    return [other for other in found if (other.form, other.category) in _MADE_ASLEEP and other.trust != "owner"]
 
 
 def purge(connection: Connection, doomed: Doomed, deed: Deed, messages: Sequence[int] = ()) -> int:
@@ -224,10 +252,12 @@ def purge(connection: Connection, doomed: Doomed, deed: Deed, messages: Sequence
         keys |= set() if record.key.startswith(_SLOT) else {record.key}
         hands_store.bury(connection, record.scope, keys, now)
         hands_store.veil(connection, doomed.turns, record.id)
-    hands_store.erase(connection, [record.id for record in doomed.records])
+    hands_store.erase(connection, [record.id for record in (*doomed.records, *doomed.retold)])
+    proposal_store.blot(connection, [record.id for record in doomed.records], doomed.wordings)
     for text in doomed.wordings:
         _blot_events(connection, text)
-    for record in doomed.others:
+    plan_store.blot_out(connection)
+    for record in (*doomed.others, *doomed.retold):
         store.add_event(connection, act.at, act.actor, "purged", session=act.session, record=record.id)
     told: dict[str, Json] = {"reason": act.reason, "messages": [*messages]}
     record = doomed.record

@@ -44,13 +44,17 @@ def put(connection: Connection, made: Link, why: str) -> None:
 
 
 def around(connection: Connection, record: int, reach: Reach, limit: int) -> list[Link]:
-    """Links of a record to live records within `reach`, both ways: at most `limit` rows a way, newest first."""
+    """Links of a record to live records within `reach`, both ways: at most `limit` rows a way, newest first.
+
+    A week's summary joins what has nothing but the week in common, so nothing leads to it.
+    """
     where, scopes = within(reach)
     rows = connection.execute(
         f"SELECT {', '.join(f'near.{name}' for name in _COLUMNS.split(', '))} FROM ("
         f"SELECT * FROM (SELECT {_COLUMNS}, dst AS far FROM link WHERE src = ? ORDER BY dst DESC LIMIT ?) UNION ALL "
         f"SELECT * FROM (SELECT {_COLUMNS}, src AS far FROM link WHERE dst = ? ORDER BY src DESC LIMIT ?)"
-        f") AS near CROSS JOIN record ON record.id = near.far WHERE record.status = 'active' AND record.{where}",
+        f") AS near CROSS JOIN record ON record.id = near.far WHERE record.status = 'active' AND record.{where} "
+        "AND (record.form != 'summary' OR record.category != 'week')",
         (record, limit, record, limit, *scopes),
     )
     return [Link(*row) for row in rows]

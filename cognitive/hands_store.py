@@ -300,6 +300,12 @@ def erase(connection: Connection, records: Sequence[int]) -> None:
     for start in range(0, len(records), _MANY):
         chunk = tuple(records[start : start + _MANY])
         marks = ", ".join("?" * len(chunk))
+        # What is noted of the talk it came up in names its topics; a box that is open tells the rest again.
+        connection.execute(
+            f"DELETE FROM stretch WHERE first_id IN ({marks}) "
+            f"OR box_id IN (SELECT dst FROM link WHERE src IN ({marks}) AND type = 'member')",
+            (*chunk, *chunk),
+        )
         connection.execute(f"DELETE FROM link WHERE src IN ({marks})", chunk)
         connection.execute(f"DELETE FROM link WHERE dst IN ({marks})", chunk)
         connection.execute(f"DELETE FROM vector WHERE record_id IN ({marks})", chunk)

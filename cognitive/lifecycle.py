@@ -15,7 +15,7 @@ from kenobot.cognitive.change import Act, Value, change
 from kenobot.cognitive.policies.value import ValuePolicy
 from kenobot.cognitive.reach import Reach
 from kenobot.cognitive.store import Record
-from kenobot.cognitive.value import DEFAULT, Features, Opinions, decay, features, has_faded
+from kenobot.cognitive.value import DEFAULT, Features, Opinions, decay, features, has_faded, is_consolidated
 from kenobot.db import Connection
 from kenobot.ports import Source, Trust
 
@@ -139,10 +139,9 @@ def on(
         return None
     if happening == "used":
         return _lifted(connection, record, value_store.opinions(connection, [record.id])[record.id], act, policy)
-    values = _values(record, happening, act, policy)
-    if values.get("status") == "active" and store.by_key(connection, record.scope, record.form, record.key):
+    changed = effect(record, happening, act.at, policy)
+    if changed.get("status") == "active" and store.by_key(connection, record.scope, record.form, record.key):
         return None
-    changed = {name: held for name, held in values.items() if getattr(record, name) != held}
     if not changed:
         return None
     kind = happening if happening in _BY_A_PERSON else "lifecycle"
@@ -150,6 +149,29 @@ def on(
     # A prompt tells that something is disputed; that its owner said it again changes nothing that is shown.
     shown = "status" in changed or "disputed" in (record.verification, changed.get("verification"))
     return change(connection, record, kind, changed, act, shown=shown, data=data)
+
+
+def effect(record: Record, happening: Happening, at: datetime, policy: ValuePolicy = DEFAULT) -> dict[str, Value]:
+    """What a happening changes of a record, by column; nothing when it stays as it is. Pure."""
+    before = standing(record)
+    then = after(before, happening)
+    values: dict[str, Value] = {
+        "lifecycle": then.state,
+        "verification": then.verification,
+        "policy_class": then.policy_class,
+    }
+    if happening in _VOUCHED:
+        values["confirmed"] = store.stamp(at)
+        values["expires"] = None
+    if happening == "confirmed":
+        values["confidence"] = min(1.0, record.confidence + policy.approval)
+    if happening == "disputed" and before.verification != "disputed":
+        values["confidence"] = min(record.confidence, max(policy.doubted, record.confidence - policy.objection))
+    if then.state == "archived" and record.status == "active":
+        values["status"] = "archived"
+    if then.state != "archived" and record.status == "archived":
+        values["status"] = "active"
+    return {name: held for name, held in values.items() if getattr(record, name) != held}
 
 
 def used(
@@ -174,6 +196,7 @@ def due(record: Record, known: Features, now: datetime, policy: ValuePolicy = DE
     if known.disputed and known.heat >= policy.promote and state != "stale":
         return "disputed"
     keeps = known.protected or known.explicit or record.category in policy.protected_categories
+    keeps = keeps or is_consolidated(record)
     gone = worn >= policy.archive or has_faded(record, now, policy)
     if gone and not keeps and known.idle_days >= policy.archive_days:
         return "faded"
@@ -188,7 +211,7 @@ def due(record: Record, known: Features, now: datetime, policy: ValuePolicy = DE
 class Move:
     """That something is due to happen to a record, and why."""
 
-    record: int
+    record: Record
     happening: Happening
     reason: str
 
@@ -201,24 +224,8 @@ def plan(connection: Connection, now: datetime, reach: Reach, policy: ValuePolic
         for record in page:
             known = features(record, now, opinions[record.id], policy)
             if (happening := _cooling(record, known, now, policy)) is not None:
-                yield Move(record.id, happening, f"nobody spoke of it for {known.idle_days:.0f} days")
+                yield Move(record, happening, f"nobody spoke of it for {known.idle_days:.0f} days")
         after_id = page[-1].id
-
-
-def idle(connection: Connection, now: datetime, reach: Reach, policy: ValuePolicy = DEFAULT) -> list[Move]:
-    """Let pass what silence has made due, inside a transaction; returns what was done. Twice is once."""
-    return [move for move in list(plan(connection, now, reach, policy)) if apply(connection, move, now, reach, policy)]
-
-
-def apply(connection: Connection, move: Move, now: datetime, reach: Reach, policy: ValuePolicy = DEFAULT) -> bool:
-    """Carry out a planned move, unless the record has changed so that it is no longer due."""
-    record = store.get(connection, move.record, reach)
-    if record is None or record.status != "active":
-        return False
-    known = features(record, now, value_store.opinions(connection, [record.id])[record.id], policy)
-    if _cooling(record, known, now, policy) != move.happening:
-        return False
-    return on(connection, record, move.happening, Act(now, "sleep", move.reason), policy) is not None
 
 
 def _cooling(record: Record, known: Features, now: datetime, policy: ValuePolicy) -> Happening | None:
@@ -231,25 +238,3 @@ def _cooling(record: Record, known: Features, now: datetime, policy: ValuePolicy
 def _lifted(connection: Connection, record: Record, opinions: Opinions, act: Act, policy: ValuePolicy) -> int | None:
     happening = due(record, features(record, act.at, opinions, policy), act.at, policy)
     return on(connection, record, happening, act, policy) if happening in ("warmed", "trusted", "disputed") else None
-
-
-def _values(record: Record, happening: Happening, act: Act, policy: ValuePolicy) -> dict[str, Value]:
-    before = standing(record)
-    then = after(before, happening)
-    values: dict[str, Value] = {
-        "lifecycle": then.state,
-        "verification": then.verification,
-        "policy_class": then.policy_class,
-    }
-    if happening in _VOUCHED:
-        values["confirmed"] = store.stamp(act.at)
-        values["expires"] = None
-    if happening == "confirmed":
-        values["confidence"] = min(1.0, record.confidence + policy.approval)
-    if happening == "disputed" and before.verification != "disputed":
-        values["confidence"] = min(record.confidence, max(policy.doubted, record.confidence - policy.objection))
-    if then.state == "archived" and record.status == "active":
-        values["status"] = "archived"
-    if then.state != "archived" and record.status == "archived":
-        values["status"] = "active"
-    return values

@@ -4,12 +4,19 @@ from dataclasses import dataclass, field
 
 from kenobot.cognitive.policies.admit import AdmitPolicy
 from kenobot.cognitive.policies.boxes import BoxPolicy
+from kenobot.cognitive.policies.compact import CompactPolicy
+from kenobot.cognitive.policies.decay import DecayPolicy
 from kenobot.cognitive.policies.disk import DiskPolicy
 from kenobot.cognitive.policies.extract import ExtractPolicy
 from kenobot.cognitive.policies.graph import GraphPolicy
 from kenobot.cognitive.policies.hands import HandsPolicy
+from kenobot.cognitive.policies.meaning import MeaningPolicy
+from kenobot.cognitive.policies.merge import MergePolicy
+from kenobot.cognitive.policies.practice import PracticePolicy
+from kenobot.cognitive.policies.improve import ImprovePolicy
 from kenobot.cognitive.policies.recall import RecallPolicy
 from kenobot.cognitive.policies.sleep import SleepPolicy
+from kenobot.cognitive.policies.upkeep import UpkeepPolicy
 from kenobot.cognitive.policies.value import ValuePolicy
 from kenobot.ports import Trust
 
@@ -41,7 +48,14 @@ class Policy:
     hands: HandsPolicy = field(default_factory=HandsPolicy)
     recall: RecallPolicy = field(default_factory=RecallPolicy)
     extract: ExtractPolicy = field(default_factory=ExtractPolicy)
+    meaning: MeaningPolicy = field(default_factory=MeaningPolicy)
+    practice: PracticePolicy = field(default_factory=PracticePolicy)
     sleep: SleepPolicy = field(default_factory=SleepPolicy)
+    decay: DecayPolicy = field(default_factory=DecayPolicy)
+    merge: MergePolicy = field(default_factory=MergePolicy)
+    compact: CompactPolicy = field(default_factory=CompactPolicy)
+    improve: ImprovePolicy = field(default_factory=ImprovePolicy)
+    upkeep: UpkeepPolicy = field(default_factory=UpkeepPolicy)
 
 
 DEFAULT = Policy()

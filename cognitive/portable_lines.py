@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from kenobot.cognitive.mirror.files import place_of
+from kenobot.cognitive.mirror.places import place_of
 from kenobot.errors import KenobotError
 from kenobot.ports import Form, Trust, is_session_id
 

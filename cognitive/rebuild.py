@@ -21,7 +21,7 @@ from kenobot.cognitive import card_store, store
 from kenobot.cognitive.change import Act
 from kenobot.cognitive.keys import key_of
 from kenobot.cognitive.mirror import card as cards
-from kenobot.cognitive.mirror import cardfiles, files, layout
+from kenobot.cognitive.mirror import cardfiles, files, layout, places
 from kenobot.cognitive.mirror.card import Card
 from kenobot.cognitive.mirror.cardfiles import Spot
 from kenobot.cognitive.mirror.front import Unreadable
@@ -106,8 +106,9 @@ def rebuild(
     """
     held = card_store.records(connection, WHOLE_HOME)
     if held and not replace_all:
+        many = "1 record" if held == 1 else f"{held} records"
         raise ConfigError(
-            f"Memory is not empty: the database holds {held} records. Nothing was changed. To throw them away and read "
+            f"Memory is not empty: the database holds {many}. Nothing was changed. To throw them away and read "
             "the files instead, say so: kenobot memory rebuild --replace"
         )
     found, problems = survey(root, progress)
@@ -319,7 +320,7 @@ def _recognise(connection: Connection, root: Path, edited: Sequence[Record]) -> 
     record says are left out of what is noted: the next look takes them for added ones.
     """
     for path in files.scan(root, {}):
-        place = files.place_of(path)
+        place = places.place_of(path)
         try:
             text = (root / path).read_bytes().decode("utf-8-sig")
         except (OSError, UnicodeDecodeError):
@@ -339,7 +340,7 @@ def _recognise(connection: Connection, root: Path, edited: Sequence[Record]) -> 
 
 
 def _files_of(record: Record) -> tuple[str | None, ...]:
-    return files.path_of(record), files.page_of(record)
+    return places.path_of(record), places.page_of(record)
 
 
 def _once_said_by(edited: Sequence[Record], said: str) -> int | None:
@@ -349,9 +350,9 @@ def _once_said_by(edited: Sequence[Record], said: str) -> int | None:
     return likest if likest is not None and likeness[likest] >= _ALIKE else None
 
 
-def _said_by(connection: Connection, place: files.Place, said: str) -> int | None:
+def _said_by(connection: Connection, place: places.Place, said: str) -> int | None:
     if place.kind == "slot":
-        known = store.slot(connection, place.scope, files.SLOT_FORMS[place.detail], place.detail)
+        known = store.slot(connection, place.scope, places.slot_form(place.detail), place.detail)
         return known.id if known is not None and known.text == said else None
     found = card_store.saying(connection, place.scope, key_of(said))
     return found.id if found is not None else None

@@ -12,8 +12,8 @@ _SIGNS = {
     "error": r"errors?|fail\w*|bug|bugs|crash\w*|broke|broken|exception|4(?:0[0-9]|1[0357]|2[259])|50[0-4]|errores"
     r"|fall[aoe]\w*|fracas\w*|averia\w*|rompi\w*|roto|rota",
     "success": r"success\w*|solved|fixed|works now|exito\w*|solucion\w*|resuelt[oa]s?|arregl\w*|logr\w*|funciono",
-    "correction": r"actually|correction|corrected|wrong|mistake\w*|not anymore|no longer|instead of|en realidad"
-    r"|correccion\w*|corrij\w*|corregi\w*|equivoc\w*|ya no|en vez de|en lugar de|mas bien",
+    "correction": r"actually|correction|corrected|wrong|mistake\w*|not anymore|no longer|en realidad"
+    r"|correccion\w*|corrij\w*|corregi\w*|equivoc\w*|ya no|mas bien",
     "new": r"new|first time|never before|nuev[oa]s?|primera vez|por primera|nunca antes|estren\w*",
     "preference": r"prefer\w*|favou?rite\w*|likes|loves|hates|dislikes?"
     r"|(?:i|we|they|you) (?:really )?(?:like|love|hate)"

@@ -51,7 +51,7 @@ def seek(
     numbers = list(dict.fromkeys([*numbers, *_same(connection, text, reach)]))
     found = []
     for record in store.by_ids(connection, numbers, reach).values():
-        if record.status != "active":
+        if record.status != "active" or record.form == "summary":  # what it tells, the memories it is made of say
             continue
         exact = bool(said) and said == normalise(record.text)
         share = 1.0 if exact else _share(wanted, record.text)

@@ -159,13 +159,14 @@ def by_ids(connection: Connection, ids: Sequence[int], reach: Reach) -> dict[int
 
 
 def newest_daily(connection: Connection, scope: str, since_day: str, limit: int) -> list[Record]:
-    """Live notes and episodes of the daily tier, newest first, none from before `since_day`, at most `limit`.
+    """Live notes and episodes of days' logs, also archived ones, newest first, none from before `since_day`, at most
+    `limit`.
 
     The owner's preferences stand in preferences.md instead.
     """
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND day >= ? AND status = 'active' AND tier = 'daily' "
-        "AND form IN ('note', 'episode') AND (category != 'preference' OR scope != 'owner') "
+        f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND day >= ? AND status = 'active' "
+        "AND tier IN ('daily', 'archive') AND form IN ('note', 'episode') AND (category != 'preference' OR scope != 'owner') "
         "ORDER BY day DESC, id DESC LIMIT ?",
         (scope, since_day, limit),
     )
@@ -173,9 +174,9 @@ def newest_daily(connection: Connection, scope: str, since_day: str, limit: int)
 
 
 def count_daily(connection: Connection, scope: str) -> int:
-    """How many live records of the daily tier a scope has, as `newest_daily` would show them."""
+    """How many live records of days' logs a scope has, as `newest_daily` would show them."""
     row = connection.execute(
-        "SELECT count(*) FROM record WHERE scope = ? AND form IN ('note', 'episode') AND tier = 'daily' "
+        "SELECT count(*) FROM record WHERE scope = ? AND form IN ('note', 'episode') AND tier IN ('daily', 'archive') "
         "AND status = 'active' AND (category != 'preference' OR scope != 'owner')",
         (scope,),
     ).fetchone()
@@ -186,7 +187,7 @@ def of_day(connection: Connection, scope: str, day: str) -> list[Record]:
     """What stands in a scope's log of one day, in the order it came."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND day = ? AND status = 'active' AND tier = 'daily' "
-        "AND form IN ('note', 'episode') AND category != 'preference' AND source NOT IN ('import', 'sleep') "
+        "AND form IN ('note', 'episode') AND category != 'preference' AND source != 'sleep' "
         "ORDER BY id",
         (scope, day),
     )

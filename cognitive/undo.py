@@ -8,6 +8,7 @@ from kenobot.cognitive.change import Act, Value, change
 from kenobot.cognitive.forget import Deed, settle_veil
 from kenobot.cognitive.hands_store import Happening
 from kenobot.cognitive.reach import Reach
+from kenobot.cognitive.sleep import compact_store
 from kenobot.cognitive.store import Json, Record
 from kenobot.db import Connection, savepoint
 from kenobot.errors import KenobotError
@@ -47,6 +48,8 @@ def undo(connection: Connection, event: int, reach: Reach, deed: Deed) -> Undone
     ]
     theirs = _theirs(connection, changing, reach)
     records = {number: record for number, record in theirs.items() if record.form not in _HOLDERS}
+    # A week that went with a fact it told of is summed up anew, and need not come back as it was.
+    records = {number: record for number, record in records.items() if not _is_summed_up_anew(record)} or records
     if not happenings or not (changing or _in_reach(connection, happenings, reach)):
         raise CannotUndo(f"There is no change {event}: `kenobot memory log` shows them.")
     if not records:
@@ -73,7 +76,7 @@ def last_change(connection: Connection, scopes: Iterable[str]) -> int | None:
 
 
 def _counts(happening: Happening) -> bool:
-    if happening.kind in _NOT_A_CHANGE:
+    if happening.kind in _NOT_A_CHANGE or happening.actor == compact_store.ACTOR:
         return False
     return happening.kind in _BIRTHS or bool(_MEANING.intersection(happening.was))
 
@@ -93,6 +96,10 @@ def _theirs(connection: Connection, happenings: Sequence[Happening], reach: Reac
         if number not in records:
             raise CannotUndo(f"It cannot be undone: #{number}, which it changed too, is erased or not yours to change.")
     return records
+
+
+def _is_summed_up_anew(record: Record) -> bool:
+    return (record.form, record.category, record.status) == ("summary", "week", "forgotten")
 
 
 def _put_back(
@@ -125,7 +132,7 @@ def _put_back(
     after = store.by_ids(connection, list(records), reach)
     for record in after.values():
         if records[record.id].status != record.status:
-            settle_veil(connection, record)
+            settle_veil(connection, record, deed.at)
     return Undone(first, root, happenings[0].kind, tuple(records.values()), tuple(after.values()))
 
 

@@ -139,9 +139,10 @@ def route(known: Features, hot: bool, policy: ValuePolicy = DEFAULT) -> Routing:
 def strength(record: Record, now: datetime, policy: ValuePolicy = DEFAULT) -> float:
     """How surely a belief is held today: it fades by halves unless it is used, seen or confirmed, or protected.
 
-    What its owner said in so many words does not fade, and neither does what is protected.
+    What its owner said in so many words does not fade, and neither does what is protected, or was consolidated. Notes
+    and episodes fade; a pattern stands or falls with practice, and a summary with what it sums up.
     """
-    if is_explicit(record, policy) or is_protected(record, policy):
+    if lasts(record, policy):
         return clamp(record.confidence)
     idle = days_since(now, record.created, record.last_used, record.last_seen, record.confirmed)
     return effective_confidence(record.confidence, idle, record.stability, policy)
@@ -180,9 +181,20 @@ def is_protected(record: Record, policy: ValuePolicy = DEFAULT) -> bool:
     )
 
 
+def is_consolidated(record: Record) -> bool:
+    """Whether it stands in MEMORY.md or a topic file, which it leaves by rules of their own, not by silence."""
+    return record.tier == "core" or record.tier.startswith("ref:")
+
+
+def lasts(record: Record, policy: ValuePolicy = DEFAULT) -> bool:
+    """Whether silence takes nothing from a record."""
+    kept = is_explicit(record, policy) or is_protected(record, policy) or is_consolidated(record)
+    return kept or record.form not in ("note", "episode")
+
+
 def has_faded(record: Record, now: datetime, policy: ValuePolicy = DEFAULT) -> bool:
-    """Whether a belief is too weak to be held any longer."""
-    return strength(record, now, policy) < policy.faded
+    """Whether a belief is too weak to be held any longer. What silence cannot weaken never is."""
+    return not lasts(record, policy) and strength(record, now, policy) < policy.faded
 
 
 def days_since(now: datetime, *times: str | None) -> float:

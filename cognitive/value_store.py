@@ -77,7 +77,7 @@ def page(connection: Connection, reach: Reach, after: int, quiet_since: str) -> 
     where, scopes = within(reach)
     rows = connection.execute(
         "SELECT id FROM record NOT INDEXED WHERE id > ? AND status = 'active' "
-        "AND form IN ('note', 'episode', 'procedure') "
+        "AND form IN ('note', 'episode') "
         "AND max(created, last_seen, coalesce(last_used, ''), coalesce(confirmed, '')) <= ? "
         f"AND {where} ORDER BY id LIMIT ?",
         (after, quiet_since, *scopes, _PAGE),

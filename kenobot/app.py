@@ -15,6 +15,7 @@ from kenobot import orders, turns
 from kenobot.access import Access
 from kenobot.audit import Audit
 from kenobot.breaker import CircuitBreaker
+from kenobot.building import Building
 from kenobot.bus import Bus
 from kenobot.channels.console import Console, ConsoleOptions
 from kenobot.clock import Clock
@@ -25,11 +26,13 @@ from kenobot.cognitive.rebuild import demand_memory
 from kenobot.cognitive.recall.index import Index
 from kenobot.cognitive.recall.keeper import Keeper
 from kenobot.cognitive.remember import boxes
+from kenobot.compaction import Compaction
 from kenobot.context import ContextBuilder, Limits
 from kenobot.courier import Courier
 from kenobot.db import Database
 from kenobot.delivery import Delivery
 from kenobot.door import Door, Post
+from kenobot.embedding import Embedding
 from kenobot.errors import StoreError
 from kenobot.extraction import Extraction, Rooms, extraction
 from kenobot.given import Given
@@ -43,12 +46,16 @@ from kenobot.notices import Notices
 from kenobot.outbox import Outbox
 from kenobot.ports import Channel, Inbound, Provider
 from kenobot.postprocessors.pipeline import Pipeline
+from kenobot.proposing import Proposing
 from kenobot.retry import RetryPolicy
 from kenobot.runner import Parts, TurnRunner
 from kenobot.schedule import Schedule
 from kenobot.secrets import Redactor
 from kenobot.settings import Loaded, Settings
 from kenobot.signals import MEMORY_WRITTEN, MESSAGE_IN, MESSAGE_OUT, STARTED, STOPPING, Envelope
+from kenobot.sleeper import Rooms as Bedroom
+from kenobot.sleeper import Sleeper, policy_of
+from kenobot.summarizer import Summarizer
 from kenobot.supervise import keep_running, notify_systemd, stop_signals
 from kenobot.turn import TurnPolicy
 
@@ -80,8 +87,12 @@ class App:
     delivery: Delivery
     notices: Notices
     extraction: Extraction
+    compaction: Compaction
+    proposing: Proposing
+    sleeper: Sleeper
     index: Index
     keeper: Keeper
+    embedding: Embedding
     schedule: Schedule
     channels: dict[str, Channel]
     providers: Sequence[Provider]
@@ -95,6 +106,7 @@ class App:
         self.schedule.every(_SWEEP_SECONDS, "sweep", self.sweep)
         self.schedule.every(_CARDS_SECONDS, "memory files", self.mirror.sweep)
         self.schedule.every(_INDEX_SECONDS, "memory index", self.keeper.keep_up)
+        self.schedule.every(_INDEX_SECONDS, "memory by meaning", self.embedding.tick)
         await self.mirror.start()
         await self.door.refresh()
         self.bus.bell(MESSAGE_IN, self.loop.on_message_in)
@@ -104,6 +116,9 @@ class App:
         await self.delivery.start()
         await self.loop.start()
         await self.extraction.start(self.schedule)
+        await self.compaction.start(self.schedule)
+        await self.proposing.start(self.schedule)
+        self.sleeper.start(self.schedule)
         await self.bus.fire(STARTED, "app", "", channels=" ".join(self.channels), provider=self.providers[0].name)
 
     async def _keep_house(self) -> None:
@@ -120,6 +135,7 @@ class App:
         if await self.database.changed_elsewhere() or self.door.stale:
             await self.door.refresh()
             self.mirror.mark(())  # memory may have changed as well
+            self.embedding.wake()
             await self.sweep()
 
     async def sweep(self) -> None:
@@ -143,9 +159,13 @@ class App:
         """Finish or park what is under way, then close everything. Within ten seconds in all."""
         await self.bus.fire(STOPPING, "app", "")
         await self.schedule.stop()
+        await self.sleeper.stop()
         await self.loop.stop(_GRACE_SECONDS)
         await self.extraction.stop()
+        await self.compaction.stop()
+        await self.proposing.stop()
         await self.keeper.stop()
+        await self.embedding.stop()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self.bus.settle()
@@ -177,8 +197,10 @@ def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random
     inbox, outbox = Inbox(database, clock), Outbox(database, clock)
     mirror = Tree(home.memory, database, clock, zone)
     index = Index(home.index)
+    embedding = Embedding(database, index, clock, given.embedder, given.formers)
     identity = Identity(home.identity)
-    model = _model(settings, given.providers, clock)
+    model = model_of(settings, given.providers, clock)
+    proposing = Proposing(database, bus)
     delivery = Delivery(given.channels, outbox, bus, clock, rng)
     access = Access(given.rosters)
     door = Door(
@@ -198,15 +220,21 @@ def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random
             clock=clock,
             zone=zone,
             access=access,
-            builder=ContextBuilder(identity, zone, _limits(settings), index),
+            building=Building(
+                database, ContextBuilder(identity, zone, _limits(settings), index), mirror, clock, embedding
+            ),
+            embedding=embedding,
             mirror=mirror,
             model=model,
             pipeline=pipeline,
             channels=given.channels,
             redact=redact,
             rng=rng,
-            commands=orders.commands(access, door.changed, Hands(zone, home.memory, index, language_of(settings))),
+            commands=orders.commands(
+                access, door.changed, Hands(zone, home.memory, index, language_of(settings)), proposing.decided
+            ),
             finish_bootstrap=identity.finish_bootstrap,
+            violations=identity.violations,
             hand_over=delivery.hand_over,
             language=language_of(settings),
             policy=_turn_policy(settings, model.count),
@@ -219,6 +247,13 @@ def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random
         await courier.say(inbound.channel, inbound.chat, say("too_many", language))
 
     audit = Audit(database, settings.signals.keep, redact)
+    keeper = Keeper(database, index)
+    asked = thinking(settings, given, model, clock)
+    rooms = Rooms(database, bus, clock, zone, mirror.mark, index, embedding)
+    reading = extraction(settings.extraction, rooms, asked)
+    bedroom = Bedroom(
+        database, bus, clock, zone, home.sleep_lock, reading.drain, lambda: mirror.mark(()), keeper.keep_up
+    )
     return App(
         clock=clock,
         database=database,
@@ -242,9 +277,13 @@ def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random
         notices=Notices(
             database, clock, given.channels, delivery.hand_over, access.is_owner, redact, language_of(settings)
         ),
-        extraction=_extraction(settings, given, model, Rooms(database, bus, clock, zone, mirror.mark, index)),
+        extraction=reading,
+        compaction=_compaction(settings, rooms, asked),
+        proposing=proposing,
+        sleeper=sleeper_of(settings, bedroom, asked),
         index=index,
-        keeper=Keeper(database, index),
+        keeper=keeper,
+        embedding=embedding,
         schedule=Schedule(),
         channels=given.channels,
         providers=given.providers if given.reader is None else (*given.providers, given.reader),
@@ -256,18 +295,30 @@ def language_of(settings: Settings) -> Language | None:
     return None if settings.bot.language == "auto" else settings.bot.language
 
 
-def _model(settings: Settings, providers: Sequence[Provider], clock: Clock) -> Model:
+def model_of(settings: Settings, providers: Sequence[Provider], clock: Clock) -> Model:
     """The providers in their order, each behind a breaker of its own."""
     failures, seconds = settings.provider.breaker_failures, settings.provider.breaker_seconds
     routes = [Route(provider, CircuitBreaker(clock, failures, seconds)) for provider in providers]
     return Model(routes, settings.loop.turn_seconds, clock)
 
 
-def _extraction(settings: Settings, given: Given, model: Model, rooms: Rooms) -> Extraction:
-    """Who reads conversations for memories: the provider, by the `model` it shares, or one of its own, or rules."""
-    own = model if given.reader is None else _model(settings, [given.reader], rooms.clock)
-    by_rote = getattr(given.reader or given.provider, "by_rote", False)
-    return extraction(settings.extraction, rooms, None if by_rote else own)
+def thinking(settings: Settings, given: Given, model: Model, clock: Clock) -> Model | None:
+    """Who is asked in the background: the provider, by the `model` it shares, or one of its own; None when by rules."""
+    if getattr(given.reader or given.provider, "by_rote", False):
+        return None
+    return model if given.reader is None else model_of(settings, [given.reader], clock)
+
+
+def _compaction(settings: Settings, rooms: Rooms, asked: Model | None) -> Compaction:
+    """Who sums up what conversations no longer show."""
+    summarizer = Summarizer(rooms.database, rooms.clock, rooms.zone, asked, settings.compaction.daily_tokens)
+    return Compaction(rooms, summarizer, _limits(settings).window, reads=settings.extraction.enabled)
+
+
+def sleeper_of(settings: Settings, rooms: Bedroom, asked: Model | None, *, hurried: bool = False) -> Sleeper:
+    """Who looks after memory. hurried: nobody talks to the bot meanwhile."""
+    hour = settings.sleep.hour if settings.sleep.hour >= 0 else None
+    return Sleeper(rooms, policy_of(settings.sleep), asked, enabled=settings.sleep.enabled, hour=hour, hurried=hurried)
 
 
 def _turn_policy(settings: Settings, providers: int) -> TurnPolicy:
@@ -287,6 +338,7 @@ def _limits(settings: Settings) -> Limits:
         days=settings.memory.days,
         max_tokens=settings.provider.max_tokens,
         late=timedelta(minutes=settings.mail.late_minutes),
+        summary=settings.compaction.summary_tokens if settings.compaction.enabled else 0,
     )
 
 
@@ -303,6 +355,8 @@ async def serve(home: Home, loaded: Loaded, clock: Clock, given: Given, console:
             notify_systemd("READY=1")
             await app.schedule.start()
             app.keeper.begin()
+            app.embedding.begin()
+            app.sleeper.begin()
             await _watch(app, clock, stop)
         finally:
             notify_systemd("STOPPING=1")

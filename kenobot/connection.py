@@ -2,18 +2,39 @@
 
 import contextlib
 import sqlite3
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from kenobot.errors import StoreCorrupt, StoreError, StoreFull
 
 Connection = sqlite3.Connection
 
 
-def connect(path: Path, *, readonly: bool = False) -> Connection:
-    """A connection with the house's settings, in autocommit mode: transactions are spelled out."""
+class Watched(sqlite3.Connection):
+    """A connection that asks nothing more once `over` is set: it raises StoreError instead."""
+
+    over: threading.Event
+
+    def execute(self, sql: str, /, *values: Any) -> sqlite3.Cursor:
+        if self.over.is_set():
+            raise StoreError("Nobody waits for this any more.")
+        return super().execute(sql, *values)
+
+
+def connect(path: Path, *, readonly: bool = False, over: threading.Event | None = None) -> Connection:
+    """A connection with the house's settings, in autocommit mode: transactions are spelled out.
+
+    over: when it is set, the connection asks nothing more.
+    """
     uri = f"{path.absolute().as_uri()}?mode={'ro' if readonly else 'rwc'}"
-    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=10)
+    factory = sqlite3.Connection if over is None else Watched
+    connection = sqlite3.connect(
+        uri, uri=True, isolation_level=None, check_same_thread=False, timeout=10, factory=factory
+    )
+    if isinstance(connection, Watched) and over is not None:
+        connection.over = over
     try:
         connection.execute("PRAGMA foreign_keys = ON")
         if not readonly:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from kenobot import recollection, sessions, voices
+from kenobot import earlier, practice, recollection, sessions, voices
 from kenobot.cognitive import store
 from kenobot.cognitive.identity import bootstrap
 from kenobot.cognitive.identity.files import Identity, IdentityText
@@ -29,6 +29,7 @@ from kenobot.provenance import Said
 from kenobot.sessions import Frame, Line
 from kenobot.tokens import clip, estimate
 from kenobot.trifecta import Exposure
+from kenobot.window import Window
 
 TAGS = """### Memory tags
 Include these in your response when something is worth remembering:
@@ -55,13 +56,15 @@ _NOTES_ROWS = 100
 _NARROWER = 4
 _CHAT_CONTEXT = "### Chat context"
 _PAD = "### Working memory"
+_NEVER_IN_A_FRAME = ("procedure", "summary", "entity", "box")  # each message shows those that fit it
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """history: messages a new frame begins with; most: messages before a new frame is made. The rest are tokens.
 
-    late: how long a message may wait before the model is told. anew: make a new frame for every prompt.
+    late: how long a message may wait before the model is told. anew: make a new frame for every prompt. summary: of
+    what is no longer shown of the conversation; 0 when nothing is summed up.
     """
 
     budget: int = 24_000
@@ -74,6 +77,13 @@ class Limits:
     max_tokens: int = 4096
     late: timedelta = timedelta(minutes=15)
     anew: bool = False
+    summary: int = 0
+
+    @property
+    def window(self) -> Window:
+        """How much of the conversation is shown."""
+        room = max(self.message, self.budget - self.memory - 2 * self.message)
+        return Window(self.history, self.most, self.message, room, self.summary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +172,7 @@ class ContextBuilder:
                 message=limits.message // less,
                 history=limits.history // less,
                 most=limits.most // less,
+                summary=limits.summary // less,
                 anew=True,
             ),
             self._index,
@@ -173,6 +184,7 @@ class ContextBuilder:
         session = pending.session
         day = now.astimezone(self._zone).date().isoformat()
         past = self._past(connection, session, principal, now, day)
+        past, offered = self._practised(connection, pending, principal, past)
         past, pack = self._recollected(connection, pending, principal, past, now, identity)
         state, guidance = self._onboarding(connection, pending, principal, identity)
         tail = self._tail(connection, pending, now, guidance)
@@ -201,11 +213,22 @@ class ContextBuilder:
             private=bool(past.lines)
             or any(past.texts)
             or _CHAT_CONTEXT in past.frame.text
+            or earlier.HEADING in past.frame.text
             or _PAD in tail
             or _is_written(identity, principal),
             foreign=voices.untrusted(pending.inbound, principal, past.lines, said),
-            used=Shown(past.loaded, pack),
+            used=Shown(past.loaded, pack, offered.because),
         )
+
+    def _practised(
+        self, connection: Connection, pending: Pending, principal: Principal, past: _Past
+    ) -> tuple[_Past, practice.Offer]:
+        """`past` with what worked before when something like this happened."""
+        since = (line.context for line in past.lines if line.id > past.frame.made_after)
+        shown = (past.frame.text, *since, past.notes)
+        offered = practice.offer(connection, pending.inbound.text, principal.reads, shown)
+        notes = "\n\n".join(part for part in (past.notes, _harmless(offered.text)) if part)
+        return replace(past, notes=notes, texts=(*past.texts, *offered.lines)), offered
 
     def _recollected(
         self,
@@ -248,7 +271,8 @@ class ContextBuilder:
         if frame is not None and frame.scopes == scopes and frame.day == day and not self._limits.anew:
             lines = sessions.since(connection, session, frame.first, self._limits.most + 1)
             edited = any(store.edited(connection, scope) > frame.seen for scope in principal.reads)
-            if lines and not edited and self._has_room(lines) and now - datetime.fromisoformat(lines[-1].at) <= _REST:
+            fits = self._limits.window.has_room(lines, earlier.taken(frame.text))
+            if lines and not edited and fits and now - datetime.fromisoformat(lines[-1].at) <= _REST:
                 news = store.changed_since(connection, principal.reads, frame.seen, _NOTES_ROWS)
                 notes = self._notes(news, frame)
                 if notes is not None:
@@ -266,6 +290,8 @@ class ContextBuilder:
         for record in news:
             if record.form == "scratchpad" or (record.scope == OWNER_SCOPE and record.category == "preference"):
                 continue
+            if earlier.is_summary(record) or record.form in _NEVER_IN_A_FRAME:
+                continue
             if record.id <= frame.known or record.status != "active" or record.form == "profile":
                 return None
             (chat if record.scope == here else recent).append(_harmless(load.entry(record, self._zone)))
@@ -277,34 +303,21 @@ class ContextBuilder:
         text = "\n\n".join(sections)
         return text if estimate(text) <= _NOTES_TOKENS else None
 
-    def _has_room(self, lines: Sequence[Line]) -> bool:
-        return len(lines) <= self._limits.most and sum(map(self._tokens, lines)) <= self._history_budget()
-
-    def _tokens(self, line: Line) -> int:
-        """What a line takes up in the prompt, where a very long one is clipped."""
-        return min(estimate(line.text), self._limits.message) + estimate(line.context)
-
-    def _history_budget(self) -> int:
-        return max(self._limits.message, self._limits.budget - self._limits.memory - 2 * self._limits.message)
-
     def _new_frame(self, connection: Connection, session: str, principal: Principal, scopes: str, day: str) -> _Past:
         query = load.Query(
             principal.reads, chat_scope(session), day, self._limits.memory, self._limits.mode, self._limits.days
         )
         pack = self._recall(connection, query)
-        lines = sessions.latest(connection, session, self._limits.history + 1)
-        dropped = len(lines) > self._limits.history
-        newest = lines[-1].id if lines else 0
-        lines = lines[1:] if dropped else lines
-        budget = self._history_budget() // 2
-        while lines and sum(map(self._tokens, lines)) > budget:
-            lines, dropped = lines[1:], True
-        while lines and lines[0].role == "assistant":
-            lines, dropped = lines[1:], True
+        window = self._limits.window
+        before = earlier.of(connection, session, window.for_summary, principal.reads)
+        there = sessions.latest(connection, session, self._limits.history + window.step + 1)
+        lines = window.since(there, before.cursor, before.taken)
+        newest = there[-1].id if there else 0
+        summary = before.section(there[: len(there) - len(lines)])
         frame = Frame(
             session=session,
             scopes=scopes,
-            text=_render(pack, dropped),
+            text=_render(pack, _harmless(summary)),
             day=day,
             seen=store.last_event(connection),
             known=store.last_record(connection),
@@ -312,7 +325,8 @@ class ContextBuilder:
             made_after=newest,
             left_out=pack.left_out,
         )
-        return _Past(frame, None, "", lines, pack.texts, pack.ids)
+        ids = pack.ids if before.record is None else (*pack.ids, before.record)
+        return _Past(frame, None, "", lines, pack.texts, ids)
 
     def _replay(self, history: Sequence[Line], made_after: int) -> list[Message]:
         """The conversation so far. Notes from before the frame are in the frame; later ones stay where they were."""
@@ -364,7 +378,7 @@ def _advanced(frame: Frame, news: Sequence[store.Record]) -> Frame:
     return replace(frame, seen=news[-1].changed, known=max(frame.known, *(record.id for record in news)))
 
 
-def _render(pack: load.Pack, dropped: bool) -> str:
+def _render(pack: load.Pack, summary: str) -> str:
     sections = [
         ("### Long-term memory", pack.long_term),
         ("### Recent notes", pack.recent),
@@ -376,8 +390,8 @@ def _render(pack: load.Pack, dropped: bool) -> str:
         parts.insert(0, "_Nothing was remembered when this conversation began. When asked, say so; do not guess._")
     if pack.left_out:
         parts.append(f"_({pack.left_out} older notes are remembered but did not fit here.)_")
-    if dropped:
-        parts.append("_(Earlier messages of this conversation are not shown.)_")
+    if summary:
+        parts.append(summary)
     return "\n\n".join(parts)
 
 

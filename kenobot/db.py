@@ -175,17 +175,27 @@ class Database:
         self._reads.put(_Job(work, loop, waiting))
         return await waiting
 
+    async def survey(self, work: Callable[[Connection], T]) -> T:
+        """Like `read`, for what takes seconds: in a thread and by a connection of its own, so that nobody waits behind.
+
+        Cancelled, it ends at its next query.
+        """
+        self._demand_open()
+        loop, over = asyncio.get_running_loop(), threading.Event()
+        waiting: asyncio.Future[T] = loop.create_future()
+        job = _Job(work, loop, waiting)
+        threading.Thread(target=_survey, args=(self._path, job, over), name="kenobot-survey", daemon=True).start()
+        try:
+            return await waiting
+        finally:
+            over.set()
+
     def _read_on(self) -> None:
         connection: Connection | None = None
         while (job := self._reads.get()) is not None:
             try:
                 connection = connection or connect(self._path, readonly=True)
-                connection.execute("BEGIN")
-                try:
-                    job.result = job.work(connection)
-                finally:
-                    if connection.in_transaction:
-                        connection.execute("ROLLBACK")
+                _look(connection, job)
             except (sqlite3.Error, MemoryError) as error:
                 job.error = translate(error)
             except Exception as error:
@@ -209,6 +219,27 @@ class Database:
     def _demand_open(self) -> None:
         if self._closed:
             raise StoreError("The database is closed.")
+
+
+def _look(connection: Connection, job: _Job) -> None:
+    """Do a job in one snapshot."""
+    connection.execute("BEGIN")
+    try:
+        job.result = job.work(connection)
+    finally:
+        if connection.in_transaction:
+            connection.rollback()
+
+
+def _survey(path: Path, job: _Job, over: threading.Event) -> None:
+    try:
+        with contextlib.closing(connect(path, readonly=True, over=over)) as connection:
+            _look(connection, job)
+    except (sqlite3.Error, MemoryError) as error:
+        job.error = translate(error)
+    except Exception as error:
+        job.error = error
+    _settle([job])
 
 
 def _each(sql: str, rows: list[tuple[object, ...]], connection: Connection) -> None:

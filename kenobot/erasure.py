@@ -24,7 +24,12 @@ _TEXTS: tuple[tuple[str, str, str], ...] = (
     ("frame", "text", "the beginning of a prompt (row {})"),
     ("state", "value", "a note of the bot's own (row {})"),
     ("mirror", "text", "a memory file that is written anew (row {})"),
+    ("proposal", "title", "proposal {}"),
+    ("proposal", "text", "proposal {}"),
+    ("proposal", "payload", "proposal {}"),
+    ("proposal", "undo", "what proposal {} overwrote"),
 )
+_SPELLED = ("data", "attrs", "value", "payload", "undo")  # JSON
 _MOST = 20
 
 
@@ -65,7 +70,7 @@ def residue(connection: Connection, wordings: Iterable[str]) -> list[str]:
         if len(text) < _SHORTEST:
             continue
         for table, column, place in _TEXTS:
-            spelled = json.dumps(text, ensure_ascii=False)[1:-1] if column in ("data", "attrs", "value") else text
+            spelled = json.dumps(text, ensure_ascii=False)[1:-1] if column in _SPELLED else text
             sql = f"SELECT rowid FROM {table} WHERE instr({column}, ?) LIMIT {_MOST}"
             if table in ("state", "mirror"):
                 sql = sql.replace("rowid", {"state": "key", "mirror": "path"}[table], 1)

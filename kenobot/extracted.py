@@ -105,23 +105,30 @@ def _occasion(told: Sequence[Turn], reading: Reading) -> Occasion:
 
 
 def _trust(fact: Fact, told: Sequence[Turn], turns: Sequence[Turn]) -> Trust:
-    """The least trust of the turns that tell `fact`, or of those whose words it repeats."""
+    return trust_of(fact.text, told, turns)
+
+
+def trust_of(text: str, told: Sequence[Turn], turns: Sequence[Turn], others: Sequence[Voice] = ()) -> Trust:
+    """The least trust of the turns that tell `text`, or of those whose words it repeats.
+
+    others: what was said elsewhere, by whom.
+    """
     least = min((turn.trust for turn in told), key=_RANK.index)
     speakers = {(turn.speaker, turn.trust) for turn in told}
     own = [turn for turn in turns if (turn.speaker, turn.trust) in speakers and turn.trust != "forward"]
-    others = [Voice("forward", passage) for turn in own for passage in quoted(turn.text)]
+    foreign = [*others, *(Voice("forward", passage) for turn in own for passage in quoted(turn.text))]
     for turn in turns:
         if turn not in own:
-            others += [Voice(turn.trust, turn.text), Voice(turn.trust, turn.answer)]
+            foreign += [Voice(turn.trust, turn.text), Voice(turn.trust, turn.answer)]
     said = Said(
         trust=least,
         now="\n".join(unquoted(turn.text) for turn in told if turn in own),
         before=tuple(unquoted(turn.text) for turn in own if turn not in told),
         asked=tuple(turn.answer for turn in own),
-        others=tuple(others),
+        others=tuple(foreign),
         quoting=any(quoted(turn.text) for turn in told),
     )
-    return min(least, Provenance(said).trust(fact.text), key=_RANK.index)
+    return min(least, Provenance(said).trust(text), key=_RANK.index)
 
 
 def _witnesses(told: Sequence[Turn]) -> tuple[int, ...]:

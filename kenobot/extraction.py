@@ -26,6 +26,7 @@ from kenobot.cognitive.recall.index import Index
 from kenobot.cognitive.recall.recall import near
 from kenobot.cognitive.remember.admit import Occasion, admit
 from kenobot.db import Connection, Database, savepoint
+from kenobot.embedding import Embedding
 from kenobot.errors import RateLimited, RemoteError, StoreError, Unavailable
 from kenobot.extracted import Reading, candidates
 from kenobot.model import Model
@@ -62,6 +63,7 @@ class Rooms:
     zone: ZoneInfo
     mark: Callable[[Sequence[int]], None]
     index: Index | None = None
+    embedding: Embedding | None = None
 
     @property
     def near(self) -> known.Near:
@@ -114,6 +116,7 @@ class Extraction:
         self._again = False
         self._stopping = False
         self._everywhere = True
+        self._draining = False
         self._heard: set[str] = set()
         self._troubles: dict[str, _Trouble] = {}
         self._failures = 0
@@ -135,6 +138,15 @@ class Extraction:
         if self._enabled:
             self._everywhere = True
             self._wake()
+
+    async def drain(self) -> None:
+        """Read all that waits, due or not; return when that is done, or has to wait for a model or for tokens."""
+        self._draining = True
+        try:
+            await self.tick()
+            await self.wait_idle()
+        finally:
+            self._draining = False
 
     def _hear(self, envelope: Envelope) -> None:
         self._heard.add(session_id(str(envelope.payload["channel"]), str(envelope.payload["chat"])))
@@ -215,6 +227,8 @@ class Extraction:
             self._note(session, len(batch.turns), error)
             return False
         self._failures, self._not_before = 0, 0.0
+        if self._p.embedding is not None:
+            await self._p.embedding.prepare(fact.text for fact in found.facts)
         kept = await self._p.database.write(partial(self._keep, session, batch, found))
         if trouble is not None and found.by == "model":
             del self._troubles[session]
@@ -227,8 +241,9 @@ class Extraction:
         policy = self._policy.extract
         turns = buffer.pending(connection, session, max(policy.batch_turns, policy.every_turns))
         waiting = buffer.survey(turns, policy, self._patterns)
-        due = waiting is not None and buffer.decide(waiting, self._p.clock.now(), policy) != "keep_buffering"
-        return turns, due
+        if waiting is None or self._draining:
+            return turns, waiting is not None
+        return turns, buffer.decide(waiting, self._p.clock.now(), policy) != "keep_buffering"
 
     async def _batch(self, session: str, turns: Sequence[Turn], limit: int) -> Batch:
         """The turns at the head that go to one scope and into one call, and what is known in their reach."""
@@ -240,7 +255,8 @@ class Extraction:
             taken.append(turn)
         read = partial(known.memories, session=session, turns=taken, policy=policy, near=self._p.near)
         today = self._p.clock.now().astimezone(self._p.zone).date()
-        return Batch(tuple(taken), tuple(await self._p.database.read(read)), today)
+        guidelines = await self._p.database.read(known.guidelines)
+        return Batch(tuple(taken), tuple(await self._p.database.read(read)), today, guidelines)
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -289,7 +305,9 @@ class Extraction:
         if tuple(buffer.pending(connection, session, len(batch.turns))) != batch.turns:
             return None
         reading = Reading(session, batch, found.facts, at, self._p.zone, self._policy)
-        kept = [(candidate, _admit(connection, candidate, when)) for candidate, when in candidates(reading)]
+        near = self._p.index.nearness if self._p.index is not None else None
+        found_in = ((candidate, replace(when, near=near)) for candidate, when in candidates(reading))
+        kept = [(candidate, _admit(connection, candidate, when)) for candidate, when in found_in]
         buffer.move(connection, session, first, batch.turns[-1].last)
         told: dict[str, store.Json] = {
             "turns": len(batch.turns),
@@ -304,6 +322,8 @@ class Extraction:
     async def _tell(self, session: str, batch: Batch, found: Found, kept: Kept) -> None:
         records = [decision.record for _, decision in kept if decision.record is not None]
         self._p.mark(records)
+        if self._p.embedding is not None:
+            self._p.embedding.wake()
         for candidate, decision in kept:
             await self._p.bus.fire(
                 MEMORY_WRITTEN,

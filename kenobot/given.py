@@ -2,16 +2,18 @@
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-from kenobot import plugins
+from kenobot import embedder_choice, plugins
 from kenobot.access import Roster
 from kenobot.clock import Clock
+from kenobot.embedding import Formers, nobody
 from kenobot.errors import ConfigError, PluginError
 from kenobot.home import Home
 from kenobot.plugins import Group
-from kenobot.ports import Channel, PostProcessor, Provider, Surroundings
+from kenobot.ports import Channel, Embedder, PostProcessor, Provider, Surroundings
 from kenobot.settings import Loaded
 
 _log = logging.getLogger(__name__)
@@ -22,6 +24,7 @@ class Given:
     """The parts that come from plugins, ready made. `rosters`: for each channel, who may talk there.
 
     fallbacks: who is asked when `provider` does not answer, in this order. reader: who reads for memories, if another.
+    embedder: what places memory by its meaning, if anything; formers: finds those that did before.
     """
 
     provider: Provider
@@ -30,6 +33,8 @@ class Given:
     processors: Sequence[PostProcessor]
     fallbacks: Sequence[Provider] = ()
     reader: Provider | None = None
+    embedder: Embedder | None = None
+    formers: Formers = nobody
 
     @property
     def providers(self) -> tuple[Provider, ...]:
@@ -39,13 +44,27 @@ class Given:
 def load_parts(home: Home, loaded: Loaded, clock: Clock, names: Iterable[str]) -> Given:
     """The plugins that the configuration asks for. Raises ConfigError when a person must fix something."""
     surroundings = Surroundings(home.path, clock, loaded.settings.bot.name)
-    provider: Provider = _part(loaded, "kenobot.providers", loaded.settings.provider.name, surroundings)
+    given = load_models(home, loaded, clock)
     channels, rosters = _channels(loaded, names, surroundings)
+    return replace(
+        given,
+        channels=channels,
+        rosters=rosters,
+        processors=_processors(loaded, surroundings),
+        embedder=embedder_choice.choose(loaded, surroundings).embedder,
+        formers=partial(embedder_choice.formers, loaded, surroundings),
+    )
+
+
+def load_models(home: Home, loaded: Loaded, clock: Clock) -> Given:
+    """Only who is asked, for what needs nobody else. Raises ConfigError when a person must fix something."""
+    surroundings = Surroundings(home.path, clock, loaded.settings.bot.name)
+    provider: Provider = _part(loaded, "kenobot.providers", loaded.settings.provider.name, surroundings)
     written = loaded.settings.provider.fallbacks
     fallbacks = [_fallback(loaded, "provider.fallbacks", each, surroundings) for each in written]
     named = loaded.settings.extraction.model
     reader = _fallback(loaded, "extraction.model", named, surroundings) if named else None
-    return Given(provider, channels, rosters, _processors(loaded, surroundings), fallbacks, reader)
+    return Given(provider, {}, {}, (), fallbacks, reader)
 
 
 def _channels(

@@ -17,6 +17,10 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _DRAFT = ".identity-"
 
 
+class Held(ConfigError):
+    """Another process holds what only one may hold at a time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Home:
     """Where things are. Making one touches nothing on disk."""
@@ -64,6 +68,10 @@ class Home:
     def lock_file(self) -> Path:
         return self.path / "kenobot.lock"
 
+    @property
+    def sleep_lock_file(self) -> Path:
+        return self.path / "sleep.lock"
+
     def prepare(self) -> None:
         """Create the folders, for the owner's eyes only. Raises ConfigError when the place is unfit.
 
@@ -91,34 +99,22 @@ class Home:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Hold the home for this process. Raises ConfigError when another one has it.
+        """Hold the home for this process. Raises Held, a ConfigError, when another one has it.
 
         The lock dies with the process, so a crash leaves nothing to clean up; the pid inside is only for the message.
         """
-        try:
-            descriptor = os.open(self.lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError as error:
-            raise ConfigError(f"{self.lock_file} cannot be opened: {_reason(error)}.") from error
-        try:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                holder = os.read(descriptor, 32).decode("ascii", "replace").strip() or "unknown"
-                raise ConfigError(
-                    f"KenoBot is already running in this home (process {holder}): stop it first, "
-                    "or use another home with --home."
-                ) from None
-            except OSError as error:
-                raise ConfigError(f"{self.lock_file} cannot be locked: {_reason(error)}.") from error
-            # Who holds it is a courtesy: a disk that cannot take it down is no reason to refuse.
-            with suppress(OSError):
-                os.ftruncate(descriptor, 0)
-                os.write(descriptor, f"{os.getpid()}\n".encode())
+        said = (
+            "KenoBot is already running in this home (process {holder}): stop it first, "
+            "or use another home with --home."
+        )
+        with _hold(self.lock_file, said):
             yield
-            with suppress(OSError):
-                os.ftruncate(descriptor, 0)
-        finally:
-            os.close(descriptor)
+
+    @contextmanager
+    def sleep_lock(self) -> Iterator[None]:
+        """Hold what only one may do at a time beside a conversation: sleep. As `lock`; raises Held."""
+        with _hold(self.sleep_lock_file, "KenoBot is asleep in this home already (process {holder}): wait for it."):
+            yield
 
     def seed_identity(self) -> bool:
         """Give a new home its identity: copy the templates unless there is something in `memory/identity` already.
@@ -150,6 +146,32 @@ class Home:
             shutil.rmtree(draft, ignore_errors=True)
             raise
         return True
+
+
+@contextmanager
+def _hold(path: Path, said: str) -> Iterator[None]:
+    """Hold a lock file. said: what Held says when another process has it, `{holder}` being that one's pid."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be opened: {_reason(error)}.") from error
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.read(descriptor, 32).decode("ascii", "replace").strip() or "unknown"
+            raise Held(said.format(holder=holder)) from None
+        except OSError as error:
+            raise ConfigError(f"{path} cannot be locked: {_reason(error)}.") from error
+        # Who holds it is a courtesy: a disk that cannot take it down is no reason to refuse.
+        with suppress(OSError):
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, f"{os.getpid()}\n".encode())
+        yield
+        with suppress(OSError):
+            os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
 
 
 def replace_file(path: Path, text: str) -> None:

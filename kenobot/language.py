@@ -97,6 +97,16 @@ _SENTENCES: dict[str, dict[Language, str]] = {
         "en": "{name} would like to talk to me ({channel}). If they tell you a code, send me `/pair CODE`.",
         "es": "{name} quiere hablar conmigo ({channel}). Si te dice un código, envíame `/emparejar CÓDIGO`.",
     },
+    "notice_proposals": {
+        "en": "I have something to propose to you ({count}). `/proposals` shows it; nothing changes by itself.",
+        "es": "Tengo algo que proponerte ({count}). `/propuestas` lo muestra; nada cambia por sí solo.",
+    },
+    "notice_sleep": {
+        "en": "While I slept I changed much of my memory at once ({what}). `kenobot sleep report` tells what and "
+        "why, and `kenobot sleep undo` takes it back.",
+        "es": "Mientras dormía he cambiado mucho de mi memoria de una vez ({what}). `kenobot sleep report` cuenta "
+        "qué y por qué, y `kenobot sleep undo` lo deshace.",
+    },
     "link": {"en": "[link removed]", "es": "[enlace quitado]"},
     "stranger": {
         "en": "I only talk to people whom my owner has let in. To be one of them, give my owner this code: {code}. "
@@ -167,6 +177,8 @@ Sentence = Literal[
     "notice_aside",
     "notice_failed",
     "notice_pairing",
+    "notice_proposals",
+    "notice_sleep",
     "stranger",
     "let_in",
     "pair_how",

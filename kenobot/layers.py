@@ -20,6 +20,7 @@ ROOMS: Mapping[str, plugins.Group] = {
     "channels": "kenobot.channels",
     "providers": "kenobot.providers",
     "postprocessors": "kenobot.postprocessors",
+    "embedders": "kenobot.embedders",
 }
 
 SHORT_NAMES: Mapping[str, Key] = {
@@ -27,10 +28,13 @@ SHORT_NAMES: Mapping[str, Key] = {
     "TELEGRAM_ALLOWED_USERS": ("channels", "telegram", "allowed_users"),
     "ANTHROPIC_API_KEY": ("providers", "anthropic", "api_key"),
     "ANTHROPIC_BASE_URL": ("providers", "anthropic", "base_url"),
+    "OPENAI_API_KEY": ("embedders", "openai", "api_key"),
+    "OPENAI_BASE_URL": ("embedders", "openai", "base_url"),
 }
 CREDENTIAL_FILES: Mapping[str, Key] = {
     "telegram_token": ("channels", "telegram", "token"),
     "anthropic_api_key": ("providers", "anthropic", "api_key"),
+    "openai_api_key": ("embedders", "openai", "api_key"),
 }
 
 _NOT_SETTINGS = frozenset({"KENOBOT_HOME"})

@@ -38,6 +38,8 @@ class Remember(ByHand):
     """`/remember TEXT`: what a person wants kept, in their own words, at once."""
 
     names = ("remember", "recuerda")
+    admits = True
+    """What it is about goes into memory as it stands."""
 
     def run(self, connection: Connection, order: Order) -> str:
         language = self._hands.speak(order, self.names)

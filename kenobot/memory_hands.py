@@ -53,7 +53,8 @@ class Hands:
         actor = "owner" if OWNER_SCOPE in order.principal.reads else "person"
         day = local_day(order.at, self.zone)
         evidence = order.message or None
-        return Occasion(order.at, day, actor, order.inbound.session, evidence=evidence, by=by)
+        near = self.index.nearness if self.index is not None else None
+        return Occasion(order.at, day, actor, order.inbound.session, evidence=evidence, by=by, near=near)
 
 
 def may(principal: Principal, inbound: Inbound) -> bool:

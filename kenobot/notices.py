@@ -24,12 +24,14 @@ from kenobot.names import plain_name
 from kenobot.ports import Channel, Outbound
 from kenobot.secrets import Redactor
 from kenobot.signals import (
+    APPROVAL_PROPOSED,
     HEALTH_DEGRADED,
     MESSAGE_ASIDE,
     MESSAGE_DEAD,
     MESSAGE_FAILED,
     MESSAGE_UNSTORED,
     PAIRING_ASKED,
+    SLEEP_FINISHED,
     Envelope,
 )
 
@@ -43,7 +45,16 @@ _READ = 5  # messages that tell a chat's language
 _SEND_SECONDS = 30.0
 _TOLD, _HOMES = "notices:told", "notices:homes"  # keys of the table `state`
 _FIELDS = ("chat", "user", "language", "at")
-_HEARD = (HEALTH_DEGRADED, MESSAGE_ASIDE, MESSAGE_DEAD, MESSAGE_FAILED, MESSAGE_UNSTORED, PAIRING_ASKED)
+_HEARD = (
+    APPROVAL_PROPOSED,
+    HEALTH_DEGRADED,
+    MESSAGE_ASIDE,
+    MESSAGE_DEAD,
+    MESSAGE_FAILED,
+    MESSAGE_UNSTORED,
+    PAIRING_ASKED,
+    SLEEP_FINISHED,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +141,11 @@ class Notices:
                 user = told.get("user", "")
                 values = {"channel": channel, "name": plain_name(told.get("name", "")) or plain_name(user) or "?"}
                 self._tell_owner(_Notice(f"pairing:{channel}:{user}", "notice_pairing", values, trace=trace))
+            case APPROVAL_PROPOSED.name:
+                values = {"count": told.get("count", "")}
+                self._tell_owner(_Notice(f"proposals:{told.get('newest')}", "notice_proposals", values, trace=trace))
+            case SLEEP_FINISHED.name if told.get("large"):
+                self._tell_owner(_Notice(f"sleep:{told.get('run')}", "notice_sleep", {"what": told["large"]}))
             case MESSAGE_UNSTORED.name:
                 if self._chats.is_news(f"{channel}:{chat}"):
                     self._begin(self._tell_chat(channel, chat, told.get("session", "")))

@@ -29,7 +29,7 @@ class Effects:
 
 @dataclass(slots=True)
 class Work:
-    """One turn's working papers, from claim to commit."""
+    """One turn's working papers, from claim to commit. violated: patterns that rules.json forbids, in the reply."""
 
     pending: Pending
     principal: Principal
@@ -43,4 +43,5 @@ class Work:
     cleaned: Processed | None = None
     cut: int = 0
     grade: Grade | None = None
+    violated: tuple[str, ...] = ()
     decisions: list[tuple[Candidate, Decision]] = field(default_factory=list)

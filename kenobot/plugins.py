@@ -9,12 +9,13 @@ from typing import Any, Literal
 from kenobot.errors import ConfigError, PluginError
 from kenobot.ports import Plugin
 
-Group = Literal["kenobot.channels", "kenobot.providers", "kenobot.postprocessors"]
+Group = Literal["kenobot.channels", "kenobot.providers", "kenobot.postprocessors", "kenobot.embedders"]
 
 _KINDS: dict[Group, str] = {
     "kenobot.channels": "channel",
     "kenobot.providers": "provider",
     "kenobot.postprocessors": "post-processor",
+    "kenobot.embedders": "embedder",
 }
 
 

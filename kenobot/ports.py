@@ -349,6 +349,9 @@ class Decision:
     record: int | None = None
 
 
+EmbedKind = Literal["passage", "query"]
+
+
 class Embedder(Protocol):
     """A model that places texts by their meaning. Memory works without one, and is found by words alone."""
 
@@ -358,11 +361,15 @@ class Embedder(Protocol):
         ...
 
     @property
-    def dimensions(self) -> int: ...
+    def dimensions(self) -> int:
+        """How many numbers a row has; 0 as long as that is not known, before the first answer of a server."""
+        ...
 
-    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+    async def embed(self, texts: Sequence[str], kind: EmbedKind = "passage") -> Sequence[Sequence[float]]:
         """One row for each text, in order: `dimensions` 32-bit floats, of length 1 as a vector.
 
+        kind: "query" for what is looked for, "passage" for what is looked through: some models tell them apart. Any
+        text passes, a blank one too; of a very long one the beginning counts. A query goes before passages that wait.
         Raises RemoteError when the model is out of reach; the caller goes on without.
         """
         ...

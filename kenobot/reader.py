@@ -78,12 +78,12 @@ class Reader:
         if not await self._database.write(lambda c: budget.reserve(c, day, tokens, self._allowance.daily_tokens)):
             raise OutOfTokens("What may be used today for memory is used up.")
         reply = await self._ask(self._model, request, day, tokens)
-        used = _used(request, reply)
+        spent = used(request, reply)
         facts = parse(reply.text)
         if facts is None or (reply.stop_reason in _CUT and len(batch.turns) > 1):
-            await self._settle(day, tokens, used)
+            await self._settle(day, tokens, spent)
             raise Unreadable("The answer is cut." if facts else "The answer holds no list of facts.")
-        return Found(facts, "model", day, tokens, used)
+        return Found(facts, "model", day, tokens, spent)
 
     def by_rules(self, batch: Batch) -> Found:
         """What the rules find; no call, no tokens. Of what somebody else wrote they understand nothing."""
@@ -113,7 +113,7 @@ class Reader:
         await self._database.write(lambda connection: budget.settle(connection, day, reserved, used))
 
 
-def _used(request: Request, reply: Reply) -> int:
+def used(request: Request, reply: Reply) -> int:
     """Tokens of a call as the provider counted them, or about as many when it does not say."""
     usage = reply.usage
     told = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens

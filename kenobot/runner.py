@@ -13,17 +13,20 @@ from zoneinfo import ZoneInfo
 
 from kenobot import inbox, outbox, secrets, sessions, trifecta, turns
 from kenobot.access import Access
+from kenobot.building import Building
 from kenobot.bus import Bus
 from kenobot.clock import Clock
 from kenobot.cognitive import feedback
 from kenobot.cognitive.identity import bootstrap
 from kenobot.cognitive.metacognition.grade import Grade, grade
 from kenobot.cognitive.mirror.tree import Tree
+from kenobot.cognitive.procedural import outcome
 from kenobot.cognitive.recall import access
 from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.sleep import proposal_store
 from kenobot.commands import Commands, Order
-from kenobot.context import Context, ContextBuilder
 from kenobot.db import Connection, Database, savepoint
+from kenobot.embedding import Embedding
 from kenobot.errors import KenobotError, StoreError
 from kenobot.herald import Herald, typing
 from kenobot.inbox import Pending
@@ -90,7 +93,8 @@ class Parts:
     clock: Clock
     zone: ZoneInfo
     access: Access
-    builder: ContextBuilder
+    building: Building
+    embedding: Embedding
     mirror: Tree
     model: Model
     pipeline: Pipeline
@@ -99,6 +103,7 @@ class Parts:
     rng: Random
     commands: Commands
     finish_bootstrap: Callable[[], None]
+    violations: Callable[[str], Sequence[str]]
     hand_over: Callable[[Sequence[Outbound]], None]
     language: Language | None = None
     policy: TurnPolicy = field(default_factory=TurnPolicy)
@@ -156,7 +161,7 @@ class TurnRunner:
                 await self._obey(work)
                 return Committed()
             case BuildContext(narrow):
-                await self._build(work, narrow)
+                work.context = await self._p.building(work.pending, work.principal, narrow=narrow)
                 return ContextBuilt()
             case AskModel(level):
                 assert work.context is not None
@@ -209,6 +214,8 @@ class TurnRunner:
         assert work.order is not None
         pending, (command, rest), at = work.pending, work.order, self._p.clock.now()
         order = Order(pending.inbound, work.principal, rest, work.language, at, pending.id)
+        if getattr(command, "admits", False):
+            await self._p.embedding.prepare([rest])
 
         def write(connection: Connection) -> tuple[str, list[Outbound]]:
             inbox.finish(connection, pending.id, work.attempt, "answered", at)
@@ -218,6 +225,7 @@ class TurnRunner:
         answer, waiting = await self._p.database.write(write)
         self._p.hand_over(waiting)
         self._p.mirror.mark(())  # it may have changed memory
+        self._p.embedding.wake()
         where: dict[str, Value] = {"channel": pending.inbound.channel, "chat": pending.inbound.chat}
         await self._herald.fire(MESSAGE_OUT, pending, text=answer, **where)
 
@@ -234,24 +242,6 @@ class TurnRunner:
         self._p.hand_over(await self._p.database.write(write))
         await self._herald.fire(MESSAGE_PARKED, pending, reason=self._p.redact(reason)[:500], parks=pending.parks + 1)
 
-    async def _build(self, work: Work, narrow: bool) -> None:
-        """Build the prompt; if a person edited a file that it shows, take that in first."""
-        pending, now = work.pending, self._p.clock.now()
-        builder = self._p.builder.narrowed() if narrow else self._p.builder
-        edited = self._p.mirror.glance(pending.session)
-
-        def build(connection: Connection) -> Context | None:
-            if edited is None or edited():
-                return None
-            return builder.build(connection, pending, work.principal, now)
-
-        work.context = await self._p.database.read(build) if edited is not None else None
-        if work.context is None:
-            await self._p.mirror.take_in(pending.session)
-            work.context = await self._p.database.read(
-                lambda connection: builder.build(connection, pending, work.principal, now)
-            )
-
     def _process(self, work: Work, reply: Reply, fresh: bool) -> None:
         """Clean the reply and collect what its tags ask for."""
         pending, context = work.pending, work.context
@@ -266,6 +256,7 @@ class TurnRunner:
         effects.candidates = [replace(item, trust=whose.least(item)) for item in closed.candidates]
         work.cleaned, work.cut = replace(cleaned, clean=closed.reply), closed.cut
         work.grade = grade(work.cleaned.clean, pending.inbound.text, context.shown)
+        work.violated = tuple(self._p.violations(work.cleaned.clean))
 
     async def _commit(self, work: Work) -> None:
         """One transaction: history, memory, outbox, inbox done. Then the doorbells.
@@ -278,12 +269,14 @@ class TurnRunner:
         if any(secrets.find(candidate.text) for candidate in effects.candidates):
             clean = f"{clean}\n\n{say('secret', work.language)}"
         parts = self._render(work.pending, clean)
+        await self._p.embedding.prepare(candidate.text for candidate in effects.candidates)
         work.decisions, waiting, reacted = await self._p.database.write(
             lambda connection: self._write(connection, work, clean, parts), before=self._checkpoint(work)
         )
         self._p.hand_over(waiting)
         decided = [decision.record for _, decision in work.decisions if decision.record is not None]
         self._p.mirror.mark([*decided, *reacted])
+        self._p.embedding.wake()
         if effects.bootstrap_ended:
             await self._put_bootstrap_away()
         await self._herald.tell(work, clean)
@@ -319,9 +312,11 @@ class TurnRunner:
             pending.session,
             evidence=pending.id,
             by=plain_name(pending.inbound.user_name),
+            near=self._p.embedding.nearness,
         )
         decisions = [(item, _admit(connection, item, occasion)) for item in effects.candidates]
         waiting = outbox.enqueue(connection, _letter(pending), parts, at)
+        proposal_store.note_broken(connection, work.violated, pending.id, pending.session, at)
         turns.commit(connection, pending.id, at, _grade_text(work.grade))
         return decisions, waiting, reacted
 
@@ -369,10 +364,12 @@ def _admit(connection: Connection, candidate: Candidate, occasion: Occasion) -> 
 
 
 def _react(connection: Connection, pending: Pending, principal: Principal, at: datetime) -> list[int]:
-    """Apply what the message says of the last reply's memories. A mistake in it costs itself, not the reply."""
+    """Apply what the message says of the last replies' memories and advice. A mistake costs itself, not the reply."""
     try:
         with savepoint(connection, "reaction"):
-            return feedback.react(connection, pending.session, pending.inbound.text, principal, at)
+            text = pending.inbound.text
+            reacted = feedback.react(connection, pending.session, text, principal, at)
+            return reacted + outcome.learn(connection, pending.session, text, principal, at, reacted)
     except Exception as error:
         if type(error) in (sqlite3.DatabaseError, sqlite3.OperationalError):  # damaged, or failing
             raise

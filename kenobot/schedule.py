@@ -40,6 +40,11 @@ class Schedule:
             self._scheduler.add_job(self._run, "interval", seconds=seconds, args=(name, job), id=name)
         self._scheduler.start()
 
+    async def once(self) -> None:
+        """Run every job now, one after the other: for a clock that somebody moves by hand."""
+        for name, _, job in self._jobs:
+            await self._run(name, job)
+
     async def stop(self) -> None:
         """Start no more jobs and await those at work: the scheduler itself would cancel them."""
         if self._scheduler is None:

@@ -30,11 +30,13 @@ from kenobot import complaints, layers, plugins
 from kenobot.cognitive.extract.patterns import Automaton
 from kenobot.errors import ConfigError, PluginError
 from kenobot.home import Home
-from kenobot.layers import ROOMS, Layer, Written
+from kenobot.layers import ROOMS, Key, Layer, Written
 from kenobot.plugins import Group
 from kenobot.secrets import Redactor
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
+
+_NAMED: Mapping[Group, Key] = {"kenobot.providers": ("provider", "name"), "kenobot.embedders": ("memory", "embedder")}
 
 
 def _known_timezone(name: str) -> str:
@@ -150,6 +152,7 @@ class Context(Section):
 class Memory(Section):
     recall: Annotated[Literal["auto", "full", "selective"], BeforeValidator(_lower)] = "auto"
     days: int = Field(3, ge=1, le=30)
+    embedder: Text = "auto"
 
 
 class Extraction(Section):
@@ -166,6 +169,20 @@ class Extraction(Section):
     def _understood(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
         Automaton(patterns)
         return patterns
+
+
+class Compaction(Section):
+    enabled: bool = True
+    summary_tokens: int = Field(700, ge=100, le=20_000)
+    daily_tokens: int = Field(100_000, ge=0, le=1_000_000_000)
+
+
+class Sleep(Section):
+    enabled: bool = True
+    hour: int = Field(-1, ge=-1, le=23)
+    budget_tokens: int = Field(100_000, ge=0, le=1_000_000_000)
+    retention: Annotated[Literal["kenobot", "joya"], BeforeValidator(_lower)] = "kenobot"
+    expired: Annotated[Literal["archive", "delete"], BeforeValidator(_lower)] = "archive"
 
 
 class Access(Section):
@@ -202,11 +219,14 @@ class Settings(BaseSettings):
     bot: Bot = Bot()
     provider: ProviderChoice = ProviderChoice()
     providers: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    embedders: dict[str, dict[str, Any]] = Field(default_factory=dict)
     channels: Channels = Channels()
     postprocessors: PostProcessors = PostProcessors()
     context: Context = Context()
     memory: Memory = Memory()
     extraction: Extraction = Extraction()
+    compaction: Compaction = Compaction()
+    sleep: Sleep = Sleep()
     access: Access = Access()
     mail: Mail = Mail()
     loop: Loop = Loop()
@@ -222,8 +242,8 @@ class Settings(BaseSettings):
 
     def tables(self, group: Group) -> dict[str, dict[str, Any]]:
         """The raw tables of that group's plugins, by name."""
-        if group == "kenobot.providers":
-            return self.providers
+        if group in _NAMED:
+            return self.providers if group == "kenobot.providers" else self.embedders
         room = self.channels if group == "kenobot.channels" else self.postprocessors
         return room.__pydantic_extra__ or {}
 
@@ -232,6 +252,8 @@ class Settings(BaseSettings):
         if group == "kenobot.providers":
             asked = (*self.provider.fallbacks, *filter(None, [self.extraction.model]))
             return (self.provider.name, *(written.partition(":")[0] for written in asked))
+        if group == "kenobot.embedders":
+            return tuple({self.memory.embedder} - {"auto", "none"})
         return self.channels.enabled if group == "kenobot.channels" else self.postprocessors.enabled
 
 
@@ -342,7 +364,7 @@ def _check_plugins(loaded: Loaded, group: Group) -> tuple[list[BaseModel], list[
             good += [value] if value else []
             mistakes += bad
         elif name in wanted:
-            key = ("provider", "name") if group == "kenobot.providers" else (section, "enabled")
+            key = _NAMED.get(group, (section, "enabled"))
             mistakes.append(complaints.where(key, loaded.origins) + plugins.unknown(group, name))
         else:
             known = [f"{section}.{other}" for other in installed]

@@ -75,7 +75,11 @@ class Scene:
         self._fallbacks = fallbacks
         self._roster = roster or _OpenHouse.of(owners)
         self._files = dict(files or {})
-        self._environ = {"KENOBOT_EXTRACTION__ENABLED": str(extraction).lower(), **(environ or {})}
+        self._environ = {
+            "KENOBOT_EXTRACTION__ENABLED": str(extraction).lower(),
+            "KENOBOT_MEMORY__EMBEDDER": "none",
+            **(environ or {}),
+        }
         self._bootstrap = bootstrap
 
     async def __aenter__(self) -> Self:
@@ -132,6 +136,7 @@ class Scene:
         await self.put(text, chat, user, **more)
         await self.app.drained()
         await self.app.extraction.wait_idle()
+        await self.app.compaction.wait_idle()
         return "\n".join(self.texts[before:])
 
     def read(self, name: str) -> str:

@@ -5,7 +5,7 @@ answer leaves every turn either read or waiting.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
@@ -20,6 +20,7 @@ from kenobot.names import plain_name
 from kenobot.ports import Trust, chat_scope
 
 Decision = Literal["keep_buffering", "extract_now", "extract_batch"]
+Row = tuple[int, str, str, str, int | None, Trust, str, str | None, str | None, int]
 
 _SPEAKER = re.compile(r"([^\n:]{1,60}): ")
 _WAITING = "extracted:"  # a key of `state` begins so, the session follows
@@ -107,6 +108,13 @@ def move(connection: Connection, session: str, before: int, last: int) -> bool:
 def pending(connection: Connection, session: str, limit: int) -> list[Turn]:
     """The next turns of a session that wait, oldest first, at most `limit`."""
     rows = connection.execute(_ROWS, (session, cursor(connection, session), 2 * limit + 1)).fetchall()
+    return grouped(rows, session)[:limit]
+
+
+def grouped(rows: Iterable[Row], session: str) -> list[Turn]:
+    """Messages of a session as turns: each has its number, role, text, time, inbox row, trust, scope, the sender's id
+    and name, and whether it is veiled.
+    """
     turns: list[Turn] = []
     for row in rows:
         number, role, text, at, inbox, trust, scope, sender, name, veiled = row
@@ -132,7 +140,7 @@ def pending(connection: Connection, session: str, limit: int) -> list[Turn]:
                 hidden=bool(veiled) or said.strip() in ("", ERASED),
             )
         )
-    return turns[:limit]
+    return turns
 
 
 def _spoken(text: str, name: str) -> tuple[str, str]:

@@ -10,10 +10,13 @@ from kenobot.cognitive.remember import lookup
 from kenobot.cognitive.remember.entities import OWNER_SUBJECT
 from kenobot.cognitive.store import Record
 from kenobot.db import Connection
-from kenobot.ports import chat_scope
+from kenobot.ports import OWNER_SCOPE, chat_scope
 
 Near = Callable[[Connection, str, Reach, int], Sequence[int]]
 """Finds at most so many live records within a reach that a text is about, best first."""
+
+GUIDELINES = "guidelines"
+"""The slot of what experience says about what to note. It holds figures by kind, and nobody's words."""
 
 _TEXT = 1000  # characters of a turn that are looked for
 
@@ -45,6 +48,12 @@ def memories(
     ordered = [*own, *(alike[number] for number in ids if number in alike), *newest]
     live = (record for record in ordered if record.status == "active" and record.form in ("note", "episode"))
     return list({record.id: record for record in live}.values())[: policy.known]
+
+
+def guidelines(connection: Connection) -> str:
+    """What experience says about what to note, as sleep wrote it down last; "" before it has."""
+    record = store.slot(connection, OWNER_SCOPE, "profile", GUIDELINES)
+    return record.text if record is not None else ""
 
 
 def _newest(connection: Connection, reach: Reach, scope: str, limit: int) -> list[Record]:

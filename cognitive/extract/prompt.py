@@ -58,17 +58,23 @@ _OUTSIDE = "said by others, not the user's word"
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Turns of one session and one scope, in order, and the memories to compare with. `day`: the owner's today."""
+    """Turns of one session and one scope, in order, and the memories to compare with. `day`: the owner's today.
+
+    guidelines: what experience says about what to note, in our own words.
+    """
 
     turns: tuple[Turn, ...]
     known: tuple[Record, ...]
     day: date
+    guidelines: str = ""
 
 
 def build(batch: Batch, zone: ZoneInfo, policy: ExtractPolicy) -> Request:
     """The request for a batch. Its system part is the same every time, so that it can be read from a cache."""
     parts = [f"Today is {batch.day:%A, %Y-%m-%d}.", "", "## What is remembered already", ""]
     parts += _remembered(batch.known, policy) or ["Nothing yet."]
+    if batch.guidelines:
+        parts += ["", "## What experience says", "", batch.guidelines[: policy.guidelines]]
     parts += ["", "## The conversation"]
     for number, turn in enumerate(batch.turns, 1):
         if not turn.hidden:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from kenobot.cognitive.identity import rules
 
+FOLDER = "identity"  # within the memory folder
 LONGEST = 64 * 1024
 _LARGEST = 5_000_000
 
@@ -31,6 +32,7 @@ class _Seen:
     stamp: tuple[int, int, int]
     text: str
     problem: str = ""
+    parsed: rules.Rules | None = None
 
 
 class Identity:
@@ -57,6 +59,14 @@ class Identity:
         with self._lock:
             return tuple(seen.problem for _, seen in sorted(self._seen.items()) if seen.problem)
 
+    def violations(self, reply: str) -> tuple[str, ...]:
+        """The patterns that rules.json forbids and that stand in `reply`. Reads the file only when it has changed."""
+        with self._lock:
+            self._text("rules.json", _rules)
+            seen = self._seen.get("rules.json")
+            found = rules.violations(seen.parsed, reply[:LONGEST]) if seen is not None and seen.parsed else []
+        return tuple(found)
+
     def finish_bootstrap(self) -> None:
         """Onboarding is over: BOOTSTRAP.md moves to the archive, beside what was put there before."""
         source = self._root / "BOOTSTRAP.md"
@@ -79,7 +89,10 @@ class Identity:
             stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
             known = self._seen.get(name)
             if known is None or known.stamp != stamp:
-                known = _Seen(stamp, prepare(_read(path, found.st_size)))
+                text = _read(path, found.st_size)
+                known = _Seen(
+                    stamp, prepare(text), parsed=rules.parse(text) if prepare is _rules and text.strip() else None
+                )
         except FileNotFoundError:
             self._seen.pop(name, None)
             return None

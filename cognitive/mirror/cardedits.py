@@ -300,12 +300,20 @@ class _Edit:
         if decision.record == record.id:
             self._again()
             self._set(front)
-        elif "policy_class" in front or record.policy_class == "protected":
+            return Taken(touched + 1, decision.record)
+        self._keep_tier(decision.record)
+        if "policy_class" in front or record.policy_class == "protected":
             heir = store.get(self._connection, decision.record, (record.scope,))
             pin = str(front.get("policy_class", record.policy_class))
             if heir is not None and heir.policy_class != pin:
                 change(self._connection, heir, "pinned", {"policy_class": pin}, self._act)
         return Taken(touched + 1, decision.record)
+
+    def _keep_tier(self, heir: int) -> None:
+        """What stood in a ref file or in the archive stands there in other words, too."""
+        record = store.get(self._connection, heir, (self._record.scope,))
+        if record is not None and self._record.tier not in ("core", "daily", record.tier):
+            change(self._connection, record, "filed", {"tier": self._record.tier}, self._act)
 
     def _change(self, kind: str, values: dict[str, Value]) -> None:
         stamped = {**values, "updated": store.stamp(self._occasion.at)}

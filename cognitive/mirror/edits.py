@@ -12,18 +12,20 @@ from datetime import UTC, date, datetime
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive import store
-from kenobot.cognitive.calendar import local_time
+from kenobot.cognitive import decay_store, store
+from kenobot.cognitive.calendar import local_day, local_time
 from kenobot.cognitive.change import Value, change
 from kenobot.cognitive.keys import key_of
-from kenobot.cognitive.mirror import layout
-from kenobot.cognitive.mirror.files import SLOT_FORMS, Place, page_of, path_of
+from kenobot.cognitive.mirror import layout, sections
 from kenobot.cognitive.mirror.layout import Block, Item
 from kenobot.cognitive.mirror.names import page_name, subject_of
+from kenobot.cognitive.mirror.places import Place, archive_of, page_of, path_of, slot_form
 from kenobot.cognitive.remember.admit import Occasion, admit, forget, supersede
 from kenobot.db import Connection
 from kenobot.ports import OWNER_SCOPE, Candidate, Form
 
+_CATEGORIES = {"preferences": "preference", "week": "week", "session": "session"}
+_SLEEP = "sleep"  # the actor of what sleep does
 _ON_A_PAGE = 500  # facts about one subject, the newest
 CURSOR = "mirror:event"  # state key: the last event whose records all stand in their files
 
@@ -45,7 +47,8 @@ def look(connection: Connection, path: str, place: Place, zone: ZoneInfo, found:
     """How the file at `path` should be, given that it holds `found` (None: is not there)."""
     row = store.mirrored(connection, path)
     before = layout.thaw(place.kind, *row) if row else []
-    blocks = _arranged(connection, before, place, zone)
+    before = _inherited(connection, path, place, before)
+    blocks = _arranged(connection, path, before, place, zone)
     text = layout.compose(blocks)
     return Sheet(
         blocks=tuple(blocks),
@@ -71,7 +74,22 @@ def take_in(
         event = store.add_event(connection, occasion.at, occasion.actor, "edited", data={"path": path})
         store.write_state(connection, f"edited:{place.scope}", str(event))
     store.put_mirrored(connection, path, found, layout.freeze(edit.blocks))
-    return touched, Sheet(tuple(_arranged(connection, edit.blocks, place, zone)), known=False, edited=False)
+    return touched, Sheet(tuple(_arranged(connection, path, edit.blocks, place, zone)), known=False, edited=False)
+
+
+def _inherited(connection: Connection, path: str, place: Place, before: list[Block]) -> list[Block]:
+    """What an archived log begins as when the log leaves the hot tree: as it was there, with its owner's own text."""
+    if not (place.archived and place.over and place.kind == "daily") or place.blank:
+        return before
+    row = store.mirrored(connection, path.removeprefix(archive_of("")))
+    if row is None or store.of_day(connection, place.scope, place.detail):
+        return before  # it has left already, or not yet
+    log = layout.thaw(place.kind, *row)
+    if not before:
+        return log
+    held = layout.compose(before)
+    own = [block for block in log if block.record is None and block.raw.strip() not in held]
+    return layout.normal(place.kind, [*own, *before]) if own else before
 
 
 def home_of(connection: Connection, place: Place, text: str = "") -> list[store.Record]:
@@ -79,16 +97,24 @@ def home_of(connection: Connection, place: Place, text: str = "") -> list[store.
     match place.kind:
         case "core":
             return store.core(connection, place.scope)
+        case "ref":
+            return decay_store.in_tier(connection, place.scope, f"{decay_store.REF}{place.detail}")
+        case "topic":
+            return []  # what stands there has its home in the log of its day
+        case _ if place.blank:
+            return []
         case "preferences":
             return store.preferences(connection, place.scope)
+        case "daily" if place.archived:
+            return decay_store.archived(connection, place.scope, place.detail)
         case "daily":
             records = store.of_day(connection, place.scope, place.detail)
             if place.scope != OWNER_SCOPE:  # only the owner has a preferences.md
                 records += [r for r in store.preferences(connection, place.scope) if r.day == place.detail]
             return sorted(records, key=lambda record: record.id)
         case "slot":
-            record = store.slot(connection, place.scope, SLOT_FORMS[place.detail], place.detail)
-            return [record] if record else []
+            record = store.slot(connection, place.scope, slot_form(place.detail), place.detail)
+            return [record] if record and (record.tier == decay_store.ARCHIVE) == place.archived else []
         case "entity":
             return store.about(connection, place.scope, subject_at(connection, place, text), _ON_A_PAGE)
 
@@ -108,22 +134,57 @@ def subject_at(connection: Connection, place: Place, text: str) -> str:
     return next((subject for subject in known if page_name(subject) == place.detail), place.detail)
 
 
-def _arranged(connection: Connection, blocks: list[Block], place: Place, zone: ZoneInfo) -> list[Block]:
+def _arranged(
+    connection: Connection, path: str, blocks: list[Block], place: Place, zone: ZoneInfo
+) -> list[Block]:
     text = layout.compose(blocks)
     home = {record.id: record for record in home_of(connection, place, text)}
     others = [block.record for block in blocks if block.record is not None and block.record not in home]
     records = store.by_ids(connection, others, (place.scope,))
     if place.kind == "preferences":  # only added to, but for what its owner wants forgotten or erased
         blocks = [block for block in blocks if block.record not in others or _is_kept(records.get(block.record or 0))]
-    guests = {number: _item(record, zone) for number, record in records.items() if record.status == "active"}
+    guests = {number: _item(record, zone) for number, record in records.items() if _may_stay(record, place)}
     heirs: dict[int, int] = {}
     for number in others:
-        heir = store.successor(connection, number, (place.scope,)) if number not in guests else None
-        if heir is not None and heir.id in home:
+        ended = number in records and records[number].status != "active"
+        heir = store.successor(connection, number, (place.scope,)) if ended else None
+        if heir is not None and place.kind == "topic":
+            guests[heir.id] = _item(heir, zone)
+        if heir is not None and (heir.id in home or heir.id in guests):
             heirs[number] = heir.id
     items = [_item(record, zone) for record in home.values()]
-    header = f"# {subject_at(connection, place, text)}\n\n" if place.kind == "entity" else ""
-    return layout.arrange(place.kind, blocks, items, guests, heirs, header)
+    if place.kind == "core":
+        moved = decay_store.movers(connection, home).items()
+        nights = {number: local_day(datetime.fromisoformat(at), zone) for number, (by, at) in moved if by == _SLEEP}
+        return sections.arrange(blocks, items, guests, heirs, nights, decay_store.refs(connection, place.scope))
+    arranged = layout.arrange(place.kind, blocks, items, guests, heirs, _header(connection, place, text))
+    return [] if _has_left(connection, path, place, arranged) else arranged
+
+
+def _header(connection: Connection, place: Place, text: str) -> str:
+    if place.kind == "ref":
+        return f"# {place.detail}\n\n"
+    return f"# {subject_at(connection, place, text)}\n\n" if place.kind == "entity" else ""
+
+
+def _may_stay(record: store.Record, place: Place) -> bool:
+    """Whether a record that has its home elsewhere may go on standing where a person put it, or where it once was."""
+    if record.status != "active" or place.blank:
+        return False
+    if place.kind in ("core", "ref"):  # what was moved has moved
+        return False
+    if place.kind != "daily":
+        return True
+    return record.tier != decay_store.DAILY if place.archived else not (place.over or record.tier == decay_store.ARCHIVE)
+
+
+def _has_left(connection: Connection, path: str, place: Place, blocks: list[Block]) -> bool:
+    """Whether a log whose days are over goes: no record stands in it, and the archive has what its owner wrote there."""
+    if place.kind != "daily" or place.archived or not place.over or any(block.record is not None for block in blocks):
+        return False
+    row = store.mirrored(connection, archive_of(path))
+    held = row[0] if row else ""
+    return not place.kept or all(block.raw.strip() in held for block in blocks)
 
 
 def _is_kept(record: store.Record | None) -> bool:
@@ -178,15 +239,15 @@ class _Edit:
         place = self._place
         form: Form = "note"
         if place.kind == "slot":
-            form = "profile" if place.detail == "context" else "scratchpad"
-        elif place.kind == "daily" and place.scope.startswith("chat:"):
+            form = slot_form(place.detail)
+        elif place.kind in ("daily", "topic") and place.scope.startswith("chat:"):
             form = "episode"
         return Candidate(
             form=form,
             scope=place.scope,
             text=text,
             subject=self._subject,
-            category="preference" if place.kind == "preferences" else "fact",
+            category=_CATEGORIES.get(place.detail.partition(":")[0] if place.kind == "slot" else place.kind, "fact"),
             source="edit",
             trust="owner",
             slot=place.detail if place.kind == "slot" else "",
@@ -199,12 +260,14 @@ class _Edit:
         known = None if candidate.slot else self._known(text)
         if known is None:
             occasion = replace(self._occasion, told=self._moment(time)) if time else self._occasion
-            return self._our_own(text) or admit(self._connection, candidate, occasion).record
+            record = self._our_own(text) or admit(self._connection, candidate, occasion).record
+            self._file(record)
+            return record
         if self._stands(known):
             return known.id  # a line written twice, or our own that a crash kept us from noting down
         form: Form = "episode" if known.form == "episode" else "note"
         admit(self._connection, replace(candidate, form=form), self._occasion)
-        self._promote(known.id)
+        self._file(known.id)
         if candidate.subject and known.subject != candidate.subject:
             self._put(known, "edited", {"subject": candidate.subject})
         return known.id
@@ -241,8 +304,7 @@ class _Edit:
         decision = supersede(self._connection, was, candidate, replace(self._occasion, day=before.day))
         if decision.record == was and before.text != text:
             self._put(before, "reworded", {"text": text})
-        if decision.record is not None:
-            self._promote(decision.record)
+        self._file(decision.record, before.tier)
         return self._refused(was, decision.record)
 
     def _refused(self, was: int, record: int | None) -> int | None:
@@ -254,7 +316,7 @@ class _Edit:
     def _removed(self, record: int) -> None:
         """Forget what was taken out of the file it belongs in; elsewhere it was only shown."""
         known = store.get(self._connection, record, self._reach)
-        if known is not None and self._stands(known):
+        if known is not None and (self._stands(known) or self._stood(known)):
             forget(self._connection, record, self._reach, self._occasion)
 
     def _our_own(self, text: str) -> int | None:
@@ -271,6 +333,11 @@ class _Edit:
         """Whether this is a file in which `record` belongs."""
         return self._path in (path_of(record), page_of(record))
 
+    def _stood(self, record: store.Record) -> bool:
+        """Whether it belonged here when the file was last written, and has been moved since."""
+        tiers = decay_store.left_since(self._connection, record.id, self._cursor())
+        return any(path_of(replace(record, tier=tier)) == self._path for tier in tiers)
+
     def _cursor(self) -> int:
         return int(store.read_state(self._connection, CURSOR) or 0)
 
@@ -281,11 +348,24 @@ class _Edit:
         found = (store.by_key(self._connection, self._place.scope, form, key) for form in forms)
         return next((record for record in found if record is not None), None)
 
-    def _promote(self, record: int) -> None:
-        """What a person writes into MEMORY.md belongs there from now on."""
-        known = store.get(self._connection, record, self._reach)
-        if self._place.kind == "core" and known is not None and known.tier != "core":
-            self._put(known, "promoted", {"tier": "core"})
+    def _file(self, record: int | None, before: str = "") -> None:
+        """What a person writes into MEMORY.md, a ref file or an archived log belongs there from now on.
+
+        before: the tier of what it took the place of, which it keeps unless the file says otherwise.
+        """
+        place = self._place
+        tier = before if before.startswith(decay_store.REF) or before == decay_store.ARCHIVE else ""
+        if place.kind == "core":
+            tier = decay_store.CORE
+        elif place.kind == "ref":
+            tier = f"{decay_store.REF}{place.detail}"
+        known = store.get(self._connection, record, self._reach) if record is not None else None
+        if known is None or known.form not in ("note", "episode"):
+            return
+        if place.archived and (known.tier, known.day) == (decay_store.DAILY, place.detail):
+            tier = decay_store.ARCHIVE
+        if tier and known.tier != tier:
+            self._put(known, "promoted" if tier == decay_store.CORE else "filed", {"tier": tier})
 
     def _put(self, record: store.Record, kind: str, values: Mapping[str, Value]) -> None:
         stamped = {**values, "updated": store.stamp(self._occasion.at)}

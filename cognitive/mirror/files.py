@@ -1,7 +1,4 @@
-"""The files of the mirror: which record stands in which, and how they are found, read and replaced.
-
-Disk work runs in threads, never on the event loop.
-"""
+"""The files of the mirror: how they are found, read and replaced. Disk work runs in threads, never on the event loop."""
 
 import asyncio
 import contextlib
@@ -11,31 +8,19 @@ import secrets
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 
 import aiofiles
 
-from kenobot.cognitive.mirror.layout import Kind
-from kenobot.cognitive.mirror.names import home_of, page_name
-from kenobot.cognitive.store import Record
-from kenobot.ports import OWNER_SCOPE, is_session_id
+from kenobot.cognitive.mirror.places import place_of
 
 LARGEST = 5_000_000
 
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TEMPORARY = re.compile(r"\.kenobot-[0-9a-f]{16}\.tmp")
 _RACY_NS = 10_000_000
 _TRIES = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """What a file of the mirror holds. `detail`: the day of a log, or the slot's name."""
-
-    scope: str
-    kind: Kind
-    detail: str = ""
+_ARCHIVE = "archive"
+_GROUPS = ("chats", "users")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,78 +45,6 @@ class Found:
     problem: str = ""
 
 
-# ── where things stand ───────────────────────────────────────────────────────────────────────────────────────────
-
-ELSEWHERE = ("import", "sleep")  # sources of what was not learned on that day: it has its card, and stands in no log
-SLOT_FORMS = {"context": "profile", "working": "scratchpad"}
-
-
-def path_of(record: Record) -> str | None:
-    """The file in which `record` stands, relative to the memory folder; None when it stands in none."""
-    kind, _, name = record.scope.partition(":")
-    if record.form == "scratchpad":
-        return f"working/{name}.md" if kind == "chat" else None
-    folder = home_of(record.scope)
-    if record.form == "profile":
-        return f"{folder}context.md" if folder else None
-    if record.form not in ("note", "episode"):
-        return None
-    if record.tier == "core":
-        return f"{folder}MEMORY.md"
-    if record.category == "preference" and record.scope == OWNER_SCOPE:
-        return "identity/preferences.md"
-    if record.source in ELSEWHERE:
-        return None
-    return f"{folder}{record.day}.md"
-
-
-def page_of(record: Record) -> str | None:
-    """The page about whom or what `record` is about; None when that is the person whose scope it is."""
-    if record.form not in ("note", "episode") or record.subject.casefold() in ("", "owner"):
-        return None
-    return f"{home_of(record.scope)}entities/{page_name(record.subject)}.md"
-
-
-def place_of(path: str) -> Place | None:
-    """What the file at `path`, relative to the memory folder, holds; None when it is none of the mirror's."""
-    if path == "identity/preferences.md":
-        return Place(OWNER_SCOPE, "preferences")
-    *folders, name = path.split("/")
-    stem = name.removesuffix(".md")
-    if stem == name:
-        return None
-    match folders:
-        case []:
-            return _in_folder(OWNER_SCOPE, stem)
-        case ["entities"] if stem:
-            return Place(OWNER_SCOPE, "entity", stem)
-        case ["chats" | "users" as group, member, "entities"] if is_session_id(member) and stem:
-            return Place(f"{group.removesuffix('s')}:{member}", "entity", stem)
-        case ["working"] if is_session_id(stem):
-            return Place(f"chat:{stem}", "slot", "working")
-        case ["chats" | "users" as group, member] if is_session_id(member):
-            scope = f"{group.removesuffix('s')}:{member}"
-            return Place(scope, "slot", "context") if stem == "context" else _in_folder(scope, stem)
-        case _:
-            return None
-
-
-def _in_folder(scope: str, stem: str) -> Place | None:
-    if stem == "MEMORY":
-        return Place(scope, "core")
-    if _DAY.fullmatch(stem) and _is_day(stem):
-        return Place(scope, "daily", stem)
-    return None
-
-
-def _is_day(text: str) -> bool:
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
-
-
 # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -141,10 +54,19 @@ def scan(root: Path, seen: Mapping[str, Stamp]) -> dict[str, Stamp]:
     A file that is as it was `seen` costs little more than its lstat: this runs over all of memory again and again.
     """
     found = dict(_walk(root, "", seen))
-    own = [f"{group}/{name}" for group in ("chats", "users") for name in _folders(root / group)]
-    for folder in ("working", "entities", *own, *(f"{folder}/entities" for folder in own)):
+    for folder in _places(root):
         found.update(_walk(root, f"{folder}/", seen))
     found.update(probe(root, ["identity/preferences.md"]))
+    return found
+
+
+def _places(root: Path) -> list[str]:
+    """The folders in which files of the mirror stand, but for the memory folder itself. Links are not followed."""
+    own = [f"{group}/{name}" for group in _GROUPS for name in _folders(root / group)]
+    found = ["working", "entities", *own, *(f"{folder}/entities" for folder in own)]
+    if not (root / _ARCHIVE).is_symlink():
+        kept = [f"{_ARCHIVE}/{group}/{name}" for group in _GROUPS for name in _folders(root / _ARCHIVE / group)]
+        found += [_ARCHIVE, *kept]
     return found
 
 
@@ -207,10 +129,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 def sweep(root: Path) -> None:
     """Remove what a crash left half-written."""
-    folders = [root, root / "identity", root / "working", root / "entities"]
-    own = [root / group / name for group in ("chats", "users") for name in _folders(root / group)]
-    folders += [*own, *(folder / "entities" for folder in own)]
-    for folder in folders:
+    for folder in (root, root / "identity", *(root / place for place in _places(root))):
         for entry in _entries(folder):
             if _TEMPORARY.fullmatch(entry.name):
                 with contextlib.suppress(OSError):

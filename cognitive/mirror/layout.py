@@ -18,9 +18,9 @@ from typing import Literal
 
 from kenobot.cognitive.keys import key_of
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.remember.admit import clean
+from kenobot.cognitive.remember.occasion import clean
 
-Kind = Literal["core", "daily", "preferences", "slot", "entity"]
+Kind = Literal["core", "daily", "preferences", "slot", "entity", "ref", "topic"]
 
 PREFERENCES_HEADER = "# User Preferences\n\n"
 
@@ -32,6 +32,10 @@ _BULLET = re.compile(r"[-*+][ \t]+(?=\S)")
 _RULE = re.compile(r"[-*+ \t]*")
 _ESCAPED_RULE = re.compile(r"\\+[-*+ \t]*")
 _FENCE = re.compile(r"(`{3,}|~{3,})(.*)", re.DOTALL)
+_SILENT = re.compile(r"\s*(?:#|```|~~~|<!--|---|\Z)")  # headings, code, comments and rules say nothing by themselves
+INDEX = re.compile(r"\[[^\]\n]*\]\(ref-([^)\n]+)\.md\)")  # in MEMORY.md, a pointer to a ref file and no fact
+_ESCAPED_INDEX = re.compile(rf"\\+{INDEX.pattern}")
+_LIKE_INDEX = re.compile(rf"\\*{INDEX.pattern}")
 _LEARNED = "learned: "
 _MANY = 5_000
 
@@ -75,6 +79,8 @@ def split(kind: Kind, text: str) -> list[str]:
             starts = [found.start() for found in _ENTRY.finditer(text)]
             cuts = [0, *starts, len(text)]
             return [text[start:end] for start, end in pairwise(cuts) if start < end]
+        case "topic":
+            return [part for chunk in _bullets(text) for part in _paragraphs(chunk)]
         case _:
             return list(_bullets(text))
 
@@ -91,6 +97,11 @@ def fact(kind: Kind, chunk: str) -> str | None:
                 return None
             first, newline, rest = text[header.end() :].partition("\n")
             body = first + newline + _ESCAPED_ENTRY.sub("", rest)
+        case "topic" if _BULLET.match(text) is None:
+            header = _ENTRY.match(text)
+            if header is None and _SILENT.match(text):
+                return None
+            body = text[header.end() :] if header else text
         case _:
             marker = _BULLET.match(text)
             if marker is None:
@@ -102,7 +113,9 @@ def fact(kind: Kind, chunk: str) -> str | None:
                 body = body.removeprefix(_LEARNED)
             elif _RULE.fullmatch(body.partition("\n")[0]):
                 return None
-            elif _ESCAPED_RULE.fullmatch(body.partition("\n")[0]):
+            elif kind == "core" and INDEX.match(body):
+                return None
+            elif _ESCAPED_RULE.fullmatch(body.partition("\n")[0]) or (kind == "core" and _ESCAPED_INDEX.match(body)):
                 body = body[1:]
     return clean(body, DEFAULT.longest_text).strip() or None
 
@@ -132,6 +145,23 @@ def _bullets(text: str) -> Iterator[str]:
         at = end
     if literal:
         yield "".join(literal)
+
+
+def _paragraphs(chunk: str) -> Iterator[str]:
+    """A stretch between bullets in its paragraphs: headings, code and blank lines stand by themselves."""
+    if _BULLET.match(chunk):
+        yield chunk
+        return
+    lines = [line for line in re.split(r"(?<=\n)", chunk) if line]
+    sorts = [
+        "code" if code else "blank" if not line.strip() else "heading" if line.startswith("#") else "prose"
+        for line, code in zip(lines, _fenced(lines), strict=True)
+    ]
+    begin = 0
+    for at in range(1, len(lines) + 1):
+        if at == len(lines) or sorts[at] != sorts[begin] or sorts[at] == "heading":
+            yield "".join(lines[begin:at])
+            begin = at
 
 
 def _end_of_bullet(lines: Sequence[str], start: int) -> int:
@@ -185,9 +215,10 @@ def render(kind: Kind, item: Item) -> str:
             return f"## {item.time} — {first}{newline}{_LIKE_ENTRY.sub(_BACKSLASH, rest)}\n\n"
         case "preferences":
             return f"- {_LEARNED}{_indent(item.text)}"
-        case "core" | "entity":
+        case "core" | "entity" | "ref" | "topic":
             first = item.text.partition("\n")[0]
-            escape = "\\" if _RULE.fullmatch(first) or _ESCAPED_RULE.fullmatch(first) else ""
+            marks = _RULE.fullmatch(first) or _ESCAPED_RULE.fullmatch(first)
+            escape = "\\" if marks or (kind == "core" and _LIKE_INDEX.match(first)) else ""
             return f"- {escape}{_indent(item.text)}\n"
 
 
@@ -234,11 +265,11 @@ def arrange(
             placed.add(heir)
             result.append(_shown(kind, "", live[heir]))
     missing = [item for item in home if item.id not in placed]
-    if kind == "entity" and not live and compose(result).strip() == header.strip():
+    if kind in ("entity", "ref") and not live and compose(result).strip() == header.strip():
         return []
     if not result and missing and (header or kind == "preferences"):
         result.append(Block(header or PREFERENCES_HEADER))
-    return normal(kind, _appended(kind, result, missing)) if missing else normal(kind, result)
+    return normal(kind, appended(kind, result, missing)) if missing else normal(kind, result)
 
 
 def _arrange_slot(blocks: Sequence[Block], home: Sequence[Item]) -> list[Block]:
@@ -255,7 +286,7 @@ def _shown(kind: Kind, raw: str, item: Item) -> Block:
     return Block(raw if same else render(kind, item), item.id)
 
 
-def _appended(kind: Kind, blocks: Sequence[Block], items: Sequence[Item]) -> list[Block]:
+def appended(kind: Kind, blocks: Sequence[Block], items: Sequence[Item]) -> list[Block]:
     """`blocks` with `items` at the end, except where a line that says the same stands there already."""
     result = list(blocks)
     strays = {fact(kind, block.raw): at for at, block in enumerate(result) if block.record is None}
@@ -275,7 +306,7 @@ def _gap(kind: Kind, blocks: Sequence[Block]) -> str:
         end = block.raw + end
         if block.raw.strip():
             break
-    lists = kind in ("core", "entity") or (kind == "preferences" and _BULLET.match(end))
+    lists = kind in ("core", "entity", "ref", "topic") or (kind == "preferences" and _BULLET.match(end))
     present = len(end) - len(end.rstrip("\n"))
     return "\n" * max(0, (1 if lists else 2) - present) if end else ""
 

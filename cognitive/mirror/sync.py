@@ -15,11 +15,12 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from kenobot.clock import Clock
-from kenobot.cognitive import store
+from kenobot.cognitive import decay_store, store
 from kenobot.cognitive.calendar import local_day
 from kenobot.cognitive.mirror import edits, files, layout
 from kenobot.cognitive.mirror.edits import Sheet
-from kenobot.cognitive.mirror.files import Place, Stamp, page_of, path_of, place_of
+from kenobot.cognitive.mirror.files import Stamp
+from kenobot.cognitive.mirror.places import ARCHIVE, Place, archive_of, index_of, is_legacy, page_of, path_of, place_of
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.remember.admit import Occasion
@@ -31,24 +32,13 @@ log = logging.getLogger(__name__)
 _FULL_SCAN_SECONDS = 2.0
 _HOT_DAYS = 3
 _TRIES = 5
+_COPIES = 20  # of one name in the archive
 
 
 class Mirror:
-    """The files below `root`. Call `start` once before the first turn; `take_in` before each.
+    """The files below `root`. Call `start` once before the first turn; `take_in` before each, `flush` after it."""
 
-    pause: seconds between rounds of writing in the background, so that a burst is written once.
-    """
-
-    def __init__(
-        self,
-        root: Path,
-        database: Database,
-        clock: Clock,
-        zone: ZoneInfo,
-        policy: Policy = DEFAULT,
-        pause: float = 0.2,
-    ) -> None:
-        self._pause = pause
+    def __init__(self, root: Path, database: Database, clock: Clock, zone: ZoneInfo, policy: Policy = DEFAULT) -> None:
         self._root = root.resolve()
         self._database = database
         self._clock = clock
@@ -56,7 +46,6 @@ class Mirror:
         self._policy = policy
         self._lock = asyncio.Lock()
         self._flushing = asyncio.Lock()
-        self._wake = asyncio.Event()
         self._seen: dict[str, Stamp] = {}
         self._known: set[str] = set()
         self._marked: set[int] = set()
@@ -64,7 +53,7 @@ class Mirror:
         self._problems: dict[str, str] = {}
         self._cursor: int | None = None
         self._scanned: float | None = None
-        self._writer: asyncio.Task[None] | None = None
+        self._aged = ""  # the day on which logs were last looked through for such as have to leave
         self._next_look: asyncio.Task[int] | None = None
 
     @property
@@ -72,23 +61,14 @@ class Mirror:
         """Files that are left alone, each with the reason: one plain sentence a file."""
         return tuple(self._problems[path] for path in sorted(self._problems))
 
-    async def start(self, *, alone: bool = True) -> None:
-        """Catch up with what happened to files and memory while nobody looked, then write along in the background.
-
-        alone: nobody else sees to the writing in the background. Raises StoreError.
-        """
+    async def start(self) -> None:
+        """Catch up with what happened to files and memory while nobody looked. Raises StoreError."""
         await asyncio.to_thread(files.sweep, self._root)
         await self.take_in()
         await self.flush()
-        if alone and self._writer is None:
-            self._writer = asyncio.create_task(self.run(), name="memory files")
 
     async def stop(self) -> None:
-        """End the background work and write what is left; what cannot be written now is written at the next start."""
-        if self._writer is not None:
-            self._writer.cancel()
-            await asyncio.wait([self._writer])
-            self._writer = None
+        """Write what is left; what cannot be written now is written at the next start."""
         if self._next_look is not None:
             await asyncio.wait([self._next_look])
         try:
@@ -123,24 +103,6 @@ class Mirror:
     def mark(self, record_ids: Iterable[int]) -> None:
         """Remember that these records were written, so that their files are. Call after the commit."""
         self._marked.update(record_ids)
-        self._wake.set()
-
-    async def run(self) -> None:
-        """Write files as records change, until cancelled. What is marked during a round is the next round's.
-
-        A round that fails is logged; what it left undone is done with the next one.
-        """
-        while True:
-            await self._wake.wait()
-            self._wake.clear()
-            try:
-                await self.flush()
-            except StoreError as error:
-                log.warning("The memory files are not up to date: %s", error)
-            except Exception:
-                log.exception("The memory files are not up to date")
-            if self._pause:
-                await self._clock.sleep(self._pause)
 
     async def flush(self) -> None:
         """Write every file whose records changed. Raises StoreError; a file that fails is tried again later."""
@@ -148,10 +110,10 @@ class Mirror:
             async with self._lock:
                 await self._open()
             marked, self._marked = self._marked, set()
-            again, self._again = self._again, set()
+            again, self._again = self._again | self._leaving(), set()
             try:
                 event, dirty = await self._database.read(partial(self._dirty, marked))
-                for path in sorted(dirty | again):
+                for path in sorted(dirty | again, key=_archive_first):
                     async with self._lock:
                         await _to_its_end(self._sync(path))
             except BaseException:
@@ -222,10 +184,30 @@ class Mirror:
         touched = store.touched_since(connection, cursor)
         records = store.by_ids(connection, [*touched, *(marked - set(touched))], WHOLE_HOME)
         paths: set[str] = set(store.mirrored_with(connection, set(touched) - records.keys()))
+        left = decay_store.former_tiers(connection, cursor)
         for record in records.values():
             if record.changed > cursor or record.id in marked:
-                paths.update(_paths_of(record))
+                paths.update(_paths_of(record, left.get(record.id, ())))
         return store.last_event(connection), paths
+
+    def _leaving(self) -> set[str]:
+        """Logs whose days have come to be over since this was last asked, with where they are kept from now on."""
+        today = local_day(self._clock.now(), self._zone)
+        if today == self._aged:
+            return set()
+        self._aged = today
+        over = [path for path in self._known if (place := self._place(path)) is not None and place.over]
+        return {path for log_ in over if not log_.startswith(ARCHIVE) for path in (log_, archive_of(log_))}
+
+    def _place(self, path: str) -> Place | None:
+        """What the file at `path` holds today."""
+        place = place_of(path)
+        if place is None or not (place.archived or place.kind in ("daily", "topic")):
+            return place
+        sleep = self._policy.sleep
+        last = date.fromisoformat(local_day(self._clock.now(), self._zone)) - timedelta(days=sleep.daily_days)
+        over = place.kind != "slot" and (place.detail <= last.isoformat() or is_legacy(path))
+        return dataclasses.replace(place, over=over, kept=sleep.expired == "archive")
 
     # ── one file ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -234,7 +216,7 @@ class Mirror:
 
         Raises StoreError. A file that fails in any other way is reported, and costs only itself.
         """
-        place = place_of(path)
+        place = self._place(path)
         if place is None:
             return 0
         touched = 0
@@ -253,6 +235,8 @@ class Mirror:
                     self._known.add(path)
                 if await self._settle(path, found, sheet):
                     self._problems.pop(path, None)
+                    if place.kind == "topic" and place.over:
+                        await self._put_away(path)
                     return touched
             self._again.add(path)
         except OSError as error:
@@ -267,7 +251,7 @@ class Mirror:
 
     def _absorb(self, path: str, place: Place, text: str, connection: Connection) -> tuple[int, Sheet]:
         now = self._clock.now()
-        day = place.detail if place.kind == "daily" else local_day(now, self._zone)
+        day = (place.detail if place.kind in ("daily", "topic") else "") or local_day(now, self._zone)
         session = place.scope.removeprefix("chat:") if place.scope.startswith("chat:") else ""
         occasion = Occasion(at=now, day=day, actor="owner", session=session, policy=self._policy)
         return edits.take_in(connection, path, place, self._zone, text, occasion)
@@ -297,6 +281,35 @@ class Mirror:
         self._seen[path] = stamp
         return True
 
+    async def _put_away(self, path: str) -> None:
+        """Take a topic file that memory has taken in, and whose day is over, out of the hot tree. Raises OSError.
+
+        It stays in the archive as its owner wrote it, under a name of its own; where expired files are deleted, it
+        goes.
+        """
+        found = await files.read(self._root, path)
+        row = await self._database.read(partial(store.mirrored, path=path))
+        if found.text is None or row is None or found.text != row[0]:
+            return  # edited meanwhile: the next look takes that in
+        if self._policy.sleep.expired == "archive" and not await self._kept(archive_of(path), found.text):
+            self._report(path, f"{path} cannot be put into the archive: there are too many of that name.")
+            return
+        if await files.remove(self._root, path, found.stamp):
+            await self._database.write(partial(store.drop_mirrored, path=path))
+            self._known.discard(path)
+            self._seen.pop(path, None)
+
+    async def _kept(self, path: str, text: str) -> bool:
+        """Put a text where nobody's file stands, at `path` or beside it, unless it is there. Raises OSError."""
+        stem = path.removesuffix(".md")
+        for name in (path, *(f"{stem}-{copy}.md" for copy in range(2, _COPIES))):
+            there = await files.read(self._root, name)
+            if there.text == text:
+                return True
+            if there.stamp is None and await files.replace(self._root, name, text, None) is not None:
+                return True
+        return False
+
     def _leave_alone(self, path: str, stamp: Stamp | None, problem: str) -> None:
         """Do nothing more about a file until it changes."""
         self._seen[path] = stamp or Stamp(0, 0, 0)
@@ -320,11 +333,20 @@ async def _to_its_end(work: Coroutine[None, None, int]) -> int:
         raise
 
 
-def _paths_of(record: store.Record) -> set[str]:
-    """Every file that `record` may stand in or have stood in: sleep and people move facts between the tiers."""
-    tiers = (record.tier, "core", "daily") if record.form in ("note", "episode") else (record.tier,)
-    candidates = [path_of(dataclasses.replace(record, tier=tier)) for tier in tiers]
+def _paths_of(record: store.Record, left: Iterable[str]) -> set[str]:
+    """Every file that `record` may stand in or have stood in: sleep and people move facts between the tiers.
+
+    left: tiers that it has had besides.
+    """
+    tiers = (record.tier, *left, "core", "daily") if record.form in ("note", "episode") else (record.tier, *left)
+    had = [dataclasses.replace(record, tier=tier) for tier in tiers]
+    candidates = [path for each in had for path in (path_of(each), index_of(each))]
     return {path for path in (*candidates, page_of(record)) if path is not None}
+
+
+def _archive_first(path: str) -> tuple[bool, str]:
+    """A log leaves the hot tree when the archive has it."""
+    return not path.startswith(ARCHIVE), path
 
 
 def _core_first(path: str) -> tuple[bool, str]:

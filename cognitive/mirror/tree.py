@@ -11,6 +11,8 @@ from zoneinfo import ZoneInfo
 
 from kenobot.clock import Clock
 from kenobot.cognitive.mirror.cards import Cards
+from kenobot.cognitive.mirror.patterns import PatternFile
+from kenobot.cognitive.mirror.session_note import SessionNote
 from kenobot.cognitive.mirror.sync import Mirror
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.db import Database
@@ -38,23 +40,26 @@ class Tree:
     ) -> None:
         self._clock = clock
         self._pause = pause
-        self.lines = Mirror(root, database, clock, zone, policy, pause)
+        self.lines = Mirror(root, database, clock, zone, policy)
         self.cards = Cards(root, database, clock, zone, policy)
+        self.patterns = PatternFile(root, database, clock, zone, policy)
+        self.session = SessionNote(root, database, clock, zone)
         self._wake = asyncio.Event()
         self._writer: asyncio.Task[None] | None = None
 
     @property
     def problems(self) -> tuple[str, ...]:
         """Files that are left alone, each with the reason: one plain sentence a file."""
-        return self.lines.problems + self.cards.problems
+        return self.lines.problems + self.cards.problems + self.patterns.problems
 
     async def start(self) -> None:
         """Catch up with what happened to files and memory while nobody looked, then write along in the background.
 
         Raises StoreError.
         """
-        await self.lines.start(alone=False)
+        await self.lines.start()
         await self.cards.start()
+        await self.patterns.take_in()
         await self.flush()
         if self._writer is None:
             self._writer = asyncio.create_task(self.run(), name="memory files")
@@ -76,7 +81,7 @@ class Tree:
 
         session: look only at the files that a turn of it shows and people are likeliest to change.
         """
-        touched = await self.lines.take_in(session) + await self.cards.take_in(session)
+        touched = await self.lines.take_in(session) + await self.cards.take_in(session) + await self.patterns.take_in()
         if touched:
             self._wake.set()
         return touched
@@ -86,8 +91,8 @@ class Tree:
 
         None when it is time to look in any case: then call `take_in`.
         """
-        lines, cards = self.lines.glance(session), self.cards.glance(session)
-        return None if lines is None else lambda: lines() or cards()
+        lines, cards, patterns = self.lines.glance(session), self.cards.glance(session), self.patterns.glance()
+        return None if lines is None else lambda: lines() or cards() or patterns()
 
     def mark(self, record_ids: Iterable[int]) -> None:
         """Remember that these records were written, so that their files are. Call after the commit."""
@@ -117,5 +122,7 @@ class Tree:
         """Write every file whose records changed. Raises StoreError; a file that fails is tried again later."""
         for _ in range(_ROUNDS):
             await self.lines.flush()
-            if not await self.cards.flush():
+            edited = await self.patterns.flush()
+            if not await self.cards.flush() and not edited:
                 break
+        await self.session.flush()

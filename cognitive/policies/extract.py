@@ -11,6 +11,7 @@ class ExtractPolicy:
     turns wait or the oldest has waited so long. batch_turns, batch_tokens: the most that one call reads. turn_tokens,
     reply_tokens: of one message of a person, and of the bot's answer to it. answer_tokens: longest answer of the model.
     facts: the most that one answer may give. known: memories shown for comparison. known_chars: of each of them.
+    guidelines: characters of what experience says about what to note.
     scanned: characters of a text that the signal scan looks at. pattern_steps: work it puts into the owner's patterns.
     unreadable: failures of one batch after which it is halved, and a single turn is left to the rules.
     first_pause, longest_pause: between tries of a model that cannot be reached, in seconds.
@@ -27,6 +28,7 @@ class ExtractPolicy:
     facts: int = 40
     known: int = 24
     known_chars: int = 300
+    guidelines: int = 1000
     scanned: int = 2000
     pattern_steps: int = 2500
     unreadable: int = 2

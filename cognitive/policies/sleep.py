@@ -1,6 +1,7 @@
 """Numbers of sleep."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -8,7 +9,15 @@ class SleepPolicy:
     """due_hours: since the last finished night. hot_days, warm_days: ages at which days become weeks, weeks lessons.
 
     daily_days: age at which a day's log leaves for the archive. scratchpad_days: age at which a scratchpad expires.
-    large: the share of live records above which a pass is pointed out in the report.
+    expired: what becomes of files whose days are over; records only change their status. large: the share of live
+    records above which a pass is pointed out in the report and to the owner, from `large_least` records on: two are
+    never many.
+
+    batch, batch_seconds: changes of one transaction, and how long it may take; what is under way beside it waits as long.
+    rest: the pause after it, as a multiple of its time. most_changes: of one pass in one night; the rest comes with the
+    next. budget_tokens: what a model may use in a night. tries, longest_wait: of one question, while the model is out of
+    reach, and seconds between them. drain_seconds: the longest that turns are read before. begin_seconds: from start-up
+    until the first look. reported: changes of a pass that a report shows. kept: nights in the ledger.
     """
 
     due_hours: float = 20.0
@@ -16,7 +25,20 @@ class SleepPolicy:
     warm_days: int = 14
     daily_days: int = 30
     scratchpad_days: int = 7
+    expired: Literal["archive", "delete"] = "archive"
     large: float = 0.05
+    large_least: int = 3
+    batch: int = 32
+    batch_seconds: float = 0.005
+    rest: float = 3.0
+    most_changes: int = 20_000
+    budget_tokens: int = 100_000
+    tries: int = 2
+    longest_wait: float = 120.0
+    drain_seconds: float = 900.0
+    begin_seconds: float = 60.0
+    reported: int = 20
+    kept: int = 400
 
 
 JOYA = SleepPolicy(daily_days=4)

@@ -24,16 +24,21 @@ _DIGITS = 3
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a turn's prompt showed for the first time: a new frame's records, and what was recalled for the message."""
+    """What a turn's prompt showed for the first time: a new frame's records, and what was recalled for the message.
+
+    practice: the patterns that were shown for it, and why.
+    """
 
     frame: tuple[int, ...] | None = None
     pack: Pack | None = None
+    practice: tuple[Why, ...] = ()
 
     @property
     def records(self) -> list[int]:
         """Every record among it, each once."""
         recalled = [memory.record.id for memory in self.pack.memories] if self.pack else []
-        return list(dict.fromkeys([*recalled, *(self.frame or ())]))
+        patterns = [why.record for why in self.practice]
+        return list(dict.fromkeys([*patterns, *recalled, *(self.frame or ())]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,7 @@ def note(
 
     reach: of whom it was shown to; what use has made warm is lifted within it.
     """
-    if shown.frame is None and shown.pack is None:
+    if shown.frame is None and shown.pack is None and not shown.practice:
         return None
     records = shown.records
     if records:
@@ -96,6 +101,8 @@ def note(
             "turns": [excerpt.said.id for excerpt in shown.pack.excerpts],
             "dropped": {**shown.pack.dropped},
         }
+    if shown.practice:
+        data["practice"] = [each.as_json() for each in shown.practice]
     return store.add_event(connection, at, "recall", "recalled", session=session, data=data)
 
 
@@ -118,7 +125,7 @@ def explain_turn(connection: Connection, inbox: int, reach: Reach) -> Explanatio
             level, value, at = str(told.get("level", "")), _number(told.get("score")), happened
             turns = _numbers(told.get("turns"))
             dropped = {str(name): int(count) for name, count in _mapping(told.get("dropped")).items()}
-        reasons = [Why.of(item) for item in _items(told.get("items"))]
+        reasons = [Why.of(item) for name in ("practice", "items") for item in _items(told.get(name))]
         because += [Because(each.record, None, "message" if mine else "earlier", each) for each in reasons]
         because += [Because(number, None, "frame") for number in _numbers(told.get("frame"))]
     first = {each.number: each for each in reversed(because)}

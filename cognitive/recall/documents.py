@@ -24,6 +24,7 @@ _EVENTS = 200
 _LONGEST = 2000  # terms of one document
 _CHARACTERS = 40_000
 _ELSEWHERE = ("scratchpad", "profile")  # shown as they stand, never looked for
+_SESSION = ("summary", "session")  # form and category of the same: what it is made of is found as turns
 _NAME = re.compile(r"[^\W_]+")
 _ALIASES = ("name", "alias", "aliases", "nickname", "nombre", "apodo")
 SELF = "owner"
@@ -82,6 +83,7 @@ class _Row:
     tags: str
     status: str
     evidence: str
+    category: str
 
 
 def read_records(truth: Connection, ids: Sequence[int]) -> list[Entry]:
@@ -89,7 +91,7 @@ def read_records(truth: Connection, ids: Sequence[int]) -> list[Entry]:
     wanted = sorted(set(ids))
     where, _ = within(WHOLE_HOME)  # it shows nothing to anybody: each word is kept as one of its scope
     rows = truth.execute(
-        "SELECT id, form, scope, subject, text, attrs, tags, status, evidence FROM record "
+        "SELECT id, form, scope, subject, text, attrs, tags, status, evidence, category FROM record "
         f"WHERE id IN (SELECT value FROM json_each(?)) AND +{where}",
         (json.dumps(wanted),),
     )
@@ -98,6 +100,8 @@ def read_records(truth: Connection, ids: Sequence[int]) -> list[Entry]:
 
 
 def _entry(truth: Connection, row: _Row) -> Entry:
+    if (row.form, row.category) == _SESSION:
+        return Entry(row.id)
     witnesses = tuple(item for item in _list(row.evidence) if isinstance(item, int))
     if row.form in _ELSEWHERE or row.status == "forgotten":
         return Entry(row.id, witnesses=witnesses)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from kenobot.cognitive import store
+from kenobot.cognitive import decay_store, store
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.reach import Reach
 from kenobot.cognitive.recall import rows
@@ -50,6 +50,8 @@ class Sieve:
             if self.as_of is not None and record.status != "forgotten":
                 seen = rows.as_it_was(connection, record, store.stamp(self.as_of))
             reason = self._against(seen, record)
+            if reason is None and is_week(record) and decay_store.is_outdated(connection, record.scope, number):
+                reason = "not live"  # it may still tell what is no longer believed; the next night mends it
             if reason is None:
                 kept[number] = seen
             else:
@@ -127,6 +129,16 @@ def valid(record: Record, at: datetime) -> bool:
     begins = moment(record.valid_from) or moment(record.created)
     ends = moment(record.valid_to) if record.valid_to else None
     return (begins is None or begins <= at) and (ends is None or at < ends)
+
+
+def is_week(record: Record) -> bool:
+    """Whether a record sums up a week, whose facts can be found themselves."""
+    return record.form == "summary" and record.category == "week"
+
+
+def week(record: Record) -> str:
+    """The week, YYYY-Www, that a record sums up."""
+    return record.key.rpartition(":")[2]
 
 
 def is_on_show(text: str, shown: str) -> bool:

@@ -12,11 +12,15 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from kenobot.cognitive.recall import postings
 from kenobot.cognitive.recall.documents import read_records, read_turns
 from kenobot.db import Connection
+
+if TYPE_CHECKING:
+    from kenobot.cognitive.meaning.meaning import Meaning
+    from kenobot.cognitive.remember.bands import Nearness
 
 T = TypeVar("T")
 
@@ -51,6 +55,13 @@ class Index:
         self._readers: list[Connection] = []
         self._generation = 0
         self._sick = False
+        self.meaning: Meaning | None = None
+        """What can be found by its meaning besides, once there are vectors."""
+
+    @property
+    def nearness(self) -> "Nearness | None":
+        """What tells how near statements are in meaning, as far as vectors of them are at hand."""
+        return self.meaning.near if self.meaning is not None else None
 
     # ── keeping up ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -101,6 +112,17 @@ class Index:
         except sqlite3.Error as error:
             self._note(error)
             return otherwise
+
+    def keep(self, truth: Connection, work: Callable[[Connection], object]) -> None:
+        """Let `work` write what was made of `truth`, a snapshot, in one transaction; nothing when that is too old.
+
+        A snapshot from before what the index has seen may hold what was erased since. Forgiving like `catch_up`.
+        """
+        with self._lock, self._forgiving():
+            index = self._writer(truth)
+            with _transaction(index):
+                if _cursor(index, "event")[0] <= _newest(truth, "event"):
+                    work(index)
 
     def close(self) -> None:
         """Close every connection. For the end, when no thread uses the index any more."""

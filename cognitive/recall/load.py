@@ -12,7 +12,8 @@ from threading import Lock
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive import store
+from kenobot.cognitive import decay_store, store
+from kenobot.cognitive.mirror import sections
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.db import Connection
 from kenobot.ports import Trust
@@ -105,10 +106,10 @@ class Recall:
         budget = query.budget
         if query.mode == "selective":
             budget = int(budget * self._policy.recall.frame_share)
-        core = _core(connection, mine, int(budget * self._policy.long_term_share))
+        core = _core(connection, mine, int(budget * self._policy.long_term_share), query.mode)
         left = budget - estimate(core.text)
         share = int(left * self._policy.chat_share)
-        chat_core = _core(connection, [query.chat], share)
+        chat_core = _core(connection, [query.chat], share, query.mode)
         chat = self._log(connection, (query.chat,), share, query)
         left -= estimate(chat.text) + estimate(chat_core.text)
         recent = self._log(connection, mine, left, query)
@@ -181,13 +182,20 @@ def entry(record: store.Record, zone: ZoneInfo) -> str:
     return f"## {at:%H:%M} — {show(record)}"
 
 
-def _core(connection: Connection, scopes: Sequence[str], budget: int) -> _Log:
-    """The MEMORY.md of these scopes, in the layout its owner gave it."""
+def _core(connection: Connection, scopes: Sequence[str], budget: int, mode: Mode) -> _Log:
+    """The MEMORY.md of these scopes, in the layout its owner gave it.
+
+    Of ref files it shows the pointers; their facts count as left out, so that they are looked for. Where nothing is
+    ever looked for, they are loaded behind it.
+    """
     pieces: list[str] = []
     listed: list[tuple[int, str]] = []
+    filed = 0
     for scope in scopes:
+        refs = decay_store.refs(connection, scope)
         records = {record.id: record for record in store.core(connection, scope)}
         lines: list[str] = []
+        pointed: set[str] = set()
 
         def add(record: store.Record, lines: list[str] = lines) -> None:
             lines.append(f"- {show(record)}")
@@ -196,18 +204,27 @@ def _core(connection: Connection, scopes: Sequence[str], budget: int) -> _Log:
         for block in store.core_layout(connection, scope):
             if isinstance(block, str):
                 lines.append(_BLOT(block.rstrip("\n")))
+                pointed |= {name for line in block.splitlines() if (name := sections.pointed(line)) is not None}
             elif block in records:
                 add(records.pop(block))
         for record in records.values():
             add(record)
+        lines += [sections.index_line(name, count).rstrip("\n") for name, count in refs.items() if name not in pointed]
+        if mode == "full":
+            for name in refs:
+                lines.append(f"\n#### {name}")
+                for record in decay_store.in_tier(connection, scope, f"{decay_store.REF}{name}"):
+                    add(record)
+        else:
+            filed += sum(refs.values())
         pieces.append("\n".join(lines).strip())
     text = "\n\n".join(piece for piece in pieces if piece)
     shown = clip(text, budget)
     if shown != text:
         shown = f"{shown.rpartition(chr(10))[0]}\n_(MEMORY.md goes on; the rest did not fit.)_"
         listed, every = [(number, line) for number, line in listed if line in shown], listed
-        return _Log(shown, len(every) - len(listed), (), tuple(number for number, _ in listed))
-    return _Log(shown, 0, (), tuple(number for number, _ in listed))
+        return _Log(shown, filed + len(every) - len(listed), (), tuple(number for number, _ in listed))
+    return _Log(shown, filed, (), tuple(number for number, _ in listed))
 
 
 def _daily(connection: Connection, scopes: Sequence[str], budget: int, query: Query, zone: ZoneInfo) -> _Log:

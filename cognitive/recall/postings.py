@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from kenobot.cognitive.recall.documents import TURN, WIDTH, Document, Entry, Kind
 from kenobot.db import Connection
 
-VERSION = 1
+VERSION = 2
 """Counts up when the tables or the way words are found change: an index of another version is made anew."""
 
 SCHEMA = """
@@ -25,6 +25,9 @@ CREATE TABLE name (scope TEXT NOT NULL, name TEXT NOT NULL, subject TEXT NOT NUL
 CREATE INDEX name_record ON name (record);
 CREATE TABLE told (inbox INTEGER NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (inbox, record)) WITHOUT ROWID;
 CREATE INDEX told_record ON told (record);
+CREATE TABLE turn_vector (message INTEGER NOT NULL, model TEXT NOT NULL, embedding BLOB NOT NULL, hash BLOB NOT NULL,
+                          PRIMARY KEY (message, model)) WITHOUT ROWID;
+CREATE INDEX turn_vector_content ON turn_vector (hash, model);
 CREATE TABLE gap (kind TEXT NOT NULL, low INTEGER NOT NULL, high INTEGER NOT NULL);
 CREATE TABLE cursor (name TEXT PRIMARY KEY, at INTEGER NOT NULL, mark TEXT NOT NULL DEFAULT '') WITHOUT ROWID;
 CREATE VIRTUAL TABLE list USING fts5 (terms, content = '', detail = none, tokenize = "ascii tokenchars '.&/_-+#'");
@@ -120,7 +123,10 @@ def put(connection: Connection, entries: Sequence[Entry], turns: Sequence[tuple[
         and terms == " ".join(wanted[number].terms)
         and (known[room].scope, known[room].kind) == (wanted[number].scope, wanted[number].kind)
     }
-    _remove(connection, {number: row for number, row in held.items() if number not in same})
+    gone = {number: row for number, row in held.items() if number not in same}
+    _remove(connection, gone)
+    outdated = json.dumps([number // WIDTH for number in gone if number % WIDTH == TURN])
+    connection.execute("DELETE FROM turn_vector WHERE message IN (SELECT value FROM json_each(?))", (outdated,))
     _add(connection, [wanted[number] for number in sorted(wanted.keys() - same)])
     ids = json.dumps([entry.record for entry in entries])
     for table in ("name", "told"):

@@ -8,17 +8,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
+from itertools import zip_longest
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive import store, value, value_store
+from kenobot.cognitive.calendar import week_of
 from kenobot.cognitive.graph.spread import Activation, spread
 from kenobot.cognitive.policies.recall import RecallPolicy
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.reach import Reach, scopes_of
-from kenobot.cognitive.recall import load, postings, rows
+from kenobot.cognitive.recall import load, meant, postings, rows
 from kenobot.cognitive.recall.candidates import Found, Mentioned, Sought, by_words, mentioned, sought
 from kenobot.cognitive.recall.excerpts import excerpts
-from kenobot.cognitive.recall.filters import Sieve, is_on_show
+from kenobot.cognitive.recall.filters import Sieve, is_on_show, is_week, week
 from kenobot.cognitive.recall.index import Index
 from kenobot.cognitive.recall.need import need
 from kenobot.cognitive.recall.pack import Edge, Memory, Pack, Way, choose, heading_of, level_of, line_of, shortened
@@ -83,6 +85,8 @@ def recall(connection: Connection, index: Index, query: Query) -> Pack:
     index.catch_up(connection)
     looked_for = sought(query.text, query.before, policy)
     found = index.read(partial(_search, query=query, looked_for=looked_for), _Search())
+    if query.as_of is None:
+        query = replace(query, dense={**meant.records(index, query.text, query.reach, found.records), **query.dense})
     sieve = Sieve(query.reach, query.now, query.policy, query.as_of, query.least, query.shown)
     ranked = _ranked(connection, query, found, sieve)
     memories = _packed(ranked, query, sieve, room)
@@ -91,6 +95,7 @@ def recall(connection: Connection, index: Index, query: Query) -> Pack:
     if best < policy.strong:
         left = room - sum(memory.tokens for memory in memories)
         turns: list[Found] = index.read(partial(_turns, query=query, looked_for=looked_for), [])
+        turns = meant.turns(index, query.text, query.reach, turns)
         told = partial(_told, index)
         quoted = excerpts(connection, turns, sieve, told, query.from_message, left, query.zone, policy)
     best = max([best if memories else 0.0, *(excerpt.relevance for excerpt in quoted)])
@@ -107,13 +112,16 @@ def recall(connection: Connection, index: Index, query: Query) -> Pack:
 
 
 def near(connection: Connection, index: Index, text: str, reach: Reach, limit: int) -> list[int]:
-    """The live records within `reach` that share most words with `text`, best first: to find what a person means."""
+    """The live records within `reach` that share most words with `text`, and those nearest in meaning, best first."""
     index.catch_up(connection)
     policy = DEFAULT.recall
     work = partial(by_words, scopes=scopes_of(reach), kinds=("record",), query=sought(text, "", policy), policy=policy)
     found: list[Found] = index.read(work, [])
-    known = store.by_ids(connection, [each.number for each in found[: 2 * limit]], reach)
-    return [each.number for each in found if each.number in known and known[each.number].status == "active"][:limit]
+    alike = index.meaning.alike(text, scopes_of(reach), limit) if index.meaning is not None else []
+    both = zip_longest((each.number for each in found[: 2 * limit]), alike)
+    numbers = list(dict.fromkeys(number for pair in both for number in pair if number is not None))
+    known = store.by_ids(connection, numbers, reach)
+    return [number for number in numbers if number in known and known[number].status == "active"][:limit]
 
 
 # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -157,8 +165,17 @@ def _ranked(connection: Connection, query: Query, found: _Search, sieve: Sieve) 
             continue
         memory = value_of(record, relevance, tuple(ways))
         memories.append(replace(memory, matched=hit.matched, terms=hit.terms) if hit else memory)
+    memories = _without_told_weeks(memories, sieve)
     memories.sort(key=lambda memory: (-memory.score.value, -memory.record.id))
     return _with_neighbours(connection, query, memories, sieve, value_of)
+
+
+def _without_told_weeks(memories: Sequence[Memory], sieve: Sieve) -> list[Memory]:
+    """`memories` without the summaries of weeks of which a fact was found itself: that says it in full."""
+    told = {(each.record.scope, week_of(each.record.day)) for each in memories if not is_week(each.record)}
+    kept = [each for each in memories if not is_week(each.record) or (each.record.scope, week(each.record)) not in told]
+    sieve.dropped["irrelevant"] += len(memories) - len(kept)
+    return kept
 
 
 class _Valuer:

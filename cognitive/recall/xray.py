@@ -16,6 +16,7 @@ _WAYS = {
     "subject": "is about somebody named",
     "meaning": "means the like",
     "link": "is linked",
+    "practice": "worked before",
 }
 
 
@@ -61,7 +62,8 @@ class Why:
         """Why, in one line."""
         reasons = [_WAYS.get(way, way) for way in self.ways]
         if self.matched:
-            reasons = [f"{each} ({', '.join(self.matched)})" if each == _WAYS["words"] else each for each in reasons]
+            by_words = (_WAYS["words"], _WAYS["practice"])
+            reasons = [f"{each} ({', '.join(self.matched)})" if each in by_words else each for each in reasons]
         if self.path:
             steps = "".join(f" —{edge.type} {edge.confidence:.2f}→ {edge.dst}" for edge in self.path)
             reasons = [f"{each}: {self.path[0].src}{steps}" if each == _WAYS["link"] else each for each in reasons]

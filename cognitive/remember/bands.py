@@ -7,7 +7,8 @@ one, spread over its stems; function words, negations and the owner's own names 
 opposite are one word: nearness says what a text is about, `meaning` says what it claims.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, Protocol
 
@@ -44,31 +45,40 @@ def band_of(similarity: float, policy: AdmitPolicy) -> Band:
 
 def similarity(one: str, other: str) -> float:
     """How near two texts are by their words, from 0 to 1; symmetric."""
-    a, b = topic(one), topic(other)
-    if not a or not b:
+    here, there = _topic(one[:_LONGEST]), _topic(other[:_LONGEST])
+    if not here.words or not there.words:
         return 0.0
-    here, there = _weights(a), _weights(b)
-    shared = sum(min(weight, there[term]) for term, weight in here.items() if term in there)
-    sums = sorted((sum(here.values()), sum(there.values())))
-    dice = 2 * shared / sum(sums)
-    within = _WITHIN * shared / sums[0] if min(len(a), len(b)) >= _LEAST else 0.0
+    shared = sum(min(weight, there.weights[term]) for term, weight in here.weights.items() if term in there.weights)
+    dice = 2 * shared / (here.weight + there.weight)
+    enough = min(len(here.words), len(there.words)) >= _LEAST
+    within = _WITHIN * shared / min(here.weight, there.weight) if enough else 0.0
     return min(1.0, max(dice, within))
+
+
+@dataclass(frozen=True, slots=True)
+class _Topic:
+    """The words of a text by their stems, what each stem weighs, and all of them together."""
+
+    words: tuple[tuple[str, ...], ...]
+    weights: Mapping[str, float]
+    weight: float
 
 
 def topic(text: str) -> tuple[tuple[str, ...], ...]:
     """What a text is about: its words in order, each once and by its stems."""
-    return _topic(text[:_LONGEST])
+    return _topic(text[:_LONGEST]).words
 
 
 @lru_cache(256)
-def _topic(text: str) -> tuple[tuple[str, ...], ...]:
+def _topic(text: str) -> _Topic:
     found: dict[tuple[str, ...], None] = {}
     for word in words(text):
         if forms := _forms(word):
             found[forms] = None
         if len(found) >= _MOST:
             break
-    return tuple(found)
+    weights = _weights(found)
+    return _Topic(tuple(found), weights, sum(weights.values()))
 
 
 @lru_cache(20_000)
@@ -80,7 +90,7 @@ def _forms(word: str) -> tuple[str, ...]:
     return () if word in STOP or word in _SELF or negates(word) else stems(word)
 
 
-def _weights(found: tuple[tuple[str, ...], ...]) -> dict[str, float]:
+def _weights(found: Iterable[tuple[str, ...]]) -> dict[str, float]:
     weights: dict[str, float] = {}
     for forms in found:
         for form in forms:

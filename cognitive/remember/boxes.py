@@ -1,21 +1,24 @@
 """Memory boxes: what was remembered in one stretch of talk about one thing, and the traces that run through them.
 
-Each scope has one open box. It is closed when the talk turns to something else, when it rests, or when it is full. A
-box that was closed is compared with those of the last days: those that tell of the same thing share a trace.
+Each scope has one stretch under way, and a box as soon as there are two memories in it. It ends when the talk turns to
+something else, when it rests, or when the box is full. That it turned can be told from what is named, tags and
+subjects, not from words: two sentences about one thing may share none. What is told in words alone goes on with the
+talk it is told in. A box that was closed is compared with those of the last days: those that tell of the same thing
+share a trace.
 """
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Literal, TypeVar
 
 from kenobot.cognitive import box_store, store
-from kenobot.cognitive.box_store import Member
+from kenobot.cognitive.box_store import Contents, Member, Stretch
 from kenobot.cognitive.change import Act, change
 from kenobot.cognitive.policies.boxes import BoxPolicy
 from kenobot.cognitive.reach import WHOLE_HOME
-from kenobot.cognitive.store import Record
+from kenobot.cognitive.store import Json, Record
 from kenobot.cognitive.text.words import fold, terms
 from kenobot.db import Connection
 
@@ -28,17 +31,6 @@ _BOXED = frozenset({"note", "episode", "procedure"})
 _TALK = frozenset({"tag", "command", "extraction"})  # what is said; an edit, an import or sleep is no conversation
 _TRUST = ("tool", "forward", "model", "guest", "owner")  # from the least to the most
 _NOBODY = frozenset({"", "owner"})
-
-
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """What lies in a box: the topics of all of it, those that came last, how much, when and in which session."""
-
-    topics: tuple[str, ...]
-    latest: tuple[str, ...]
-    count: int
-    last_at: datetime
-    session: str = ""
 
 
 # ── topics ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -58,12 +50,19 @@ def _shared(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def topics_of(
-    tags: Sequence[str], subjects: Sequence[str], category: str, text: str = "", most: int = DEFAULT.most_topics
+    tags: Sequence[str], subjects: Sequence[str], category: str, most: int = DEFAULT.most_topics
 ) -> tuple[str, ...]:
-    """What a memory is about: its tags, its subject, its kind; without tags, the words of its text."""
-    named = [*tags, *subjects[:1]]
-    said = [] if tags else terms(text)
-    found = (fold(topic).strip() for topic in (*named, category, *subjects[1:], *said))
+    """What a memory is named to be about: its tags, its subject, its kind, whoever else is in it."""
+    return _plain((*tags, *subjects[:1], category, *subjects[1:]), most)
+
+
+def words_of(text: str, most: int = DEFAULT.most_topics) -> tuple[str, ...]:
+    """What a memory may be about as far as its words tell."""
+    return _plain(terms(text), most)
+
+
+def _plain(topics: Iterable[str], most: int) -> tuple[str, ...]:
+    found = (fold(topic).strip() for topic in topics)
     return tuple(dict.fromkeys(topic for topic in found if len(topic) > 1 or not topic.isascii()))[:most]
 
 
@@ -78,14 +77,17 @@ def boundary(before: datetime, session: str, now: datetime, in_session: str, gap
 def ends(contents: Contents, topics: Sequence[str], at: datetime, session: str, policy: BoxPolicy) -> Reason | None:
     """Why a box that holds `contents` takes nothing more, given what comes next; None when it does take it.
 
-    What is said in one breath stays together. Beyond that it is enough to go on from what came last in the same
-    thread: a box grows, and measured against all of it every next memory would be a turn to something else.
+    topics: those that are named. What is said in one breath stays together. Beyond that it is enough to go on from what
+    came last in the same thread: a box grows, and measured against all of it every next memory would be a turn to
+    something else.
     """
     if at - contents.last_at >= policy.gap:
         return "time_gap"
     thread = not boundary(contents.last_at, contents.session, at, session, policy.gap)
     if thread and at == contents.last_at and session:
         return None
+    if not (topics and contents.topics):
+        return None if thread else "topic_shift"
     shared = overlap(contents.topics, topics)
     if thread:
         shared = max(shared, overlap(contents.latest, topics))
@@ -95,11 +97,14 @@ def ends(contents: Contents, topics: Sequence[str], at: datetime, session: str, 
 def trace_for(
     topics: Sequence[str], earlier: Sequence[tuple[BoxT, Sequence[str]]], policy: BoxPolicy
 ) -> tuple[BoxT, float] | None:
-    """The earlier box that tells of the same thing as `topics`, the likest, of equal ones the first; and how like."""
+    """The earlier box that tells of the same thing as `topics`, the likest, of equal ones the first; and how like.
+
+    Topics are folded.
+    """
     likest: tuple[BoxT, float] | None = None
-    mine = _folded(topics)
+    mine = frozenset(topics)
     for box, of_box in earlier:
-        shared = _shared(_folded(of_box), mine)
+        shared = _shared(frozenset(of_box), mine)
         if shared >= policy.trace_overlap and (likest is None or shared > likest[1]):
             likest = (box, shared)
     return likest
@@ -109,48 +114,121 @@ def trace_for(
 
 
 def put(connection: Connection, record: Record, act: Act, policy: BoxPolicy = DEFAULT) -> int | None:
-    """Lay a record that was just learned into its scope's open box; the box, None for what belongs in none."""
+    """Lay a record that was just learned into its scope's open box; the box, None for what lies in none."""
     if record.form not in _BOXED or record.source not in _TALK or record.status != "active":
         return None
+    return lay(connection, [record], _named(record, policy), act, policy)
+
+
+def _named(record: Record, policy: BoxPolicy) -> tuple[str, ...]:
+    """The topics of a record; none when nobody has said what it is about: its kind alone says nothing."""
     subjects = () if fold(record.subject) in _NOBODY else (record.subject,)
     tags = [str(tag) for tag in json.loads(record.tags)]
-    topics = topics_of(tags, subjects, record.category, record.text, policy.most_topics)
-    return lay(connection, [record], topics, act, policy)
+    return topics_of(tags, subjects, record.category, policy.most_topics) if tags or subjects else ()
 
 
 def lay(
     connection: Connection, records: Sequence[Record], topics: Sequence[str], act: Act, policy: BoxPolicy = DEFAULT
-) -> int:
-    """Put records of one scope, which came together and are about `topics`, into the open box; returns the box."""
-    scope = records[0].scope
-    box = box_store.open_box(connection, scope)
-    known = box_store.members(connection, box.id) if box is not None else []
-    if box is not None and known:
-        reason = ends(_contents(box, known), topics, act.at, act.session, policy)
-        if reason is not None:
-            seal(connection, box, reason, act, policy)
-            box, known = None, []
-    if box is None:
-        box = box_store.create(connection, records[0], act.at, act.session)
-    for record in records:
-        box_store.link(connection, record.id, box.id, "member", act.at, topics)
-    if len({member.record for member in known} | {record.id for record in records}) >= policy.most:
-        seal(connection, box, "max_memories", act, policy)
+) -> int | None:
+    """Add records of one scope, which came together and are named to be about `topics`, to the talk under way.
+
+    Returns the box they lie in; None while one memory is all there is. Costs the same however much lies in the box.
+    """
+    topics = tuple(dict.fromkeys(map(fold, topics)))
+    begun = Contents(topics, topics, 1, act.at, act.session)
+    known = _going_on(connection, records[0].scope, topics, act, policy)
+    known = known or Stretch(records[0].scope, records[0].id, None, begun)
+    held, box = known.contents, known.box
+    others = [record for record in records if record.id != known.first]
+    if box is None and (others or policy.lone):
+        box = _open(connection, known, act, policy)
+    new = [record for record in others if box is not None and _put_in(connection, record, box, act.at, topics, policy)]
+    after = Contents(
+        topics=tuple(dict.fromkeys((*held.topics, *topics))),
+        latest=_latest(held, topics, act.at),
+        count=held.count + len(new),
+        last_at=act.at,
+        session=act.session,
+    )
+    box_store.note(connection, replace(known, box=box, contents=after))
+    if box is not None and after.count >= policy.most:
+        full = store.get(connection, box, (known.scope,))
+        assert full is not None
+        seal(connection, full, "max_memories", act, policy)
+    return box
+
+
+def _going_on(connection: Connection, scope: str, topics: Sequence[str], act: Act, policy: BoxPolicy) -> Stretch | None:
+    """The talk under way, if what comes next goes on with it; if not it is ended, and its box closed."""
+    known = box_store.under_way(connection, scope) or _of_box(connection, scope)
+    reason = ends(known.contents, topics, act.at, act.session, policy) if known is not None else None
+    if known is None or reason is None:
+        return known
+    box = store.get(connection, known.box, (scope,)) if known.box is not None else None
+    if box is not None:
+        seal(connection, box, reason, act, policy)
+    return None
+
+
+def _open(connection: Connection, known: Stretch, act: Act, policy: BoxPolicy) -> int:
+    """A new box, with what the talk began with in it; an event tells of that, because its card says so."""
+    first = store.get(connection, known.first, (known.scope,))
+    assert first is not None
+    held = known.contents
+    box = box_store.create(connection, first, held.last_at, held.session)
+    _put_in(connection, first, box.id, held.last_at, held.topics, policy)
+    told: dict[str, Json] = {"reason": "the talk went on", "box": box.id}
+    if act.part_of is not None:
+        told["part_of"] = act.part_of
+    store.add_event(connection, act.at, act.actor, "boxed", session=act.session, record=first.id, data=told)
     return box.id
+
+
+def _put_in(
+    connection: Connection, record: Record, box: int, at: datetime, topics: Sequence[str], policy: BoxPolicy
+) -> bool:
+    """Make a record a member of a box, with its topics, or its words if it has none. False when it is one already."""
+    about = topics or words_of(record.text, policy.most_topics)
+    return box_store.link(connection, record.id, box, "member", at, about, named=bool(topics))
+
+
+def _latest(held: Contents, topics: Sequence[str], at: datetime) -> tuple[str, ...]:
+    """The topics named last: what comes in one breath is one naming, and words alone name nothing."""
+    if not topics:
+        return held.latest
+    return tuple(dict.fromkeys((*held.latest, *topics))) if at == held.last_at else tuple(topics)
+
+
+def _of_box(connection: Connection, scope: str) -> Stretch | None:
+    """The talk under way as its open box tells of it: after an import nothing else does. Reads all that lies in it."""
+    box = box_store.open_box(connection, scope)
+    members = box_store.members(connection, box.id) if box is not None else []
+    if box is None or not members:
+        return None
+    named = [member for member in members if member.named]
+    held = Contents(
+        topics=topics_in(members),
+        latest=topics_in(member for member in named if member.at == named[-1].at),
+        count=len(members),
+        last_at=members[-1].at,
+        session=box.attributes.get("session", ""),
+    )
+    return Stretch(scope, members[0].record, box.id, held)
 
 
 def seal(connection: Connection, box: Record, reason: Reason, act: Act, policy: BoxPolicy = DEFAULT) -> str:
     """Close a box and weave it into a trace, an older one or its own; the trace."""
+    box_store.over(connection, box.scope)
     members = box_store.members(connection, box.id)
-    topics = topics_in(members)
+    tells = box_store.story(members)
     ended = members[-1].at if members else act.at  # it may be noticed much later
     boxes = box_store.sealed(connection, box.scope, ended - policy.lookback, policy.candidates)
-    about = box_store.topics(connection, boxes)
-    likest = trace_for(topics, [(other, about.get(other, ())) for other in boxes], policy)
+    about = box_store.stories(connection, boxes)
+    likest = trace_for(tells, [(other, about.get(other, ())) for other in boxes], policy)
     older = store.get(connection, likest[0], (box.scope,)) if likest is not None else None
     trace = older.attributes.get("trace", "") if older is not None else f"trace-{box.id}"
     if older is not None:
-        shared = [topic for topic in topics if topic in about[older.id]]
+        shared = [topic for topic in tells if topic in about[older.id]]
         box_store.link(connection, box.id, older.id, "trace", act.at, shared)
     change(
         connection,
@@ -159,7 +237,7 @@ def seal(connection: Connection, box: Record, reason: Reason, act: Act, policy: 
         {
             "key": f"box:{box.id}",
             "attrs": json.dumps({**box.attributes, "trace": trace, "sealed": reason}, ensure_ascii=False),
-            "trust": _least(connection, box),
+            "trust": _least(connection, box, members),
             "last_seen": store.stamp(ended),
             "updated": store.stamp(act.at),
         },
@@ -172,33 +250,24 @@ def seal(connection: Connection, box: Record, reason: Reason, act: Act, policy: 
 
 def seal_idle(connection: Connection, act: Act, policy: BoxPolicy = DEFAULT) -> int:
     """Close every box, of every scope, into which nothing was laid for a while; how many that were."""
+    for scope in box_store.rested(connection, act.at - policy.gap):
+        box_store.over(connection, scope)
     closed = 0
     for box in box_store.open_boxes(connection, WHOLE_HOME):
-        known = box_store.members(connection, box.id)
-        if not known or act.at - known[-1].at >= policy.gap:
+        known = box_store.under_way(connection, box.scope) or _of_box(connection, box.scope)
+        if known is None or act.at - known.contents.last_at >= policy.gap:
             seal(connection, box, "time_gap", act, policy)
             closed += 1
     return closed
 
 
 def topics_in(members: Iterable[Member]) -> tuple[str, ...]:
-    """What a box is about, in the order it came up."""
-    return tuple(dict.fromkeys(topic for member in members for topic in member.topics))
+    """What is named in a box, in the order it came up."""
+    return tuple(dict.fromkeys(topic for member in members if member.named for topic in member.topics))
 
 
-def _contents(box: Record, members: Sequence[Member]) -> Contents:
-    last = members[-1].at
-    return Contents(
-        topics=topics_in(members),
-        latest=topics_in(member for member in members if member.at == last),
-        count=len(members),
-        last_at=last,
-        session=box.attributes.get("session", ""),
-    )
-
-
-def _least(connection: Connection, box: Record) -> str:
+def _least(connection: Connection, box: Record, members: Sequence[Member]) -> str:
     """The trust of the least trusted memory in a box: a box is no surer than what lies in it."""
-    known = [member.record for member in box_store.members(connection, box.id)]
-    trusts = {record.trust for record in store.by_ids(connection, known, (box.scope,)).values()}
+    known = store.by_ids(connection, [member.record for member in members], (box.scope,))
+    trusts = {record.trust for record in known.values()}
     return min((trust for trust in trusts if trust in _TRUST), key=_TRUST.index, default=box.trust)

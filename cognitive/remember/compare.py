@@ -24,7 +24,7 @@ _SEVERAL = frozenset(
     "action topic project note detail reason via with alias aliases nickname fecha hora plazo dia lugar gusto aficion "
     "habilidad idioma mascota perro gato amigo amiga hijo hija hermano hermana alergia comida bebida apodo".split()
 )
-_HAPPENS = frozenset({"commitment", "moment", "event", "action"})
+HAPPENS = frozenset({"commitment", "moment", "event", "action"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,20 +105,26 @@ def _outdated(
     connection: Connection, made: Draft, verdicts: dict[int, Relation]
 ) -> list[tuple[Record, tuple[str, ...]]]:
     """Notes that give the draft's subject another value for what there is one of, with the names of that."""
-    if made.category in _HAPPENS:
+    if made.category in HAPPENS:
         return []
     found: dict[int, tuple[Record, list[str]]] = {}
     for name, value in made.attributes.items():
         plain = name_of(name)
-        if plain in _SEVERAL or plain.removesuffix("s") in _SEVERAL:
+        if not one_at_a_time(name):
             continue
         for record in lookup.with_attribute(connection, made.scope, made.subject, name):
             said = next((held for known, held in record.attributes.items() if name_of(known) == plain), None)
-            exempt = record.form != "note" or record.category in _HAPPENS or verdicts.get(record.id) == "independent"
+            exempt = record.form != "note" or record.category in HAPPENS or verdicts.get(record.id) == "independent"
             if said is None or exempt or within_value(said, value):
                 continue
             found.setdefault(record.id, (record, []))[1].append(name)
     return [(record, tuple(names)) for record, names in found.values()]
+
+
+def one_at_a_time(attribute: str) -> bool:
+    """Whether there is one value of an attribute at a time, so that another one takes its place."""
+    plain = name_of(attribute)
+    return plain not in _SEVERAL and plain.removesuffix("s") not in _SEVERAL
 
 
 def _neighbours(

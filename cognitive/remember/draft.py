@@ -88,7 +88,9 @@ def draft(connection: Connection, candidate: Candidate, text: str, occasion: Occ
     if trust != "owner":
         confidence = min(confidence, policy.confidence[trust])
     expires = candidate.expires
-    if expires is None and tier_of(confidence, policy.admit) == "speculative":
+    weight = importance(text, category, candidate.tags) if candidate.importance is None else candidate.importance
+    # What matters that much does not go by itself, however unsure it is.
+    if expires is None and tier_of(confidence, policy.admit) == "speculative" and weight < policy.value.momentous:
         expires = occasion.at + timedelta(days=policy.admit.speculative_days)
     return Draft(
         candidate=candidate,
@@ -100,7 +102,7 @@ def draft(connection: Connection, candidate: Candidate, text: str, occasion: Occ
         attributes=attributes,
         tags=tuple(dict.fromkeys(tag.strip() for tag in candidate.tags if tag.strip()))[:_MOST_TAGS],
         confidence=max(0.0, min(1.0, confidence)),
-        importance=importance(text, category, candidate.tags) if candidate.importance is None else candidate.importance,
+        importance=weight,
         evidence=evidence,
         expires=store.stamp(expires) if expires is not None else None,
         tier="daily" if trust in _UNTRUSTED else candidate.tier,

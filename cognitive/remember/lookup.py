@@ -8,6 +8,7 @@ a statement and its denial always meet.
 """
 
 import json
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
@@ -29,6 +30,7 @@ _TOGETHER = 8  # records under all words of a text
 _SOUGHT = 24  # words of a text that are counted
 _BEHIND = "terms:next"  # state key: records up to this id are still to be filed
 _BATCH = 25
+_PAGE = 500
 
 
 def neighbours(
@@ -71,6 +73,12 @@ def called(connection: Connection, scope: str, name: str) -> str | None:
     return found[ids[0]].subject if ids and ids[0] in found else None
 
 
+def known_as(connection: Connection, scope: str, name: str) -> set[str]:
+    """Every subject of this scope that is known to go by `name`."""
+    ids = _newest(connection, _name(scope, name), _LOADED)
+    return {known.subject for known in store.by_ids(connection, ids, (scope,)).values() if known.status == "active"}
+
+
 # ── filing ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -104,6 +112,48 @@ def catch_up(connection: Connection) -> None:
         store.write_state(connection, _BEHIND, str(rows[-1][0] - 1))
     else:
         connection.execute("DELETE FROM state WHERE key = ?", (_BEHIND,))
+
+
+def shared(connection: Connection) -> Iterator["tuple[int, array[int]]"]:
+    """Every number that two or more records are filed under, with those; also of what is still to be filed."""
+    late = _unfiled(connection)
+    rows = connection.execute(
+        "SELECT term, count(*), group_concat(record_id) FROM record_term WHERE record_id > ? GROUP BY term "
+        "HAVING count(*) > 1 OR ?",
+        (int(store.read_state(connection, _BEHIND) or 0), bool(late)),
+    )
+    for mark, count, listed in rows:
+        more = late.pop(mark, None)
+        if count > 1 or more:
+            yield mark, (more or array("q")) + array("q", map(int, listed.split(",")))
+    yield from ((mark, records) for mark, records in late.items() if len(records) > 1)
+
+
+def sizes(connection: Connection) -> dict[int, int]:
+    """Under how many numbers each record is filed, or will be."""
+    behind = int(store.read_state(connection, _BEHIND) or 0)
+    found: dict[int, int] = dict(
+        connection.execute(
+            "SELECT record_id, count(*) FROM record_term WHERE record_id > ? GROUP BY record_id", (behind,)
+        ).fetchall()
+    )
+    for records in _unfiled(connection).values():
+        for record in records:
+            found[record] = found.get(record, 0) + 1
+    return found
+
+
+def _unfiled(connection: Connection) -> dict[int, "array[int]"]:
+    """What the records that are still to be filed would be filed under."""
+    before = int(store.read_state(connection, _BEHIND) or 0)
+    late: dict[int, array[int]] = {}
+    while rows := admit_store.older(connection, before, WHOLE_HOME, _PAGE) if before else []:
+        for record in store.by_ids(connection, [number for number, _ in rows], WHOLE_HOME).values():
+            if record.status == "active" and record.form in _FILED:
+                for mark in set(_marks(record)):
+                    late.setdefault(mark, array("q")).append(record.id)
+        before = rows[-1][0] - 1
+    return late
 
 
 def _marks(record: Record) -> Iterator[int]:

@@ -75,6 +75,9 @@ def _done(
             return True
         case Learn():
             return _learn(connection, part, night, act)
+        case Tie(type="supersedes"):
+            supersedes(connection, part.src, part.dst, act)
+            return True
         case Tie():
             reinforce(connection, part.src, part.dst, part.type, act.at, part.why, weight=part.weight)
             return True
@@ -117,6 +120,10 @@ def _learn(connection: Connection, part: Learn, night: Night, act: Act) -> bool:
     for source in part.derived_from:
         if source != decision.record:
             reinforce(connection, decision.record, source, "derived", act.at, act.reason)
+    if part.values and decision.action == "created":
+        made = store.get(connection, decision.record, (part.candidate.scope,))
+        assert made is not None
+        change(connection, made, "set", part.values, act, shown=False)
     for old in part.supersedes:
         known = store.get(connection, old, (part.candidate.scope,))
         if known is None or known.id == decision.record or known.status != "active":

@@ -31,13 +31,15 @@ class Learn:
     """Have memory take something in, by the door everybody uses.
 
     derived_from: the records it was made of; each gets a link. supersedes: live records of its scope whose place it
-    takes. day: the day's log it belongs to, YYYY-MM-DD; "" is the night's own day.
+    takes. day: the day's log it belongs to, YYYY-MM-DD; "" is the night's own day. values: columns of a new record that
+    a candidate cannot tell.
     """
 
     candidate: Candidate
     derived_from: tuple[int, ...] = ()
     supersedes: tuple[int, ...] = ()
     day: str = ""
+    values: Mapping[str, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.remember.bands import Nearness
 from kenobot.cognitive.sleep.changes import Change
 from kenobot.db import Connection
 
@@ -40,7 +41,7 @@ class View:
     now: when the night began, the same for all its passes, also after a crash. since: when the last finished night
     began; None when there was none. answers: what a model said, by `Question.key`; a question that nobody answered,
     for want of a model, of tokens or of an answer, is missing, and the pass goes by its rules. asked: whether a model
-    was there to ask.
+    was there to ask. near: tells nearness by meaning, where there is somebody who can.
     """
 
     connection: Connection
@@ -50,6 +51,7 @@ class View:
     policy: Policy = DEFAULT
     answers: Mapping[str, str] = field(default_factory=dict)
     asked: bool = False
+    near: Nearness | None = None
 
     def answer(self, question: Question) -> str | None:
         """What a model said to a question; None: go by the rules."""

@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections import Counter
+from functools import lru_cache
 
 from kenobot.language import guess
 
@@ -25,11 +26,8 @@ _TAGS = {
 
 def tongue(text: str) -> str:
     """The language of `text` as a BCP 47 tag: es, en, or what its script says; "" when nothing does."""
-    counts = Counter(
-        unicodedata.name(char, "").partition(" ")[0]
-        for char in text[:_LOOKED_AT]
-        if unicodedata.category(char)[0] == "L"
-    )
+    said = text[:_LOOKED_AT]
+    counts = Counter(filter(None, map(_script, said)))
     if not counts:
         return ""
     if any(kana in counts for kana in ("HIRAGANA", "KATAKANA")):
@@ -37,5 +35,11 @@ def tongue(text: str) -> str:
     script = counts.most_common(1)[0][0]
     if script != "LATIN":
         return _TAGS.get(script, "")
-    said = text[:_LOOKED_AT]
-    return guess(said, "en") if guess(said, "en") == guess(said, "es") else ""
+    found = guess(said, "en")
+    return found if found == guess(said, "es") else ""
+
+
+@lru_cache(4096)
+def _script(char: str) -> str:
+    """The script of a letter; "" of what is none."""
+    return unicodedata.name(char, "").partition(" ")[0] if unicodedata.category(char)[0] == "L" else ""

@@ -31,6 +31,7 @@ _UNSPACED = (
 _SYMBOLS = frozenset({"So", "Sk"})
 _WHOLE = STOP | NEGATIONS
 _LONGEST = 64  # characters of one word; what is longer is no word
+_SHORT = 2000  # characters of a text whose words are kept at hand
 
 
 def fold(text: str) -> str:
@@ -45,13 +46,17 @@ def fold(text: str) -> str:
 
 @lru_cache(4096)
 def _bare(char: str) -> str:
-    if char == "ñ" or not unicodedata.name(char, "").startswith("LATIN"):
+    if char == "ñ" or not _is_latin_letter(char):
         return char
     return unicodedata.normalize("NFD", char)[0]
 
 
 def words(text: str) -> list[str]:
     """Every word of `text`, folded, in order, repeats included."""
+    return list(_known_words(text) if len(text) <= _SHORT else _words(text))
+
+
+def _words(text: str) -> tuple[str, ...]:
     found: list[str] = []
     folded = fold(text)
     for match in _WORD.finditer(folded):
@@ -64,7 +69,13 @@ def words(text: str) -> list[str]:
                 found.extend(pieces)
     if not folded.isascii():
         found.extend(char for char in folded if unicodedata.category(char) in _SYMBOLS and char not in "`^´¨")
-    return found
+    return tuple(found)
+
+
+@lru_cache(256)
+def _known_words(text: str) -> tuple[str, ...]:
+    """What is admitted is read by several rules, one after the other."""
+    return _words(text)
 
 
 def terms(text: str, *, keep_stops: bool = False) -> list[str]:
@@ -80,11 +91,15 @@ def terms(text: str, *, keep_stops: bool = False) -> list[str]:
     return found
 
 
-@lru_cache(20_000)
 def stems(word: str) -> tuple[str, ...]:
     """The stems of a folded word, English first; one when both languages agree or it is of neither."""
     if not word.isalpha() or not (word.isascii() or _is_latin(word)):
         return (word,)
+    return _stemmed(word)
+
+
+@lru_cache(20_000)
+def _stemmed(word: str) -> tuple[str, ...]:
     english, spanish = _STEMMERS["en"].stemWord(word), _STEMMERS["es"].stemWord(word)
     return (english,) if english == spanish else (english, spanish)
 
@@ -93,7 +108,12 @@ _STEMMERS = {"en": snowballstemmer.stemmer("english"), "es": snowballstemmer.ste
 
 
 def _is_latin(word: str) -> bool:
-    return all(char.isascii() or unicodedata.name(char, "").startswith("LATIN") for char in word)
+    return all(char.isascii() or _is_latin_letter(char) for char in word)
+
+
+@lru_cache(4096)
+def _is_latin_letter(char: str) -> bool:
+    return unicodedata.name(char, "").startswith("LATIN")
 
 
 def _is_unspaced(char: str) -> bool:

@@ -6,7 +6,21 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, cast
 
-from kenobot.cli import access, bench, chat, config, import_home, mail, memory, run, setup, signals, version
+from kenobot.cli import (
+    access,
+    bench,
+    chat,
+    config,
+    import_home,
+    mail,
+    memory,
+    proposals,
+    run,
+    setup,
+    signals,
+    sleep,
+    version,
+)
 from kenobot.errors import ConfigError, KenobotError
 from kenobot.secrets import Redactor
 
@@ -62,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
         parents=[home],
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for module in (setup, chat, run, access, mail, memory, import_home, signals, config, bench, version):
+    daily = (setup, chat, run, access, mail, memory, sleep, proposals)
+    for module in (*daily, import_home, signals, config, bench, version):
         module.add(commands, home)
     return parser

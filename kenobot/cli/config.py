@@ -44,7 +44,7 @@ def _values(loaded: "Loaded") -> Iterator[tuple[str, Any]]:
     from kenobot.errors import PluginError
     from kenobot.layers import ROOMS
 
-    core = loaded.settings.model_dump(exclude={"providers"}, mode="json")
+    core = loaded.settings.model_dump(exclude={"providers", "embedders"}, mode="json")
     for section, table in core.items():
         yield from ((f"{section}.{key}", value) for key, value in table.items() if not isinstance(value, dict))
     for section, group in ROOMS.items():

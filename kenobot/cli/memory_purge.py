@@ -27,6 +27,8 @@ def tell_plan(doomed: "Doomed", home: "Home") -> str:
             f"  {len(doomed.turns)} messages that told it, whole and with their answers, since nobody can tell which "
             "of their words did;"
         )
+    if doomed.retold:
+        parts.append(f"  {len(doomed.retold)} summaries of conversations that may tell it; they are made anew;")
     parts.append("  and its lines in the Markdown files, in the index, and in prompts.")
     if doomed.made_of:
         parts.append("Not erased, though made from it or repeating it; purge them too if they should go:")

@@ -186,15 +186,18 @@ def _figures(
     from kenobot.cognitive import figures
     from kenobot.cognitive.calendar import local_day
     from kenobot.cognitive.extract import budget, buffer
+    from kenobot.cognitive.sleep import compact_store
     from kenobot.settings import load
 
     loaded = load(home, os.environ).settings
     day = local_day(clock_of(clock).now(), ZoneInfo(loaded.bot.timezone))
     counted = figures.of(connection, reach_of(arguments))
+    lost = compact_store.gaps(connection, reach_of(arguments))
     waiting = sum(len(buffer.pending(connection, session, 10_000)) for session in buffer.sessions(connection))
     return {
         **counted,
         "turns_waiting": waiting,
+        "summaries": {"live": compact_store.live(connection, reach_of(arguments)), "gaps": lost.found, **lost.kinds},
         "index_lag": _lag(home, connection),
         "embedder": "none: found by words",
         "tokens_today": budget.spent(connection, day),
@@ -233,6 +236,8 @@ def _told(row: dict[str, Any]) -> list[str]:
         f"{'links':<30} {row['links']:>8}",
         f"{'erased for good':<30} {row['tombstones']:>8}",
         f"{'turns that wait to be read':<30} {row['turns_waiting']:>8}",
+        f"{'conversations summed up':<30} {row['summaries']['live']:>8}",
+        f"{'lost by summing up':<30} {row['summaries']['gaps']:>8}",
         f"{'behind in the index':<30} {lag:>8}",
         f"{'embedder':<30} {row['embedder']}",
         f"{'tokens today':<30} {row['tokens_today']:>8}",

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from kenobot import db, schema
 from kenobot.cli.reading import NothingYet
@@ -25,6 +25,18 @@ def transaction(home: Home) -> Iterator[sqlite3.Connection]:
             connection.execute("COMMIT")
         finally:
             connection.close()
+    except sqlite3.Error as error:
+        raise db.translate(error) from error
+
+
+def demand_current(home: Home) -> None:
+    """For who writes beside a bot in transactions of their own. Raises NothingYet, ConfigError or StoreError."""
+    if not home.database.exists():
+        raise NothingYet(f"There is nothing in {home.path} yet: start with `kenobot chat`.")
+    schema.check(home.database)
+    try:
+        with closing(db.connect(home.database, readonly=True)) as connection:
+            _demand_current(connection)
     except sqlite3.Error as error:
         raise db.translate(error) from error
 

@@ -49,6 +49,19 @@ CREATE INDEX event_recalled ON event (session, id) WHERE type = 'recalled';
 -- How many memories a frame had no room for: then each message is searched for in the rest.
 ALTER TABLE frame ADD COLUMN left_out INTEGER NOT NULL DEFAULT 0;
 
+-- The talk under way in a scope: the memory it began with, the box it lies in once there is a second one, and what is
+-- needed to tell whether the next one goes on with it. topics, latest: those that were named, in all and last, as JSON.
+CREATE TABLE stretch (
+  scope    TEXT PRIMARY KEY,
+  first_id INTEGER NOT NULL,
+  box_id   INTEGER,
+  topics   TEXT NOT NULL,
+  latest   TEXT NOT NULL,
+  count    INTEGER NOT NULL,
+  last_at  TEXT NOT NULL,
+  session  TEXT NOT NULL
+) WITHOUT ROWID;
+
 -- Files of the Markdown mirror that show one record each: what was last written to, or read from, which. record_id is
 -- NULL for a person's own file. digest: the checksum of what stands there; rest: lines that a person added to its
 -- front matter; ends: its line ends; the last three tell that it is still the file that was seen.

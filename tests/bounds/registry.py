@@ -11,6 +11,8 @@ _FIXED = f"{_HERE}/test_in_memory.py::test_what_is_wired_up_at_the_start_does_no
 _CACHE = f"{_HERE}/test_in_memory.py::test_a_cache_forgets"
 _REFUSED = "tests/unit/cognitive/extract/test_patterns.py::test_what_cannot_be_used_is_refused_in_plain_words"
 _CARDS = "tests/unit/cognitive/mirror/test_cards.py::test_what_is_known_of_cards_is_bounded"
+_NIGHT = f"{_HERE}/test_nights.py::test_nothing_of_a_night_stays_when_it_is_over"
+_LEDGER = f"{_HERE}/test_nights.py::test_the_ledger_keeps_a_year_of_nights_and_plans_of_none"
 _GROWS = f"{_HERE}/test_growing.py::test_a_prompt_costs_the_same_however_long_the_past_is"
 
 
@@ -73,6 +75,7 @@ IN_MEMORY = (
     Bound("kenobot.cognitive.mirror.cards.Cards._problems", "200 sentences", "the oldest goes; the log has it", _CARDS),
     Bound("kenobot.cognitive.mirror.cards.Cards._round", "the folders of cards there are", "emptied in rounds", _CARDS),
     Bound("kenobot.cognitive.mirror.hot.HotFolders._seen", "64 folders, of each 100 files", "the oldest goes", _CARDS),
+    Bound("kenobot.cognitive.mirror.patterns.Version.entries", "5,000 patterns", "lives for one call", _OVER),
     Bound("kenobot.cognitive.mirror.edits._Edit.blocks", "one file of at most 5 MB", "lives for one call", _OVER),
     Bound(
         "kenobot.cognitive.mirror.sync.Mirror._again",
@@ -169,6 +172,18 @@ IN_MEMORY = (
     ),
     Bound("kenobot.cognitive.extract.patterns._Node.out", "4,000 nodes", "BadPattern", _REFUSED),
     Bound(
+        "kenobot.compaction.Compaction._heard",
+        "chats with a reply on its way out",
+        "emptied by each look",
+        "tests/unit/test_compaction.py::test_a_failed_summary_leaves_the_window_as_it_was",
+    ),
+    Bound(
+        "kenobot.compaction.Compaction._troubles",
+        "chats that no model can sum up",
+        "a chat that is summed up leaves",
+        "tests/unit/test_compaction.py::test_a_failed_summary_leaves_the_window_as_it_was",
+    ),
+    Bound(
         "kenobot.extraction.Extraction._heard",
         "chats with a reply on its way out",
         "emptied by each look",
@@ -185,11 +200,28 @@ IN_MEMORY = (
     Bound("kenobot.links.Known._forms", "the addresses in one prompt", "lives for one turn", _OVER),
     Bound("kenobot.cognitive.graph.spread._Wave.found", "240 records", "lives for one call", _OVER),
     Bound("kenobot.cognitive.graph.spread._Wave.walked", "240 links", "lives for one call", _OVER),
+    Bound("kenobot.cognitive.sleep.changes.Edit.expects", "one change", "lives for one night", _NIGHT),
+    Bound("kenobot.cognitive.sleep.changes.Learn.values", "one change", "lives for one night", _NIGHT),
+    Bound("kenobot.cognitive.sleep.changes.Propose.evidence", "one change", "lives for one night", _NIGHT),
+    Bound("kenobot.cognitive.sleep.changes.Propose.payload", "one change", "lives for one night", _NIGHT),
+    Bound("kenobot.cognitive.sleep.passes.View.answers", "what a night's tokens pay for", "one night", _NIGHT),
+    Bound("kenobot.cognitive.sleep.consolidate.nearby._Files._of", "the files near what is new", "lives for one plan", _NIGHT),
+    Bound("kenobot.cognitive.sleep.consolidate.nearby._Files._shared", "the files near what is new", "lives for one plan", _NIGHT),
+    Bound("kenobot.cognitive.sleep.consolidate.patterns._Known._patterns", "the patterns there are", "lives for one plan", _NIGHT),
+    Bound("kenobot.cognitive.sleep.consolidate.patterns._Lately.troubles", "the troubles of a stretch", "lives for one plan", _NIGHT),
+    Bound("kenobot.cognitive.sleep.consolidate.promote._Said._by_word", "what MEMORY.md says", "lives for one plan", _NIGHT),
+    Bound("kenobot.cognitive.sleep.consolidate.promote._Said._keys", "what MEMORY.md says", "lives for one plan", _NIGHT),
+    Bound("kenobot.cognitive.sleep.consolidate.promote._Said._texts", "what MEMORY.md says", "lives for one plan", _NIGHT),
+    Bound("kenobot.cognitive.sleep.consolidate.promote._Shelf._said", "the scopes there are", "lives for one plan", _NIGHT),
+    Bound("kenobot.cognitive.procedural.pattern._keywords", "1,000 texts of 2,000 characters", "lru_cache", _CACHE),
     Bound("kenobot.cognitive.remember.bands._forms", "20,000 words", "lru_cache", _CACHE),
     Bound("kenobot.cognitive.remember.bands._topic", "256 texts of 2,000 characters", "lru_cache", _CACHE),
     Bound("kenobot.cognitive.remember.meaning._statement", "256 texts of 2,000 characters", "lru_cache", _CACHE),
     Bound("kenobot.cognitive.text.words._bare", "4,096 characters", "lru_cache", _CACHE),
-    Bound("kenobot.cognitive.text.words.stems", "20,000 words", "lru_cache", _CACHE),
+    Bound("kenobot.cognitive.text.tongue._script", "4,096 characters", "lru_cache", _CACHE),
+    Bound("kenobot.cognitive.text.words._is_latin_letter", "4,096 characters", "lru_cache", _CACHE),
+    Bound("kenobot.cognitive.text.words._known_words", "256 texts of 2,000 characters", "lru_cache", _CACHE),
+    Bound("kenobot.cognitive.text.words._stemmed", "20,000 words", "lru_cache", _CACHE),
     Bound("kenobot.links._plain", "4,096 characters", "lru_cache", _CACHE),
     Bound("kenobot.loop.AgentLoop._flooding", "chats that write too fast now", "leaves when half is answered", _OVER),
     Bound(
@@ -287,6 +319,11 @@ TABLES = (
         "tests/unit/cognitive/test_admit_lookup.py::test_a_lookup_reads_few_rows_however_much_is_remembered",
     ),
     Bound("table:record", "grows with what people have remembered", "an index", _GROWS),
+    Bound("table:proposal", "one row a thing proposed, each once; the owner decides", "its key is unique", _LEDGER),
+    Bound("table:sleep_answer", "what a night's tokens pay for", "goes with the end of the night", _LEDGER),
+    Bound("table:sleep_pass", "the passes of 400 nights", "goes with the night", _LEDGER),
+    Bound("table:sleep_plan", "20,000 changes of one pass", "goes as it is carried out", _LEDGER),
+    Bound("table:sleep_run", "400 nights", "the oldest goes when a night begins", _LEDGER),
     Bound("table:signal", "signals.keep", "with each batch", "tests/unit/test_audit.py::test_the_trail_is_bounded"),
     Bound(
         "table:state",
@@ -295,6 +332,12 @@ TABLES = (
         f"{_HERE}/test_tables.py::test_a_chat_has_one_frame_and_one_state",
     ),
     Bound("table:spend", "one row a day and job", "the primary key", _GROWS),
+    Bound(
+        "table:stretch",
+        "one row a scope in which something was just remembered",
+        "the primary key; the housekeeping takes out what rests",
+        "tests/unit/cognitive/test_boxes.py::test_what_rests_leaves_no_note",
+    ),
     Bound("table:tombstone", "one row a thing erased, by the owner", "the primary key", _GROWS),
     Bound(
         "table:turn",

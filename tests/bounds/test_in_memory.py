@@ -259,7 +259,7 @@ async def test_what_is_known_of_memory_files_goes_with_them(tmp_path: Path, data
     clock = ManualClock()
     root = tmp_path / "memory"
     root.mkdir()
-    mirror = Mirror(root, database, clock, _ZONE, pause=0)
+    mirror = Mirror(root, database, clock, _ZONE)
     for number in range(1, 10):
         (root / f"2026-01-0{number}.md").write_text("## 10:00 — a fact\n")
         (root / f"2026-02-0{number}.md").write_bytes(b"\xff not text")

@@ -106,11 +106,11 @@ async def test_housekeeping_leaves_what_is_meant_to_stay(tmp_path: Path) -> None
     async with Scene(tmp_path, ["Noted. <memory>Ana likes tea</memory>"], clock=clock) as scene:
         for number in range(3):
             await scene.say(f"message {number}")
-        for table, count in (("inbox", 3), ("outbox", 3), ("turn", 3), ("message", 6), ("record", 2)):
+        for table, count in (("inbox", 3), ("outbox", 3), ("turn", 3), ("message", 6), ("record", 1)):
             assert await scene.rows(f"SELECT count(*) FROM {table}") == [(count,)], table
     clock.advance(days=40)
     async with Scene(tmp_path, clock=clock) as scene:
-        for table, count in (("inbox", 0), ("outbox", 0), ("turn", 0), ("message", 6), ("record", 2)):
+        for table, count in (("inbox", 0), ("outbox", 0), ("turn", 0), ("message", 6), ("record", 1)):
             assert await scene.rows(f"SELECT count(*) FROM {table}") == [(count,)], table
 
 

@@ -13,6 +13,7 @@ _NOT_WANTED: Mapping[str, str] = {
     "provider.mock": "the texts of the original's mock provider; the offline provider answers in its own words",
     "retrieval.": "ADR 13: records are found, not sections of files; scores are mixed, not ranks",
     "sensitivity": "no class of sensitive facts: who may see a memory is decided by its scope, for every memory",
+    "sleep.branch_slug": "a proposal is a row that the owner decides about; there is no branch to name",
     "session.file_format": "history lives in the database, not in sessions/*.jsonl",
 }
 
@@ -25,7 +26,6 @@ _TOPICS: Mapping[str, str] = {
     "consolidation.": "sleep: consolidation",
     "cost.": "cost tracking and budgets",
     "dedupe.": "sleep: pruning and merging",
-    "errors.": "sleep: error analysis",
     "facts.": "sleep: consolidation",
     "gateway.": "cheap-model experts",
     "http.": "HTTP channel and REST API",
@@ -52,14 +52,11 @@ _TOPICS: Mapping[str, str] = {
     "action_": "Engram: action policy",
     "attribute_pairs": "Engram: supersession by attribute",
     "causal_phrase": "Engram: memory graph",
-    "commitment_decay": "Engram: commitments",
-    "compression_guideline": "Engram: compression guidelines",
     "confidence_": "Engram: confidence tiers",
     "consolidation_": "Engram: consolidation",
     "edge_": "Engram: memory graph",
     "eligibility_parse": "Engram: action policy",
     "entity_": "Engram: entities",
-    "fact_archival": "Engram: archival and expiry",
     "feedback_delta": "Engram: feedback",
     "graph_": "Engram: memory graph",
     "importance": "Engram: importance",
@@ -74,7 +71,6 @@ _TOPICS: Mapping[str, str] = {
     "supersede": "Engram: supersession by attribute",
     "supersession_key": "Engram: supersession by attribute",
     "tier_routing": "Engram: hot and cold tiers",
-    "ttl_expiry": "Engram: archival and expiry",
     "update_note": "Engram: action policy",
     # Personal AI
     "backfill-subjects": "Personal AI: subjects",

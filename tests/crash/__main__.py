@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from tests.crash import clocks, damage, disks, fsync_kills, io_errors, kills, limits, power, stops, table
+from tests.crash import clocks, damage, disks, fsync_kills, io_errors, kills, limits, power, sleep_kills, stops, table
 from tests.crash.table import Line
 from tests.crash.world import Lab, lab
 
@@ -29,6 +29,9 @@ def scenarios(kill_count: int, messages: int) -> dict[str, Scenario]:
     async def kills_at_syncs(lab: Lab) -> Sequence[Line]:
         return [await fsync_kills.play(lab)]
 
+    async def kills_in_sleep(lab: Lab) -> Sequence[Line]:
+        return [await sleep_kills.play(lab)]
+
     async def power_cuts(lab: Lab) -> Sequence[Line]:
         return [await power.play(lab)]
 
@@ -38,6 +41,7 @@ def scenarios(kill_count: int, messages: int) -> dict[str, Scenario]:
     return {
         "kills": random_kills,
         "fsync": kills_at_syncs,
+        "sleep": kills_in_sleep,
         "errors": io_errors.play,
         "power": power_cuts,
         "disks": disks.play,

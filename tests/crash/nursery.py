@@ -212,6 +212,9 @@ def _become(
     stderr, gate = given
     os.dup2(stderr, 2)
     os.close(stderr)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
     ctypes.CDLL(None).prctl(_PR_SET_PTRACER, _ANYBODY, 0, 0, 0)
     os.read(gate, 1)
     os.close(gate)
@@ -243,6 +246,7 @@ def _import_everything() -> None:
         "encodings.idna",
         "kenobot.app",
         "kenobot.channels.telegram.channel",
+        "kenobot.cli.sleep_home",
         "kenobot.cli.start",
         "kenobot.providers.anthropic",
         "kenobot.postprocessors.memory",

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive import lifecycle, store
-from kenobot.cognitive.reach import WHOLE_HOME
+from kenobot.cognitive import store
+from kenobot.cognitive.sleep.changes import Change
+from kenobot.cognitive.sleep.prune import lifecycle
 from kenobot.cognitive.store import Record
 from kenobot.testing.clock import ManualClock
+from tests.nights import carry_out
 from tests.scene import Scene
 
 _LYON = "<memory>Adrian lives in Lyon</memory>"
@@ -125,11 +127,11 @@ async def test_left_alone_a_forwarded_claim_goes_stale_and_then_to_the_archive(t
     async with _talk(tmp_path, ["<memory>The office moves to Berlin</memory> Noted."], clock) as scene:
         await scene.say("The office moves to Berlin", forwarded=True)
         [move] = await _leave(scene, days=120)
-        assert move.happening == "cooled"
+        assert move.kind == "cooled"
         assert (await _only(scene)).lifecycle == "stale"
         [move] = await _leave(scene, days=100)
         record = await _only(scene)
-        assert (move.happening, record.lifecycle, record.status) == ("faded", "archived", "archived")
+        assert (move.kind, record.lifecycle, record.status) == ("faded", "archived", "archived")
         assert await _leave(scene, days=1) == []
 
 
@@ -154,11 +156,11 @@ async def _say(scene: Scene, text: str, chat: str = "1") -> None:
     await scene.say(text, chat=chat, user="1")
 
 
-async def _leave(scene: Scene, days: int) -> list[lifecycle.Move]:
+async def _leave(scene: Scene, days: int) -> list[Change]:
     """Nobody says anything for so many days; then what sleep does about it."""
     assert isinstance(scene.clock, ManualClock)
     scene.clock.advance(days=days)
-    return await scene.app.database.write(lambda connection: lifecycle.idle(connection, scene.clock.now(), WHOLE_HOME))
+    return await scene.app.database.write(lambda connection: carry_out(connection, lifecycle.PASS, scene.clock.now()))
 
 
 async def _all(scene: Scene) -> list[Record]:

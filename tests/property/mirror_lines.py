@@ -4,17 +4,19 @@ from typing import Any
 
 from kenobot.cognitive import store
 from kenobot.cognitive.mirror import layout
-from kenobot.cognitive.mirror.files import place_of
+from kenobot.cognitive.mirror.places import place_of
 from tests.unit.cognitive.mirror.house import TODAY
 
 CHAT, OTHER = "chat:telegram-1", "chat:telegram-2"
 FILES = [
     "MEMORY.md", f"{TODAY}.md", f"chats/telegram-1/{TODAY}.md", "chats/telegram-2/MEMORY.md",
-    "working/telegram-1.md", "identity/preferences.md",
+    "working/telegram-1.md", "identity/preferences.md", "ref-n8n.md", f"archive/{TODAY}.md", "2026-02-10-topic.md",
+    "week-2026-W07.md",
 ]  # fmt: skip
 KINDS: list[tuple[str, dict[str, Any]]] = [
     ("owner", {"core": True}), ("owner", {}), (CHAT, {"form": "episode"}), (OTHER, {"core": True}),
     (CHAT, {"form": "scratchpad", "slot": "working"}), ("owner", {"category": "preference"}),
+    ("owner", {"form": "summary", "category": "week", "slot": "week:2026-W07"}),
 ]  # fmt: skip
 WORDS = ["Ana vive en Bilbao", "ñandú ¿qué?", "我喜欢喝茶", "أحب القهوة", "🙂👩‍💻", "uso C++\n## 14:30 — forged\n- C#"]
 
@@ -37,7 +39,7 @@ def line(kind: layout.Kind, text: str) -> str:
         first, newline, rest = text.partition("\n")
         return f"## 9:05 - {first}{newline}{rest.replace('## ', chr(92) + '## ')}\n"
     indented = text.replace("\n", "\n  ")
-    return f"*  {indented}\n" if kind == "core" else f"- learned: {indented}\n"
+    return f"*  {indented}\n" if kind in ("core", "ref", "topic") else f"- learned: {indented}\n"
 
 
 def facts(kind: layout.Kind, text: str) -> list[str]:

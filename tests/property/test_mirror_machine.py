@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from kenobot.cognitive import store
+from kenobot.cognitive.change import Act, change
 from kenobot.cognitive.mirror import layout
-from kenobot.cognitive.mirror.files import path_of, place_of
+from kenobot.cognitive.mirror.places import path_of, place_of
 from kenobot.db import Database
 from kenobot.errors import StoreError
 from kenobot.testing.clock import ManualClock
@@ -31,6 +32,7 @@ _KINDS = st.integers(0, len(KINDS) - 1)
 _SOME_KINDS = st.lists(_KINDS, min_size=1, max_size=3)
 Work = Literal["flush", "look"]
 NEVER = 1_000_000  # writes
+TIERS = ("core", "daily", "archive", "ref:n8n", "ref:茶")
 
 
 class MirrorMachine(RuleBasedStateMachine):
@@ -72,6 +74,11 @@ class MirrorMachine(RuleBasedStateMachine):
     def bot_replaces(self, kind: int, word: str, pick: int) -> None:
         """The bot learns better."""
         self.runner.run(self._replace(kind, word, pick))
+
+    @rule(scope=st.sampled_from(["owner", CHAT]), pick=_PICKS, tier=st.sampled_from(TIERS))
+    def sleep_moves(self, scope: str, pick: int, tier: str) -> None:
+        """Sleep puts a fact into MEMORY.md, a ref file, the archive, or back into its log."""
+        self.runner.run(self._move(scope, pick, tier))
 
     @rule(scope=st.sampled_from(["owner", CHAT, OTHER]), pick=_PICKS)
     def bot_forgets(self, scope: str, pick: int) -> None:
@@ -205,6 +212,15 @@ class MirrorMachine(RuleBasedStateMachine):
             await self.house.learn(text, scope, replaces=old.id, **options)
             self._put_away(old.text)
 
+    async def _move(self, scope: str, pick: int, tier: str) -> None:
+        live = [record for record in await self.house.live(scope) if record.category != "preference"]
+        if live:
+            record = live[pick % len(live)]
+            fits = is_line(record) or (record.form == "summary" and tier in ("daily", "archive"))
+            act = Act(self.house.clock.now(), "sleep", "a night")
+            if fits and record.tier != tier:
+                await self.house.database.write(lambda c: change(c, record, "moved", {"tier": tier}, act))
+
     async def _forget(self, scope: str, pick: int) -> None:
         live = await self.house.live(scope)
         if live:
@@ -308,7 +324,7 @@ class MirrorMachine(RuleBasedStateMachine):
 
     def _take_out(self, path: str, pick: int, *, watched: bool = True) -> None:
         chunks, kind = self._chunks(path), kind_of(path)
-        if chunks:
+        if chunks and kind != "topic":  # what stands there is only shown there
             text = layout.fact(kind, chunks.pop(pick % len(chunks)))
             self.house.write(path, "".join(chunks))
             if text is not None:

@@ -12,14 +12,15 @@ from kenobot.cognitive import graph_store
 from kenobot.cognitive.change import Act, before
 from kenobot.cognitive.graph.links import reinforce
 from kenobot.cognitive.graph.spread import spread
-from kenobot.cognitive.lifecycle import CLASSES, HAPPENINGS, STATES, VERIFICATIONS, Standing, after, idle, on
+from kenobot.cognitive.lifecycle import CLASSES, HAPPENINGS, STATES, VERIFICATIONS, Standing, after, on
 from kenobot.cognitive.policies.graph import GraphPolicy, LinkType
-from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.salience import salience
+from kenobot.cognitive.sleep.prune.lifecycle import PASS
 from kenobot.cognitive.store import Record, stamp
 from kenobot.cognitive.value import NO_OPINION, Features, Opinions, decay, features, strength, tier_value
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
+from tests.nights import carry_out
 
 _MOMENTS = st.integers(-4000, 4000).map(lambda days: stamp(START + timedelta(days=days)))
 _TIMES = _MOMENTS | st.sampled_from(["", "garbage", "2026-02-14", "2026-02-14 10:00:00", "0001-01-01T00:00:00+00:00"])
@@ -121,7 +122,7 @@ def test_every_change_of_a_life_has_an_event_that_can_put_it_back(story: list[tu
         for happening, days in story:
             now += timedelta(days=days)
             on(connection, get(connection, first.id), happening, Act(now, "owner"))  # type: ignore[arg-type]
-            idle(connection, now, WHOLE_HOME)
+            carry_out(connection, PASS, now)
             known = get(connection, first.id)
             assert (known.status == "archived") == (known.lifecycle == "archived")
             assert 0.0 <= known.confidence <= 1.0

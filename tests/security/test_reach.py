@@ -48,7 +48,17 @@ def test_every_query_of_words_is_bound_to_scopes_or_a_session() -> None:
 
 
 def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
-    """The mirror and its cards, the index, the closing of boxes, a rebuild, and the owner at the command line.
+    """The mirror and its cards, the index, the closing of boxes, a rebuild, sleep, and the owner at the command line.
+
+    Sleep looks after everybody's memory: `apply.py` carries out a change in the scope of its record, `plan_store.py`
+    counts, `report.py` and `takeback.py` answer the owner at the command line. `fresh.py` and `practice.py` go through
+    what sleep judges, each in its own scope; `patterns.py` keeps the file of all patterns on the owner's disk.
+
+    A summary may tell in any chat what is to be forgotten: `compact_store.py` finds and takes it back, and shows nothing.
+    `session_note.py` writes the owner's own file.
+
+    What sleep joins (`nearby.py`, `merge_store.py`, `contradictions.py`, `entities.py`, `synthesize.py`) it looks for in
+    all scopes at once, and compares within one only.
 
     Another place has to be put on this list with a reason.
     """
@@ -59,11 +69,27 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
     ]
     using = {path.name for path in files if "WHOLE_HOME" in path.read_text("utf-8")}
     assert using == {
+        "apply.py",
         "boxes.py",
         "cardplans.py",
+        "compact_store.py",
+        "contradictions.py",
         "documents.py",
+        "entities.py",
+        "fresh.py",
+        "lifecycle.py",
         "lookup.py",
+        "merge_store.py",
+        "nearby.py",
+        "patterns.py",
+        "plan_store.py",
+        "practice.py",
         "rebuild.py",
+        "report.py",
+        "session_note.py",
+        "synthesize.py",
+        "takeback.py",
+        "upkeep_store.py",
         "memory_home.py",
         "reach.py",
         "sync.py",

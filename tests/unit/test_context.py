@@ -159,14 +159,14 @@ async def test_a_very_long_message_is_clipped_for_the_model_only(tmp_path: Path)
 
 
 async def test_a_long_conversation_costs_no_more_than_a_short_one(tmp_path: Path) -> None:
-    """After 200 turns the prompt is as long as the limits allow, and says that earlier messages are not shown."""
+    """After 200 turns the prompt is as long as the limits allow, and sums up the messages that are not shown."""
     async with Scene(tmp_path, ["a short answer"]) as scene:
         for turn in range(100):
             await scene.say(f"message {turn}")
         provider = scene.provider
         assert isinstance(provider, ScriptedProvider)
         assert max(len(request.messages) for request in provider.requests) <= 61
-        assert "_(Earlier messages of this conversation are not shown.)_" in scene.requests[-1]
+        assert "### Earlier in this conversation" in scene.requests[-1]
         assert "message 98" in scene.requests[-1]
 
 

@@ -11,12 +11,18 @@ from kenobot.providers.offline.phrases import SPANISH
 
 CONTEXT = "<kenobot-context>"
 
-_MEMORY = re.compile(r"#{2,3} +(?:Long-term memory|Recent notes|Chat-specific memory|Preferences)\b")
+_MEMORY = re.compile(
+    r"#{2,3} +(?:Long-term memory|Recent notes|Chat-specific memory|Preferences|Remembered about this"
+    r"|What worked before)\b"
+)
 _SCRATCHPAD = re.compile(r"#{2,3} +Working memory\b")
-_OTHER = re.compile(r"#{1,3} +(?:Memory|Memory tags|Chat context|First Conversation)\b|</?kenobot-context>")
+_OTHER = re.compile(
+    r"#{1,3} +(?:Memory|Memory tags|Chat context|First Conversation|Said earlier)\b|</?kenobot-context>"
+)
 _DAY = re.compile(r"#{2,4} +(\d{4}-\d{2}-\d{2})\s*$")
 _ENTRY = re.compile(r"#{2,4} +\d{1,2}:\d{2}(?::\d{2})? +[—–-] +(.*)$")
 _BULLET = re.compile(r"(?:[-*+]|\d{1,3}[.)]) +(.*)$")
+_MARKS = re.compile(r" _\((?:(\d{4}-\d{2}-\d{2})\b)?[^()\n]*\)_\Z")  # what recall says of a memory, behind it
 _BOOTSTRAP = "## First Conversation — Bootstrap"
 
 
@@ -122,7 +128,10 @@ def _pieces(text: str) -> Iterator[_Piece]:
         elif dated := _DAY.match(line):
             day = dated[1]
         elif found := _ENTRY.match(line) or _BULLET.match(line):
-            yield _Piece(found[1].strip().removeprefix("\\"), day, goes_on=raw.startswith("  "))
+            marks = _MARKS.search(found[1])
+            text = found[1][: marks.start()] if marks else found[1]
+            told = marks[1] if marks and marks[1] else day
+            yield _Piece(text.strip().removeprefix("\\"), told, goes_on=raw.startswith("  "))
         elif line.startswith("#"):
             section = None if ruled or section is _SCRATCHPAD else section
         elif raw.startswith("  "):

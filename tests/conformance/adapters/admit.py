@@ -194,24 +194,6 @@ def consolidation_invalidate(case: Case) -> Outcome:
     return compare(case, found)
 
 
-def ttl_expiry(case: Case) -> Outcome:
-    with memory() as connection:
-        text, confidence = case.input["content"], case.input["confidence"]
-        first = _say(connection, text, confidence=confidence, source="extraction", form="episode")
-        guess = store.get(connection, number_of(first), SCOPE)
-        assert guess is not None
-        count = connection.execute("SELECT count(*) FROM record").fetchone()[0]
-        if guess.expires is not None and guess.expires < store.stamp(START + timedelta(days=31)):
-            retire(connection, guess, "expired", replace(NOW, at=START + timedelta(days=31)).act("nobody confirmed it"))
-        found = {
-            "removed": count - connection.execute("SELECT count(*) FROM record").fetchone()[0],
-            "status": _status(connection, first),
-            "relearn_blocked": _say(connection, text, days=40, confidence=confidence, source="extraction").action
-            != "created",
-        }
-    return compare(case, found)
-
-
 def sanitize(case: Case) -> Outcome:
     """The words of what somebody else wrote are kept, and shown as a quotation."""
     with memory() as connection:
@@ -270,7 +252,6 @@ ADAPTERS: dict[str, Adapter] = {
     "supersede": superseded,
     "supersede_by_attribute": supersede_by_attribute,
     "supersession_key": supersession_key,
-    "ttl_expiry": ttl_expiry,
     "update_note": update_note,
     "valid_as_of": valid_as_of,
 }

@@ -74,6 +74,7 @@ def _replay(case: Case, *, traces: bool) -> dict[str, Any]:
 def _policy(config: dict[str, Any]) -> BoxPolicy:
     plain = BoxPolicy()
     return BoxPolicy(
+        lone=True,  # the seed files a single memory as a box, too
         topic_shift=config.get("topic_shift", plain.topic_shift),
         gap=timedelta(milliseconds=config["time_gap_ms"]) if "time_gap_ms" in config else plain.gap,
         most=config.get("max_memories", plain.most),

@@ -10,7 +10,6 @@ from kenobot.cognitive import lifecycle
 from kenobot.cognitive.change import Act
 from kenobot.cognitive.policies.recall import RecallPolicy
 from kenobot.cognitive.policies.value import ValuePolicy
-from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.recall import score as ranking
 from kenobot.cognitive.recall.score import feedback_delta
 from kenobot.cognitive.salience import salience
@@ -177,29 +176,6 @@ def weakened(case: Case) -> Outcome:
         lifecycle.on(connection, record, "disputed", Act(_NOW, "owner"))
         now = strength(get(connection, record.id), _NOW)
     return Checked((before, now), {"it is never stronger than before": now <= before})
-
-
-def pruned(case: Case) -> Outcome:
-    """What sleep's pass over idle records lets go. Where the case says what is better, that is what counts."""
-    beliefs = case.input["store"]["beliefs"]
-    faded = case.input.get("args", {}).get("threshold", ValuePolicy().faded)
-    with open_memory() as connection:
-        names = {_stored(connection, belief).id: belief["id"] for belief in beliefs}
-        gone = [
-            names[move.record] for move in lifecycle.idle(connection, _NOW, WHOLE_HOME, policy=ValuePolicy(faded=faded))
-        ]
-        told = connection.execute("SELECT count(*) FROM event WHERE type = 'lifecycle'").fetchone()[0]
-        left = connection.execute("SELECT count(*) FROM record WHERE status = 'active'").fetchone()[0]
-    if "kenobot" in case.expected:
-        return Checked(gone, {case.expected["kenobot"]: not gone})
-    return Checked(
-        gone,
-        {
-            "the same are let go": gone == case.expected["pruned"],
-            "history tells of each": told == len(gone),
-            "the others are still remembered": left == len(beliefs) - len(gone),
-        },
-    )
 
 
 def standing_out(case: Case) -> Outcome:

@@ -15,17 +15,17 @@ from kenobot.cognitive.lifecycle import (
     VERIFICATIONS,
     Standing,
     after,
-    apply,
     at_birth,
-    idle,
     on,
-    plan,
     standing,
     used,
 )
 from kenobot.cognitive.reach import WHOLE_HOME
+from kenobot.cognitive.sleep.apply import Night, apply
+from kenobot.cognitive.sleep.prune.lifecycle import PASS
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
+from tests.nights import UTC, carry_out, view
 
 _ACT = Act(START, "owner", "they said so", "fake-1")
 
@@ -128,16 +128,16 @@ def test_idleness_cools_a_guess_and_in_the_end_archives_it() -> None:
     """Nothing is erased: the status changes, with an event that says why, and a second round finds nothing."""
     with open_memory() as connection:
         guess = put_record(connection, confidence=0.35, text="Adrian may like jazz")
-        assert idle(connection, START + timedelta(days=30), WHOLE_HOME) == []
-        [move] = idle(connection, START + timedelta(days=120), WHOLE_HOME)
-        assert (move.record, move.happening) == (guess.id, "cooled")
+        assert carry_out(connection, PASS, START + timedelta(days=30)) == []
+        [move] = carry_out(connection, PASS, START + timedelta(days=120))
+        assert (move.record, move.kind) == (guess.id, "cooled")
         assert get(connection, guess.id).lifecycle == "stale"
-        [move] = idle(connection, START + timedelta(days=200), WHOLE_HOME)
-        assert (move.happening, get(connection, guess.id).status) == ("faded", "archived")
+        [move] = carry_out(connection, PASS, START + timedelta(days=200))
+        assert (move.kind, get(connection, guess.id).status) == ("faded", "archived")
         assert get(connection, guess.id).valid_to is None
-        assert idle(connection, START + timedelta(days=900), WHOLE_HOME) == []
-        told = connection.execute("SELECT data FROM event WHERE type = 'lifecycle' ORDER BY id DESC").fetchone()[0]
-        assert json.loads(told)["because"] == "faded"
+        assert carry_out(connection, PASS, START + timedelta(days=900)) == []
+        told = connection.execute("SELECT data FROM event WHERE type = 'faded' ORDER BY id DESC").fetchone()[0]
+        assert "nobody spoke of it for 200 days" in json.loads(told)["reason"]
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_what_its_owner_said_confirmed_or_pinned_never_leaves_by_itself(columns:
     """Ten years without a word of it, and it is where it was (Engram 10, invariant 6)."""
     with open_memory() as connection:
         kept = put_record(connection, columns=columns)
-        assert idle(connection, START + timedelta(days=3650), WHOLE_HOME) == []
+        assert carry_out(connection, PASS, START + timedelta(days=3650)) == []
         assert get(connection, kept.id) == kept
 
 
@@ -161,8 +161,8 @@ def test_an_episode_of_the_owner_cools_and_stays() -> None:
     """What happened once moves back behind what is so; it does not leave."""
     with open_memory() as connection:
         told = put_record(connection, form="episode", trust="owner", source="tag", confidence=0.95, importance=0.3)
-        idle(connection, START + timedelta(days=3650), WHOLE_HOME)
-        idle(connection, START + timedelta(days=3651), WHOLE_HOME)
+        carry_out(connection, PASS, START + timedelta(days=3650))
+        carry_out(connection, PASS, START + timedelta(days=3651))
         assert (get(connection, told.id).lifecycle, get(connection, told.id).status) == ("stale", "active")
 
 
@@ -171,19 +171,20 @@ def test_a_plan_that_is_outdated_when_it_is_carried_out_does_nothing() -> None:
     with open_memory() as connection:
         guess = put_record(connection, confidence=0.35)
         later = START + timedelta(days=120)
-        [move] = plan(connection, later, WHOLE_HOME)
+        [move] = PASS.plan(view(connection, later))
         on(connection, guess, "confirmed", Act(later, "owner"))
-        assert not apply(connection, move, later, WHOLE_HOME)
+        assert apply(connection, move, Night(1, "lifecycle", later, UTC)) is None
         assert get(connection, guess.id).lifecycle == "active"
 
 
-def test_idleness_keeps_to_its_reach() -> None:
-    """A round over one scope leaves the others alone."""
+def test_what_was_consolidated_does_not_fade_and_a_pattern_goes_by_practice() -> None:
+    """What stands in MEMORY.md or a topic file, and a pattern, outlive ten years of silence (seed 002, phase 9)."""
     with open_memory() as connection:
-        mine = put_record(connection, confidence=0.35)
-        put_record(connection, confidence=0.35, scope="user:fake-2")
-        moves = idle(connection, START + timedelta(days=120), ("owner",))
-        assert [move.record for move in moves] == [mine.id]
+        for columns in ({"tier": "core"}, {"tier": "ref:network"}, {"form": "procedure"}):
+            put_record(connection, columns=columns, confidence=0.6)
+        carry_out(connection, PASS, START + timedelta(days=3650))
+        carry_out(connection, PASS, START + timedelta(days=3651))
+        assert connection.execute("SELECT DISTINCT status FROM record").fetchall() == [("active",)]
 
 
 def test_use_lifts_a_record_once_it_is_warm() -> None:

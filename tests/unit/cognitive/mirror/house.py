@@ -27,13 +27,11 @@ class House:
         self.database = database
         self.clock = clock
         self.zone = zone
-        self.mirror = Mirror(root, database, clock, zone, pause=0)
+        self.mirror = Mirror(root, database, clock, zone)
 
     def restart(self) -> Mirror:
         """A new process: it knows only what is on disk. The old one is gone, whatever it was doing."""
-        if self.mirror._writer is not None:
-            self.mirror._writer.cancel()
-        self.mirror = Mirror(self.root, self.database, self.clock, self.zone, pause=0)
+        self.mirror = Mirror(self.root, self.database, self.clock, self.zone)
         return self.mirror
 
     # ── the bot ──────────────────────────────────────────────────────────────────────────────────────────────────

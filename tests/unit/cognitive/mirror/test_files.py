@@ -9,7 +9,7 @@ import pytest
 
 from kenobot.cognitive.calendar import local_day, local_time
 from kenobot.cognitive.mirror import files
-from kenobot.cognitive.mirror.files import Place, path_of, place_of
+from kenobot.cognitive.mirror.places import Place, path_of, place_of
 from kenobot.cognitive.store import Record
 
 RECORD = Record(1, "note", "fact", "owner", "x", "owner", "daily", "active", 1.0, 1, "", "", "2026-02-14", 1)
@@ -29,7 +29,7 @@ PLACES = [
         Place("chat:telegram-1", "core"),
     ),
     (
-        replace(RECORD, scope="chat:telegram-1", form="profile"),
+        replace(RECORD, scope="chat:telegram-1", form="profile", key="slot:context"),
         "chats/telegram-1/context.md",
         Place("chat:telegram-1", "slot", "context"),
     ),
@@ -48,7 +48,62 @@ PLACES = [
         "users/telegram-7/MEMORY.md",
         Place("user:telegram-7", "core"),
     ),
+    (replace(RECORD, source="import"), "2026-02-14.md", Place("owner", "daily", "2026-02-14")),
+    (replace(RECORD, tier="archive"), "archive/2026-02-14.md", Place("owner", "daily", "2026-02-14", archived=True)),
+    (
+        replace(RECORD, tier="archive", scope="chat:telegram-1", form="episode"),
+        "archive/chats/telegram-1/2026-02-14.md",
+        Place("chat:telegram-1", "daily", "2026-02-14", archived=True),
+    ),
+    (replace(RECORD, tier="ref:n8n"), "ref-n8n.md", Place("owner", "ref", "n8n")),
+    (
+        replace(RECORD, tier="ref:茶", scope="user:telegram-7"),
+        "users/telegram-7/ref-茶.md",
+        Place("user:telegram-7", "ref", "茶"),
+    ),
+    (
+        replace(RECORD, form="summary", key="slot:week:2026-W07"),
+        "week-2026-W07.md",
+        Place("owner", "slot", "week:2026-W07"),
+    ),
+    (
+        replace(RECORD, form="summary", key="slot:week:2026-W07", tier="archive", scope="chat:telegram-1"),
+        "archive/chats/telegram-1/week-2026-W07.md",
+        Place("chat:telegram-1", "slot", "week:2026-W07", archived=True),
+    ),
+    (replace(RECORD, form="profile", key="slot:person"), "profile.md", Place("owner", "slot", "person")),
+    (replace(RECORD, form="profile", key="slot:identity"), "IDENTITY.md", Place("owner", "slot", "identity")),
+    (
+        replace(RECORD, form="summary", key="slot:session", scope="chat:telegram-1"),
+        "chats/telegram-1/SESSION.md",
+        Place("chat:telegram-1", "slot", "session"),
+    ),
 ]
+
+TOPICS = [
+    ("2026-02-20-some-topic.md", Place("owner", "topic", "2026-02-20")),
+    ("chats/c/2026-02-20-mudanza.md", Place("chat:c", "topic", "2026-02-20")),
+    ("2026-02-20-legacy.md", Place("owner", "topic", "2026-02-20")),
+    ("MEMORY-legacy.md", Place("owner", "topic")),
+]
+
+
+@pytest.mark.parametrize(("path", "place"), TOPICS)
+def test_a_persons_topic_file_goes_by_its_date(path: str, place: Place) -> None:
+    """Files that no record has its home in are read, too: by the date that their name begins with."""
+    assert place_of(path) == place
+
+
+@pytest.mark.parametrize("tier", ["ref:../../x", "ref:a/b", "ref:", "ref:a\nb", f"ref:{'x' * 300}"])
+def test_no_tier_leads_out_of_the_folder(tier: str) -> None:
+    """A tier that cannot be a file's name, from whatever export it came, stands in the log of its day."""
+    assert path_of(replace(RECORD, tier=tier)) == "2026-02-14.md"
+
+
+@pytest.mark.parametrize("key", ["slot:week:../../x", "slot:week:2026-W7", "slot:other", "k"])
+def test_a_summary_of_nothing_known_stands_in_no_file(key: str) -> None:
+    """Only weeks and sessions have files of their own."""
+    assert path_of(replace(RECORD, form="summary", key=key)) is None
 
 
 @pytest.mark.parametrize(("record", "path", "place"), PLACES)
@@ -68,13 +123,14 @@ def test_other_forms_stand_in_no_file_of_the_mirror(form: str) -> None:
     "path",
     [
         "notes.md", "2026-02-30.md", "20260214.md", "MEMORY.md~", ".MEMORY.md.swp", ".#MEMORY.md", "MEMORY",
-        "archive/2026-02-14.md", "identity/core.md", "identity/MEMORY.md", "chats/MEMORY.md", "chats/a b/MEMORY.md",
+        "archive/MEMORY.md", "archive/ref-x.md", "identity/core.md", "identity/MEMORY.md", "chats/MEMORY.md", "chats/a b/MEMORY.md",
         "chats/../MEMORY.md", "chats/x/y/MEMORY.md", "working/a b.md", "working/x/y.md", "facts/2026-02-14.md",
-        ".kenobot-0123456789abcdef.tmp", "chats/x/notes.md", "memory.md",
+        ".kenobot-0123456789abcdef.tmp", "chats/x/notes.md", "memory.md", "week-2026-W54.md", "2026-02-30-topic.md",
+        "archive/2026-02-14-topic.md", "archive/working/x.md", ".x-legacy.md", "context.md", "archive/facts/x.md",
     ],
 )  # fmt: skip
 def test_other_files_are_left_alone(path: str) -> None:
-    """Backups, hidden files, the archive and whatever else a person keeps there are none of the mirror's."""
+    """Backups, hidden files and whatever else a person keeps there are none of the mirror's."""
     assert place_of(path) is None
 
 
@@ -84,8 +140,9 @@ def test_a_scan_finds_memory_and_nothing_else(tmp_path: Path) -> None:
     outside.mkdir()
     (outside / "MEMORY.md").write_text("- not ours")
     root = tmp_path / "memory"
-    wanted = ["MEMORY.md", "2026-02-14.md", "chats/c/context.md", "users/u/2026-02-14.md", "working/c.md"]
-    for path in [*wanted, "identity/preferences.md", "identity/core.md", "archive/2025-01-01.md", "notes.md"]:
+    wanted = ["MEMORY.md", "2026-02-14.md", "chats/c/context.md", "users/u/2026-02-14.md", "working/c.md",
+              "archive/2025-01-01.md", "archive/chats/c/week-2025-W01.md", "ref-n8n.md", "2026-02-20-move.md"]  # fmt: skip
+    for path in [*wanted, "identity/preferences.md", "identity/core.md", "archive/notes.md", "notes.md"]:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text("x")
     (root / "chats" / "linked").symlink_to(outside)

@@ -94,7 +94,7 @@ async def test_memory_that_is_there_is_not_thrown_away_unasked(cards: CardHouse)
     """Nothing is changed, and the sentence says how to ask for it; asked for, memory is as the files say."""
     number = await cards.tell(TEA)
     await cards.database.write(lambda c: c.execute("UPDATE record SET text = 'damaged' WHERE id = ?", (number,)))
-    with pytest.raises(ConfigError, match=r"the database holds 2 records\. .* kenobot memory rebuild --replace"):
+    with pytest.raises(ConfigError, match=r"the database holds 1 record\. .* kenobot memory rebuild --replace"):
         await made_again(cards)
     assert (await cards.record(number)).text == "damaged"
     report = await made_again(cards, replace_all=True)
@@ -188,7 +188,7 @@ async def test_progress_is_told(cards: CardHouse) -> None:
     await cards.tell(TEA)
     told: list[tuple[int, int]] = []
     found, _ = rebuild.survey(cards.root, lambda done, of: told.append((done, of)))
-    assert told[0] == (0, 2) and told[-1] == (2, 2) and len(found) == 2
+    assert told[0] == (0, 1) and told[-1] == (1, 1) and len(found) == 1
 
 
 # ── a home whose database is gone ────────────────────────────────────────────────────────────────────────────────

@@ -1,7 +1,6 @@
 """The mirror over time: crashes between two steps, trouble with the disk, and what it costs when nothing is new."""
 
 import asyncio
-import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import pytest
 
 from kenobot.cognitive import store
 from kenobot.cognitive.mirror import edits, files, layout
+from kenobot.cognitive.mirror.places import place_of
 from kenobot.db import Connection
 from kenobot.errors import StoreError
 from tests.unit.cognitive.mirror.house import TODAY, House
@@ -108,7 +108,7 @@ async def test_a_crash_after_an_edit_was_taken_in_does_not_take_it_in_again(hous
     await house.learn("one", flush=True)
     await house.learn("two")
     house.edit(LOG, "one", "uno")
-    place = files.place_of(LOG)
+    place = place_of(LOG)
     assert place is not None
     text, occasion = house.text(LOG), house.occasion("owner")
     await house.database.write(lambda c: edits.take_in(c, LOG, place, house.zone, text, occasion))
@@ -380,53 +380,6 @@ async def test_a_glance_says_whether_a_look_would_find_something(house: House) -
     assert differs()
     house.clock.advance(2)
     assert house.mirror.glance("c1") is None, "it is time to look at all the files"
-
-
-async def test_a_burst_of_marks_is_one_round_of_writing(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However often something is marked before the writer wakes, it writes once."""
-    rounds = 0
-    flush = house.mirror.flush
-    done = asyncio.Event()
-
-    async def counted() -> None:
-        nonlocal rounds
-        rounds += 1
-        await flush()
-        done.set()
-
-    monkeypatch.setattr(house.mirror, "flush", counted)
-    records = [await house.learn(f"fact {number}") for number in range(5)]
-    for record in records:
-        house.mirror.mark([record])
-    await done.wait()
-    assert rounds == 1
-    assert house.text(LOG) == "".join(ENTRY(f"fact {number}") for number in range(5))
-
-
-async def test_the_writer_outlives_a_failure(
-    house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """A round that fails is logged; the next one does its work too."""
-    flush = house.mirror.flush
-    failures: list[Exception] = [StoreError("the disk is gone"), RuntimeError("a bug of ours")]
-    failed, done = asyncio.Event(), asyncio.Event()
-
-    async def shaky() -> None:
-        if failures:
-            failed.set()
-            raise failures.pop()
-        await flush()
-        done.set()
-
-    monkeypatch.setattr(house.mirror, "flush", shaky)
-    for _ in range(2):
-        house.mirror.mark([])
-        await failed.wait()
-        failed.clear()
-    house.mirror.mark([await house.learn("one")])
-    await done.wait()
-    assert house.text(LOG) == ENTRY("one")
-    assert [record.levelno for record in caplog.records] == [logging.ERROR, logging.WARNING]
 
 
 async def test_a_start_after_a_clean_stop_writes_nothing(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

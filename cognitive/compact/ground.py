@@ -1,0 +1,37 @@
+"""What stands behind a compaction: the turns it sums up, and what memory keeps of them already."""
+
+from collections.abc import Sequence
+
+from kenobot.cognitive import store
+from kenobot.cognitive.compact.gaps import Remembered
+from kenobot.cognitive.extract import buffer
+from kenobot.cognitive.extract.buffer import Turn
+from kenobot.cognitive.extract.known import Near
+from kenobot.cognitive.policies.compact import CompactPolicy
+from kenobot.cognitive.sleep import compact_store
+from kenobot.cognitive.store import Record
+from kenobot.db import Connection
+from kenobot.ports import chat_scope
+
+
+def turns(connection: Connection, session: str, after: int, before: int, most: int) -> list[Turn]:
+    """The turns of a conversation between two messages, oldest first, but those that are hidden or erased."""
+    rows = compact_store.said_after(connection, session, after, 2 * most)
+    found = buffer.grouped([row for row in rows if row[0] < before], session)
+    return found[:most]
+
+
+def read(connection: Connection, session: str) -> int:
+    """The newest message of a conversation that has been read for memories."""
+    return buffer.cursor(connection, session)
+
+
+def remembered(connection: Connection, session: str, near: Near, policy: CompactPolicy) -> Remembered:
+    """Finds the memories, of where a turn's words go and of its chat, that a sentence may be kept in."""
+
+    def look(turn: Turn, sentence: str) -> Sequence[Record]:
+        reach = tuple(dict.fromkeys((turn.scope, chat_scope(session))))
+        found = store.by_ids(connection, list(near(connection, sentence, reach, policy.looked_at)), reach)
+        return [record for record in found.values() if record.status == "active" and record.form != "summary"]
+
+    return look

@@ -1,0 +1,95 @@
+"""A summary without a model: the sentences that say most, as they were said. Spanish and English, other scripts too.
+
+A sentence counts by what it holds: a decision, something open, names, numbers, days, the signs of what people want
+remembered. Older lines weigh less than newer ones, so that a summary never grows, and gives up small things first.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from zoneinfo import ZoneInfo
+
+from kenobot.cognitive.compact import sentences as said
+from kenobot.cognitive.compact.digest import RANK, Digest, Line
+from kenobot.cognitive.extract.buffer import Turn
+from kenobot.cognitive.extract.signals import scan
+from kenobot.cognitive.keys import key_of
+from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.ports import FORWARDED, Trust
+from kenobot.provenance import quoted, unquoted
+from kenobot.secrets import Redactor
+from kenobot.tokens import estimate
+
+_LEVELS = {"high": 2.0, "medium": 1.0, "low": 0.3, "none": 0.0}
+_NAMES = 3  # of a sentence that count
+_LINE = 3  # tokens that a line takes beside its text
+_BLOT = Redactor()
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A line that may stand in the summary, what it is worth, and where it stands among the others."""
+
+    line: Line
+    worth: float
+    at: int
+
+
+def sum_up(old: Digest, turns: Sequence[Turn], room: int, zone: ZoneInfo, policy: Policy = DEFAULT) -> list[Line]:
+    """The lines of a summary that goes on from `old` with `turns`, within `room` tokens, in the order of the talk."""
+    found = [_Candidate(line, worth(line.text, policy), at) for at, line in enumerate(old.lines)]
+    seen = {key_of(line.text) for line in old.lines}
+    for turn in turns:
+        for line, value in _lines(turn, zone, policy):
+            key = key_of(line.text)
+            if key not in seen:
+                seen.add(key)
+                found.append(_Candidate(line, value, len(found)))
+    chosen: list[_Candidate] = []
+    last = max(1, len(found) - 1)
+    for each in sorted(found, key=lambda each: (-each.worth * (0.6 + 0.4 * each.at / last), -each.at)):
+        cost = estimate(each.line.text) + _LINE
+        if cost <= room and len(chosen) < policy.compact.lines and (each.worth > 0 or not chosen):
+            room -= cost
+            chosen.append(each)
+    return [each.line for each in sorted(chosen, key=lambda each: each.at)]
+
+
+def worth(sentence: str, policy: Policy = DEFAULT) -> float:
+    """How much would be lost with a sentence."""
+    value = _LEVELS[scan(sentence, policy.extract)]
+    value += 2.0 * said.decides(sentence) + 1.5 * said.is_open(sentence)
+    value += bool(said.numbers(sentence) or said.dates(sentence))
+    return value + 0.5 * min(_NAMES, len(said.names(sentence)))
+
+
+def _lines(turn: Turn, zone: ZoneInfo, policy: Policy) -> Iterator[tuple[Line, float]]:
+    """What a turn says, sentence by sentence: the person first, then what was answered."""
+    day = f"{turn.at.astimezone(zone):%Y-%m-%d}"
+    left_open = said.knows_not(turn.answer)
+    for text, trust in voices(turn):
+        for sentence in said.sentences(text):
+            value = worth(sentence, policy) + 1.5 * (left_open and said.asks(sentence))
+            who = f"{turn.speaker}: " if turn.speaker else ""
+            yield _line(f"{day} {who}{sentence}", trust, turn, policy), value
+    trust = min(turn.trust, "model", key=RANK.index)
+    for sentence in said.sentences(turn.answer):
+        asked = 1.0 * said.asks(sentence)
+        yield _line(f"{day} (answered) {sentence}", trust, turn, policy), 0.6 * worth(sentence, policy) + 0.2 * asked
+
+
+def voices(turn: Turn) -> list[tuple[str, Trust]]:
+    """What a person wrote, and what of it they only passed on."""
+    if turn.trust == "forward":
+        text = turn.text.replace(FORWARDED, "")
+        return [("\n".join(line.removeprefix("> ") for line in text.splitlines()), "forward")]
+    return [
+        (unquoted(turn.text), turn.trust),
+        *((passage.replace(">", " "), "forward") for passage in quoted(turn.text)),
+    ]
+
+
+def _line(text: str, trust: Trust, turn: Turn, policy: Policy) -> Line:
+    longest = policy.compact.line_chars
+    told = _BLOT(text)
+    told = told if len(told) <= longest else f"{told[: longest - 1].rstrip()}…"
+    return Line(told, trust, (turn.inbox,) if turn.inbox is not None else ())

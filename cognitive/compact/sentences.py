@@ -1,0 +1,184 @@
+"""What in a sentence must not get lost: decisions, what is open, names, numbers, dates. Spanish and English, pure.
+
+Names are told by their capital letters, so scripts without any have none; numbers, dates in figures and questions are
+found in every script.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date
+from typing import Literal
+
+from kenobot.cognitive.extract.dates import day_named
+from kenobot.cognitive.text.stop import STOP
+from kenobot.cognitive.text.words import fold, stems, words
+
+Kind = Literal["decision", "open", "fact", "date", "number", "name"]
+
+_END = re.compile(r"(?<=[.!?…])\s+|\n+|(?<=[。！？؟।])\s*")
+_LONGEST = 4000  # characters of a message that are looked at
+_MOST = 60  # sentences of a message
+
+
+def _any(*parts: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{'|'.join(parts)})(?!\w)")
+
+
+_DECISION = _any(
+    r"(?:we|i|they|you)(?:'ve| have|'d| had)?(?: just| finally| all)? (?:decided|agreed|settled|chosen|chose)",
+    r"let's (?:go with|stick (?:to|with)|do|use|take|leave)|(?:i|we)(?:'ll| will) (?:go with|take|use|keep)",
+    r"the decision|final(?:ly)? decided|from now on|no longer going to|approved|cancell?ed|booked|signed",
+    r"(?:hemos|he|han|habeis) (?:decidido|acordado|elegido|quedado|descartado|reservado|firmado|cancelado)",
+    r"decidimos|decidi|acordamos|elegimos|elegi|descartamos|quedamos (?:en|para|a)|nos quedamos con|me quedo con",
+    r"la decision|a partir de (?:ahora|hoy|mañana)|de ahora en adelante|vamos con|iremos con|aprobado|cancelado",
+)
+_OPEN = _any(
+    r"(?:still|yet) (?:to|have to|need to|has to|needs to|open|undecided|waiting|unclear|don't know)|pending|tbd",
+    r"to do|todo|to be (?:decided|confirmed)|open question|(?:we|i)(?:'ll| will) see|waiting for|remind me",
+    r"(?:don't|do not|doesn't) know (?:yet|if|whether|when|who|which|how)|not sure (?:yet|if|whether|when|which)",
+    r"(?:have|has|need|needs) to (?:decide|confirm|ask|check|find out|call|book|send|pay|sign)|must not forget",
+    r"pendientes?|por (?:decidir|confirmar|hacer|ver)|sin (?:decidir|confirmar|resolver)",
+    r"(?:queda|falta|faltan|quedan) (?:por|que|saber|decidir|confirmar)|no se (?:si|cuando|quien|cual)",
+    r"ya veremos|(?:aun|todavia) no (?:se|sabemos|esta|hemos|he)",
+    r"(?:hay|tengo|tenemos|habra) que (?:decidir|confirmar|preguntar|mirar|llamar|reservar|enviar|pagar|firmar|ver)",
+    r"recuerdame|a la espera|espero (?:respuesta|noticias|a que)|me lo pienso|lo pensare",
+)
+_UNKNOWING = _any(
+    r"i (?:don't|do not|can't|cannot) (?:know|tell|remember|find)|i have no|not sure|no idea|let me know|tell me when",
+    r"no (?:lo )?(?:se|recuerdo|encuentro|puedo saber)|no tengo|ni idea|no estoy segur[oa]|dime cuando|avisame",
+)
+_ASKS = re.compile(r"[?？؟]\s*\W*$")
+_MONTHS = (
+    "enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre noviembre diciembre "
+    "january february march april may june july august september october november december"
+).split()
+_MONTH = "|".join(_MONTHS)
+_DATE = re.compile(
+    rf"\d{{4}}-\d{{2}}-\d{{2}}|\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{2,4}}|\d{{1,2}}(?:st|nd|rd|th)? (?:de |of )?(?:{_MONTH})"
+    rf"(?: (?:de |del )?\d{{4}})?|(?:{_MONTH}) \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?"
+)
+_NUMBER = re.compile(r"(?<![\w.,])[$€£¥]?\d[\d.,:]*\d(?:\s?[%€$£¥°])?|(?<![\w.,])[$€£¥]?\d(?:\s?[%€$£¥°])?(?![\w.,:])")
+_UNIT = re.compile(r"\s?([^\W\d_]{1,20})")
+_WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_DAYS = frozenset(_MONTHS) | frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday "
+    "lunes martes miercoles jueves viernes sabado domingo".split()
+)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a message, each in one line."""
+    parts = (" ".join(part.split()) for part in _END.split(text[:_LONGEST]))
+    return [part for part in parts if any(map(str.isalnum, part))][:_MOST]
+
+
+def decides(sentence: str) -> bool:
+    """Whether somebody settles something."""
+    return _DECISION.search(_plain(sentence)) is not None
+
+
+def is_open(sentence: str) -> bool:
+    """Whether something is still to be done, known or decided."""
+    return _OPEN.search(_plain(sentence)) is not None
+
+
+def asks(sentence: str) -> bool:
+    """Whether it is a question."""
+    return _ASKS.search(sentence) is not None
+
+
+def knows_not(answer: str) -> bool:
+    """Whether an answer leaves the question open."""
+    return _UNKNOWING.search(_plain(answer[:_LONGEST])) is not None
+
+
+def dates(sentence: str) -> list[str]:
+    """Days that are named by figures or month."""
+    return [match[0] for match in _DATE.finditer(_plain(sentence))]
+
+
+def numbers(sentence: str) -> list[str]:
+    """Numbers beside those of dates, each with the sign or the word after it: what is counted."""
+    plain = _DATE.sub(" ", _plain(sentence))
+    found = []
+    for match in _NUMBER.finditer(plain):
+        unit = _UNIT.match(plain, match.end())
+        bare = match[0].strip()
+        counted = unit is not None and unit[1] not in STOP
+        if counted and unit is not None:
+            bare = f"{bare} {unit[1]}"
+        if counted or len(re.sub(r"\W", "", bare)) > 1 or not bare.isdecimal():
+            found.append(bare)
+    return found
+
+
+def names(sentence: str) -> list[str]:
+    """Words in capitals that do not begin the sentence, those that follow each other as one name."""
+    found: list[list[str]] = []
+    end = -1
+    for at, match in enumerate(_WORD.finditer(sentence)):
+        word = match[0]
+        folded = fold(word)
+        capital = word[0].isupper() and folded not in STOP and folded not in _DAYS and len(word) > 1
+        goes_on = bool(found) and match.start() == end + 1 and sentence[end] == " "
+        if not capital:
+            continue
+        if goes_on:
+            found[-1].append(word)
+        elif at > 0 or _is_name_at_start(sentence, match.end()):
+            found.append([word])
+        else:
+            continue
+        end = match.end()
+    return [" ".join(parts[:4]) for parts in found]
+
+
+def _is_name_at_start(sentence: str, end: int) -> bool:
+    """Whether a second word in capitals follows the first: "Marta Ruiz llega" as against "Mañana llega Marta"."""
+    following = _WORD.match(sentence, end + 1)
+    return following is not None and following[0][0].isupper() and fold(following[0]) not in STOP
+
+
+class Kept:
+    """Looks up whether something stands in any of several texts."""
+
+    def __init__(self, texts: Sequence[str], said: date, covered: float) -> None:
+        """said: the day from which relative days are counted. covered: the share of a sentence's words that counts."""
+        self._said = said
+        self._covered = covered
+        self._texts = [fold(text) for text in texts]
+        self._stems = [{stem for word in words(text) for stem in stems(word)} for text in texts]
+        self._digits = {re.sub(r"\W", "", match) for text in self._texts for match in _figures(text)}
+
+    def __contains__(self, item: tuple[Kind, str]) -> bool:
+        kind, text = item
+        if kind == "number":
+            return any(re.sub(r"\W", "", figure) in self._digits for figure in _figures(fold(text)))
+        if kind == "date":
+            day = day_named(fold(text), self._said)
+            iso = day.isoformat() if day is not None else ""
+            return any(fold(text) in each or (iso and iso in each) for each in self._texts)
+        wanted = {word for word in words(text) if word not in STOP} or set(words(text))
+        if kind == "name":
+            return any(all(not stands.isdisjoint(stems(word)) for word in wanted) for stands in self._stems)
+        return self._share(wanted) >= self._covered
+
+    def _share(self, wanted: set[str]) -> float:
+        """The largest share of some words that one of the texts holds."""
+        if not wanted:
+            return 1.0
+        return max(
+            (sum(not stands.isdisjoint(stems(word)) for word in wanted) / len(wanted) for stands in self._stems),
+            default=0.0,
+        )
+
+
+def _figures(text: str) -> Iterator[str]:
+    for match in _NUMBER.finditer(text):
+        yield match[0]
+    for match in _DATE.finditer(text):
+        yield from re.findall(r"\d+", match[0])
+
+
+def _plain(text: str) -> str:
+    return fold(text).replace("’", "'")

@@ -1,0 +1,196 @@
+"""A line more in rules.json or preferences.md, at the owner's word: the rest stays as they wrote it, to the letter.
+
+Text in, text out; and the files, replaced whole or not at all.
+"""
+
+import contextlib
+import json
+import os
+import secrets
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kenobot.cognitive.identity import rules
+from kenobot.cognitive.store import Json
+from kenobot.errors import KenobotError
+
+_BLANK = " \t\r\n"
+_LARGEST = 5_000_000
+_DECODER = json.JSONDecoder()
+
+
+class CannotAmend(KenobotError):
+    """The file is not as it would have to be; the text says why, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Amended:
+    """A text with something more in it. piece: exactly what was put in; "" when it stood there already."""
+
+    text: str
+    piece: str
+
+
+# ── texts ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def with_rule(text: str, rule: Mapping[str, Json]) -> Amended:
+    """rules.json with one behavioral rule more, at the end. Raises CannotAmend when it cannot be used as it is."""
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    body = text.removeprefix(mark)
+    if not body.strip():
+        whole = json.dumps({"behavioral": [dict(rule)], "forbidden": []}, ensure_ascii=False, indent=2) + "\n"
+        return Amended(mark + whole, whole)
+    demand_rules(body)
+    held = json.loads(body)
+    instructions = [each.get("instruction") for each in held.get("behavioral", ()) if isinstance(each, dict)]
+    if rule.get("instruction") in instructions:
+        return Amended(text, "")
+    line = "\r\n" if "\r\n" in body else "\n"
+    at, piece = _place(body, rule, line)
+    amended = body[:at] + piece + body[at:]
+    wanted = {**held, "behavioral": [*held.get("behavioral", ()), dict(rule)]}
+    if json.loads(amended) != wanted:
+        raise CannotAmend("rules.json is written in a way that nothing can be added to it: add the rule by hand.")
+    demand_rules(amended)
+    return Amended(mark + amended, piece)
+
+
+def with_preference(text: str, preference: str) -> Amended:
+    """preferences.md with one line more, at the end."""
+    said = f"- {' '.join(preference.split())}"
+    if said in (line.strip() for line in text.splitlines()):
+        return Amended(text, "")
+    line = "\r\n" if "\r\n" in text else "\n"
+    gap = "" if not text or text.endswith("\n") else line
+    last = text.rstrip().rpartition("\n")[2].lstrip()
+    if last and not last.startswith(("-", "*", "+")) and not (text + gap).endswith(line * 2):
+        gap += line
+    piece = f"{gap}{said}{line}"
+    return Amended(text + piece, piece)
+
+
+def without(text: str, before: str, after: str, piece: str) -> str:
+    """A text with an amendment taken back: as it was before, or, when it was changed since, without the piece alone.
+
+    Raises CannotAmend when the piece no longer stands there, or more than once.
+    """
+    if text == after:
+        return before
+    if not piece.strip() or text.count(piece) != 1:
+        raise CannotAmend("The file was changed since, and what was put in stands there no more as it was.")
+    return text.replace(piece, "")
+
+
+def demand_rules(text: str) -> None:
+    """Raises CannotAmend when `text` is no rules.json that can be used."""
+    try:
+        rules.parse(text)
+    except ValueError:
+        raise CannotAmend("rules.json is broken, and nothing is changed in it: mend it first.") from None
+
+
+def _place(text: str, rule: Mapping[str, Json], line: str) -> tuple[int, str]:
+    """Where a rule is to be put into rules.json, and how it is written there."""
+    members = {key: (start, end) for key, start, end in _members(text)}
+    if "behavioral" not in members:
+        inside = text.rindex("}")
+        end = len(text[:inside].rstrip(_BLANK))
+        comma = "," if members else ""
+        entry = json.dumps([dict(rule)], ensure_ascii=False)
+        return end, f'{comma}{line}  "behavioral": {entry}'
+    start, end = members["behavioral"]
+    items = list(_items(text, start))
+    close = len(text[: end - 1].rstrip(_BLANK))
+    if not items:
+        indent = _indent(text, start)
+        return start + 1, f"{line}{indent}  {json.dumps(dict(rule), ensure_ascii=False)}"
+    first, last = items[0], items[-1]
+    apart = line in text[start : last[0]]
+    if not apart:
+        return close, f", {json.dumps(dict(rule), ensure_ascii=False)}"
+    indent = _indent(text, last[0])
+    spread = line in text[first[0] : first[1]]
+    entry = json.dumps(dict(rule), ensure_ascii=False, indent=2 if spread else None)
+    return close, f",{line}{indent}" + entry.replace("\n", f"{line}{indent}")
+
+
+def _indent(text: str, at: int) -> str:
+    """The blanks with which the line of a place begins."""
+    begun = text[text.rfind("\n", 0, at) + 1 : at]
+    return begun[: len(begun) - len(begun.lstrip(" \t"))]
+
+
+def _members(text: str) -> Iterator[tuple[str, int, int]]:
+    """Each name in a JSON object, and where its value begins and ends."""
+    at = _skip(text, 0) + 1
+    while text[at := _skip(text, at)] != "}":
+        key, at = _DECODER.raw_decode(text, at)
+        start = _skip(text, _skip(text, at) + 1)
+        _, at = _DECODER.raw_decode(text, start)
+        yield str(key), start, at
+        at = _skip(text, at)
+        at += text[at] == ","
+
+
+def _items(text: str, start: int) -> Iterator[tuple[int, int]]:
+    """Where each item of the JSON array that begins at `start` begins and ends."""
+    at = start + 1
+    while text[at := _skip(text, at)] != "]":
+        begin = at
+        _, at = _DECODER.raw_decode(text, at)
+        yield begin, at
+        at = _skip(text, at)
+        at += text[at] == ","
+
+
+def _skip(text: str, at: int) -> int:
+    while text[at] in _BLANK:
+        at += 1
+    return at
+
+
+# ── files ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def read(path: Path) -> str:
+    """A file's text, to the letter; "" when there is none. Raises CannotAmend."""
+    try:
+        raw = path.read_bytes() if not path.is_symlink() else b"\xff"
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise CannotAmend(f"{path.name} cannot be read: {error.strerror}.") from error
+    try:
+        if len(raw) <= _LARGEST:
+            return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        pass
+    raise CannotAmend(f"{path.name} is no plain text file, or too large: it is left as it is.")
+
+
+def put(path: Path, before: str, after: str) -> None:
+    """Put a text in the place of the file that says `before`, all of it or nothing. Raises CannotAmend."""
+    temporary = path.with_name(f".kenobot-{secrets.token_hex(8)}.tmp")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(after.encode("utf-8"))
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            temporary.chmod(path.stat().st_mode & 0o777)
+        if read(path) != before:
+            raise CannotAmend(f"{path.name} was changed just now: nothing is done, try again.")
+        temporary.replace(path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise CannotAmend(f"{path.name} cannot be written: {error.strerror}.") from error
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)

@@ -1,0 +1,242 @@
+"""Vectors side by side, in memory: found by nearness among those of some scopes, and of no others.
+
+Each is kept as whole numbers of 8 bits and a scale. Where there are many, a first look goes by their signs alone: for
+each, how many differ from the signs of what is looked for, all taken about the mean, since the vectors of a model lie
+in a narrow cone and would else have nearly the same signs. The best few thousand by that are compared exactly. All of
+it can be made again from the database at any time. For several threads.
+"""
+
+import os
+import threading
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import TypeVar
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read once, when numpy is loaded: its threads would spin
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+Numbers = NDArray[np.int64]
+
+_LEAST_ROOM = 256  # rows
+_BLOCK = 8192  # rows that are turned into floats at a time
+_WORD = 64  # signs in one number
+_NOWHERE = np.int32(-1)
+_HIGHEST = 20_000_000  # 80 MB to say where each number is
+
+ScalarT = TypeVar("ScalarT", bound=np.generic)
+
+
+def place(*parts: str) -> int:
+    """A number for a scope, or for a scope and subject: so that no name has to be kept."""
+    digest = blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+class Matrix:
+    """Vectors of one model, by number; each belongs to a scope and may have a topic.
+
+    exact, shortlist: as in the policy. What has a number above 20 million is left out.
+    """
+
+    def __init__(self, dimensions: int, exact: int, shortlist: int) -> None:
+        self._dimensions = dimensions
+        self._exact = exact
+        self._shortlist = shortlist
+        self._lock = threading.Lock()
+        self._clear()
+
+    def _clear(self) -> None:
+        self._count = 0
+        self._codes: NDArray[np.int8] = np.empty((0, self._dimensions), np.int8)
+        self._scales: Floats = np.empty(0, np.float32)
+        self._ids: Numbers = np.empty(0, np.int64)
+        self._scopes: Numbers = np.empty(0, np.int64)
+        self._topics: Numbers = np.empty(0, np.int64)
+        self._rows: NDArray[np.int32] = np.empty(0, np.int32)  # by number: its row, or -1
+        # One line for each 64 dimensions, and a column for each row.
+        self._signs: NDArray[np.uint64] = np.empty((0, 0), np.uint64)
+        self._mean: Floats | None = None
+        self._signed = 0  # rows that the mean was taken from
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def dimensions(self) -> int:
+        """How many numbers a vector has."""
+        return self._dimensions
+
+    def clear(self) -> None:
+        """Take everything out."""
+        with self._lock:
+            self._clear()
+
+    def numbers(self) -> Numbers:
+        """What is in it, in no order."""
+        with self._lock:
+            return self._ids[: self._count].copy()
+
+    def holds(self, number: int) -> bool:
+        with self._lock:
+            return self._row(number) >= 0
+
+    # ── in and out ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def put(
+        self, numbers: Sequence[int], vectors: Floats, scopes: Sequence[int], topics: Sequence[int] | None = None
+    ) -> None:
+        """Put vectors in, each number once, in the place of what was there. vectors: of length 1, a row each."""
+        ids = np.asarray(numbers, np.int64)
+        fit = (ids >= 0) & (ids < _HIGHEST)
+        if not fit.all():
+            topics = None if topics is None else np.asarray(topics)[fit].tolist()
+            ids, vectors, scopes = ids[fit], vectors[fit], np.asarray(scopes)[fit].tolist()
+        if not len(ids):
+            return
+        scales = np.abs(vectors).max(axis=1).astype(np.float32) / 127
+        scales[scales == 0] = 1
+        codes = np.rint(vectors / scales[:, None]).astype(np.int8)
+        with self._lock:
+            self._know(int(ids.max()))
+            rows = self._rows[ids]
+            fresh = rows < 0
+            self._make_room(self._count + int(fresh.sum()))
+            rows[fresh] = np.arange(self._count, self._count + int(fresh.sum()), dtype=np.int32)
+            self._count += int(fresh.sum())
+            self._rows[ids] = rows
+            self._codes[rows], self._scales[rows], self._ids[rows] = codes, scales, ids
+            self._scopes[rows] = scopes
+            self._topics[rows] = 0 if topics is None else topics
+            self._sign(rows)
+
+    def drop(self, numbers: Sequence[int]) -> None:
+        """Take vectors out; those that are not in it do not matter."""
+        with self._lock:
+            for number in numbers:
+                row = self._row(number)
+                if row < 0:
+                    continue
+                last = self._count - 1
+                self._rows[number] = _NOWHERE
+                if row != last:  # the last one takes its place
+                    for column in (self._codes, self._scales, self._ids, self._scopes, self._topics):
+                        column[row] = column[last]
+                    if self._mean is not None:
+                        self._signs[:, row] = self._signs[:, last]
+                    self._rows[self._ids[row]] = row
+                self._codes[last] = 0
+                self._count = last
+
+    # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def nearest(
+        self, vector: Floats, limit: int, scopes: Sequence[int] | None, topic: int | None = None
+    ) -> list[tuple[int, float]]:
+        """The numbers nearest to `vector` among those of `scopes` (None: of all) and `topic`, each with its cosine."""
+        with self._lock:
+            among = self._among(scopes, topic)
+            if among is not None and not len(among):
+                return []
+            rows = self._candidates(vector, among)
+            cosines = self._cosines(rows, vector)
+            best = np.argsort(-cosines, kind="stable")[:limit]
+            found = zip(self._ids[rows[best]].tolist(), cosines[best].tolist(), strict=True)
+            return list(found)
+
+    def cosines(self, vector: Floats, numbers: Sequence[int]) -> dict[int, float]:
+        """How near each of these is; those without a vector are left out."""
+        with self._lock:
+            known = [(number, row) for number in numbers if (row := self._row(number)) >= 0]
+            rows = np.fromiter((row for _, row in known), np.int64, len(known))
+            return dict(zip((number for number, _ in known), self._cosines(rows, vector).tolist(), strict=True))
+
+    def _among(self, scopes: Sequence[int] | None, topic: int | None) -> Numbers | None:
+        """The rows to look at; None for all of them."""
+        held: NDArray[np.bool_] | None = None
+        if scopes is not None:
+            column = self._scopes[: self._count]
+            held = np.zeros(self._count, np.bool_)
+            for scope in scopes:
+                held |= column == scope
+        if topic is not None:
+            same = self._topics[: self._count] == topic
+            held = same if held is None else held & same
+        if held is None:
+            return None if self._count else np.empty(0, np.int64)
+        return None if held.all() and self._count else np.flatnonzero(held)
+
+    def _candidates(self, vector: Floats, among: Numbers | None) -> Numbers:
+        """The rows that are worth comparing exactly."""
+        count = self._count if among is None else len(among)
+        if count <= self._exact or self._mean is None:
+            return np.arange(self._count) if among is None else among
+        sought = self._signs_of((vector - self._mean)[None])[:, 0]
+        differing = np.zeros(count, np.uint16)
+        for line, signs in zip(self._signs, sought, strict=True):
+            held = line[: self._count] if among is None else line[among]
+            differing += np.bitwise_count(held ^ signs)
+        reach = np.cumsum(np.bincount(differing))
+        most = int(np.searchsorted(reach, self._shortlist))
+        near = np.flatnonzero(differing <= most)
+        return near if among is None else among[near]
+
+    def _cosines(self, rows: Numbers, vector: Floats) -> Floats:
+        found = np.empty(len(rows), np.float32)
+        for at in range(0, len(rows), _BLOCK):
+            block = rows[at : at + _BLOCK]
+            found[at : at + len(block)] = self._codes[block].astype(np.float32) @ vector
+        return found * self._scales[rows]
+
+    # ── room ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _row(self, number: int) -> int:
+        return int(self._rows[number]) if 0 <= number < len(self._rows) else -1
+
+    def _know(self, highest: int) -> None:
+        """Have a place for the row of every number up to `highest`."""
+        if highest >= len(self._rows):
+            more = np.full(max(_LEAST_ROOM, highest + 1 + highest // 4) - len(self._rows), _NOWHERE, np.int32)
+            self._rows = np.concatenate([self._rows, more])
+
+    def _make_room(self, count: int) -> None:
+        held = len(self._ids)
+        if count <= held:
+            return
+        room = max(_LEAST_ROOM, count + count // 4)
+        self._codes = _grown(self._codes, room)
+        self._scales, self._ids = _grown(self._scales, room), _grown(self._ids, room)
+        self._scopes, self._topics = _grown(self._scopes, room), _grown(self._topics, room)
+        if self._mean is not None:
+            self._signs = np.ascontiguousarray(_grown(self._signs.T, room).T)
+
+    def _sign(self, rows: NDArray[np.int32]) -> None:
+        """Note the signs of rows, once there are many; about another mean when there are twice as many as when it was
+        taken.
+        """
+        if self._count <= self._exact:
+            return
+        if self._mean is None or self._count > 2 * self._signed:
+            step = max(1, self._count // self._exact)
+            sample = np.arange(0, self._count, step)
+            self._mean = (self._codes[sample] * self._scales[sample, None]).mean(axis=0, dtype=np.float32)
+            self._signed = self._count
+            lines = -(-self._dimensions // _WORD)
+            self._signs = np.zeros((lines, len(self._ids)), np.uint64)
+            rows = np.arange(self._count, dtype=np.int32)
+        for at in range(0, len(rows), _BLOCK):
+            block = rows[at : at + _BLOCK]
+            self._signs[:, block] = self._signs_of(self._codes[block] * self._scales[block, None] - self._mean)
+
+    def _signs_of(self, vectors: Floats) -> NDArray[np.uint64]:
+        bits = np.zeros((len(vectors), -(-self._dimensions // _WORD) * _WORD), np.bool_)
+        bits[:, : self._dimensions] = vectors > 0
+        return np.packbits(bits, axis=1).view(np.uint64).T
+
+
+def _grown(column: NDArray[ScalarT], room: int) -> NDArray[ScalarT]:
+    more = np.zeros((room, *column.shape[1:]), column.dtype)
+    more[: len(column)] = column
+    return more

@@ -1,0 +1,224 @@
+"""What is found by its meaning: vectors of records and of turns, and those of texts that were just asked for.
+
+It never waits for a model. Whoever has time asks one before (`kenobot.embedding` does), and what came of it is at hand
+here by the text itself; where nothing is, memory goes by words. The vectors of a model that was there before serve
+until its successor has placed everything anew. For several threads.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kenobot.cognitive import store
+from kenobot.cognitive.meaning.matrix import Floats, Matrix, place
+from kenobot.cognitive.meaning.scale import Scale
+from kenobot.cognitive.meaning.texts import Spot, digest, passage_of, query_of
+from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.db import Connection
+from kenobot.ports import EmbedKind
+
+_CLOSE = 0.05
+
+
+@dataclass(slots=True)
+class _Model:
+    """The vectors of one model. scale: what its cosines mean, once that is known."""
+
+    scale: Scale | None = None
+    records: Matrix | None = None
+    turns: Matrix | None = None
+
+
+@dataclass(slots=True)
+class _Kept:
+    """Vectors of texts, the newest last; `most` of them."""
+
+    most: int
+    rows: "OrderedDict[tuple[str, bytes], Floats]" = field(default_factory=OrderedDict)
+
+
+class Meaning:
+    """Vectors in memory. models: their ids, the one in use first, then those that it takes the place of."""
+
+    def __init__(self, models: Sequence[str], policy: Policy = DEFAULT) -> None:
+        self._policy = policy
+        self._models = {model: _Model() for model in models}
+        self._kept: dict[EmbedKind, _Kept] = {
+            "query": _Kept(policy.meaning.kept),
+            "passage": _Kept(policy.meaning.kept),
+        }
+        self._lock = threading.Lock()
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The model in use, then those whose vectors still serve."""
+        return tuple(model for at, model in enumerate(self._models) if not at or self.size(model))
+
+    def settle_scale(self, model: str, scale: Scale) -> None:
+        """Say what a model's cosines mean; until then nothing is found by it."""
+        self._models[model].scale = scale
+
+    def has_scale(self, model: str) -> bool:
+        return self._models[model].scale is not None
+
+    # ── at hand ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def keep(self, model: str, kind: EmbedKind, texts: Sequence[str], rows: Sequence[Sequence[float] | Floats]) -> None:
+        """Have the vectors of these texts at hand for a while."""
+        kept = self._kept[kind]
+        with self._lock:
+            for text, row in zip(texts, rows, strict=True):
+                kept.rows[model, digest(text)] = np.asarray(row, dtype=np.float32)
+                kept.rows.move_to_end((model, digest(text)))
+            while len(kept.rows) > kept.most:
+                kept.rows.popitem(last=False)
+
+    def at_hand(self, model: str, kind: EmbedKind, text: str) -> Floats | None:
+        """The vector of a text, if it was asked for lately."""
+        kept = self._kept[kind]
+        with self._lock:
+            row = kept.rows.get((model, digest(text)))
+            if row is not None:
+                kept.rows.move_to_end((model, digest(text)))
+            return row
+
+    def forget_texts(self) -> None:
+        """Have none at hand any more: something was erased for good."""
+        with self._lock:
+            for kept in self._kept.values():
+                kept.rows.clear()
+
+    # ── in and out ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def put_records(self, model: str, spots: Sequence[Spot], rows: Floats) -> None:
+        """Records can be found by these vectors from now on, and by no other model's."""
+        held = self._models[model]
+        if held.records is None:
+            held.records = self._matrix(rows.shape[1])
+        topics = [place(spot.scope, spot.subject) for spot in spots]
+        held.records.put([spot.number for spot in spots], rows, [place(spot.scope) for spot in spots], topics)
+        for other in self._models.keys() - {model}:
+            self.drop_records([spot.number for spot in spots], other)
+
+    def put_turns(self, model: str, spots: Sequence[Spot], rows: Floats) -> None:
+        """The same of messages."""
+        held = self._models[model]
+        if held.turns is None:
+            held.turns = self._matrix(rows.shape[1])
+        held.turns.put([spot.number for spot in spots], rows, [place(spot.scope) for spot in spots])
+        for other in self._models.keys() - {model}:
+            self.drop_turns([spot.number for spot in spots], other)
+
+    def drop_records(self, numbers: Sequence[int], model: str) -> None:
+        """Records cannot be found by this model's vectors any more."""
+        matrix = self._models[model].records
+        if matrix is not None:
+            matrix.drop(numbers)
+
+    def drop_turns(self, numbers: Sequence[int], model: str) -> None:
+        """The same of messages."""
+        matrix = self._models[model].turns
+        if matrix is not None:
+            matrix.drop(numbers)
+
+    def fits(self, model: str, dimensions: int) -> bool:
+        """Whether a vector of so many numbers can stand beside what there is of this model."""
+        held = (self._models[model].records, self._models[model].turns)
+        return all(matrix is None or matrix.dimensions == dimensions for matrix in held)
+
+    def size(self, model: str) -> int:
+        """How many records and messages can be found by this model's vectors."""
+        held = (self._models[model].records, self._models[model].turns)
+        return sum(len(matrix) for matrix in held if matrix is not None)
+
+    def _matrix(self, dimensions: int) -> Matrix:
+        return Matrix(dimensions, self._policy.meaning.exact, self._policy.meaning.shortlist)
+
+    # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def records(self, text: str, scopes: Sequence[str] | None, also: Iterable[int] = ()) -> dict[int, float]:
+        """The records of `scopes` (None: of all) that are most about a message, each with its relevance, 0 to 1.
+
+        also: records whose relevance is wanted in any case, where they can be compared.
+        """
+        return self._search(text, scopes, also, "records", self._policy.meaning.records)
+
+    def turns(self, text: str, scopes: Sequence[str] | None, also: Iterable[int] = ()) -> dict[int, float]:
+        """The same of messages."""
+        return self._search(text, scopes, also, "turns", self._policy.meaning.turns)
+
+    def near(self, connection: Connection, scope: str, subject: str, text: str, limit: int) -> Mapping[int, float]:
+        """The records of this scope and subject nearest to a statement, by id, each with its nearness.
+
+        On the scale of admit's bands: see `Scale.nearness`. A `kenobot.cognitive.remember.bands.Nearness`.
+        """
+        found: dict[int, float] = {}
+        for row, held in self._passages(text):
+            if held.records is None or held.scale is None:
+                continue
+            near = held.records.nearest(row, self._policy.meaning.pool, [place(scope)], place(scope, subject))
+            found.update((number, held.scale.nearness(cosine, self._policy.admit)) for number, cosine in near)
+        known = store.by_ids(connection, list(found), (scope,))
+        best = [n for n in sorted(found, key=lambda each: -found[each]) if n in known and known[n].subject == subject]
+        return {number: found[number] for number in best[:limit]}
+
+    def alike(self, text: str, scopes: Sequence[str] | None, limit: int) -> list[int]:
+        """The records of `scopes` that a text is nearest to, best first; none when it is not at hand."""
+        found: list[tuple[float, int]] = []
+        for row, held in self._passages(text):
+            if held.records is None or held.scale is None:
+                continue
+            near = held.records.nearest(row, limit, _places(scopes))
+            found += [(held.scale.nearness(cosine, self._policy.admit), number) for number, cosine in near]
+        return [number for nearness, number in sorted(found, reverse=True)[:limit] if nearness > 0]
+
+    def _search(
+        self, text: str, scopes: Sequence[str] | None, also: Iterable[int], what: str, limit: int
+    ) -> dict[int, float]:
+        policy = self._policy.meaning
+        sought, wanted, places = query_of(text, policy), list(also), _places(scopes)
+        found: dict[int, float] = {}
+        for model, held in self._models.items():
+            matrix: Matrix | None = getattr(held, what)
+            row = self.at_hand(model, "query", sought)
+            if matrix is None or held.scale is None or row is None or len(row) != matrix.dimensions:
+                continue
+            cosines = matrix.cosines(row, wanted) | dict(matrix.nearest(row, limit, places))
+            found |= {number: held.scale.relevance(cosine, policy) for number, cosine in cosines.items()}
+        return found
+
+    def _passages(self, text: str) -> list[tuple[Floats, _Model]]:
+        """A text as a passage, by each model by which it is at hand."""
+        said = passage_of(text, self._policy.meaning)
+        rows = ((self.at_hand(model, "passage", said), held) for model, held in self._models.items())
+        return [(row, held) for row, held in rows if row is not None]
+
+
+def sound(vectors: Floats) -> list[bool]:
+    """Which of these are vectors of length 1, as a model gives them; what was imported may be anything."""
+    with np.errstate(all="ignore"):
+        lengths = np.linalg.norm(vectors, axis=1)
+    return [bool(abs(length - 1) < _CLOSE) for length in lengths]
+
+
+def stacked(rows: Sequence[Floats]) -> Floats:
+    """Rows as one array."""
+    return np.stack(rows)
+
+
+def rows_of(embeddings: Sequence[bytes], *, half: bool = False) -> Floats:
+    """Stored vectors as an array, a row each. half: they are of 16-bit floats. All must have the same size."""
+    kind = np.float16 if half else np.float32
+    return np.frombuffer(b"".join(embeddings), dtype=kind).reshape(len(embeddings), -1).astype(np.float32)
+
+
+def stored(row: Floats, *, half: bool = False) -> bytes:
+    """A vector as it is kept on disk."""
+    return row.astype(np.float16 if half else np.float32).tobytes()
+
+
+def _places(scopes: Sequence[str] | None) -> list[int] | None:
+    return None if scopes is None else [place(scope) for scope in scopes]

@@ -1,0 +1,111 @@
+"""What a cosine of some model means: each model has a scale of its own, told by a few texts that we know.
+
+One model puts what has nothing to do with each other at 0.1, the next at 0.8; one number for all of them would find
+everything, or nothing. So each is asked once for the same questions and answers, and for pairs of statements that look
+alike and say different things.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kenobot.cognitive.policies.admit import AdmitPolicy
+from kenobot.cognitive.policies.meaning import MeaningPolicy
+from kenobot.cognitive.value import clamp
+
+_ANSWERED = (
+    ("¿Qué no puede comer mi hermana?", "Lucía es alérgica a los frutos secos"),
+    ("¿Dónde están las facturas del año pasado?", "Guardo los recibos en la carpeta azul del despacho"),
+    ("¿A qué me dedico?", "Trabajo de enfermero en un hospital"),
+    ("¿Cuándo sale el avión?", "El vuelo a Berlín es a las siete de la mañana"),
+    ("¿Qué le pasó al gato?", "The cat had surgery on its paw in May"),
+    ("Which database did we choose?", "We decided to use PostgreSQL for the billing service"),
+    ("When do I have to pay the landlord?", "The rent is due on the fifth of each month"),
+    ("Which drug must I avoid?", "Soy alérgico a la penicilina"),
+    ("Who fixed the heating?", "The plumber who repaired the boiler is called Ramón"),
+    ("What am I learning to play?", "I have been taking guitar lessons since January"),
+    ("Where does Tom live?", "Tom moved from Leeds to Dublin last spring"),
+    ("What should the report look like?", "Prefers short bullet points over long paragraphs"),
+)
+"""Questions, each with its answer, in Spanish and English and across the two."""
+
+_ALIKE = (
+    ("My sister lives in Paris", "My brother lives in Paris"),
+    ("I'm allergic to nuts", "I'm allergic to cats"),
+    ("Prefers tea in the morning", "Prefers coffee in the morning"),
+    ("El despacho está en la segunda planta", "El despacho está en la tercera planta"),
+    ("La reunión es el viernes a las diez", "La reunión es el lunes a las diez"),
+    ("A Marta le gusta el color verde", "A Marta le gusta el color azul"),
+)
+"""Statements that differ in the one word that counts."""
+
+_SAFELY = 0.1  # so much of the way from the nearest look-alike to the same words
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Cosines of a model. unrelated, answer: of a question with other answers, and with its own, on the mean.
+
+    apart: of statements about different things, on the mean. alike: what no statements reach that look alike and say
+    different things.
+    """
+
+    unrelated: float
+    answer: float
+    apart: float
+    alike: float
+
+    def relevance(self, cosine: float, policy: MeaningPolicy) -> float:
+        """How much a passage is about a query, from 0 to 1."""
+        reach = max(1e-6, self.answer - self.unrelated)
+        usual = (cosine - self.unrelated) / reach
+        return clamp((usual - policy.begins) / (policy.full - policy.begins))
+
+    def nearness(self, cosine: float, policy: AdmitPolicy) -> float:
+        """How near two statements are, on the scale of admit's bands: no look-alikes come above `repeat`."""
+        if cosine >= self.alike:
+            return clamp(policy.repeat + (1 - policy.repeat) * (cosine - self.alike) / max(1e-6, 1 - self.alike))
+        return clamp(policy.repeat * (cosine - self.apart) / max(1e-6, self.alike - self.apart))
+
+    def told(self) -> str:
+        """It as text, for `read`."""
+        return json.dumps([self.unrelated, self.answer, self.apart, self.alike])
+
+
+def read(told: str) -> Scale | None:
+    """A scale from its text; None when that is none."""
+    try:
+        found = json.loads(told)
+    except ValueError:
+        return None
+    fit = isinstance(found, list) and len(found) == 4 and all(isinstance(each, float) for each in found)
+    return Scale(*found) if fit else None
+
+
+def questions() -> tuple[str, ...]:
+    """What a model is asked for as queries."""
+    return tuple(question for question, _ in _ANSWERED)
+
+
+def statements() -> tuple[str, ...]:
+    """What it is asked for as passages."""
+    return tuple(answer for _, answer in _ANSWERED) + tuple(text for pair in _ALIKE for text in pair)
+
+
+def scale_of(asked: Sequence[Sequence[float]], stated: Sequence[Sequence[float]]) -> Scale:
+    """The scale that the rows of `questions` and of `statements` tell."""
+    answers, pairs = stated[: len(_ANSWERED)], stated[len(_ANSWERED) :]
+    own = [_cosine(row, answers[at]) for at, row in enumerate(asked)]
+    other = [_cosine(row, answer) for at, row in enumerate(asked) for to, answer in enumerate(answers) if to != at]
+    apart = [_cosine(answers[at], answers[to]) for at in range(len(answers)) for to in range(at)]
+    alike = [_cosine(pairs[at], pairs[at + 1]) for at in range(0, len(pairs), 2)]
+    highest = max(alike)
+    return Scale(_mean(other), _mean(own), _mean(apart), highest + _SAFELY * (1 - highest))
+
+
+def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
+    return sum(a * b for a, b in zip(one, other, strict=True))
+
+
+def _mean(numbers: Sequence[float]) -> float:
+    return sum(numbers) / len(numbers)

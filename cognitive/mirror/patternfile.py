@@ -1,0 +1,126 @@
+"""`procedural/patterns.json`: how patterns are written there, and what a person's edit of it says. Pure.
+
+One list for the whole home, each pattern an object {id, trigger, response, confidence, learnedFrom, usageCount}; one
+that is not the owner's own says whose it is by its `scope`.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from kenobot import secrets
+from kenobot.cognitive.procedural.pattern import Pattern, plain
+from kenobot.ports import OWNER_SCOPE, is_session_id
+
+PATH = "procedural/patterns.json"
+_ID = re.compile(r"pattern-([0-9]{1,18})")
+_SCOPE = re.compile(r"(?:chat|user):(.+)")
+_LONGEST = 16_000  # characters of a trigger or a response
+_BY_HAND = 0.95
+
+
+class Unusable(Exception):
+    """The file cannot be taken in; the text says why, as the end of a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A pattern as the file has it. number: the record that its id names; None for one that has none yet."""
+
+    number: int | None
+    trigger: str
+    response: str
+    confidence: float
+    learned: str
+    uses: int
+    scope: str
+
+    @property
+    def held(self) -> tuple[str, str, float, str, int]:
+        """What a person may change of it."""
+        return self.trigger, self.response, self.confidence, self.learned, self.uses
+
+
+def entry_of(pattern: Pattern) -> Entry:
+    """A pattern as the file shows it."""
+    record = pattern.record
+    confidence = round(record.confidence, 4)
+    return Entry(record.id, pattern.trigger, pattern.response, confidence, pattern.learned, record.uses, record.scope)
+
+
+def render(entries: Iterable[Entry]) -> str:
+    """The file that shows these patterns; "" for none, which is no file."""
+    shown = [_shown(entry) for entry in entries]
+    return f"{json.dumps(shown, ensure_ascii=False, indent=2)}\n" if shown else ""
+
+
+def _shown(entry: Entry) -> dict[str, str | float | int]:
+    told: dict[str, str | float | int] = {
+        "id": f"pattern-{entry.number}",
+        "trigger": entry.trigger,
+        "response": entry.response,
+        "confidence": entry.confidence,
+        "learnedFrom": entry.learned,
+        "usageCount": entry.uses,
+    }
+    return told if entry.scope == OWNER_SCOPE else {**told, "scope": entry.scope}
+
+
+def parse(text: str) -> list[Entry]:
+    """The patterns in a file, in its order. Raises Unusable when any of it cannot be understood: then none counts."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Unusable(f"it is not whole JSON ({_short(error)})") from None
+    if not isinstance(found, list):
+        raise Unusable("it must be a list of patterns")
+    entries = [_entry(item, place) for place, item in enumerate(found, 1)]
+    numbers = [entry.number for entry in entries if entry.number is not None]
+    if len(set(numbers)) < len(numbers):
+        raise Unusable("two of its patterns have the same id")
+    return entries
+
+
+def validated(item: Mapping[str, object]) -> tuple[str, str, float, int]:
+    """Trigger, response, confidence and usage count of one pattern. Raises Unusable for what cannot be one."""
+    trigger, response = item.get("trigger"), item.get("response")
+    if not (isinstance(trigger, str) and isinstance(response, str) and plain(trigger) and plain(response)):
+        raise Unusable("must have a trigger and a response")
+    if max(len(trigger), len(response)) > _LONGEST:
+        raise Unusable(f"must not be longer than {_LONGEST} characters")
+    confidence = item.get("confidence", _BY_HAND)
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
+        raise Unusable("must have a confidence between 0 and 1")
+    uses = item.get("usageCount", 0)
+    if isinstance(uses, bool) or not isinstance(uses, int) or not 0 <= uses < 10**9:
+        raise Unusable("must have a usageCount that is a whole number")
+    kind = secrets.find(trigger) or secrets.find(response)
+    if kind is not None:
+        raise Unusable(f"holds what looks like {kind}")
+    return plain(trigger), plain(response), float(confidence), uses
+
+
+def _entry(item: object, place: int) -> Entry:
+    if not isinstance(item, dict):
+        raise Unusable(f"pattern {place} must be an object")
+    try:
+        trigger, response, confidence, uses = validated(item)
+    except Unusable as error:
+        raise Unusable(f"pattern {place} {error}") from None
+    learned, scope = item.get("learnedFrom", "edit"), item.get("scope", OWNER_SCOPE)
+    if not isinstance(learned, str) or not _is_scope(scope):
+        raise Unusable(f"pattern {place} must say whose it is as the others do")
+    known = _ID.fullmatch(str(item.get("id", "")))
+    return Entry(
+        int(known[1]) if known else None, trigger, response, confidence, plain(learned)[:100], uses, str(scope)
+    )
+
+
+def _is_scope(scope: object) -> bool:
+    found = _SCOPE.fullmatch(scope) if isinstance(scope, str) else None
+    return scope == OWNER_SCOPE or (found is not None and is_session_id(found[1]))
+
+
+def _short(error: Exception) -> str:
+    return str(error).partition(":")[0] + (f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else "")

@@ -1,0 +1,305 @@
+"""Keeps `procedural/patterns.json` and the database in step.
+
+What the file was last written as is noted, as digests, before it is written and again when it is: after a crash it is
+known as ours whichever of the two it holds. Any other file was edited by a person: then what differs of a pattern from
+what was noted is their word, one that is missing is forgotten, a new one is learned. A file that cannot be understood
+is reported and left alone, whatever happens to memory meanwhile; one that is not there is written again.
+"""
+
+import asyncio
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from kenobot.clock import Clock
+from kenobot.cognitive import store
+from kenobot.cognitive.calendar import local_day
+from kenobot.cognitive.change import Value, change
+from kenobot.cognitive.mirror import files, patternfile
+from kenobot.cognitive.mirror.files import Stamp
+from kenobot.cognitive.mirror.patternfile import PATH, Entry, Unusable
+from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.procedural import practice_store
+from kenobot.cognitive.procedural.pattern import candidate_of, pattern_of, patterns_of, text_of
+from kenobot.cognitive.reach import WHOLE_HOME
+from kenobot.cognitive.remember.admit import Occasion, admit, forget, supersede
+from kenobot.cognitive.store import Json, Record
+from kenobot.db import Connection, Database
+from kenobot.ports import Candidate
+
+log = logging.getLogger(__name__)
+
+NOTED = "mirror:patterns"  # state key
+_MOST = 5_000  # patterns of the whole home that the file shows, the newest
+_TRIES = 5
+
+Held = tuple[str, float, str, int]
+"""What a file said of a pattern: the digest of its words, its confidence, the digest of its origin, its uses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A file as it was written, or read: the digest of its text, and what it said of each record's pattern."""
+
+    text: str = ""
+    entries: Mapping[int, Held] = field(default_factory=dict)
+
+
+class PatternFile:
+    """The file below `root`. Call `take_in` before a turn and `flush` after memory has changed; both are cheap."""
+
+    def __init__(self, root: Path, database: Database, clock: Clock, zone: ZoneInfo, policy: Policy = DEFAULT) -> None:
+        self._root = root.resolve()
+        self._database = database
+        self._clock = clock
+        self._zone = zone
+        self._policy = policy
+        self._lock = asyncio.Lock()
+        self._seen: Stamp | None = None
+        self._held = _digest("")  # what the file held when it was seen
+        self._left = False  # alone, until it changes
+        self._problem = ""
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Why the file is left alone, or could not be written: one plain sentence, or none."""
+        return (self._problem,) if self._problem else ()
+
+    def glance(self) -> Callable[[], bool]:
+        """Something cheap to call in another thread: whether `take_in` would find a change."""
+        return partial(files.differ, f"{self._root}/", {PATH: self._seen})
+
+    async def take_in(self) -> int:
+        """Take in what a person did to the file since the last look; how many patterns that touched.
+
+        Raises StoreError.
+        """
+        async with self._lock:
+            return await self._sync() if await asyncio.to_thread(self.glance()) else 0
+
+    async def flush(self) -> int:
+        """Write the file if a pattern has changed; as `take_in` if a person was faster. Raises StoreError."""
+        async with self._lock:
+            if not await asyncio.to_thread(self.glance()):
+                if self._left:
+                    return 0
+                wanted = patternfile.render(await self._database.read(_entries))
+                if _digest(wanted) == self._held:
+                    return 0
+            return await self._sync()
+
+    async def _sync(self) -> int:
+        """Bring file and memory to agree; how many patterns a person's edit touched. The lock is held."""
+        touched = 0
+        for _ in range(_TRIES):
+            found = await files.read(self._root, PATH)
+            self._left = False
+            if found.problem:
+                self._leave_alone(found, found.problem)
+                return touched
+            shown, versions = await self._database.read(_look)
+            if found.text not in (None, patternfile.render(shown)) and _digest(found.text or "") not in {
+                each.text for each in versions
+            }:
+                try:
+                    entries = patternfile.parse(found.text or "")
+                except Unusable as error:
+                    self._leave_alone(found, f"{PATH} is left alone: {error}.")
+                    return touched
+                absorb = partial(self._absorb, text=found.text or "", entries=entries)
+                touched += await self._database.write(absorb)
+                shown = await self._database.read(_entries)
+            try:
+                if await self._settle(found, shown):
+                    self._problem = ""
+                    return touched
+            except OSError as error:
+                self._report(f"{PATH} cannot be written ({error.strerror}): check the disk and who owns it.")
+                return touched
+        return touched
+
+    async def _settle(self, found: files.Found, shown: Sequence[Entry]) -> bool:
+        """Make the file show these patterns; False when somebody changed it meanwhile."""
+        stamp, wanted = found.stamp, patternfile.render(shown)
+        if (found.text or "") != wanted:
+            await self._database.write(partial(_note, text=wanted, entries=shown, beside=True))
+            if not wanted:
+                if not await files.remove(self._root, PATH, found.stamp):
+                    return False
+                stamp = None
+            else:
+                stamp = await files.replace(self._root, PATH, wanted, found.stamp)
+                if stamp is None:
+                    return False
+            await self._database.write(partial(_note, text=wanted, entries=shown, beside=False))
+        elif wanted:
+            await self._database.write(partial(_note, text=wanted, entries=shown, beside=False))
+        self._seen, self._held = stamp, _digest(wanted)
+        return True
+
+    def _absorb(self, connection: Connection, *, text: str, entries: list[Entry]) -> int:
+        now = self._clock.now()
+        occasion = Occasion(at=now, day=local_day(now, self._zone), actor="owner", policy=self._policy)
+        touched = _Edit(connection, occasion).apply(entries)
+        _note(connection, text=text, entries=entries, beside=False)
+        return touched
+
+    def _leave_alone(self, found: files.Found, problem: str) -> None:
+        """Do nothing more about the file until it changes."""
+        self._seen, self._left = found.stamp, True
+        self._report(problem)
+
+    def _report(self, problem: str) -> None:
+        if self._problem != problem:
+            log.warning("%s", problem)
+        self._problem = problem
+
+
+# ── a person's edit ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class _Edit:
+    """One person's edit of the file, inside a transaction."""
+
+    def __init__(self, connection: Connection, occasion: Occasion) -> None:
+        self._connection = connection
+        self._occasion = occasion
+        self._act = occasion.act(f"the owner edited {PATH}")
+        self._versions = _noted(connection)
+
+    def apply(self, entries: Sequence[Entry]) -> int:
+        """Let memory follow; how many patterns that touched."""
+        live = {record.id: record for record in _live(self._connection)}
+        touched = 0
+        for entry in entries:
+            record = live.get(entry.number or 0)
+            if record is not None:
+                touched += self._changed(record, entry)
+            elif not self._as_noted(entry):  # one that was written and is gone since must not come back
+                touched += self._added(entry)
+        standing = {entry.number for entry in entries}
+        for number, record in live.items():
+            if number not in standing and self._versions and all(number in each.entries for each in self._versions):
+                touched += int(forget(self._connection, number, (record.scope,), self._occasion))
+        return touched
+
+    def _noted_of(self, entry: Entry) -> list[Held]:
+        held = [each.entries.get(entry.number or 0) for each in self._versions]
+        return [each for each in held if each is not None]
+
+    def _as_noted(self, entry: Entry) -> bool:
+        return _held(entry) in self._noted_of(entry)
+
+    def _added(self, entry: Entry) -> int:
+        """Learn a pattern that a person wrote."""
+        decision = admit(self._connection, _candidate(entry, entry.scope), self._occasion)
+        if decision.record is None:
+            return 0
+        self._set(decision.record, entry, entry.scope, uses=entry.uses)
+        return 1
+
+    def _changed(self, record: Record, entry: Entry) -> int:
+        """Let what a person changed take the place of what was there; the rest is as memory has it now."""
+        words, confidence, learned, uses = _held(entry)
+        was = self._noted_of(entry)
+        now = pattern_of(record)
+        assert now is not None
+        number = record.id
+        if any(words == each[0] for each in was):
+            entry = replace(entry, trigger=now.trigger, response=now.response)
+        if any(confidence == each[1] for each in was):
+            entry = replace(entry, confidence=record.confidence)
+        if any(learned == each[2] for each in was):
+            entry = replace(entry, learned=now.learned)
+        if any(uses == each[3] for each in was):
+            entry = replace(entry, uses=record.uses)
+        if text_of(entry.trigger, entry.response) != record.text:
+            decision = supersede(self._connection, number, _candidate(entry, record.scope), self._occasion)
+            if decision.record is None:
+                return 0
+            number = decision.record
+        return max(int(number != record.id), self._set(number, entry, record.scope, uses=entry.uses))
+
+    def _set(self, number: int, entry: Entry, scope: str, *, uses: int) -> int:
+        """Let a pattern have the figures that a person gave it; what they keep does not end by itself."""
+        known = store.get(self._connection, number, (scope,))
+        if known is None:
+            return 0
+        attrs = {**json.loads(known.attrs), "learnedFrom": entry.learned}
+        values: dict[str, Value] = {
+            "confidence": entry.confidence,
+            "uses": uses,
+            "attrs": json.dumps(attrs, ensure_ascii=False),
+            "expires": None,
+        }
+        held = store.columns(self._connection, known, sorted(values))
+        if held == tuple(values[name] for name in sorted(values)):
+            return 0
+        values["updated"] = store.stamp(self._occasion.at)
+        change(self._connection, known, "edited", values, self._act, shown=False)
+        return 1
+
+
+def _candidate(entry: Entry, scope: str) -> Candidate:
+    return candidate_of(
+        scope,
+        entry.trigger,
+        entry.response,
+        source="edit",
+        trust="owner",
+        learned=entry.learned,
+        confidence=entry.confidence,
+    )
+
+
+# ── what is noted ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _live(connection: Connection) -> list[Record]:
+    """The records of the patterns that the file shows."""
+    return [pattern.record for pattern in patterns_of(practice_store.live(connection, WHOLE_HOME, _MOST))]
+
+
+def _entries(connection: Connection) -> list[Entry]:
+    return [patternfile.entry_of(pattern) for pattern in patterns_of(_live(connection))]
+
+
+def _look(connection: Connection) -> tuple[list[Entry], list[Version]]:
+    """The patterns that the file should show, and the file as it was written."""
+    return _entries(connection), _noted(connection)
+
+
+def _noted(connection: Connection) -> list[Version]:
+    found = json.loads(store.read_state(connection, NOTED) or "[]")
+    return [
+        Version(
+            each["text"], {int(number): (held[0], held[1], held[2], held[3]) for number, held in each["of"].items()}
+        )
+        for each in found
+    ]
+
+
+def _note(connection: Connection, *, text: str, entries: Sequence[Entry], beside: bool) -> None:
+    """Note that the file holds `text`; or, `beside` what was noted last, that it may be about to."""
+    version = Version(_digest(text), {entry.number: _held(entry) for entry in entries if entry.number is not None})
+    last = [each for each in _noted(connection)[-1:] if each.text != version.text] if beside else []
+    told: Json = [
+        {"text": each.text, "of": {str(number): [*held] for number, held in each.entries.items()}}
+        for each in (*last, version)
+    ]
+    wanted = json.dumps(told)
+    if store.read_state(connection, NOTED) != wanted:
+        store.write_state(connection, NOTED, wanted)
+
+
+def _held(entry: Entry) -> Held:
+    return _digest(text_of(entry.trigger, entry.response)), entry.confidence, _digest(entry.learned), entry.uses
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -1,0 +1,131 @@
+"""`memory/SESSION.md`: what is going on in each chat, for its owner to read, also while the bot is down.
+
+Working memory, what is open, the summary of what was said earlier, and when. It is written whenever one of these
+changes, from what the database holds, and never read: what a person changes in it is put into the archive, and the
+file written anew.
+"""
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Sequence
+from datetime import date, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from kenobot.clock import Clock
+from kenobot.cognitive import store
+from kenobot.cognitive.compact import sentences
+from kenobot.cognitive.compact.digest import KEY, show
+from kenobot.cognitive.mirror import files
+from kenobot.cognitive.mirror.places import ARCHIVE
+from kenobot.cognitive.reach import WHOLE_HOME
+from kenobot.cognitive.recall import load
+from kenobot.cognitive.sleep import compact_store
+from kenobot.cognitive.sleep.prune.commitments import resolved_on
+from kenobot.cognitive.store import Record
+from kenobot.db import Connection, Database
+from kenobot.ports import OWNER_SCOPE
+from kenobot.secrets import Redactor
+
+log = logging.getLogger(__name__)
+
+PATH = "SESSION.md"
+_HEAD = """# What is going on
+
+_Written by KenoBot for you to read, the chats where something changed last first. Changes made here are not read._
+"""
+_NOTHING = "\nNothing is under way.\n"
+_CHATS = 40  # records of chats that are shown
+_OPEN = 20  # open things of each chat
+_STATE = "session-note"
+_BLOT = Redactor()
+
+
+class SessionNote:
+    """Keeps the file below `root` in step. Call `flush` after commits."""
+
+    def __init__(self, root: Path, database: Database, clock: Clock, zone: ZoneInfo) -> None:
+        self._root = root.resolve()
+        self._database = database
+        self._clock = clock
+        self._zone = zone
+
+    async def flush(self) -> None:
+        """Write the file if it does not say what is going on now. Raises StoreError; the disk's own errors wait."""
+        today = self._clock.now().astimezone(self._zone).date()
+        text, before = await self._database.read(lambda connection: self._wanted(connection, today))
+        if not text and not before:
+            return
+        found = await files.read(self._root, PATH)
+        if found.problem or found.text == text:
+            return
+        written = _digest(text)
+        # Noted first: a crash before or after the writing leaves a file that is known as our own.
+        await self._database.write_soon(
+            lambda connection: store.write_state(connection, _STATE, f"{before.rpartition(' ')[2]} {written}".strip())
+        )
+        try:
+            if found.text is not None and _digest(found.text) not in before.split():
+                await asyncio.to_thread(_put_aside, self._root, self._clock.now())
+                found = files.Found()
+            # Somebody may change it meanwhile: then it is left to them until the next round.
+            await files.replace(self._root, PATH, text, found.stamp)
+        except OSError as error:
+            log.warning("%s could not be written: %s", PATH, error.strerror)
+
+    def _wanted(self, connection: Connection, today: date) -> tuple[str, str]:
+        """The file as it should be, "" when there is nothing to tell; and what tells the one that was written last."""
+        before = store.read_state(connection, _STATE) or ""
+        chats = compact_store.under_way(connection, WHOLE_HOME, _CHATS)
+        mine = _listed(_open(connection, OWNER_SCOPE, today, self._zone))
+        sections = [f"\n## Open\n\n{mine}\n"] if mine else []
+        sections += [_chat(connection, scope, records, today, self._zone) for scope, records in chats.items()]
+        if not sections:
+            return (_HEAD + _NOTHING if before else "", before)
+        return _BLOT("".join([_HEAD, *sections])), before
+
+
+def _chat(connection: Connection, scope: str, records: Sequence[Record], today: date, zone: ZoneInfo) -> str:
+    """What is going on in one chat."""
+    latest = max(record.updated for record in records)
+    parts = [f"\n## {scope.removeprefix('chat:')} — {_when(latest, zone)}\n"]
+    pad = next((record for record in records if record.key != KEY and record.text.strip()), None)
+    if pad is not None:
+        parts.append(f"\n### Working memory (updated {_when(pad.updated, zone)})\n\n{load.show(pad, indent='')}\n")
+    told = next((record for record in records if record.key == KEY), None)
+    digest = compact_store.read(connection, told) if told is not None else None
+    lines = [line.text for line in digest.lines if sentences.is_open(line.text)] if digest is not None else []
+    left = _listed([*_open(connection, scope, today, zone), *lines])
+    if left:
+        parts.append(f"\n### Open\n\n{left}\n")
+    if digest is not None and (shown := show(digest)):
+        upto = f" (up to {_when(digest.at, zone)})" if digest.at else ""
+        parts.append(f"\n### Earlier in this conversation{upto}\n\n{shown}\n")
+    return "".join(parts)
+
+
+def _open(connection: Connection, scope: str, today: date, zone: ZoneInfo) -> list[str]:
+    """What is remembered of a scope and still to be done or known."""
+    found = compact_store.undone(connection, scope, _OPEN)
+    kept = (record for record in found if record.form == "question" or resolved_on(record, today, zone) is None)
+    return [load.show(record) for record in kept]
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return "\n".join(f"- {text}" for text in dict.fromkeys(texts))
+
+
+def _when(moment: str, zone: ZoneInfo) -> str:
+    return f"{datetime.fromisoformat(moment).astimezone(zone):%Y-%m-%d %H:%M}"
+
+
+def _put_aside(root: Path, now: datetime) -> None:
+    """Keep what a person wrote into the file."""
+    archive = root / ARCHIVE
+    archive.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (root / PATH).rename(archive / f"SESSION-{now:%Y%m%dT%H%M%S%f}.md")
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

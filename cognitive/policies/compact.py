@@ -1,0 +1,37 @@
+"""When the beginning of a conversation is summed up, and how long the summary may be."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class CompactPolicy:
+    """Tokens are estimated ones.
+
+    batch_turns, batch_tokens: the most that one call sums up. turn_tokens, reply_tokens: of one message of a person,
+    and of the bot's answer to it. answer_tokens: longest answer of the model. read_ahead: batches that a model sums up
+    when more have piled up, the newest ones; those before are left to the rules. least_chars, least_share: a summary
+    with fewer characters, or with a smaller share of those it takes the place of, counts as failed. lines, line_chars:
+    the most lines of a summary, and characters of one. missing_share: the part of a summary's room that the list of
+    what is not in it may take; missing_items: the most that it may name. covered: the share of a sentence's words that
+    must stand in one place for it to count as kept there. looked_at: memories that each turn is compared with.
+    evidence: turns that are kept as what a summary was made of, the newest. first_pause, longest_pause: between tries
+    after a failure, in seconds.
+    """
+
+    batch_turns: int = 40
+    batch_tokens: int = 8000
+    turn_tokens: int = 1000
+    reply_tokens: int = 400
+    answer_tokens: int = 2000
+    read_ahead: int = 3
+    least_chars: int = 40
+    least_share: float = 0.3
+    lines: int = 60
+    line_chars: int = 300
+    missing_share: float = 0.2
+    missing_items: int = 24
+    covered: float = 0.6
+    looked_at: int = 12
+    evidence: int = 200
+    first_pause: float = 30.0
+    longest_pause: float = 900.0

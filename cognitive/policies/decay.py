@@ -1,0 +1,30 @@
+"""Numbers of how days become weeks, weeks lessons, and how lean MEMORY.md stays."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class DecayPolicy:
+    """week: characters of a week's summary; line: of one of its lines, shortest_line: when there are very many.
+
+    asked: facts of a week from which a model is asked to sum it up; shown: as many as it is shown; summary: characters
+    that it may take. lessons: what
+    one week may hand on to MEMORY.md. recurring: as often said as makes a thing lasting. topic: facts of one topic from
+    which they get a ref file of their own.
+
+    lean: characters of MEMORY.md above which stable facts leave it. group: facts about one thing that may leave
+    together; settled_days: as long as a fact has to have been there unchanged before it may.
+    """
+
+    week: int = 8_000
+    line: int = 160
+    shortest_line: int = 60
+    asked: int = 6
+    shown: int = 200
+    summary: int = 3_000
+    lessons: int = 12
+    recurring: int = 3
+    topic: int = 3
+    lean: int = 6_000
+    group: int = 3
+    settled_days: int = 14

@@ -1,0 +1,43 @@
+"""Thresholds of finding and comparing by meaning."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class MeaningPolicy:
+    """How vectors are kept and compared.
+
+    exact: so many vectors are compared one by one; of more, `shortlist` are chosen by their signs first. records, turns:
+    found for a message at most, each. most_turns: of the talk that are compared, the newest. begins, full: where
+    relevance begins and where it is full, between what has nothing to do with a question (0) and its usual answer (1).
+    pool: records of a scope and subject that admit looks at by meaning. passage, query: characters of a text that
+    count. kept: vectors of texts that are kept at hand, of each kind. Asking a model, in seconds: patience: for what a
+    message is looked for by; settling: of that for what was remembered last; preparing: for what a turn asks to
+    remember. page: rows read at a time; far: new rows from which on everything is looked through again. quick, slow:
+    a batch that takes less or more is made larger or smaller, up to `batch` texts. rest, longest_rest: after a failure.
+    failures, cooldown: after so many in a row no message waits for the model for so long.
+    """
+
+    exact: int = 4096
+    shortlist: int = 2048
+    records: int = 60
+    turns: int = 60
+    most_turns: int = 200_000
+    begins: float = 0.5
+    full: float = 2.0
+    pool: int = 48
+    passage: int = 1000
+    query: int = 300
+    kept: int = 512
+    patience: float = 1.0
+    settling: float = 0.25
+    preparing: float = 0.4
+    page: int = 2000
+    far: int = 1000
+    batch: int = 32
+    quick: float = 0.1
+    slow: float = 0.25
+    rest: float = 5.0
+    longest_rest: float = 600.0
+    failures: int = 3
+    cooldown: float = 60.0

@@ -1,0 +1,44 @@
+"""Numbers of what sleep lets go, of the lessons it draws, and of what it learns about its own noting."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class UpkeepPolicy:
+    """Numbers are the seeds' where a seed has one; times are days unless said otherwise.
+
+    doubted: effective confidence below which a belief is stale; below `ValuePolicy.faded` it leaves.
+    archive_*: a fact older, less important and no more used than this leaves. resolved: how long a commitment is kept
+    once it is resolved. said_so: newest messages and records that are looked at for a commitment's end.
+    core_tokens: size of a scope's MEMORY.md above which what is worth least leaves it.
+    errors: how far back errors are looked for before the last night; error_batch: of one question, each cut to
+    error_chars; error_words: what is shorter teaches nothing. lesson, grave_lesson: importance of a lesson, and of one
+    from what cannot be mended by trying again.
+    telemetry: days of decisions that guidelines are drawn from; enough, sure: decisions that make a guideline, and
+    make it sure; step: the most that it leans, hold: below which it does not; guideline_chars: their longest text.
+    identity_bytes: size of IDENTITY.md above which it is condensed. identity_grounded: share of a condensed text's
+    words that the old one must have; identity_least: share of the old one's length below which it has lost too much.
+    """
+
+    doubted: float = 0.10
+    archive_days: float = 90.0
+    archive_importance: float = 0.3
+    archive_uses: int = 2
+    resolved: float = 90.0
+    said_so: int = 2000
+    core_tokens: int = 2000
+    errors: float = 1.0
+    error_batch: int = 20
+    error_chars: int = 400
+    error_words: int = 3
+    lesson: float = 0.6
+    grave_lesson: float = 0.8
+    telemetry: float = 30.0
+    enough: int = 4
+    sure: int = 8
+    step: float = 0.15
+    hold: float = 0.02
+    guideline_chars: int = 900
+    identity_bytes: int = 8192
+    identity_grounded: float = 0.6
+    identity_least: float = 0.05

@@ -1,0 +1,39 @@
+"""Which patterns fit a message: how much of a trigger it names, times how surely the pattern works. Pure."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kenobot.cognitive.procedural.pattern import Pattern, is_trouble, keywords, stems_in
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A pattern that fits. coverage: share of the trigger's words that the message has. matched: those, by a stem."""
+
+    pattern: Pattern
+    coverage: float
+    matched: tuple[str, ...]
+
+    @property
+    def score(self) -> float:
+        """Coverage times confidence, 0 to 1: the seed's rule, three words of four at .6 are .45."""
+        return self.coverage * self.pattern.confidence
+
+
+def match(patterns: Iterable[Pattern], message: str) -> list[Match]:
+    """The patterns of whose trigger `message` has at least a word, best first; the older one of equals first.
+
+    A message that shares only the word for failing is about another failure.
+    """
+    said = stems_in(message)
+    found = [fit for pattern in patterns if (fit := _fit(pattern, said)) is not None]
+    return sorted(found, key=lambda fit: (-fit.score, fit.pattern.id))
+
+
+def _fit(pattern: Pattern, said: frozenset[str]) -> Match | None:
+    own = keywords(pattern.trigger)
+    shared = [word for word in own if not said.isdisjoint(word)]
+    if not shared or pattern.confidence <= 0:
+        return None
+    names = sorted(min(word & said) for word in shared if not is_trouble(word))
+    return Match(pattern, len(shared) / len(own), tuple(names))

@@ -1,0 +1,127 @@
+"""How what worked before did this time: the person's next words say that it worked, or that it did not.
+
+Only a short message that says so plainly counts, and only for a pattern whose response the reply has used. What was
+judged once is not judged again for the same reply.
+"""
+
+import re
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import Literal
+
+from kenobot.cognitive import store
+from kenobot.cognitive.change import Act, change
+from kenobot.cognitive.policies.practice import DEFAULT, PracticePolicy
+from kenobot.cognitive.procedural import practice_store
+from kenobot.cognitive.procedural.pattern import Pattern, pattern_of, share
+from kenobot.cognitive.reach import Reach
+from kenobot.cognitive.text.words import fold
+from kenobot.cognitive.value import clamp, moment
+from kenobot.db import Connection
+from kenobot.ports import Principal
+
+Outcome = Literal["worked", "failed"]
+
+_LONGEST = 240  # characters; a longer message is about something else
+_SENTENCE = re.compile(r"[.;!¡\n…—–]+")
+_BUT = re.compile(r"(?:but|pero|though|aunque|except|salvo|sin embargo|however)\b")
+_IT = r"(?:it|that|this|everything|all|now it|ahora|eso|esto|todo)"
+_FAILED = re.compile(
+    r"\b(?:"
+    r"(?:it |that |this )?(?:still )?(?:didn't|did not|doesn't|does not|won't|isn't|is not|hasn't|has not|not) "
+    r"(?:work(?:ed|ing|s)?|help(?:ed|ing|s)?|fix(?:ed)?|solved?|resolved?)"
+    r"|no luck|(?:it )?still (?:fails|failing|broken|the same(?: error| problem)?|get(?:ting)?|gives|throws|happens)"
+    r"|(?:it )?(?:fails|failed) (?:again|anyway|too)|same (?:error|problem|thing) (?:again|as before|still)"
+    r"|made (?:it )?worse|(?:that|it) (?:was|is) (?:useless|no use)"
+    r"|(?:ya )?(?:no|tampoco) (?:me |nos |se )?(?:ha )?(?:funcion(?:o|a|ado|aba)|sirv(?:io|e|ido)|ayud(?:o|a|ado)"
+    r"|arregl(?:o|a|ado)|solucion(?:o|a|ado)|resolv(?:io|e)|resuelto|va)"
+    r"|(?:me |nos )?sigue (?:fallando|igual|dando|sin (?:funcionar|ir|responder)|rot[oa]|el (?:mismo )?(?:error|fallo))"
+    r"|mismo (?:error|fallo|problema)|(?:ha )?(?:vuelto|volvio|vuelve) a (?:fallar|pasar)|no hubo suerte|sin suerte"
+    r"|(?:fue|es) peor|empeoro"
+    r")\b"
+)
+_WORKED = re.compile(
+    r"\b(?:"
+    rf"{_IT}(?:'s| is| has)? (?:finally |really |actually )?(?:work(?:s|ed|ing)|fixed it|fixed|did it|solved it|solved"
+    r"|helped|did the trick|resolved)"
+    r"|worked(?: (?:like a charm|perfectly|great|now|first time|at once))?|works(?: (?:now|great|again|perfectly))"
+    r"|problem (?:solved|fixed|gone)|(?:i|we) (?:fixed|solved|got) it (?:with that|working|like that|that way)"
+    r"|(?:it's |that's |is )?(?:all )?(?:fixed|solved|sorted)(?: now)?"
+    r"|(?:ya |ahora |asi |eso |si |me |nos )*(?:ha )?(?:funcion(?:o|a|ado)|sirv(?:io|e)|ayudo|va (?:bien|perfecto))"
+    r"|(?:ya |eso |asi )*(?:lo |se )(?:arregl(?:e|o|amos)|solucion(?:e|o|amos)|resolv(?:i|io|imos))"
+    r"|(?:ya |todo |problema )*(?:esta |quedo |queda )?(?:resuelto|solucionado|arreglado)"
+    r"|era eso|it was that|that was it"
+    r")\b"
+)
+_YES = re.compile(r"\A(?:si|yes|yep|ok|vale)\s*[,.!]\s*")
+_WISH = re.compile(
+    r"\b(?:if|si|when|cuando|hope|espero|ojala|should|deberia|will|would|might|puede que|quiza|maybe|let's see|a ver)\b"
+)
+
+
+def outcome(text: str) -> Outcome | None:
+    """What `text`, in Spanish or English, says of how the last advice did; None when it says nothing of it. Pure."""
+    folded = fold(text).replace("’", "'").strip()
+    if not folded or len(folded) > _LONGEST or folded[0] in '"«“>':
+        return None
+    found: set[Outcome] = set()
+    for sentence in _SENTENCE.split(_YES.sub("", folded, count=1)):
+        if "?" in sentence or _WISH.search(sentence):
+            continue
+        if _FAILED.search(sentence):
+            found.add("failed")
+        elif _WORKED.search(sentence):
+            found.add("failed" if _BUT.search(sentence) and "still" in sentence else "worked")
+    return found.pop() if len(found) == 1 else None
+
+
+def learn(
+    connection: Connection,
+    session: str,
+    text: str,
+    principal: Principal,
+    at: datetime,
+    judged: Collection[int] = (),
+    policy: PracticePolicy = DEFAULT,
+) -> list[int]:
+    """Count what `text` says of how the patterns of the session's last replies did, inside the turn's transaction.
+
+    To be called before the turn itself is written. judged: records that the same message was about already. Returns the
+    patterns whose confidence has moved. A guest speaks for what they could see, which is what was shown.
+    """
+    heard = outcome(text) if principal.trust in ("owner", "guest") else None
+    if heard is None:
+        return []
+    for trial in practice_store.trials(connection, session, policy.trials):
+        said = moment(trial.at)
+        if said is None or at - said > timedelta(hours=policy.trial_hours):
+            break
+        meant = [
+            pattern
+            for pattern in _shown(connection, trial.records, principal.reads)
+            if share(pattern.response, trial.reply) >= policy.echo
+        ]
+        if not meant:
+            continue
+        moved = [p for p in meant if p.id not in judged and not practice_store.judged(connection, p.id, trial.inbox)]
+        act = Act(at, principal.role, f"they said: {text.strip()[:80]}", session)
+        for pattern in moved:
+            _move(connection, pattern, heard, trial.inbox, act, policy)
+        return [pattern.id for pattern in moved]
+    return []
+
+
+def _shown(connection: Connection, records: Collection[int], reach: Reach) -> list[Pattern]:
+    found = store.by_ids(connection, list(records), reach)
+    live = [pattern_of(found[number]) for number in records if number in found and found[number].status == "active"]
+    return [pattern for pattern in live if pattern is not None]
+
+
+def _move(
+    connection: Connection, pattern: Pattern, heard: Outcome, inbox: int, act: Act, policy: PracticePolicy
+) -> None:
+    """Let an outcome move a pattern's confidence; that it happened is told even where nothing is left to move."""
+    step = policy.worked if heard == "worked" else -policy.failed
+    confidence = round(clamp(pattern.confidence + step), 6)
+    # No frame shows patterns, so the prompts that stand need not be made anew.
+    change(connection, pattern.record, heard, {"confidence": confidence}, act, shown=False, data={"inbox": inbox})

@@ -1,0 +1,154 @@
+"""A pattern: when this happens, that worked. How a record holds one, and what words name what happens. Pure."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from kenobot.cognitive.store import Record
+from kenobot.cognitive.text.stop import NEGATIONS, STOP
+from kenobot.cognitive.text.words import stems, words
+from kenobot.ports import Candidate, Form, Source, Trust
+
+FORM: Form = "procedure"
+CATEGORY = "procedure"
+CONSOLIDATION = "consolidation"
+_ARROW = " → "
+_LONGEST = 2_000  # characters of a text whose words are looked at
+_TROUBLE = "\0trouble"  # whatever a failure is called, in either language, it is one word
+
+Keyword = frozenset[str]
+"""A word by its stems in either language; two that share one are the same word."""
+
+_FAILURES = frozenset(
+    stem
+    for word in """
+    error errors errores fail fails failed failing failure falla fallan fallo fallos fallaba fallando bug bugs exception
+    exceptions excepcion excepciones crash crashes crashed broke broken averia averias
+    """.split()
+    for stem in stems(word)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """What worked when something happened. uses: how often it was shown for an answer. learned: where it comes from."""
+
+    record: Record
+    trigger: str
+    response: str
+    learned: str
+
+    @property
+    def id(self) -> int:
+        return self.record.id
+
+    @property
+    def confidence(self) -> float:
+        """How surely it works, 0 to 1: it moves by experience alone, and does not fade."""
+        return self.record.confidence
+
+
+def pattern_of(record: Record) -> Pattern | None:
+    """The pattern that a record holds; None when it holds none, such as a procedure that a person wrote as prose.
+
+    The text counts: a person may have rewritten it where they could not see the attributes.
+    """
+    if record.form != FORM:
+        return None
+    held = record.attributes
+    learned = held.get("learnedFrom", record.source)
+    trigger, response = held.get("trigger", ""), held.get("response", "")
+    if not (trigger and response) or text_of(trigger, response) != record.text:
+        trigger, arrow, response = record.text.partition(_ARROW)
+        if not arrow:
+            return None
+    trigger, response = trigger.strip(), response.strip()
+    return Pattern(record, trigger, response, learned) if trigger and response else None
+
+
+def patterns_of(records: Iterable[Record]) -> list[Pattern]:
+    """The patterns among records, in their order."""
+    return [found for record in records if (found := pattern_of(record)) is not None]
+
+
+def text_of(trigger: str, response: str) -> str:
+    """A pattern as one line of text."""
+    return f"{plain(trigger)}{_ARROW}{plain(response)}"
+
+
+def plain(text: str) -> str:
+    """`text` on one line, without the sign that parts a trigger from its response."""
+    return " ".join(text.replace("→", "->").split())
+
+
+def candidate_of(
+    scope: str,
+    trigger: str,
+    response: str,
+    *,
+    source: Source,
+    trust: Trust,
+    learned: str,
+    confidence: float,
+    evidence: tuple[int, ...] = (),
+) -> Candidate:
+    """A pattern that asks to be remembered."""
+    trigger, response = plain(trigger), plain(response)
+    return Candidate(
+        form=FORM,
+        scope=scope,
+        text=text_of(trigger, response),
+        category=CATEGORY,
+        source=source,
+        trust=trust,
+        attributes=(("trigger", trigger), ("response", response), ("learnedFrom", learned)),
+        confidence=confidence,
+        evidence=evidence,
+    )
+
+
+def keywords(text: str) -> tuple[Keyword, ...]:
+    """The words of `text` that tell what it is about, each once, of every script, in order."""
+    return _keywords(text[:_LONGEST])
+
+
+@lru_cache(1_000)
+def _keywords(text: str) -> tuple[Keyword, ...]:
+    found: dict[Keyword, None] = {}
+    seen: set[str] = set()
+    for word in words(text):
+        if word in STOP or word in NEGATIONS:
+            continue
+        key = frozenset(stems(word))
+        if key & _FAILURES:
+            key = frozenset({_TROUBLE})
+        if seen.isdisjoint(key):
+            found[key] = None
+        seen |= key
+    return tuple(found)
+
+
+def is_trouble(keyword: Keyword) -> bool:
+    """Whether a word only says that something fails, and not what."""
+    return _TROUBLE in keyword
+
+
+def stems_in(text: str) -> frozenset[str]:
+    """All that the keywords of `text` are known by."""
+    return frozenset(stem for keyword in keywords(text) for stem in keyword)
+
+
+def share(part: str, whole: str) -> float:
+    """The share of the keywords of `part` that `whole` has too; 0 when `part` has none."""
+    own, there = keywords(part), stems_in(whole)
+    return sum(not there.isdisjoint(word) for word in own) / len(own) if own else 0.0
+
+
+def likeness(one: str, other: str) -> float:
+    """How many keywords two texts have in common, as a share of all (Jaccard 1901)."""
+    here, there = keywords(one), keywords(other)
+    if not here or not there:
+        return 0.0
+    known = stems_in(other)
+    common = sum(not known.isdisjoint(word) for word in here)
+    return min(1.0, common / max(1, len(here) + len(there) - common))

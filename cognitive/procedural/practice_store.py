@@ -1,0 +1,91 @@
+"""Rows of procedural memory: the live patterns of scopes, and what they were shown for."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kenobot.cognitive import store
+from kenobot.cognitive.reach import Reach, within
+from kenobot.cognitive.store import Record
+from kenobot.db import Connection
+
+_PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A reply for which patterns were shown. at: when. records: of the patterns. reply: its words."""
+
+    inbox: int
+    at: str
+    records: tuple[int, ...]
+    reply: str
+
+
+def live(connection: Connection, reach: Reach, limit: int) -> list[Record]:
+    """The live patterns within `reach`, the newest `limit` of them, in the order they came."""
+    where, scopes = within(reach)
+    rows = connection.execute(
+        f"SELECT id FROM record WHERE form = 'procedure' AND status = 'active' AND +{where} ORDER BY id DESC LIMIT ?",
+        (*scopes, limit),
+    ).fetchall()
+    found = store.by_ids(connection, [row[0] for row in rows], reach)
+    return [found[number] for number in sorted(found)]
+
+
+def pages(connection: Connection, reach: Reach) -> Iterator[Record]:
+    """All live patterns within `reach`, in the order they came, read by pages."""
+    where, scopes = within(reach)
+    after = 0
+    while True:
+        rows = connection.execute(
+            f"SELECT id FROM record WHERE form = 'procedure' AND status = 'active' AND id > ? AND +{where} "
+            "ORDER BY id LIMIT ?",
+            (after, *scopes, _PAGE),
+        ).fetchall()
+        if not rows:
+            return
+        after = rows[-1][0]
+        found = store.by_ids(connection, [row[0] for row in rows], reach)
+        yield from (found[number] for number in sorted(found))
+
+
+def learned_from(connection: Connection, records: Sequence[int], reach: Reach) -> dict[int, str]:
+    """Those of `records` of which a pattern was made, whatever became of it, each with when that was first done."""
+    where, scopes = within(reach)
+    rows = connection.execute(
+        "SELECT dst, min(first_at) FROM link JOIN record ON record.id = link.src WHERE type = 'derived' "
+        f"AND form = 'procedure' AND dst IN (SELECT value FROM json_each(?)) AND +{where} GROUP BY dst",
+        (json.dumps(list(records)), *scopes),
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+def trials(connection: Connection, session: str, limit: int) -> list[Trial]:
+    """The last `limit` replies of a conversation that patterns were shown for, the newest first.
+
+    Looks at the last messages only: what came before has been judged or passed over.
+    """
+    rows = connection.execute(
+        "SELECT event.at, event.data, message.text FROM event JOIN message "
+        "ON message.inbox_id = json_extract(event.data, '$.inbox') AND message.role = 'assistant' "
+        "WHERE event.type = 'recalled' AND event.session = ? AND message.session = ? ORDER BY event.id DESC LIMIT ?",
+        (session, session, limit),
+    )
+    found = []
+    for at, data, reply in rows:
+        told = json.loads(data)
+        shown = tuple(int(each["record"]) for each in told.get("practice", ()))
+        if shown:
+            found.append(Trial(int(told["inbox"]), at, shown, reply))
+    return found
+
+
+def judged(connection: Connection, record: int, inbox: int) -> bool:
+    """Whether somebody has said how a pattern did in the reply to a message."""
+    row = connection.execute(
+        "SELECT 1 FROM event WHERE record_id = ? AND type IN ('worked', 'failed') "
+        "AND json_extract(data, '$.inbox') = ? LIMIT 1",
+        (record, inbox),
+    ).fetchone()
+    return row is not None

@@ -1,0 +1,1 @@
+"""Consolidation: what was said becomes what is known."""

@@ -1,0 +1,171 @@
+"""Entities in fragments: what is filed under two spellings of one name, or under a name and its alias, is joined.
+
+Only what is surely one: the same letters and digits, however they are joined, or a name that somebody has said to be
+an alias of one subject alone. Names that are merely near, Jane Roe and Jane Rowe, are laid before the owner; another
+digit, or another script, is another name. The page of a person shows what is filed under them, so it follows.
+"""
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from kenobot.cognitive import store
+from kenobot.cognitive.reach import WHOLE_HOME
+from kenobot.cognitive.remember import lookup
+from kenobot.cognitive.remember.entities import OWNER_SUBJECT, name_of
+from kenobot.cognitive.sleep import merge_store, proposal_store
+from kenobot.cognitive.sleep.changes import Change, Edit, Propose
+from kenobot.cognitive.sleep.passes import Pass, View
+from kenobot.cognitive.store import Json
+
+_KIND = "merge_entities"
+_AT_ONCE = 200  # records of one change
+_SHOWN = 2  # things about each name that a proposal quotes
+_QUOTED = 120  # characters of each
+_WORDS = {
+    "en": (
+        "“{gone}” and “{kept}”: one name?",
+        "They differ in one letter only:\n{told}\nIf you approve, what is about “{gone}” is filed under “{kept}”.",
+    ),
+    "es": (
+        "«{gone}» y «{kept}»: ¿un mismo nombre?",
+        "Solo se diferencian en una letra:\n{told}\nSi lo apruebas, lo que trata de «{gone}» pasa a «{kept}».",
+    ),
+}
+
+
+def plan(view: View) -> Iterator[Change]:
+    """A change for each fragment that joins another, and a few proposals about near names."""
+    counts: dict[str, dict[str, int]] = defaultdict(dict)
+    for scope, subject, count in merge_store.subjects(view.connection, WHOLE_HOME):
+        counts[scope][subject] = count
+    proposals: list[tuple[int, str, str, str]] = []
+    for scope, names in sorted(counts.items()):
+        heads = _heads(view, scope, names)
+        for old, new in sorted(heads.items()):
+            yield from joined(view, scope, old, new, _reason(old, new))
+        left = {name: count for name, count in names.items() if name not in heads}
+        for one, other in near_names(left, view.policy.merge.name_least):
+            proposals.append((-min(left[one], left[other]), scope, one, other))
+    yield from _proposed(view, sorted(proposals))
+
+
+def joined(view: View, scope: str, old: str, new: str, reason: str) -> Iterator[Change]:
+    """Changes that file everything about subject `old` of a scope under `new`."""
+    about = merge_store.about(view.connection, scope, old)
+    for start in range(0, len(about), _AT_ONCE):
+        part = about[start : start + _AT_ONCE]
+        edits = tuple(Edit(number, {"subject": new}, {"subject": old}) for number in part)
+        yield Change("joined", reason, edits, part[0])
+
+
+def near_names(names: Mapping[str, int], least: int) -> list[tuple[str, str]]:
+    """Pairs of names that differ in one letter, left out, put in, replaced or swapped with the next; sorted.
+
+    least: letters that a name must have. Names are found by what is left of them without one letter, so the work grows
+    with the letters, not with the square of the names.
+    """
+    holes: dict[str, set[str]] = defaultdict(set)
+    for name in names:
+        if sum(map(str.isalpha, name)) >= least:
+            for rest in {name, *(name[:at] + name[at + 1 :] for at in range(len(name)))}:
+                holes[rest].add(name)
+    found = {
+        (one, other)
+        for alike in holes.values()
+        if len(alike) > 1
+        for one in alike
+        for other in alike
+        if one < other and _alike(one, other)
+    }
+    return sorted(found)
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether only one letter is another, missing, or swapped: no digit, and nothing of another script."""
+    if _digits(one) != _digits(other) or _scripts(one) != _scripts(other):
+        return False
+    if len(one) != len(other):
+        return True  # as they share what is left without one letter
+    places = [at for at, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
+    swapped = len(places) == 2 and places[1] == places[0] + 1 and one[places[0]] == other[places[1]]
+    return len(places) == 1 or (swapped and one[places[1]] == other[places[0]])
+
+
+def _digits(name: str) -> str:
+    return "".join(char for char in name if char.isnumeric())
+
+
+def _scripts(name: str) -> set[str]:
+    return {unicodedata.name(char, "").partition(" ")[0] for char in name if char.isalpha()}
+
+
+def _heads(view: View, scope: str, names: Mapping[str, int]) -> dict[str, str]:
+    """Which names of a scope go under another one, and that one."""
+    spelled: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        spelled[name_of(name).replace("-", "")].append(name)
+    heads: dict[str, str] = {}
+    for plain, same in spelled.items():
+        known = {subject for name in same for subject in lookup.known_as(view.connection, scope, name)}
+        aliased = known - set(same)
+        head = next(iter(aliased)) if len(aliased) == 1 and not known & set(same) else None
+        if head is not None and head != OWNER_SUBJECT and head not in names:
+            head = None
+        if not plain and head is None:
+            continue
+        head = head or max(same, key=lambda name: (names[name], " " in name, name))
+        heads.update((name, head) for name in same if name != head)
+    return {old: _last(heads, old) for old in heads if _last(heads, old) != old}
+
+
+def _last(heads: Mapping[str, str], name: str) -> str:
+    """Where a chain of names ends; a circle ends at the least of it."""
+    seen = [name]
+    while (following := heads.get(seen[-1])) is not None:
+        if following in seen:
+            return min(seen[seen.index(following) :])
+        seen.append(following)
+    return seen[-1]
+
+
+def _reason(old: str, new: str) -> str:
+    same = name_of(old).replace("-", "") == name_of(new).replace("-", "")
+    return "it is the same name, written otherwise" if same else "it is known to go by that name"
+
+
+def _proposed(view: View, pairs: Sequence[tuple[int, str, str, str]]) -> Iterator[Change]:
+    room = view.policy.improve.pending - proposal_store.waiting(view.connection)
+    left = min(view.policy.merge.names, room)
+    for _, scope, one, other in pairs:
+        key = f"{_KIND}:{scope}:{one}:{other}"
+        if left <= 0 or proposal_store.is_known(view.connection, key):
+            continue
+        left -= 1
+        yield Change("proposed", "two names differ in one letter", (_proposal(view, key, scope, one, other),))
+
+
+def _proposal(view: View, key: str, scope: str, one: str, other: str) -> Propose:
+    ids = {name: merge_store.about(view.connection, scope, name) for name in (one, other)}
+    kept, gone = sorted(ids, key=lambda name: (-len(ids[name]), name))
+    shown = [number for name in (kept, gone) for number in ids[name][-_SHOWN:]]
+    known = store.by_ids(view.connection, shown, (scope,)).values()
+    spanish = any(record.lang == "es" for record in known)
+    quoted = "\n".join(f"- {record.subject}: {' '.join(record.text.split())[:_QUOTED]}" for record in known)
+    title, text = _WORDS["es" if spanish else "en"]
+    return Propose(
+        key,
+        _KIND,
+        title.format(gone=gone, kept=kept),
+        text.format(gone=gone, kept=kept, told=quoted),
+        {"scope": scope, "from": gone, "into": kept},
+        {"records": list[Json](shown)},
+    )
+
+
+PASS = Pass(
+    name="entities",
+    phase="consolidate",
+    about="files what is about one person or thing under one name",
+    plan=plan,
+)

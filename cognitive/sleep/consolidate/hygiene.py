@@ -1,0 +1,123 @@
+"""MEMORY.md stays lean: above a size, stable facts about one thing leave it for a ref file, found when they are needed.
+
+The file keeps a pointer to each (the mirror writes it), the state of things, and open items only: what its owner has
+ticked off goes back to the log of its day. What a person wrote into MEMORY.md with their own hands stays there.
+"""
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+
+from kenobot.cognitive import decay_store, store
+from kenobot.cognitive.mirror.names import slug
+from kenobot.cognitive.sleep import upkeep_store
+from kenobot.cognitive.sleep.changes import Change, Edit
+from kenobot.cognitive.sleep.passes import Pass, View
+from kenobot.cognitive.store import Record
+
+_DONE = re.compile(r"\[[xX✓✔]\][ \t]")
+_OPEN = re.compile(r"\[[ ]?\][ \t]")
+_STATE = frozenset({"commitment", "goal", "constraint", "preference", "identity", "profile"})  # always at hand
+_BY_HAND = ("edit", "command")
+_OWNER = "owner"  # the actor of what a person does
+_NAME = re.compile(r"[^\W_][\w+#.-]*[\w+#]", re.UNICODE)
+
+
+def plan(view: View) -> Iterator[Change]:
+    """What is done leaves, and above the policy's size the largest groups of stable facts, until it is lean."""
+    for scope in decay_store.scopes(view.connection):
+        core = decay_store.in_tier(view.connection, scope, decay_store.CORE)
+        done = [record for record in core if _DONE.match(record.text) and not _is_back(view, record)]
+        for record in done:
+            reason = "it is done: MEMORY.md lists open items only"
+            edit = Edit(record.id, {"tier": decay_store.DAILY}, {"tier": decay_store.CORE})
+            yield Change("filed", reason, (edit,), record=record.id)
+        left = [record for record in core if record not in done]
+        yield from _leaned(scope, left, view)
+
+
+def _leaned(scope: str, core: Sequence[Record], view: View) -> Iterator[Change]:
+    policy = view.policy.decay
+    size = sum(len(record.text) for record in core)
+    if size <= policy.lean:
+        return
+    settled = store.stamp(view.now - timedelta(days=policy.settled_days))
+    movers = decay_store.movers(view.connection, [record.id for record in core])
+    by_hand = {number for number, (by, _) in movers.items() if by == _OWNER}
+    movable = [record for record in core if _is_reference(record) and record.updated <= settled]
+    movable = [record for record in movable if record.id not in by_hand]
+    known = decay_store.refs(view.connection, scope)
+    for topic, group in _groups(movable, known, policy.group):
+        if size <= policy.lean:
+            return
+        edits = [
+            Edit(record.id, {"tier": f"{decay_store.REF}{topic}"}, {"tier": decay_store.CORE}) for record in group
+        ]
+        reason = f"MEMORY.md is long: {len(edits)} settled facts about {topic} are kept in ref-{topic}.md"
+        yield Change("filed", reason, tuple(edits))
+        size -= sum(len(record.text) for record in group)
+
+
+def _is_back(view: View, record: Record) -> bool:
+    """Whether a fact went back to its log before, and somebody undid that."""
+    return upkeep_store.brought_back(view.connection, record.id, "tier", decay_store.DAILY)
+
+
+def _is_reference(record: Record) -> bool:
+    """Whether a fact is there to be looked up: not pinned, not how things stand now, and not put there by hand."""
+    return (
+        record.policy_class != "protected"
+        and record.category not in _STATE
+        and record.source not in _BY_HAND
+        and not _OPEN.match(record.text)
+    )
+
+
+def _groups(
+    movable: Sequence[Record], known: Mapping[str, int], least: int
+) -> Iterator[tuple[str, Sequence[Record]]]:
+    """Facts about one thing, by the name of their ref file, each fact once; the most text first.
+
+    A thing that has a ref file already takes single facts, too.
+    """
+    left = {record.id: record for record in movable}
+    named = {record.id: _topics(record) for record in movable}
+    while left:
+        about: defaultdict[str, list[Record]] = defaultdict(list)
+        for number, record in left.items():
+            for topic in named[number]:
+                about[topic].append(record)
+        enough = {topic: group for topic, group in about.items() if len(group) >= least or topic in known}
+        if not enough:
+            return
+        best = max(enough, key=lambda topic: (sum(len(record.text) for record in enough[topic]), topic))
+        yield best, enough[best]
+        for record in enough[best]:
+            del left[record.id]
+
+
+def _topics(record: Record) -> list[str]:
+    """What a fact may be filed under: whom it is about, else its tags and the names in it."""
+    subject = slug(record.subject) if record.subject not in ("", "owner") else ""
+    if subject:
+        return [subject]
+    names = [word for at, word in enumerate(_NAME.findall(record.text)) if _is_name(word, first=at == 0)]
+    counted = Counter(slug(name) for name in (*json.loads(record.tags), *names))
+    return [topic for topic in counted if topic]
+
+
+def _is_name(word: str, *, first: bool) -> bool:
+    """Whether a word is a name by its looks: with a digit among letters, or a capital that begins no sentence."""
+    if any(char.isdigit() for char in word):
+        return any(char.isalpha() for char in word)
+    return not first and word[0].isupper() or any(char.isupper() for char in word[1:])
+
+
+PASS = Pass(
+    name="hygiene",
+    phase="consolidate",
+    about="keeps MEMORY.md lean",
+    plan=plan,
+)

@@ -1,0 +1,153 @@
+"""Which live records are near each other: all of them, and never by comparing all with all.
+
+A record is held against those that share one of its rarest words with it (prefix filtering: Chaudhuri, Ganti and
+Kaushik, 2006), found in the files that `admit` keeps. A number in those files stands for scope, subject and word, so
+records of two scopes or two subjects never meet. What has no rarer word than one that hundreds share is compared with
+the newest of those.
+"""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from heapq import nlargest
+from operator import itemgetter
+
+from kenobot.cognitive import store
+from kenobot.cognitive.policies.merge import MergePolicy
+from kenobot.cognitive.reach import WHOLE_HOME
+from kenobot.cognitive.remember import lookup
+from kenobot.cognitive.remember.bands import similarity
+from kenobot.cognitive.sleep import merge_store
+from kenobot.cognitive.sleep.passes import View
+from kenobot.cognitive.store import Record
+from kenobot.db import Connection
+
+_PAGE = 2000  # pairs whose records are read at once
+_FEW = 3  # words that are followed: of more, two must be common
+_SLACK = 0.2  # words are counted here, not weighed: a pair may be nearer than their number tells
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two live records of one scope and subject, the one that came first as `one`, and how near they are.
+
+    measured: by meaning, not by their words.
+    """
+
+    one: Record
+    other: Record
+    nearness: float
+    measured: bool = False
+
+    @property
+    def ids(self) -> tuple[int, int]:
+        """The numbers of both, the smaller first."""
+        return self.one.id, self.other.id
+
+    @property
+    def keys(self) -> tuple[str, str]:
+        """Names the pair by what it says: the same whatever order its records came in."""
+        first, second = sorted((self.one.key, self.other.key))
+        return first, second
+
+
+def near_pairs(view: View, least: float) -> list[Pair]:
+    """Pairs of live notes and episodes whose nearness is at least `least`, the nearest first.
+
+    Reads the files once and, of the records, those that may be near another. Never mixes scopes or subjects.
+    """
+    found = {pair.ids: pair for pair in _by_words(view, least)}
+    found.update({pair.ids: pair for pair in _by_meaning(view, least)})
+    return sorted(found.values(), key=lambda pair: (-pair.nearness, pair.keys, pair.one.form))
+
+
+def _by_words(view: View, least: float) -> Iterator[Pair]:
+    wanted = sorted(_Files(view.connection, view.policy.merge).pairs(least))
+    for start in range(0, len(wanted), _PAGE):
+        page = wanted[start : start + _PAGE]
+        records = merge_store.records(view.connection, (number for pair in page for number in pair))
+        for a, b in page:
+            one, other = records.get(a), records.get(b)
+            if one is None or other is None or not _comparable(one, other):
+                continue
+            nearness = similarity(one.text, other.text)
+            if nearness >= least:
+                yield Pair(one, other, nearness)
+
+
+def _by_meaning(view: View, least: float) -> Iterator[Pair]:
+    if view.near is None:
+        return
+    policy = view.policy.merge
+    since = store.stamp(view.since) if view.since is not None else ""
+    for record in merge_store.changed_last(view.connection, WHOLE_HOME, since, policy.measured):
+        near = view.near(view.connection, record.scope, record.subject, record.text, policy.compared)
+        others = merge_store.records(view.connection, near)
+        for number, other in others.items():
+            if number != record.id and near[number] >= least and _comparable(record, other):
+                one, two = (record, other) if record.id < number else (other, record)
+                yield Pair(one, two, near[number], measured=True)
+
+
+def _comparable(one: Record, other: Record) -> bool:
+    return one.scope == other.scope and one.subject == other.subject and one.form == other.form
+
+
+class _Files:
+    """The files in memory: for each number that several records share, which; for each record, its numbers.
+
+    Some twenty bytes a word of a record.
+    """
+
+    def __init__(self, connection: Connection, policy: MergePolicy) -> None:
+        self._policy = policy
+        self._shared: list[array[int]] = []
+        self._of: dict[int, array[int]] = {}
+        self._sizes = lookup.sizes(connection)
+        for number, (_, records) in enumerate(lookup.shared(connection)):
+            self._shared.append(records)
+            for record in records:
+                if record in self._of:
+                    self._of[record].append(number)
+                else:
+                    self._of[record] = array("l", (number,))
+
+    def pairs(self, least: float) -> set[tuple[int, int]]:
+        """Pairs that may be as near as `least`, by the number of their common words; the smaller id first.
+
+        Of two, the one with fewer words finds the other, so a record with too many words of its own need not look.
+        """
+        found: set[tuple[int, int]] = set()
+        for record, numbers in self._of.items():
+            if len(numbers) < (least - _SLACK) * self._sizes[record]:
+                continue
+            own = set(numbers)
+            for other in self._candidates(record, numbers):
+                if self._may_be(least, record, own, other):
+                    found.add((record, other) if record < other else (other, record))
+        return found
+
+    def _candidates(self, record: int, numbers: "array[int]") -> list[int]:
+        """The records that share the rarest words of one, those that share the most of them."""
+        policy = self._policy
+        sharing: list[int] = []
+        ranked = sorted((len(self._shared[number]), number) for number in numbers)[: policy.rarest]
+        followed = 0
+        for size, number in ranked:
+            if size > policy.listed and followed:
+                break
+            followed += 1
+            sharing += self._shared[number][-policy.common :]
+        tally = Counter(sharing)
+        del tally[record]
+        if followed > _FEW:
+            tally = Counter({other: count for other, count in tally.items() if count > 1})
+        if len(tally) <= policy.compared:
+            return list(tally)
+        return [other for other, _ in nlargest(policy.compared, tally.items(), key=itemgetter(1, 0))]
+
+    def _may_be(self, least: float, record: int, own: set[int], other: int) -> bool:
+        common = len(own.intersection(self._of[other]))
+        here, there = self._sizes[record], self._sizes[other]
+        return 2 * common / (here + there) >= least - _SLACK or common / min(here, there) >= least - _SLACK / 2

@@ -1,0 +1,209 @@
+"""What stands out and states a fact belongs into MEMORY.md; what does not stays where it is, and is recalled as before.
+
+Rules decide by the words. A model may lift what the rules miss, and takes nothing down. What stands in MEMORY.md
+already is not said there twice; what its owner took back from there is not put there again.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from kenobot.cognitive import store
+from kenobot.cognitive.change import Value
+from kenobot.cognitive.keys import key_of
+from kenobot.cognitive.mirror import layout
+from kenobot.cognitive.policies.practice import PracticePolicy
+from kenobot.cognitive.procedural.pattern import Keyword, keywords
+from kenobot.cognitive.remember.meaning import statement, vetoes
+from kenobot.cognitive.salience import is_salient, salience, signs
+from kenobot.cognitive.sleep.changes import Change, Edit
+from kenobot.cognitive.sleep.consolidate import asking, judged_store
+from kenobot.cognitive.sleep.consolidate.facts import facts, statements, unlabelled
+from kenobot.cognitive.sleep.consolidate.fresh import Fresh, by_scope, is_own_word
+from kenobot.cognitive.sleep.passes import Pass, Question, View
+from kenobot.cognitive.store import Record
+from kenobot.db import Connection
+from kenobot.ports import OWNER_SCOPE
+
+NAME = "promote"
+PROMOTED = "promoted"
+_COMPARED = 200  # texts that share a word
+_SYSTEM = (
+    "You keep somebody's long-term memory. From entries of their notes you choose those that will still matter in "
+    "months: lasting facts, decisions, preferences, lessons. Leave out what only tells of a day, small talk, and what "
+    f'is over. {asking.QUOTED} Answer with one JSON object and nothing else: {{"lasting": [numbers of entries]}}.'
+)
+
+
+def plan(view: View) -> Iterator[Change]:
+    """Promote what stands out of what came since the last time, then note how far this has come."""
+    fresh = Fresh(view, NAME, ("daily",))
+    shelf = _Shelf(view)
+    for record in fresh.records():
+        if _may_rise(record) and stands_out(record.text, view) and not _taken_back(view, record):
+            yield from _promotion(record, shelf, view)
+    asked, lasting = _verdicts(view, fresh.unasked(view.policy.practice.asked))
+    for record in lasting:
+        yield from _lift(record, shelf)
+    yield from fresh.done(asked)
+
+
+def questions(view: View) -> Sequence[Question]:
+    """Which of the entries that the rules leave where they are will last."""
+    entries = Fresh(view, NAME).unasked(view.policy.practice.asked)
+    return [_question(batch, view) for batch in _batches(view, entries)]
+
+
+def stands_out(text: str, view: View) -> bool:
+    """Whether an entry stands out by its words and states a fact: the rule for MEMORY.md."""
+    return is_salient(text, view.policy.value) and bool(facts(text, view.policy.practice))
+
+
+def _may_rise(record: Record) -> bool:
+    """Whether an entry could stand in MEMORY.md: no guess, nothing doubtful, and no preference, which has its file."""
+    if record.tier != "daily" or record.expires is not None or record.verification == "disputed":
+        return False
+    return record.category != "preference" or record.scope != OWNER_SCOPE
+
+
+# ── the rules ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class _Shelf:
+    """What stands in each scope's MEMORY.md, this night's promotions included."""
+
+    def __init__(self, view: View) -> None:
+        self._connection = view.connection
+        self._policy: PracticePolicy = view.policy.practice
+        self._said: dict[str, _Said] = {}
+
+    def has(self, record: Record, text: str) -> bool:
+        return self._of(record.scope).has(text, self._policy.same)
+
+    def add(self, record: Record, text: str) -> None:
+        self._of(record.scope).add(text)
+
+    def _of(self, scope: str) -> "_Said":
+        if scope not in self._said:
+            said = self._said[scope] = _Said()
+            for text in _standing(self._connection, scope):
+                said.add(text)
+        return self._said[scope]
+
+
+class _Said:
+    """Texts, found by their rarest words (prefix filtering: Chaudhuri, Ganti and Kaushik, 2006)."""
+
+    def __init__(self) -> None:
+        self._texts: list[tuple[str, frozenset[Keyword]]] = []
+        self._keys: set[str] = set()
+        self._by_word: dict[Keyword, list[int]] = {}
+
+    def add(self, text: str) -> None:
+        self._keys.add(key_of(text))
+        named = frozenset(keywords(text))
+        for word in named:
+            self._by_word.setdefault(word, []).append(len(self._texts))
+        self._texts.append((text, named))
+
+    def has(self, text: str, least: float) -> bool:
+        """Whether one of the texts says the same: its words, or nearly, and nothing that speaks against it.
+
+        Texts that share `least` of their words share one of the rarest; of very common words the newest texts count.
+        """
+        if key_of(text) in self._keys:
+            return True
+        own = frozenset(keywords(text))
+        rarest = sorted(own, key=lambda word: len(self._by_word.get(word, ())))[: int(len(own) * (1 - least)) + 1]
+        near = {at for word in rarest for at in self._by_word.get(word, ())[-_COMPARED:]}
+        for at in sorted(near):
+            other, named = self._texts[at]
+            if len(own & named) / len(own | named) >= least and _agree(other, text):
+                return True
+        return False
+
+
+def _agree(one: str, other: str) -> bool:
+    """Whether nothing tells that two texts with the same words say two things."""
+    return statement(one).numbers == statement(other).numbers and not vetoes(one, other, read=True)
+
+
+def _standing(connection: Connection, scope: str) -> Iterator[str]:
+    """What MEMORY.md of a scope says: its facts, and the lines that a person wrote there beside them."""
+    yield from (record.text for record in store.core(connection, scope))
+    for block in store.core_layout(connection, scope):
+        if isinstance(block, str):
+            yield from (layout.fact("core", line) or line.strip() for line in block.splitlines() if _says_much(line))
+
+
+def _says_much(line: str) -> bool:
+    return bool(line.strip()) and not line.startswith("#")
+
+
+def _promotion(record: Record, shelf: _Shelf, view: View) -> Iterator[Change]:
+    """Into MEMORY.md with it, a note without the word that announces it; nothing when that stands there."""
+    text = unlabelled(record.text) if record.form == "note" else record.text
+    if shelf.has(record, text):
+        return
+    values: dict[str, Value] = {"tier": "core"}
+    if text != record.text and store.by_key(view.connection, record.scope, record.form, key_of(text)) is None:
+        values |= {"text": text, "key": key_of(text)}
+    shelf.add(record, text)
+    why = ", ".join(signs(record.text))
+    reason = f"it stands out ({why}: {salience(record.text, view.policy.value):.1f}) and states a fact"
+    yield Change(PROMOTED, reason, (_edit(record, values),), record.id)
+
+
+def _lift(record: Record, shelf: _Shelf) -> Iterator[Change]:
+    if not shelf.has(record, record.text):
+        shelf.add(record, record.text)
+        yield Change(PROMOTED, "a model took it for something lasting", (_edit(record, {"tier": "core"}),), record.id)
+
+
+def _edit(record: Record, values: dict[str, Value]) -> Edit:
+    return Edit(record.id, values, {"tier": record.tier, "text": record.text})
+
+
+def _taken_back(view: View, record: Record) -> bool:
+    """Whether sleep put an entry into MEMORY.md before, and it does not stand there any more."""
+    return bool(judged_store.moved_by_sleep(view.connection, [record.id], PROMOTED))
+
+
+# ── the model ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _batches(view: View, entries: Sequence[Record]) -> list[tuple[Record, ...]]:
+    """What a model is asked about: those of `entries` of which the rules do not say that they rise anyway."""
+    moved = judged_store.moved_by_sleep(view.connection, [record.id for record in entries], PROMOTED)
+    asked = [record for record in entries if record.id not in moved and _is_open(record, view)]
+    return by_scope(asked, view.policy.practice.batch)
+
+
+def _is_open(record: Record, view: View) -> bool:
+    stated = is_own_word(record) and bool(statements(record.text, view.policy.practice))
+    return stated and _may_rise(record) and not stands_out(record.text, view)
+
+
+def _question(batch: Sequence[Record], view: View) -> Question:
+    return Question(_SYSTEM, asking.shown(batch, view.policy.practice.lines), answer_tokens=600)
+
+
+def _verdicts(view: View, entries: Sequence[Record]) -> tuple[int | None, list[Record]]:
+    """The newest record that need not be asked about any more, and what a model took for lasting.
+
+    An answer that cannot be read lifts nothing. A question that nobody answered is put again in the next night, unless
+    there is nobody to ask: then the rules have decided.
+    """
+    asked = entries[-1].id if entries else None
+    lasting: list[Record] = []
+    for batch in _batches(view, entries):
+        answer = view.answer(_question(batch, view))
+        if answer is None:
+            if view.asked and asked is not None:
+                asked = min(asked, batch[0].id - 1)
+            continue
+        told = asking.answered(answer)
+        chosen = asking.numbers(told.get("lasting"), batch) if told is not None else None
+        lasting += [record for record in batch if chosen and record.id in chosen]
+    return asked, lasting
+
+
+PASS = Pass(NAME, "consolidate", "puts what stands out into MEMORY.md", plan, questions)

@@ -1,0 +1,261 @@
+"""One night: pass after pass asks, plans and is carried out, a little at a time; conversation goes on beside it.
+
+Whatever is decided is on disk before it is acted on: the night with its moment, each answer of a model, each plan.
+Killed anywhere and started again, a night therefore goes on where it was, with the same answers and the same plans, and
+comes to the same memory as if nothing had happened.
+"""
+
+import logging
+import sqlite3
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol
+from zoneinfo import ZoneInfo
+
+from kenobot.clock import Clock
+from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.sleep import plan_store, sleep_store
+from kenobot.cognitive.sleep.apply import Night, apply
+from kenobot.cognitive.sleep.changes import Change, Edit
+from kenobot.cognitive.sleep.night import NIGHT
+from kenobot.cognitive.sleep.passes import Pass, Question, View
+from kenobot.cognitive.sleep.plan_store import Course
+from kenobot.cognitive.sleep.plans import as_text, of_text
+from kenobot.cognitive.sleep.sleep_store import Passed, Run
+from kenobot.db import Connection, Database
+from kenobot.errors import KenobotError, StoreError
+
+_log = logging.getLogger(__name__)
+
+_LONGEST_TROUBLE = 300  # characters
+_MISTAKES = frozenset(  # of a pass; any other complaint of SQLite's is about the disk
+    {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_RANGE}
+)
+
+
+class PassFailed(KenobotError):
+    """A pass is broken: the night goes on without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a model said to a question. settle: puts the price where it belongs, in the transaction that keeps it."""
+
+    text: str
+    tokens: int
+    settle: Callable[[Connection], None]
+
+
+class Asked(Protocol):
+    """Who is asked. None: nobody can answer any more tonight, or there are no tokens left."""
+
+    async def __call__(self, run: Run, question: Question) -> Said | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How far a night is. passed: what came of the pass; None when it begins."""
+
+    run: Run
+    one: Pass
+    number: int
+    of: int
+    passed: Passed | None = None
+
+
+async def _tell_nobody(_step: Step) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """Plays nights. ask: None leaves everything to rules. hurried: nobody talks beside it, so it takes no rests."""
+
+    database: Database
+    clock: Clock
+    zone: ZoneInfo
+    policy: Policy = DEFAULT
+    ask: Asked | None = None
+    tell: Callable[[Step], Awaitable[None]] = _tell_nobody
+    night: Sequence[Pass] = NIGHT
+    hurried: bool = False
+
+    async def play(self, run: Run) -> None:
+        """Do what the night still lacks. Raises StoreError when the disk fails; what is done stays done."""
+        ours = [one for one in self.night if one.phase in run.phases]
+        done = {passed.name for passed in await self.database.read(partial(sleep_store.passed, run=run.id))}
+        for number, one in enumerate(ours, 1):
+            if one.name in done:
+                continue
+            step = Step(run, one, number, len(ours))
+            await self.tell(step)
+            await self.tell(replace(step, passed=await self._pass(run, one)))
+
+    async def _pass(self, run: Run, one: Pass) -> Passed:
+        try:
+            while not await self._advance(run, one):
+                pass
+        except StoreError:
+            raise
+        except Exception as error:
+            _log.exception("the sleep pass %s failed; the night goes on without it", one.name)
+            await self.database.write(partial(self._give_up, run, one, trouble=_said(error)))
+        else:
+            touched = await self.database.read(partial(plan_store.touched, run=run.id, name=one.name))
+            await self.database.write(partial(_close, run=run, one=one, touched=touched))
+        passed = await self.database.read(partial(sleep_store.passed, run=run.id))
+        return next(each for each in passed if each.name == one.name)
+
+    async def _advance(self, run: Run, one: Pass) -> bool:
+        """Plan, or carry out some of the plan; whether all of it is carried out."""
+        if await self.database.read(partial(plan_store.course, run=run.id, name=one.name)) is None:
+            await self._plan(run, one)
+            return False
+        policy, began = self.policy.sleep, self.clock.monotonic()
+        left = await self.database.write(partial(self._some, run, one))
+        if left and not self.hurried:
+            took = max(policy.batch_seconds, self.clock.monotonic() - began)
+            await self.clock.sleep(took * policy.rest)
+        return not left
+
+    # ── asking and planning ──────────────────────────────────────────────────────────────────────────────────────
+
+    async def _plan(self, run: Run, one: Pass) -> None:
+        """Write down what a pass wants done, after asking what it wants to know."""
+        if self.ask is not None:
+            await self._ask(run, one, self.ask)
+        live, plan, left = await self.database.survey(partial(self._planned, run, one))
+        await self.database.write(partial(plan_store.clear, run=run.id, name=one.name))
+        for first, piece in plan_store.pieces(plan):
+            await self.database.write(
+                partial(plan_store.keep_piece, run=run.id, name=one.name, first=first, plan=piece)
+            )
+        trouble = "there was more than one night can hold: the rest comes with the next" if left else ""
+        course = Course(live, trouble=trouble)
+        await self.database.write(partial(plan_store.keep_course, run=run.id, name=one.name, course=course))
+
+    async def _ask(self, run: Run, one: Pass, ask: Asked) -> None:
+        """Ask what has no answer yet; each answer is kept as soon as it is there."""
+        known, questions = await self.database.survey(partial(self._questions, run, one))
+        for question in questions:
+            if question.key in known:
+                continue
+            said = await ask(run, question)
+            if said is None:
+                return
+            await self.database.write(partial(_keep, run=run, question=question, said=said))
+            known.add(question.key)
+
+    def _questions(self, run: Run, one: Pass, connection: Connection) -> tuple[set[str], Sequence[Question]]:
+        view = self._view(run, one, connection)
+        try:
+            return set(view.answers), tuple(one.questions(view))
+        except sqlite3.Error as error:
+            raise _blamed(error) from error
+
+    def _planned(self, run: Run, one: Pass, connection: Connection) -> tuple[int, list[str], bool]:
+        """Live records, the plan as it is kept, and whether there was more of it."""
+        plan: list[str] = []
+        most = self.policy.sleep.most_changes
+        live = plan_store.live(connection)
+        try:
+            for wanted in one.plan(self._view(run, one, connection)):
+                if len(plan) == most:
+                    return live, plan, True
+                plan.append(as_text(wanted))
+        except sqlite3.Error as error:
+            raise _blamed(error) from error
+        return live, plan, False
+
+    def _view(self, run: Run, one: Pass, connection: Connection) -> View:
+        return View(
+            connection,
+            run.at,
+            self.zone,
+            plan_store.since(connection, run.id, one.name),
+            self.policy,
+            sleep_store.answers(connection, run.id),
+            self.ask is not None,
+        )
+
+    # ── carrying out ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _some(self, run: Run, one: Pass, connection: Connection) -> bool:
+        """Carry out what fits into a short transaction; whether something is left, or the plan is gone."""
+        policy, began = self.policy.sleep, self.clock.monotonic()
+        course = plan_store.course(connection, run.id, one.name)
+        if course is None:
+            return True  # something in it was erased for good meanwhile
+        night = Night(run.id, one.name, run.at, self.zone, self.policy)
+        ahead = plan_store.ahead(connection, run.id, one.name, policy.batch + 1)
+        carried = 0
+        for number, text in ahead[: policy.batch]:
+            course = _carried_out(connection, of_text(text), night, course)
+            plan_store.strike(connection, run.id, one.name, number)
+            carried += 1
+            if not self.hurried and self.clock.monotonic() - began > policy.batch_seconds:
+                break
+        plan_store.keep_course(connection, run.id, one.name, course)
+        return carried < len(ahead)
+
+    def _give_up(self, run: Run, one: Pass, connection: Connection, trouble: str) -> None:
+        """Note a pass that failed, with what it had done before."""
+        course = plan_store.course(connection, run.id, one.name) or Course(plan_store.live(connection))
+        plan_store.keep_course(connection, run.id, one.name, replace(course, trouble=trouble))
+        _close(connection, run, one, plan_store.touched(connection, run.id, one.name))
+
+
+def _carried_out(connection: Connection, wanted: Change, night: Night, course: Course) -> Course:
+    """Carry out one change. One that fails costs itself; a failing disk costs the transaction."""
+    try:
+        if _was_taken_back(connection, wanted, night.name) or apply(connection, wanted, night) is None:
+            return replace(course, skipped=course.skipped + 1)
+    except sqlite3.Error as error:
+        if not _is_mistake(error):
+            raise
+        _log.exception("a change of the sleep pass %s failed", night.name)
+        return replace(course, skipped=course.skipped + 1, trouble=_said(error))
+    except MemoryError:
+        raise
+    except Exception as error:
+        _log.exception("a change of the sleep pass %s failed", night.name)
+        return replace(course, skipped=course.skipped + 1, trouble=_said(error))
+    return replace(course, done=course.done + 1)
+
+
+def _was_taken_back(connection: Connection, wanted: Change, name: str) -> bool:
+    """Whether the owner has taken the same decision back: it is not made again."""
+    edited = next((part.record for part in wanted.parts if isinstance(part, Edit)), None)
+    record = edited if wanted.record is None else wanted.record
+    return record is not None and plan_store.was_taken_back(connection, record, name, wanted.kind)
+
+
+def _close(connection: Connection, run: Run, one: Pass, touched: int) -> None:
+    """Note a pass as finished; its plan is no longer needed."""
+    course = plan_store.course(connection, run.id, one.name) or Course(plan_store.live(connection))
+    passed = Passed(one.name, one.phase, course.live, touched, course.done, course.skipped, course.trouble)
+    sleep_store.note_pass(connection, run.id, passed)
+    plan_store.clear(connection, run.id, one.name)
+
+
+def _keep(connection: Connection, run: Run, question: Question, said: Said) -> None:
+    sleep_store.keep_answer(connection, run.id, question.key, said.text)
+    plan_store.add_tokens(connection, run.id, said.tokens)
+    said.settle(connection)
+
+
+def _is_mistake(error: sqlite3.Error) -> bool:
+    """Whether it is the pass that is wrong, and not the disk."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is None or code & 0xFF in _MISTAKES
+
+
+def _blamed(error: sqlite3.Error) -> Exception:
+    """What planning failed of: a plan may not write, and then it is told that the database is read-only."""
+    wrote = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_READONLY
+    return PassFailed(f"{type(error).__name__}: {error}") if wrote or _is_mistake(error) else error
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:_LONGEST_TROUBLE]

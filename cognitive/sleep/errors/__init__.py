@@ -1,0 +1,1 @@
+"""Errors: what went wrong becomes lessons."""

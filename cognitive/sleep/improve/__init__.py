@@ -1,0 +1,1 @@
+"""Improvement: what the bot would change about itself, laid before the owner."""

@@ -1,0 +1,180 @@
+"""What the owner decides about a proposal, and what then happens. Nothing happens by itself.
+
+kind: what approving does. "rule" puts a line into rules.json, "preference" one into preferences.md; "merge_entities"
+files what is remembered of one name under another; "setting" is advice, which the owner follows by hand.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from kenobot.cognitive import store
+from kenobot.cognitive.change import Act, change
+from kenobot.cognitive.identity import amend
+from kenobot.cognitive.identity.amend import CannotAmend
+from kenobot.cognitive.sleep import proposal_store
+from kenobot.cognitive.sleep.proposal_store import Proposal, State
+from kenobot.cognitive.store import Json
+from kenobot.cognitive.undo import CannotUndo, undo
+from kenobot.db import Connection, savepoint
+from kenobot.errors import KenobotError
+from kenobot.ports import OWNER_SCOPE
+
+KINDS = ("rule", "preference", "merge_entities", "setting")
+_FILES = {"rule": "rules.json", "preference": "preferences.md"}
+_MOST = 5000  # records that one merge files anew
+
+
+class CannotDecide(KenobotError):
+    """It is not done; the text says why, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """Who decides, when, and where the identity files are."""
+
+    at: datetime
+    by: str
+    identity: Path
+
+    def act(self, reason: str) -> Act:
+        return Act(self.at, self.by, reason)
+
+
+def approve(connection: Connection, number: int, ruling: Ruling) -> Proposal:
+    """Do what a proposal says, inside a transaction. Raises CannotDecide, and then nothing is done.
+
+    A file is written before the transaction is on disk. Should that fail, the proposal waits on, and approving it
+    another time finds its line in the file and leaves that as it is.
+    """
+    known = _demand(connection, number, "pending")
+    with savepoint(connection, "approve"):
+        root = store.add_event(
+            connection,
+            ruling.at,
+            ruling.by,
+            proposal_store.APPROVED,
+            data={"proposal": number, "kind": known.kind, "reason": known.key},
+        )
+        kept = _carry_out(connection, known, ruling, root)
+        proposal_store.decide(connection, number, "pending", "approved", ruling.at, ruling.by, kept)
+    return _now(connection, number)
+
+
+def reject(connection: Connection, number: int, ruling: Ruling) -> Proposal:
+    """Turn a proposal down, inside a transaction: it is not made another time. Raises CannotDecide."""
+    _demand(connection, number, "pending")
+    proposal_store.decide(connection, number, "pending", "rejected", ruling.at, ruling.by, {})
+    store.add_event(connection, ruling.at, ruling.by, "rejected", data={"proposal": number})
+    return _now(connection, number)
+
+
+def take_back(connection: Connection, number: int, ruling: Ruling) -> Proposal:
+    """Put back what approving a proposal overwrote, inside a transaction. Raises CannotDecide."""
+    known = _demand(connection, number, "approved")
+    with savepoint(connection, "takeback"):
+        event = known.undo.get("event")
+        if isinstance(event, int):
+            try:
+                undo(connection, event, (OWNER_SCOPE, str(known.payload.get("scope", OWNER_SCOPE))), ruling)
+            except CannotUndo as error:
+                raise CannotDecide(str(error)) from error
+        if known.kind in _FILES:
+            _restore(known, ruling)
+        proposal_store.decide(connection, number, "approved", "undone", ruling.at, ruling.by, {})
+        store.add_event(connection, ruling.at, ruling.by, "taken back", data={"proposal": number})
+    return _now(connection, number)
+
+
+def _demand(connection: Connection, number: int, state: State) -> Proposal:
+    known = proposal_store.get(connection, number)
+    if known is None:
+        raise CannotDecide(f"There is no proposal {number}.")
+    if known.state != state:
+        raise CannotDecide(f"Proposal {number} is {known.state}, not {state}.")
+    return known
+
+
+def _now(connection: Connection, number: int) -> Proposal:
+    found = proposal_store.get(connection, number)
+    assert found is not None
+    return found
+
+
+def _carry_out(connection: Connection, known: Proposal, ruling: Ruling, root: int) -> dict[str, Json]:
+    """Do it; returns what is needed to take it back."""
+    match known.kind:
+        case "rule" | "preference":
+            return _amend(known, ruling)
+        case "merge_entities":
+            return _merge(connection, known, ruling, root)
+        case "setting":
+            return {}
+        case _:
+            raise CannotDecide(f"Nobody knows how to carry out a proposal of the kind {known.kind}.")
+
+
+# ── identity files ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _amend(known: Proposal, ruling: Ruling) -> dict[str, Json]:
+    path = ruling.identity / _FILES[known.kind]
+    try:
+        before = amend.read(path)
+        if known.kind == "rule":
+            amended = amend.with_rule(before, _rule(known.payload))
+        else:
+            amended = amend.with_preference(before, str(known.payload.get("text") or known.text))
+        if amended.piece:
+            amend.put(path, before, amended.text)
+    except CannotAmend as error:
+        raise CannotDecide(str(error)) from error
+    return {"before": before, "after": _digest(amended.text), "piece": amended.piece}
+
+
+def _restore(known: Proposal, ruling: Ruling) -> None:
+    before, piece = known.undo.get("before"), known.undo.get("piece")
+    if not isinstance(before, str) or not isinstance(piece, str):
+        raise CannotDecide(f"What proposal {known.id} overwrote is no longer known: change the file by hand.")
+    if not piece:
+        return  # it stood there already
+    path = ruling.identity / _FILES[known.kind]
+    try:
+        now = amend.read(path)
+        after = now if _digest(now) == known.undo.get("after") else ""
+        restored = amend.without(now, before, after, piece)
+        if known.kind == "rule" and restored.strip():
+            amend.demand_rules(restored)
+        amend.put(path, now, restored)
+    except CannotAmend as error:
+        raise CannotDecide(f"{path.name}: {error}") from error
+
+
+def _rule(payload: Mapping[str, Json]) -> dict[str, Json]:
+    instruction = payload.get("instruction")
+    if not isinstance(instruction, str) or not instruction.strip():
+        raise CannotDecide("The proposal holds no rule.")
+    return {"category": str(payload.get("category") or "general"), "instruction": " ".join(instruction.split())}
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+# ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _merge(connection: Connection, known: Proposal, ruling: Ruling, root: int) -> dict[str, Json]:
+    """File what is remembered of one subject under another's name."""
+    scope, old, new = (known.payload.get(name) for name in ("scope", "from", "into"))
+    if not (isinstance(scope, str) and isinstance(old, str) and isinstance(new, str) and old and new and old != new):
+        raise CannotDecide("The proposal does not say which names are one.")
+    act = Act(ruling.at, ruling.by, f"{old} and {new} are one", part_of=root)
+    records = store.about(connection, scope, old, _MOST)
+    if not records:
+        raise CannotDecide("Nothing is remembered under that name any more.")
+    for record in records:
+        change(connection, record, "merged", {"subject": new, "updated": store.stamp(ruling.at)}, act)
+    return {"event": root}

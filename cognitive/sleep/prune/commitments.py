@@ -1,0 +1,106 @@
+"""Commitments: what is resolved is kept for a while, then lets go; what is open never goes by itself.
+
+One is resolved when its owner says that it is done or called off, when its day has passed, or when whoever noted it
+marked it so. That it was said is written on the commitment, with the day.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from kenobot.cognitive import store
+from kenobot.cognitive.calendar import local_day
+from kenobot.cognitive.sleep import upkeep_store
+from kenobot.cognitive.sleep.changes import Change, Edit
+from kenobot.cognitive.sleep.passes import Pass, View
+from kenobot.cognitive.sleep.prune import done
+from kenobot.cognitive.sleep.upkeep_store import Said
+from kenobot.cognitive.store import Record
+from kenobot.cognitive.text.words import fold
+from kenobot.cognitive.value import moment
+
+RESOLVED = "resolved"
+"""The attribute that tells on which day a commitment was resolved."""
+
+_MARKS = frozenset(
+    "fulfilled expired resolved done completed cancelled canceled kept cumplido cumplida hecho hecha vencido vencida "
+    "resuelto resuelta terminado terminada cancelado cancelada".split()
+)
+_FIRST_NIGHT = timedelta(days=30)  # how far back it is looked when there was no night yet
+_OVERLAP = timedelta(days=1)
+
+
+def resolved_on(record: Record, today: date, zone: ZoneInfo) -> date | None:
+    """The day on which a commitment was resolved, up to `today`; None while it is open."""
+    attributes = record.attributes
+    said = _day(attributes.get(RESOLVED, ""))
+    if said is not None:
+        return min(said, today)
+    marked = {fold(tag) for tag in json.loads(record.tags)} | {fold(attributes.get("status", ""))}
+    if marked & _MARKS:
+        touched = moment(record.updated)
+        return touched.astimezone(zone).date() if touched is not None else today
+    due = _day(attributes.get("due", ""))
+    return due if due is not None and due < today else None
+
+
+def plan(view: View) -> Iterator[Change]:
+    """Note which ones are done, and let go of those that were done long ago."""
+    today = view.now.astimezone(view.zone).date()
+    records = list(upkeep_store.commitments(view.connection))
+    open_ones = [record for record in records if resolved_on(record, today, view.zone) is None]
+    yield from _noticed(view, open_ones)
+    for record in records:
+        day = resolved_on(record, today, view.zone)
+        if day is None or record.policy_class == "protected":
+            continue
+        gone = (view.now - _end_of(day, view.zone)) >= timedelta(days=view.policy.upkeep.resolved)
+        if gone and not upkeep_store.brought_back(view.connection, record.id, "status", "expired"):
+            values = {"status": "expired", "valid_to": record.valid_to or store.stamp(view.now)}
+            edit = Edit(record.id, values, {"attrs": record.attrs, "tags": record.tags, "updated": record.updated})
+            yield Change("expired", f"it was resolved on {day.isoformat()}", (edit,), record.id)
+
+
+def _noticed(view: View, open_ones: Sequence[Record]) -> Iterator[Change]:
+    """Which of the open ones somebody said are done since the last night."""
+    since = view.now - _FIRST_NIGHT if view.since is None else view.since - _OVERLAP
+    left = list(open_ones)
+    if not left:
+        return
+    for said in upkeep_store.said_since(view.connection, since, view.now, view.policy.upkeep.said_so):
+        theirs = [record for record in left if _may_end(said, record)]
+        for sentence in done.sentences(said.text) if theirs else ():
+            place = done.ended(sentence, [record.text for record in theirs])
+            if place is None or upkeep_store.reopened(view.connection, theirs[place].id, said.at):
+                continue
+            record = theirs.pop(place)
+            left.remove(record)
+            yield _resolved(record, local_day(datetime.fromisoformat(said.at), view.zone))
+
+
+def _may_end(said: Said, record: Record) -> bool:
+    """Whether these words can speak of this commitment: later, in its scope, by its owner or whose memory it is."""
+    own = said.trust == "owner" or record.scope.startswith("user:")
+    return own and said.scope == record.scope and said.at > record.created
+
+
+def _resolved(record: Record, day: str) -> Change:
+    attrs = json.dumps({**json.loads(record.attrs), RESOLVED: day}, ensure_ascii=False)
+    edit = Edit(record.id, {"attrs": attrs}, {"attrs": record.attrs})
+    return Change("resolved", f"on {day} it was said to be done, or called off", (edit,), record.id)
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text[:10])
+    except ValueError:
+        return None
+
+
+def _end_of(day: date, zone: ZoneInfo) -> datetime:
+    """When a day is over."""
+    return datetime(day.year, day.month, day.day, tzinfo=zone) + timedelta(days=1)
+
+
+PASS = Pass("commitments", "prune", "notes which commitments are done, and lets go of those done long ago", plan)

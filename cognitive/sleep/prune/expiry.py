@@ -1,0 +1,39 @@
+"""What was known from the first to end, has ended: a guess that nobody confirmed in time, or what held until a day.
+
+A guess gets its end when it is born, and loses it when it comes up again or its owner says yes to it.
+"""
+
+from collections.abc import Iterator
+
+from kenobot.cognitive import store
+from kenobot.cognitive.remember.kind import tier_of
+from kenobot.cognitive.sleep import upkeep_store
+from kenobot.cognitive.sleep.changes import Change, Edit
+from kenobot.cognitive.sleep.passes import Pass, View
+from kenobot.cognitive.store import Record
+from kenobot.cognitive.value import is_protected, moment
+
+
+def plan(view: View) -> Iterator[Change]:
+    """Let go of what has ended. A guess that is protected, or matters too much, loses its end instead."""
+    for record in upkeep_store.ended(view.connection, view.now):
+        ends = moment(record.expires or "")
+        if ends is None or upkeep_store.brought_back(view.connection, record.id, "status", "expired"):
+            continue
+        guess = tier_of(record.confidence, view.policy.admit) == "speculative"
+        if guess and is_protected(record, view.policy.value):
+            edit = Edit(record.id, {"expires": None}, {"expires": record.expires}, shown=False)
+            yield Change("kept", "it is a guess, and matters too much to go by itself", (edit,), record.id)
+        else:
+            yield _over(record, store.stamp(ends), guess=guess)
+
+
+def _over(record: Record, ends: str, *, guess: bool) -> Change:
+    day = ends[:10]
+    reason = f"it was a guess, and nobody confirmed it by {day}" if guess else f"it held until {day}"
+    values = {"status": "expired", "valid_to": record.valid_to or ends}
+    edit = Edit(record.id, values, {"expires": record.expires, "confirmed": record.confirmed})
+    return Change("expired", reason, (edit,), record.id)
+
+
+PASS = Pass("expiry", "prune", "lets go of guesses that nobody confirmed, and of what held until a day", plan)

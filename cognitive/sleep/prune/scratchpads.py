@@ -1,0 +1,23 @@
+"""A scratchpad that nobody has written for a week is about something that is over: the chat starts with a clean one."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from kenobot.cognitive import store
+from kenobot.cognitive.sleep import upkeep_store
+from kenobot.cognitive.sleep.changes import Change, Edit
+from kenobot.cognitive.sleep.passes import Pass, View
+from kenobot.cognitive.value import days_since
+
+
+def plan(view: View) -> Iterator[Change]:
+    """Let go of scratchpads older than the policy's days. Undoing that counts as touching it."""
+    before = view.now - timedelta(days=view.policy.sleep.scratchpad_days)
+    for record in upkeep_store.untouched_scratchpads(view.connection, before):
+        age = days_since(view.now, record.updated, record.last_seen)
+        values = {"status": "expired", "valid_to": store.stamp(view.now)}
+        edit = Edit(record.id, values, {"updated": record.updated, "last_seen": record.last_seen})
+        yield Change("expired", f"nobody has written it for {age:.1f} days", (edit,), record.id)
+
+
+PASS = Pass("scratchpads", "prune", "clears scratchpads that nobody has touched for days", plan)

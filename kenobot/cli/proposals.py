@@ -1,0 +1,175 @@
+"""`kenobot proposals`: what sleep has laid before the owner: list, show, approve, reject, undo."""
+
+import argparse
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kenobot.cli import asking
+
+if TYPE_CHECKING:
+    from kenobot.clock import Clock
+    from kenobot.cognitive.sleep.proposal_store import Proposal, State
+    from kenobot.cognitive.sleep.proposals import Ruling
+    from kenobot.db import Connection
+
+    Deed = Callable[[Connection, int, Ruling], Proposal]
+
+_STATES: "tuple[State, ...]" = ("pending", "approved", "rejected", "undone")
+_MEANING = """\
+kinds:
+  rule            approving puts a line into rules.json
+  preference      approving puts a line into preferences.md
+  merge_entities  approving files what is remembered of one name under another
+  setting         advice: the setting is yours to change
+
+exit codes: 0 done · 1 it cannot be done · 2 there is no such proposal
+"""
+
+
+def add(commands: Any, home: argparse.ArgumentParser) -> None:
+    parser = commands.add_parser(
+        "proposals",
+        parents=[home],
+        help="what sleep proposes to change: list, show, approve, reject, undo",
+        description="What sleep proposes. Nothing changes before you approve it, and what you approved can be undone. "
+        "Works while the bot runs and while it does not.",
+        epilog=_MEANING,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parts = parser.add_subparsers(metavar="WHAT", required=True)
+    listed = parts.add_parser(
+        "list", parents=[home], help="what waits for you", description="What waits for you, oldest first."
+    )
+    listed.add_argument("--state", choices=(*_STATES, "all"), default="pending", help="only these (pending)")
+    listed.add_argument("--limit", type=asking.count, default=100, metavar="N", help="only the last N (100)")
+    asking.add_json(listed)
+    listed.set_defaults(command=list_)
+    shown = parts.add_parser(
+        "show", parents=[home], help="one with what speaks for it", description="One with what speaks for it."
+    )
+    shown.add_argument("number", metavar="NUMBER", type=_number, help="as `kenobot proposals list` gives it")
+    asking.add_json(shown)
+    shown.set_defaults(command=show)
+    _add_deed(parts, home, "approve", approve, "have it done")
+    _add_deed(parts, home, "reject", reject, "turn it down: it is not proposed again")
+    _add_deed(parts, home, "undo", undo, "put back what approving it changed")
+
+
+def _add_deed(parts: Any, home: argparse.ArgumentParser, name: str, command: Callable[..., int], meaning: str) -> None:
+    parser = parts.add_parser(
+        name, parents=[home], help=meaning, description=f"{meaning[0].upper()}{meaning[1:]}.", epilog=_codes()
+    )
+    parser.add_argument("number", metavar="NUMBER", type=_number, help="as `kenobot proposals list` gives it")
+    asking.add_json(parser)
+    parser.set_defaults(command=command)
+
+
+def _codes() -> str:
+    return _MEANING.strip().rpartition("\n")[2]
+
+
+def list_(arguments: argparse.Namespace, clock: "Clock | None") -> int:
+    from kenobot.cli import reading
+    from kenobot.cognitive.sleep import proposal_store
+    from kenobot.home import Home
+
+    states: Sequence[State] = _STATES if arguments.state == "all" else (arguments.state,)
+    try:
+        with reading.database(Home.find(os.environ, arguments.home)) as connection:
+            connection.row_factory = None
+            found = proposal_store.listed(connection, states, arguments.limit)
+    except reading.NothingYet as error:
+        return asking.say_no(str(error))
+    return asking.show([_row(each) for each in found], arguments.json, _line, "There is no such proposal.")
+
+
+def show(arguments: argparse.Namespace, clock: "Clock | None") -> int:
+    from kenobot.cli import reading
+    from kenobot.cognitive.sleep import proposal_store
+    from kenobot.home import Home
+
+    try:
+        with reading.database(Home.find(os.environ, arguments.home)) as connection:
+            connection.row_factory = None
+            found = proposal_store.get(connection, arguments.number)
+    except reading.NothingYet as error:
+        return asking.say_no(str(error))
+    if found is None:
+        return asking.say_no(f"There is no proposal {arguments.number}.")
+    return asking.show([_row(found)], arguments.json, _whole, "")
+
+
+def approve(arguments: argparse.Namespace, clock: "Clock | None") -> int:
+    from kenobot.cognitive.sleep import proposals
+
+    return _decide(arguments, clock, proposals.approve)
+
+
+def reject(arguments: argparse.Namespace, clock: "Clock | None") -> int:
+    from kenobot.cognitive.sleep import proposals
+
+    return _decide(arguments, clock, proposals.reject)
+
+
+def undo(arguments: argparse.Namespace, clock: "Clock | None") -> int:
+    from kenobot.cognitive.sleep import proposals
+
+    return _decide(arguments, clock, proposals.take_back)
+
+
+def _decide(arguments: argparse.Namespace, clock: "Clock | None", deed: "Deed") -> int:
+    from kenobot.cli import reading, writing
+    from kenobot.clock import SystemClock
+    from kenobot.cognitive.sleep import proposal_store
+    from kenobot.cognitive.sleep.proposals import CannotDecide, Ruling
+    from kenobot.home import Home
+
+    home = Home.find(os.environ, arguments.home)
+    ruling = Ruling((clock or SystemClock()).now(), "owner", home.identity)
+    try:
+        with writing.transaction(home) as connection:
+            if proposal_store.get(connection, arguments.number) is None:
+                return asking.say_no(f"There is no proposal {arguments.number}.")
+            done = deed(connection, arguments.number, ruling)
+    except reading.NothingYet as error:
+        return asking.say_no(str(error))
+    except CannotDecide as error:
+        return asking.say_no(str(error), 1)
+    print(json.dumps(_row(done)) if arguments.json else f"{done.id}: {done.state}")
+    return 0
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) <= 9):
+        raise argparse.ArgumentTypeError(f"{text!r} is not the number of a proposal")
+    return int(text)
+
+
+def _row(proposal: "Proposal") -> dict[str, Any]:
+    from dataclasses import asdict
+
+    row = asdict(proposal)
+    del row["undo"]  # it holds whole files
+    return row
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    from kenobot.terminal import one_line
+
+    parts = (f"{row['id']:>4}", f"{row['state']:<9}", row["at"][:10], f"{row['kind']:<14}", row["title"])
+    return one_line("  ".join(parts))
+
+
+def _whole(row: Mapping[str, Any]) -> str:
+    from kenobot.terminal import one_line, safe
+
+    names = ("id", "state", "kind", "at", "decided", "by", "title")
+    head = [f"{name + ':':<10} {one_line(str(row[name]))}" for name in names if row[name]]
+    told = [
+        f"{name + ':':<10} {one_line(json.dumps(row[name], ensure_ascii=False))}"
+        for name in ("payload", "evidence")
+        if row[name]
+    ]
+    return "\n".join([*head, *told, "", safe(row["text"])])

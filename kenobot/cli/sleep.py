@@ -1,0 +1,248 @@
+"""`kenobot sleep`: have memory looked after now, see what that came to, and take it back."""
+
+import argparse
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from kenobot.cli import asking
+from kenobot.cli.memory_home import clock_of, example, home_of
+
+if TYPE_CHECKING:
+    from kenobot.clock import Clock
+    from kenobot.cognitive.sleep.passes import Phase
+    from kenobot.cognitive.sleep.report import Report
+    from kenobot.cognitive.sleep.sleep_store import Run
+    from kenobot.db import Connection
+    from kenobot.home import Home
+    from kenobot.settings import Loaded
+
+_FAILED = 1
+_PHASES: "tuple[Phase, ...]" = ("consolidate", "errors", "prune", "improve")
+_NEVER = "It has not slept here yet: `kenobot sleep run` has it do so now."
+
+
+def add(commands: Any, home: argparse.ArgumentParser) -> None:
+    parser = commands.add_parser(
+        "sleep",
+        parents=[home],
+        help="look after memory: gather, merge, tidy; and take it back",
+        description="What the bot does by itself once a day: gather what matters, merge what repeats itself, clear "
+        "away what is over. Works while the bot runs and while it does not.",
+    )
+    parts = parser.add_subparsers(metavar="WHAT", required=True)
+    _add_run(parts, home)
+    state = parts.add_parser(
+        "status",
+        parents=[home],
+        help="when it slept last, and when it will again",
+        description="When it slept last, what that came to, and when it will again.",
+        **example("kenobot sleep status", "kenobot sleep status --json"),
+    )
+    asking.add_json(state)
+    state.set_defaults(command=status)
+    told = parts.add_parser(
+        "report",
+        parents=[home],
+        help="what a night changed, why, and how to take it back",
+        description="What a night changed, why, and how to take each change back, as Markdown.",
+        **example("kenobot sleep report", "kenobot sleep report 12 --json"),
+    )
+    told.add_argument("run", metavar="NIGHT", nargs="?", type=_number, help="its number; without it the last one")
+    asking.add_json(told)
+    told.set_defaults(command=report)
+    back = parts.add_parser(
+        "undo",
+        parents=[home],
+        help="take back all that a night changed",
+        description="Take back all that a night changed, the newest change first. What memory has built on since is "
+        "left and named. Sleep does not decide the same again.",
+        **example("kenobot sleep undo", "kenobot sleep undo 12"),
+    )
+    back.add_argument("run", metavar="NIGHT", nargs="?", type=_number, help="its number; without it the last one")
+    asking.add_json(back)
+    back.set_defaults(command=undo)
+
+
+def _add_run(parts: Any, home: argparse.ArgumentParser) -> None:
+    now = parts.add_parser(
+        "run",
+        parents=[home],
+        help="sleep now",
+        description="Sleep now. A night that was cut short is gone on with. Ctrl-C breaks off; nothing is lost by it.",
+        **example("kenobot sleep run", "kenobot sleep run --dry-run", "kenobot sleep run --phase prune --phase errors"),
+    )
+    now.add_argument("--dry-run", action="store_true", help="only say what would be changed, by rules, without a model")
+    now.add_argument("--phase", action="append", choices=_PHASES, help="only this phase; may be given several times")
+    asking.add_json(now)
+    now.set_defaults(command=run)
+
+
+# ── the commands ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def run(arguments: argparse.Namespace, clock: "Clock | None") -> int:
+    import asyncio
+
+    from kenobot import log
+    from kenobot.cli import sleep_home
+    from kenobot.home import Held
+    from kenobot.settings import load
+
+    home = home_of(arguments)
+    loaded = load(home, os.environ)
+    if not home.database.exists():
+        return asking.say_no(f"There is nothing in {home.path} yet: start with `kenobot chat`.")
+    log.set_up("warning", loaded.settings.log.format, loaded.secrets())
+    phases = tuple(phase for phase in _PHASES if phase in (arguments.phase or _PHASES))
+    night = sleep_home.rehearse if arguments.dry_run else sleep_home.sleep
+    try:
+        done = asyncio.run(night(home, loaded, clock_of(clock), phases))
+    except Held as error:
+        return asking.say_no(f"{error} `kenobot sleep status` shows how far it is.", _FAILED)
+    return _show(arguments, loaded, done)
+
+
+def status(arguments: argparse.Namespace, clock: "Clock | None") -> int:
+    from kenobot.cli import reading
+    from kenobot.cognitive.sleep import plan_store, sleep_store
+    from kenobot.settings import load
+
+    home = home_of(arguments)
+    loaded = load(home, os.environ)
+    try:
+        with reading.database(home) as connection:
+            connection.row_factory = None
+            numbers = plan_store.nights(connection, 1)
+            last = sleep_store.get(connection, numbers[0]) if numbers else None
+            if last is None:
+                return asking.say_no(_NEVER)
+            row = _status(connection, home, loaded, clock_of(clock), last)
+    except reading.NothingYet as error:
+        return asking.say_no(str(error))
+    return asking.show([row], arguments.json, _status_lines, "")
+
+
+def report(arguments: argparse.Namespace, clock: "Clock | None") -> int:
+    from kenobot.cli import reading
+    from kenobot.cognitive.sleep import plan_store, sleep_store
+    from kenobot.cognitive.sleep.night import NIGHT
+    from kenobot.cognitive.sleep.report import build
+    from kenobot.settings import load
+    from kenobot.sleeper import policy_of
+
+    home = home_of(arguments)
+    loaded = load(home, os.environ)
+    try:
+        with reading.database(home) as connection:
+            connection.row_factory = None
+            connection.execute("BEGIN")
+            numbers = [arguments.run] if arguments.run is not None else plan_store.nights(connection, 1)
+            night = sleep_store.get(connection, numbers[0]) if numbers else None
+            if night is None:
+                return asking.say_no(_NEVER if arguments.run is None else f"There is no night {arguments.run}.")
+            done = build(connection, night, NIGHT, policy_of(loaded.settings.sleep).sleep)
+    except reading.NothingYet as error:
+        return asking.say_no(str(error))
+    return _show(arguments, loaded, done)
+
+
+def undo(arguments: argparse.Namespace, clock: "Clock | None") -> int:
+    from kenobot.cli import reading, sleep_home
+    from kenobot.cli.memory_home import bring_up_to_date
+    from kenobot.home import Held
+    from kenobot.settings import load
+
+    home = home_of(arguments)
+    loaded = load(home, os.environ)
+    try:
+        back = sleep_home.take_back(home, loaded, clock_of(clock), arguments.run)
+    except (reading.NothingYet, sleep_home.NoSuchNight) as error:
+        return asking.say_no(str(error))
+    except Held as error:
+        return asking.say_no(str(error), _FAILED)
+    if back.undone:
+        bring_up_to_date(home, loaded, clock)
+    row: dict[str, Any] = {"run": back.run, "undone": [*back.undone], "unchanged": back.unchanged}
+    row["kept"] = [{"event": kept.event, "what": kept.kind, "why": kept.why} for kept in back.kept]
+    if arguments.json:
+        print(json.dumps(row))
+        return 0
+    print(f"Night {back.run}: {len(back.undone)} decisions were taken back.")
+    if back.unchanged:
+        print(f"{back.unchanged} more changed no memory: links, notes and proposals.")
+    if back.kept:
+        from kenobot.terminal import one_line
+
+        print(f"{len(back.kept)} could not be taken back:")
+        for kept in back.kept:
+            print(f"  {kept.event:>6}  {one_line(kept.kind)}: {one_line(kept.why)}")
+    return 0
+
+
+# ── how it is shown ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _show(arguments: argparse.Namespace, loaded: "Loaded", done: "Report") -> int:
+    from zoneinfo import ZoneInfo
+
+    from kenobot.cognitive.sleep.report import as_json, as_markdown
+    from kenobot.terminal import safe
+
+    rehearsed = getattr(arguments, "dry_run", False)
+    if arguments.json:
+        print(json.dumps(as_json(done) | {"dry_run": rehearsed}))
+    else:
+        print(safe(as_markdown(done, ZoneInfo(loaded.settings.bot.timezone), rehearsed=rehearsed)))
+    return 0
+
+
+def _status(connection: "Connection", home: "Home", loaded: "Loaded", clock: "Clock", last: "Run") -> dict[str, Any]:
+    from kenobot.cli.sleep_home import is_asleep
+    from kenobot.cognitive.sleep import plan_store, sleep_store
+    from kenobot.cognitive.sleep.report import is_large
+    from kenobot.sleeper import due_at, policy_of
+
+    policy = policy_of(loaded.settings.sleep).sleep
+    open_ = sleep_store.last(connection, "running")
+    passed = sleep_store.passed(connection, last.id)
+    due = due_at(loaded.settings.sleep, plan_store.last_whole(connection), clock.now(), loaded.settings.bot.timezone)
+    return {
+        "state": "awake" if open_ is None else "asleep" if is_asleep(home) else "cut short",
+        "run": last.id,
+        "at": last.at.isoformat(),
+        "finished": last.finished.isoformat() if last.finished else None,
+        "cause": last.cause,
+        "night": last.state,
+        "passes": len(passed),
+        "decisions": sum(each.done for each in passed),
+        "tokens": plan_store.tokens(connection, last.id),
+        "large": [each.name for each in passed if is_large(each, policy)],
+        "trouble": {each.name: each.trouble for each in passed if each.trouble},
+        "enabled": loaded.settings.sleep.enabled,
+        "next": due.isoformat() if due else None,
+    }
+
+
+def _status_lines(row: Any) -> str:
+    from kenobot.terminal import one_line
+
+    lines = [f"{row['state']}; night {row['run']} began {row['at'][:16]} UTC ({row['cause']}, {row['night']})"]
+    lines.append(f"  {row['passes']} passes, {row['decisions']} decisions, {row['tokens']} tokens")
+    if row["large"]:
+        lines.append(f"  many at once: {', '.join(row['large'])}")
+    lines += [f"  trouble in {name}: {why}" for name, why in row["trouble"].items()]
+    if row["state"] == "cut short":
+        lines.append("  `kenobot sleep run` goes on with it; so does the bot, within an hour")
+    elif row["next"]:
+        lines.append(f"  the next one is due {row['next'][:16]} UTC")
+    else:
+        lines.append("  it does not sleep by itself: `sleep.enabled` is false")
+    return "\n".join(one_line(line) for line in lines)
+
+
+def _number(text: str) -> int:
+    number = text.lstrip("#")
+    if not (number.isascii() and number.isdecimal() and len(number) <= 15):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of a night: `kenobot sleep status` shows the last one")
+    return int(number)

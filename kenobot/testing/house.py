@@ -1,0 +1,216 @@
+"""A whole KenoBot in a folder of its own, on a clock that a script moves, with channels that the script speaks on."""
+
+import asyncio
+import contextlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+from zoneinfo import ZoneInfo
+
+from kenobot.access import Roster
+from kenobot.app import App, assemble
+from kenobot.cognitive.recall.recall import Query, recall
+from kenobot.db import Connection
+from kenobot.given import load_parts
+from kenobot.home import Home
+from kenobot.ports import Inbound, Outbound, Part, Provider, Sink
+from kenobot.settings import load
+from kenobot.testing.clock import ManualClock
+
+_NAP = 300.0  # seconds; what sleeps longer is not waited for
+_POLL = 0.02
+_BLINK = 0.001  # seconds: a clock in microseconds cannot be moved by less than one
+_BREATH = 1.0  # seconds: a pause as short as this is over at once
+_AN_HOUR = timedelta(hours=1)
+
+
+class Line:
+    """A channel on which only the script speaks; what the bot says stays in `sent`."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.sent: list[Outbound] = []
+
+    async def run(self, sink: Sink) -> None:
+        """See `kenobot.ports.Channel`."""
+        await asyncio.Event().wait()
+
+    def render(self, text: str) -> Sequence[Part]:
+        """See `kenobot.ports.Channel`."""
+        return (Part(text),)
+
+    async def send(self, outbound: Outbound) -> str:
+        """See `kenobot.ports.Channel`."""
+        self.sent.append(outbound)
+        return str(outbound.id)
+
+
+class _Clock(ManualClock):
+    """Moves only when told to, but for the breaths that work takes so as not to be in the way."""
+
+    async def sleep(self, seconds: float) -> None:
+        if seconds > _BREATH:
+            return await super().sleep(seconds)
+        self.advance(seconds)
+        return await asyncio.sleep(0)
+
+
+class House:
+    """Use as `async with House(...) as house`, then `say` things and let time pass with `live`.
+
+    start: the time on its clock, which nothing else moves. lines: the channels' names. config: text for kenobot.toml.
+    files: of the memory folder, as somebody laid them there before the first start.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        provider: Provider,
+        roster: Roster,
+        *,
+        start: datetime,
+        lines: Iterable[str],
+        config: str = "",
+        files: Mapping[str, str] | None = None,
+    ) -> None:
+        self.home = Home(folder / "home")
+        self.clock: ManualClock = _Clock(start.astimezone(UTC))
+        self.lines = {name: Line(name) for name in lines}
+        self.app: App
+        self._provider = provider
+        self._roster = roster
+        self._config = config
+        self._files = dict(files or {})
+        self._numbers = 0
+        self._held = contextlib.ExitStack()
+
+    async def __aenter__(self) -> "House":
+        self.home.prepare()
+        self.home.seed_identity()
+        (self.home.identity / "BOOTSTRAP.md").unlink()
+        self.home.config_file.write_text(self._config, "utf-8")
+        for name, text in self._files.items():
+            path = self.home.memory / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+        await self._open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._close()
+
+    async def _open(self) -> None:
+        self._held.enter_context(self.home.lock())  # as a bot that runs holds it
+        loaded = load(self.home, {})
+        parts = load_parts(self.home, loaded, self.clock, ["console"])
+        given = replace(
+            parts,
+            provider=self._provider,
+            fallbacks=(),
+            channels=dict(self.lines),
+            rosters=dict.fromkeys(self.lines, self._roster),
+        )
+        self.app = assemble(self.home, loaded, self.clock, given, Random(7))  # noqa: S311 - jitter, and the same each time
+        await self.app.start()
+
+    async def _close(self) -> None:
+        try:
+            await self.app.stop()
+        finally:
+            self._held.close()
+
+    async def restart(self) -> None:
+        """Stop the bot and start it again."""
+        await self._close()
+        await self._open()
+        await self.settle()
+
+    # ── talk ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def say(self, line: str, chat: str, user: str, text: str, *, name: str = "", private: bool = True) -> str:
+        """Have somebody say something; what the bot answered once all is quiet again, "" when it did not."""
+        sent = self.lines[line].sent
+        before = len(sent)
+        self._numbers += 1
+        await self.app.loop(
+            Inbound(
+                channel=line,
+                external_id=str(self._numbers),
+                chat=chat,
+                user=user,
+                text=text,
+                sent_at=self.clock.now(),
+                user_name=name,
+                private=private,
+            )
+        )
+        await self.settle()
+        return "\n".join(each.part.text for each in sent[before:])
+
+    async def settle(self) -> None:
+        """Wait until nothing is under way; what sleeps for a little while is woken."""
+        waiting = asyncio.ensure_future(self._quiet())
+        while not waiting.done():
+            await asyncio.wait({waiting}, timeout=_POLL)
+            naps = [nap for nap in self.clock.naps if nap <= _NAP]
+            if not waiting.done() and naps:
+                self.clock.advance(max(_BLINK, min(naps)))
+        await waiting
+
+    async def _quiet(self) -> None:
+        app = self.app
+        while True:
+            await app.drained()
+            if app.extraction.idle and app.compaction.idle and app.sleeper.idle:
+                return
+            await app.extraction.wait_idle()
+            await app.compaction.wait_idle()
+            await app.sleeper.wait_idle()
+
+    # ── time ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def jump(self, moment: datetime) -> None:
+        """Move the clock and nothing else. Time never goes back."""
+        self.clock.advance(max(0.0, (moment - self.clock.now()).total_seconds()))
+
+    async def live(self, until: datetime, every: timedelta = _AN_HOUR) -> None:
+        """Let time pass until a moment: `every` so often, all that is on the bot's schedule happens."""
+        while (moment := self.clock.now() + every) <= until:
+            self.jump(moment)
+            await self.work()
+        self.jump(until)
+
+    async def work(self) -> None:
+        """Have all that is on the bot's schedule happen now."""
+        await self.app.schedule.once()
+        await self.settle()
+
+    # ── a look inside ────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def recalled(self, question: str, scopes: Sequence[str], zone: ZoneInfo) -> str:
+        """What memory finds for a question, for somebody who may know these scopes only."""
+        query = Query(question, tuple(scopes), self.clock.now(), zone, always=True)
+        pack = await self.app.database.read(lambda connection: recall(connection, self.app.index, query))
+        return "\n".join([*(memory.line for memory in pack.memories), *(excerpt.line for excerpt in pack.excerpts)])
+
+    async def records(self) -> list[tuple[str, str, str]]:
+        """Scope, status and text of everything in memory."""
+
+        def everything(connection: Connection) -> list[tuple[str, str, str]]:
+            scopes = [scope for (scope,) in connection.execute("SELECT DISTINCT scope FROM record ORDER BY scope")]
+            sought = "SELECT scope, status, text FROM record WHERE scope = ? ORDER BY id"
+            return [row for scope in scopes for row in connection.execute(sought, (scope,))]
+
+        rows = await self.app.database.read(everything)
+        return [(str(scope), str(status), str(text)) for scope, status, text in rows]
+
+    def files(self) -> dict[str, str]:
+        """The memory folder: each file's text, by its path in there."""
+        root = self.home.memory
+        return {
+            path.relative_to(root).as_posix(): path.read_text("utf-8", "replace")
+            for path in sorted(root.rglob("*"))
+            if path.is_file()
+        }

@@ -1,0 +1,39 @@
+"""Nights for tests: a pass planned, carried out and planned again, without the cycle around it."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from kenobot.cognitive.sleep import sleep_store
+from kenobot.cognitive.sleep.apply import Night, apply
+from kenobot.cognitive.sleep.changes import Change
+from kenobot.cognitive.sleep.passes import PHASES, Pass, View
+from kenobot.db import Connection
+
+UTC = ZoneInfo("UTC")
+
+
+def view(connection: Connection, now: datetime, **given: Any) -> View:
+    """What a pass sees in a night at `now`; the night before was the day before."""
+    held: Mapping[str, Any] = {"zone": UTC, "since": now - timedelta(days=1), **given}
+    return View(connection, now, **held)
+
+
+def carry_out(connection: Connection, one: Pass, now: datetime, **given: Any) -> list[Change]:
+    """Plan a pass, carry its plan out, and check that it then has nothing left to do. Returns what was done."""
+    done = play(connection, (one,), now, **given)
+    assert list(one.plan(view(connection, now, **given))) == [], f"{one.name} wants something done a second time"
+    return done
+
+
+def play(connection: Connection, night: Sequence[Pass], now: datetime, **given: Any) -> list[Change]:
+    """Plan and carry out one pass after the other. Returns what was done."""
+    done: list[Change] = []
+    run = sleep_store.begin(connection, now, "command", PHASES)
+    for one in night:
+        seen = view(connection, now, **given)
+        book = Night(run.id, one.name, now, seen.zone, seen.policy)
+        done += [change for change in list(one.plan(seen)) if apply(connection, change, book) is not None]
+    sleep_store.finish(connection, run.id, now, {})
+    return done

@@ -1,0 +1,159 @@
+"""Sixty days with nights at random: nothing that was told is lost, whatever decay does with it, and files agree."""
+
+import asyncio
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kenobot.cognitive import store
+from kenobot.cognitive.calendar import local_day
+from kenobot.cognitive.mirror import layout
+from kenobot.cognitive.mirror.places import page_of, path_of, place_of
+from kenobot.cognitive.policies.decay import DecayPolicy
+from kenobot.cognitive.policies.sleep import JOYA, SleepPolicy
+from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.reach import WHOLE_HOME
+from kenobot.cognitive.recall.index import Index
+from kenobot.cognitive.recall.recall import Query, recall
+from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.sleep.consolidate import distil, hygiene, promote, weeks
+from kenobot.cognitive.sleep.prune import dailies
+from kenobot.db import Connection
+from kenobot.ports import Candidate, Form, Trust
+from tests.nights import play
+from tests.property.effort import scratch
+from tests.unit.cognitive.mirror.house import House, open_house
+
+DAYS = 60
+NIGHT = (promote.PASS, weeks.PASS, distil.PASS, hygiene.PASS, dailies.PASS)
+START = datetime(2026, 1, 28, 12, tzinfo=UTC)
+CHAT = "chat:telegram-1"
+KINDS = [
+    "I learned that {} needs the token in the query, headers always fail",
+    "{} costs 40 euros a month",
+    "el servidor n8n guarda {} en su disco",
+    "fuimos a {} con Eva",
+    "{}是我最喜欢的",
+    "[x] call {}",
+]
+POLICIES = [
+    replace(DEFAULT, decay=DecayPolicy(lean=200, lessons=3)),
+    replace(DEFAULT, sleep=JOYA, decay=DecayPolicy(week=500, lean=400)),
+    replace(DEFAULT, sleep=SleepPolicy(expired="delete"), decay=DecayPolicy(lean=200)),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What somebody says on a day. late: it is about so many days before."""
+
+    day: int
+    kind: int
+    scope: str
+    trust: Trust
+    late: int
+
+
+told = st.builds(
+    Told,
+    st.integers(0, DAYS - 1),
+    st.integers(0, len(KINDS) - 1),
+    st.sampled_from(["owner", "owner", CHAT]),
+    st.sampled_from(["owner", "model", "tool"]),
+    st.sampled_from([0, 0, 0, 40]),
+)
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    facts=st.lists(told, min_size=8, max_size=50),
+    nights=st.sets(st.integers(0, DAYS - 1), max_size=DAYS),
+    writes=st.sets(st.integers(0, DAYS - 1), max_size=12),
+    policy=st.sampled_from(POLICIES),
+)
+def test_sixty_days_lose_nothing(facts: list[Told], nights: set[int], writes: set[int], policy: Policy) -> None:
+    """Each fact is live and found by its words; a night run twice does nothing; files show what memory says."""
+    asyncio.run(_live(facts, nights, writes, policy))
+
+
+async def _live(facts: list[Told], nights: set[int], writes: set[int], policy: Policy) -> None:
+    with scratch() as folder:
+        async with open_house(Path(folder), start=START) as house:
+            house.mirror._policy = policy
+            await house.mirror.start()
+            texts: dict[str, str] = {}
+            for day in range(DAYS):
+                for number, fact in enumerate(facts):
+                    if fact.day == day:
+                        text = KINDS[fact.kind].format(f"Thing{number}x{number * 7919}")
+                        texts[text] = fact.scope
+                        await house.database.write(partial(_tell, text=text, fact=fact, house=house))
+                house.clock.advance(16 * 3600)
+                if day in nights:
+                    await _sleep(house, policy)
+                if day in writes:
+                    await house.mirror.flush()
+                house.clock.advance(8 * 3600)
+            await _sleep(house, policy)
+            await _all_is_there(house, texts, Path(folder))
+            await _files_agree(house, policy)
+
+
+def _tell(connection: Connection, text: str, fact: Told, house: House) -> None:
+    at = house.clock.now()
+    day = local_day(at - timedelta(days=fact.late), house.zone)
+    form: Form = "episode" if fact.scope == CHAT else "note"
+    decision = admit(connection, Candidate(form, fact.scope, text, trust=fact.trust), Occasion(at, day, "model"))
+    assert decision.record is not None
+
+
+async def _sleep(house: House, policy: Policy) -> None:
+    now = house.clock.now()
+    await house.database.write(lambda c: play(c, NIGHT, now, policy=policy))
+    again = await house.database.write(lambda c: play(c, NIGHT, now, policy=policy))
+    assert [change for change in again if change.kind != "judged"] == [], "a night run twice does something twice"
+
+
+async def _all_is_there(house: House, texts: dict[str, str], folder: Path) -> None:
+    index = Index.open(folder / "index.db")
+    now = house.clock.now()
+    live = {record.text: record for scope in ("owner", CHAT) for record in await house.live(scope)}
+    try:
+        for text, scope in texts.items():
+            said = text if text in live else text.removeprefix("I learned that ")
+            assert said in live, f"{text} is lost"
+            query = Query(said, (scope,), now, always=True)
+            pack = await house.database.read(lambda c, query=query: recall(c, index, query))  # type: ignore[misc]
+            assert live[said].id in {memory.record.id for memory in pack.memories}, f"{text} is not recalled"
+    finally:
+        index.close()
+
+
+async def _files_agree(house: House, policy: Policy) -> None:
+    """Every live record stands in its file, every file is noted as it is, and looking again finds no edit."""
+    await house.mirror.flush()
+    shown = {path: house.text(path) for path in house.files()}
+    for path, text in shown.items():
+        row = await house.database.read(lambda c, path=path: store.mirrored(c, path))  # type: ignore[misc]
+        assert row is not None and row[0] == text, f"the note of {path} is not what it holds"
+    for scope in ("owner", CHAT):
+        for record in await house.live(scope):
+            for home in filter(None, (path_of(record), page_of(record))):
+                place = place_of(home)
+                assert place is not None
+                if place.archived and policy.sleep.expired == "delete":
+                    assert home not in shown
+                    continue
+                said = [layout.fact(place.kind, chunk) for chunk in layout.split(place.kind, shown[home])]
+                assert record.text in said, f"{record.text} does not stand in {home}"
+    events = await house.count_events()
+    assert await house.mirror.take_in() == 0
+    assert await house.count_events() == events
+    old = local_day(house.clock.now() - timedelta(days=policy.sleep.daily_days), house.zone)
+    logs = [path for path in shown if (place := place_of(path)) and place.kind == "daily" and not place.archived]
+    assert all(path.rpartition("/")[2] > f"{old}.md" for path in logs), f"{logs} have not left"
+    assert await house.database.read(lambda c: store.by_ids(c, [0], WHOLE_HOME)) == {}

@@ -1,0 +1,64 @@
+"""The tree's writer: it writes along in the background, in rounds, and outlives what goes wrong in one of them."""
+
+import asyncio
+import logging
+
+import pytest
+
+from kenobot.errors import StoreError
+from tests.unit.cognitive.mirror.cardhouse import CardHouse
+from tests.unit.cognitive.mirror.house import TODAY
+
+LOG = f"{TODAY}.md"
+ENTRY = "## 14:30 — {}\n\n".format
+
+
+async def test_a_burst_of_marks_is_one_round_of_writing(cards: CardHouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often something is marked before the writer wakes, it writes once."""
+    await cards.tree.start()
+    rounds = 0
+    flush = cards.tree.flush
+    done = asyncio.Event()
+
+    async def counted() -> None:
+        nonlocal rounds
+        rounds += 1
+        await flush()
+        done.set()
+
+    monkeypatch.setattr(cards.tree, "flush", counted)
+    records = [await cards.learn(f"fact {number}") for number in range(5)]
+    for record in records:
+        cards.tree.mark([record])
+    async with asyncio.timeout(10):
+        await done.wait()
+    assert rounds == 1
+    assert cards.text(LOG) == "".join(ENTRY(f"fact {number}") for number in range(5))
+
+
+async def test_the_writer_outlives_a_failure(
+    cards: CardHouse, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A round that fails is logged; the next one does its work too."""
+    await cards.tree.start()
+    flush = cards.tree.flush
+    failures: list[Exception] = [StoreError("the disk is gone"), RuntimeError("a bug of ours")]
+    failed, done = asyncio.Event(), asyncio.Event()
+
+    async def shaky() -> None:
+        if failures:
+            failed.set()
+            raise failures.pop()
+        await flush()
+        done.set()
+
+    monkeypatch.setattr(cards.tree, "flush", shaky)
+    async with asyncio.timeout(10):
+        for _ in range(2):
+            cards.tree.mark([])
+            await failed.wait()
+            failed.clear()
+        cards.tree.mark([await cards.learn("one")])
+        await done.wait()
+    assert cards.text(LOG) == ENTRY("one")
+    assert [record.levelno for record in caplog.records] == [logging.ERROR, logging.WARNING]
