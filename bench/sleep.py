@@ -30,7 +30,7 @@ def furnish(connection: Connection, records: int, rng: Random) -> None:
     """Memories of every kind that sleep has to do with, two years of them, and some of the last days."""
     spoken = speeches(rng)
     now = datetime.now(UTC)
-    rows = []
+    rows: list[tuple[int | float | str | None, ...]] = []
     for number in range(1, records + 1):
         speech = spoken[rng.choice(("english", "spanish"))]
         text = " ".join(speech.say(rng, 14))
@@ -84,7 +84,7 @@ async def measure(folder: Path, records: int, turns: int) -> dict[str, float]:
 
         began = time.perf_counter()
         night = asyncio.create_task(scene.app.sleeper.sleep("command", tell=tell))
-        beside = []
+        beside: list[float] = []
         while not night.done():
             beside.append(await scene.say("0", f"question number {len(beside)}"))
             await asyncio.sleep(_APART)

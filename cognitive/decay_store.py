@@ -152,9 +152,9 @@ def former_tiers(connection: Connection, event: int) -> dict[int, set[str]]:
 
 
 def left_since(connection: Connection, record: int, event: int) -> set[str]:
-    """The tiers that a record has left since an event."""
+    """The tiers that sleep has taken a record out of since an event."""
     rows = connection.execute(
-        "SELECT json_extract(data, '$.was.tier') FROM event WHERE record_id = ? AND id > ? "
+        "SELECT json_extract(data, '$.was.tier') FROM event WHERE record_id = ? AND id > ? AND actor = 'sleep' "
         "AND json_extract(data, '$.was.tier') IS NOT NULL",
         (record, event),
     )

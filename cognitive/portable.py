@@ -59,6 +59,7 @@ def export(connection: Connection, reach: Reach, at: datetime) -> Iterator[str]:
         for row in rows.rows(connection, kind, reach, STATE_KEPT):
             row.pop("changed", None)
             if kind == "vector":
+                row.pop("hash")  # it is made of the words, and is made anew
                 row["embedding"] = base64.b64encode(row["embedding"]).decode()
             yield _line(kind, row)
 

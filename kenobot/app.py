@@ -195,7 +195,7 @@ def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random
     database = Database.open(home.database, home.backups)
     bus = Bus(clock)
     inbox, outbox = Inbox(database, clock), Outbox(database, clock)
-    mirror = Tree(home.memory, database, clock, zone)
+    mirror = Tree(home.memory, database, clock, zone, policy_of(settings.sleep))
     index = Index(home.index)
     embedding = Embedding(database, index, clock, given.embedder, given.formers)
     identity = Identity(home.identity)

@@ -77,7 +77,7 @@ class Embedding:
         self._task: asyncio.Task[None] | None = None
         self._stopped = False
         self._wake = asyncio.Event()
-        self._opened = asyncio.Event()
+        self._opened, self._loaded = asyncio.Event(), asyncio.Event()
         self._waiting: list[tuple[bool, asyncio.Future[None]]] = []  # until what is new is placed, or until all is
         self._todo: deque[Item] = deque()
         self._left: list[tuple[bool, int]] = []  # what is missing is still to be looked for: of turns?, up to where
@@ -107,6 +107,12 @@ class Embedding:
         """Something was remembered or said: see to it soon."""
         self.begin()
         self._wake.set()
+
+    async def load(self) -> None:
+        """Return once all vectors that there are can be found. For who asks once and ends."""
+        if self._embedder is not None and not self._stopped:
+            self.begin()
+            await self._loaded.wait()
 
     async def tick(self) -> None:
         """Look whether there is anything to do; does not wait for it."""
@@ -203,10 +209,12 @@ class Embedding:
     async def _run(self) -> None:
         try:
             while not await self._database.read(_is_anything):
+                self._loaded.set()
                 self._release(news=False)
                 await self._wake.wait()
                 self._wake.clear()
             meaning = await self._open()
+            self._loaded.set()
             while True:
                 self._wake.clear()
                 waited = [each for _, each in self._waiting]
@@ -224,6 +232,7 @@ class Embedding:
             _log.exception("placing memory by meaning failed; it begins anew with the next message")
         finally:
             self._opened.set()
+            self._loaded.set()
             self._release(news=False)
 
     async def _open(self) -> "Meaning":
@@ -255,6 +264,7 @@ class Embedding:
     def _models(self, connection: Connection) -> list[str]:
         """The models that there are vectors of."""
         none: list[str] = []
+        self._index.catch_up(connection)  # it is made, if it was not there
         return [*vector_store.models(connection), *self._index.read(turn_store.models, none)]
 
     async def _look(self) -> None:

@@ -7,9 +7,10 @@ the person's next words tell how it went (`kenobot.cognitive.procedural.outcome`
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from kenobot.cognitive import store
 from kenobot.cognitive.policies.practice import DEFAULT, PracticePolicy
 from kenobot.cognitive.procedural import practice_store
-from kenobot.cognitive.procedural.match import Match, match
+from kenobot.cognitive.procedural.match import Match, best, match
 from kenobot.cognitive.procedural.pattern import Pattern, patterns_of
 from kenobot.cognitive.reach import Reach
 from kenobot.cognitive.recall.filters import is_on_show
@@ -20,6 +21,7 @@ from kenobot.tokens import estimate
 
 HEADING = "### What worked before"
 _DIGITS = 3
+_WIDER = 4  # times as many are looked at as are shown: some are on show already
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +37,11 @@ def offer(
     connection: Connection, message: str, reach: Reach, shown: Iterable[str], policy: PracticePolicy = DEFAULT
 ) -> Offer:
     """The patterns within `reach` that fit `message` well enough and are not `shown` in the prompt already."""
-    known = patterns_of(practice_store.live(connection, reach, policy.read))
-    if not known:
+    likely = practice_store.likely(connection, reach, policy.read)
+    numbers = best(likely, message, policy.least, _WIDER * policy.shown)
+    if not numbers:
         return Offer()
+    known = patterns_of(store.by_ids(connection, numbers, reach).values())
     present = "".join(f"{text}\n" for text in shown if text)
     left = policy.tokens - estimate(HEADING)
     lines: list[str] = []

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from kenobot.sessions import Line
 from kenobot.tokens import estimate
 
+_FEW = 8  # messages that are worth a summary, however short a history is asked for
+
 
 @dataclass(frozen=True, slots=True)
 class Window:
@@ -31,8 +33,8 @@ class Window:
 
     @property
     def step(self) -> int:
-        """Messages that may wait to be summed up."""
-        return max(1, (self.most - self.history) // 2)
+        """Messages that may wait to be summed up: a new prompt shows at most twice the history that is asked for."""
+        return max(1, min((self.most - self.history) // 2, max(self.history, _FEW)))
 
     def size(self, line: Line) -> int:
         """Tokens of a message in the prompt, where a very long one is clipped."""

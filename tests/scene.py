@@ -10,9 +10,10 @@ from typing import Self
 from kenobot.access import Roster
 from kenobot.app import App, assemble
 from kenobot.clock import Clock
+from kenobot.embedding import Formers, nobody
 from kenobot.given import Given, load_parts
 from kenobot.home import Home
-from kenobot.ports import Inbound, Outbound, Part, Provider, Sink
+from kenobot.ports import Embedder, Inbound, Outbound, Part, Provider, Sink
 from kenobot.settings import load
 from kenobot.testing.clock import EagerClock
 from kenobot.testing.provider import ScriptedProvider
@@ -47,7 +48,8 @@ class _OpenHouse(Roster):
 class Scene:
     """Use as `async with Scene(folder, replies) as scene: await scene.say("hello")`.
 
-    extraction: what was said is also read for memories; without it a scene remembers by tags alone.
+    extraction: what was said is also read for memories; without it a scene remembers by tags alone. embedder: places
+    memory by its meaning; without one it is found by words.
     """
 
     def __init__(
@@ -65,6 +67,8 @@ class Scene:
         roster: Roster | None = None,
         bootstrap: bool = False,
         extraction: bool = False,
+        embedder: Embedder | None = None,
+        formers: Formers = nobody,
     ) -> None:
         self.home = Home(folder / "home")
         self.clock = clock or EagerClock()
@@ -73,6 +77,7 @@ class Scene:
         self.inbounds: list[Inbound] = []
         self.app: App
         self._fallbacks = fallbacks
+        self._embedder, self._formers = embedder, formers
         self._roster = roster or _OpenHouse.of(owners)
         self._files = dict(files or {})
         self._environ = {
@@ -100,6 +105,8 @@ class Scene:
             fallbacks=self._fallbacks,
             channels={self.channel.name: self.channel},
             rosters={self.channel.name: self._roster},
+            embedder=self._embedder or parts.embedder,
+            formers=self._formers,
         )
         assert isinstance(given, Given)
         self.app = assemble(self.home, loaded, self.clock, given, Random(7))

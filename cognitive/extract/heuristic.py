@@ -13,6 +13,7 @@ from kenobot.cognitive.extract import rules
 from kenobot.cognitive.extract.dates import day_named, names_year
 from kenobot.cognitive.extract.rules import Rule
 from kenobot.cognitive.extract.schema import TIERS, Fact
+from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.words import fold
 
 _LONGEST = 4000  # characters that are looked at; people do not introduce themselves in the middle of a document
@@ -41,7 +42,8 @@ def _in_sentence(sentence: str, said: date) -> Iterator[Fact]:
     if not sentence or len(sentence) > _LONGEST_SENTENCE or sentence.rstrip().endswith(("?", "？", ":")):
         return
     told, corrects, asked = _core(sentence)
-    clauses = [clause for clause in rules.CLAUSES.split(told) if clause.strip(_MARKS)]
+    parts = [claim.alone for part in rules.CLAUSES.split(told) for claim in claims(part)]
+    clauses = [clause for clause in parts if clause.strip(_MARKS)]
     read = [fact for clause in clauses if (fact := _in_clause(clause.strip(_MARKS), said)) is not None]
     if asked and len(read) < len(clauses) and not rules.POINTS_AWAY.match(_folded(told.strip(_MARKS))):
         read = [_whole(told.strip(_MARKS), read)]

@@ -205,7 +205,7 @@ class Matrix:
         held = len(self._ids)
         if count <= held:
             return
-        room = max(_LEAST_ROOM, count + count // 4)
+        room = max(_LEAST_ROOM, count + count // 8)
         self._codes = _grown(self._codes, room)
         self._scales, self._ids = _grown(self._scales, room), _grown(self._ids, room)
         self._scopes, self._topics = _grown(self._scopes, room), _grown(self._topics, room)

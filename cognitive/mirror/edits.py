@@ -19,7 +19,7 @@ from kenobot.cognitive.keys import key_of
 from kenobot.cognitive.mirror import layout, sections
 from kenobot.cognitive.mirror.layout import Block, Item
 from kenobot.cognitive.mirror.names import page_name, subject_of
-from kenobot.cognitive.mirror.places import Place, archive_of, page_of, path_of, slot_form
+from kenobot.cognitive.mirror.places import Place, archive_of, is_archived, page_of, path_of, slot_form
 from kenobot.cognitive.remember.admit import Occasion, admit, forget, supersede
 from kenobot.db import Connection
 from kenobot.ports import OWNER_SCOPE, Candidate, Form
@@ -114,7 +114,8 @@ def home_of(connection: Connection, place: Place, text: str = "") -> list[store.
             return sorted(records, key=lambda record: record.id)
         case "slot":
             record = store.slot(connection, place.scope, slot_form(place.detail), place.detail)
-            return [record] if record and (record.tier == decay_store.ARCHIVE) == place.archived else []
+            away = record is not None and is_archived(record)
+            return [record] if record and away == place.archived else []
         case "entity":
             return store.about(connection, place.scope, subject_at(connection, place, text), _ON_A_PAGE)
 
@@ -134,10 +135,10 @@ def subject_at(connection: Connection, place: Place, text: str) -> str:
     return next((subject for subject in known if page_name(subject) == place.detail), place.detail)
 
 
-def _arranged(
-    connection: Connection, path: str, blocks: list[Block], place: Place, zone: ZoneInfo
-) -> list[Block]:
+def _arranged(connection: Connection, path: str, blocks: list[Block], place: Place, zone: ZoneInfo) -> list[Block]:
     text = layout.compose(blocks)
+    if place.over and place.kept and not place.archived and store.mirrored(connection, archive_of(path)) is None:
+        place = replace(place, over=False)  # it leaves when the archive has it
     home = {record.id: record for record in home_of(connection, place, text)}
     others = [block.record for block in blocks if block.record is not None and block.record not in home]
     records = store.by_ids(connection, others, (place.scope,))
@@ -175,11 +176,13 @@ def _may_stay(record: store.Record, place: Place) -> bool:
         return False
     if place.kind != "daily":
         return True
-    return record.tier != decay_store.DAILY if place.archived else not (place.over or record.tier == decay_store.ARCHIVE)
+    return (
+        record.tier != decay_store.DAILY if place.archived else not (place.over or record.tier == decay_store.ARCHIVE)
+    )
 
 
 def _has_left(connection: Connection, path: str, place: Place, blocks: list[Block]) -> bool:
-    """Whether a log whose days are over goes: no record stands in it, and the archive has what its owner wrote there."""
+    """Whether a log whose day is over goes: no record stands in it, and the archive has what its owner wrote there."""
     if place.kind != "daily" or place.archived or not place.over or any(block.record is not None for block in blocks):
         return False
     row = store.mirrored(connection, archive_of(path))
@@ -334,7 +337,7 @@ class _Edit:
         return self._path in (path_of(record), page_of(record))
 
     def _stood(self, record: store.Record) -> bool:
-        """Whether it belonged here when the file was last written, and has been moved since."""
+        """Whether it belonged here when the file was last written, and sleep has moved it since."""
         tiers = decay_store.left_since(self._connection, record.id, self._cursor())
         return any(path_of(replace(record, tier=tier)) == self._path for tier in tiers)
 

@@ -1,4 +1,4 @@
-"""The files of the mirror: how they are found, read and replaced. Disk work runs in threads, never on the event loop."""
+"""The files of the mirror: how they are found, read and replaced. Disk work is for threads, not for the event loop."""
 
 import asyncio
 import contextlib

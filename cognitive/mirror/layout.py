@@ -111,9 +111,7 @@ def fact(kind: Kind, chunk: str) -> str | None:
                 if not body.startswith(_LEARNED):
                     return None
                 body = body.removeprefix(_LEARNED)
-            elif _RULE.fullmatch(body.partition("\n")[0]):
-                return None
-            elif kind == "core" and INDEX.match(body):
+            elif _RULE.fullmatch(body.partition("\n")[0]) or (kind == "core" and INDEX.match(body)):
                 return None
             elif _ESCAPED_RULE.fullmatch(body.partition("\n")[0]) or (kind == "core" and _ESCAPED_INDEX.match(body)):
                 body = body[1:]

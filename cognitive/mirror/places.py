@@ -82,11 +82,16 @@ def _slot_path(record: Record, folder: str, archive: str) -> str | None:
     if slot_form(slot) != record.form:
         return None
     if slot in _OF_SLOT:
-        return f"{folder}{_OF_SLOT[slot]}"
+        return f"{folder}{_OF_SLOT[slot]}" if folder or slot != "session" else None
     if slot == "context":
         return f"{folder}context.md" if folder else None
     week = _WEEK.fullmatch(slot)
     return f"{archive}{folder}week-{week[1]}.md" if week else None
+
+
+def is_archived(record: Record) -> bool:
+    """Whether the file in which `record` stands is in the archive."""
+    return (path_of(record) or "").startswith(ARCHIVE)
 
 
 def page_of(record: Record) -> str | None:

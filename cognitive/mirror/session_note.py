@@ -1,6 +1,7 @@
-"""`memory/SESSION.md`: what is going on in each chat, for its owner to read, also while the bot is down.
+"""`memory/SESSION.md`: what is going on in the owner's own chats, for them to read, also while the bot is down.
 
-Working memory, what is open, the summary of what was said earlier, and when. It is written whenever one of these
+Working memory, what is open, the summary of what was said earlier, and when. What groups and guests are about stands in
+their own folders, below `chats/`. It is written whenever one of these
 changes, from what the database holds, and never read: what a person changes in it is put into the archive, and the
 file written anew.
 """
@@ -17,7 +18,8 @@ from kenobot.clock import Clock
 from kenobot.cognitive import store
 from kenobot.cognitive.compact import sentences
 from kenobot.cognitive.compact.digest import KEY, show
-from kenobot.cognitive.mirror import files
+from kenobot.cognitive.identity import amend
+from kenobot.cognitive.identity.amend import CannotAmend
 from kenobot.cognitive.mirror.places import ARCHIVE
 from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.recall import load
@@ -50,34 +52,31 @@ class SessionNote:
         self._database = database
         self._clock = clock
         self._zone = zone
+        self._writing = asyncio.Lock()  # of two rounds at once, one would take the other for a person
 
     async def flush(self) -> None:
         """Write the file if it does not say what is going on now. Raises StoreError; the disk's own errors wait."""
+        async with self._writing:
+            await self._flush()
+
+    async def _flush(self) -> None:
         today = self._clock.now().astimezone(self._zone).date()
         text, before = await self._database.read(lambda connection: self._wanted(connection, today))
-        if not text and not before:
-            return
-        found = await files.read(self._root, PATH)
-        if found.problem or found.text == text:
-            return
-        written = _digest(text)
-        # Noted first: a crash before or after the writing leaves a file that is known as our own.
-        await self._database.write_soon(
-            lambda connection: store.write_state(connection, _STATE, f"{before.rpartition(' ')[2]} {written}".strip())
-        )
+        path = self._root / PATH
         try:
-            if found.text is not None and _digest(found.text) not in before.split():
-                await asyncio.to_thread(_put_aside, self._root, self._clock.now())
-                found = files.Found()
-            # Somebody may change it meanwhile: then it is left to them until the next round.
-            await files.replace(self._root, PATH, text, found.stamp)
-        except OSError as error:
-            log.warning("%s could not be written: %s", PATH, error.strerror)
+            if not text or await asyncio.to_thread(amend.read, path) == text:
+                return
+            # Noted first: a crash before or after the writing leaves a file that is known as our own.
+            known = f"{before.rpartition(' ')[2]} {_digest(text)}".strip()
+            await self._database.write_soon(lambda connection: store.write_state(connection, _STATE, known))
+            await asyncio.to_thread(_put, path, text, before.split(), self._clock.now())
+        except CannotAmend as error:  # somebody changes it just now, or the disk fails: the next round sees to it
+            log.warning("%s", error)
 
     def _wanted(self, connection: Connection, today: date) -> tuple[str, str]:
         """The file as it should be, "" when there is nothing to tell; and what tells the one that was written last."""
         before = store.read_state(connection, _STATE) or ""
-        chats = compact_store.under_way(connection, WHOLE_HOME, _CHATS)
+        chats = compact_store.under_way(connection, WHOLE_HOME, OWNER_SCOPE, _CHATS)
         mine = _listed(_open(connection, OWNER_SCOPE, today, self._zone))
         sections = [f"\n## Open\n\n{mine}\n"] if mine else []
         sections += [_chat(connection, scope, records, today, self._zone) for scope, records in chats.items()]
@@ -120,11 +119,18 @@ def _when(moment: str, zone: ZoneInfo) -> str:
     return f"{datetime.fromisoformat(moment).astimezone(zone):%Y-%m-%d %H:%M}"
 
 
-def _put_aside(root: Path, now: datetime) -> None:
-    """Keep what a person wrote into the file."""
-    archive = root / ARCHIVE
-    archive.mkdir(mode=0o700, parents=True, exist_ok=True)
-    (root / PATH).rename(archive / f"SESSION-{now:%Y%m%dT%H%M%S%f}.md")
+def _put(path: Path, text: str, ours: Sequence[str], now: datetime) -> None:
+    """Write the file; what a person wrote into it goes to the archive first. Raises CannotAmend."""
+    held = amend.read(path)
+    if held and _digest(held) not in ours:
+        try:
+            archive = path.parent / ARCHIVE
+            archive.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.rename(archive / f"SESSION-{now:%Y%m%dT%H%M%S%f}.md")
+        except OSError as error:
+            raise CannotAmend(f"{PATH} cannot be put aside: {error.strerror}.") from error
+        held = ""
+    amend.put(path, held, text)
 
 
 def _digest(text: str) -> str:

@@ -13,11 +13,11 @@ class SleepPolicy:
     records above which a pass is pointed out in the report and to the owner, from `large_least` records on: two are
     never many.
 
-    batch, batch_seconds: changes of one transaction, and how long it may take; what is under way beside it waits as long.
-    rest: the pause after it, as a multiple of its time. most_changes: of one pass in one night; the rest comes with the
-    next. budget_tokens: what a model may use in a night. tries, longest_wait: of one question, while the model is out of
-    reach, and seconds between them. drain_seconds: the longest that turns are read before. begin_seconds: from start-up
-    until the first look. reported: changes of a pass that a report shows. kept: nights in the ledger.
+    batch, batch_seconds: changes of one transaction, and how long it may take; whoever writes beside it waits as long.
+    rest: the pause after it, as a multiple of its time. most_changes: of one pass in one night; the rest comes with
+    the next. budget_tokens: what a model may use in a night. tries, longest_wait: of one question, while the model is
+    out of reach, and seconds between them. drain_seconds: the longest that turns are read before. begin_seconds: from
+    start-up until the first look. reported: changes of a pass that a report shows. kept: nights in the ledger.
     """
 
     due_hours: float = 20.0

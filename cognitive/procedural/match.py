@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kenobot.cognitive.procedural.pattern import Pattern, is_trouble, keywords, stems_in
+from kenobot.cognitive.procedural.pattern import Pattern, is_trouble, keywords, stems_in, trigger_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,21 @@ def match(patterns: Iterable[Pattern], message: str) -> list[Match]:
     said = stems_in(message)
     found = [fit for pattern in patterns if (fit := _fit(pattern, said)) is not None]
     return sorted(found, key=lambda fit: (-fit.score, fit.pattern.id))
+
+
+def best(known: Iterable[tuple[int, str, float]], message: str, least: float, most: int) -> list[int]:
+    """Of patterns by number, text and confidence, those that score at least `least`, at most `most` of them.
+
+    What `match` would say of them, without reading the rest of their records.
+    """
+    said = stems_in(message)
+    found: list[tuple[float, int]] = []
+    for number, text, confidence in known:
+        own = keywords(trigger_in(text))
+        score = confidence * sum(not said.isdisjoint(word) for word in own) / len(own) if own else 0.0
+        if score >= least:
+            found.append((-score, number))
+    return [number for _, number in sorted(found)[:most]]
 
 
 def _fit(pattern: Pattern, said: frozenset[str]) -> Match | None:

@@ -76,6 +76,11 @@ def text_of(trigger: str, response: str) -> str:
     return f"{plain(trigger)}{_ARROW}{plain(response)}"
 
 
+def trigger_in(text: str) -> str:
+    """The trigger in the text of a pattern."""
+    return text.partition(_ARROW)[0]
+
+
 def plain(text: str) -> str:
     """`text` on one line, without the sign that parts a trigger from its response."""
     return " ".join(text.replace("→", "->").split())
@@ -112,7 +117,7 @@ def keywords(text: str) -> tuple[Keyword, ...]:
     return _keywords(text[:_LONGEST])
 
 
-@lru_cache(1_000)
+@lru_cache(2_000)
 def _keywords(text: str) -> tuple[Keyword, ...]:
     found: dict[Keyword, None] = {}
     seen: set[str] = set()

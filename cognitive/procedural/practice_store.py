@@ -33,6 +33,16 @@ def live(connection: Connection, reach: Reach, limit: int) -> list[Record]:
     return [found[number] for number in sorted(found)]
 
 
+def likely(connection: Connection, reach: Reach, limit: int) -> list[tuple[int, str, float]]:
+    """Number, text and confidence of the live patterns within `reach`, the newest `limit` of them."""
+    where, scopes = within(reach)
+    return connection.execute(
+        "SELECT id, text, confidence FROM record WHERE form = 'procedure' AND status = 'active' "
+        f"AND +{where} ORDER BY id DESC LIMIT ?",
+        (*scopes, limit),
+    ).fetchall()
+
+
 def pages(connection: Connection, reach: Reach) -> Iterator[Record]:
     """All live patterns within `reach`, in the order they came, read by pages."""
     where, scopes = within(reach)

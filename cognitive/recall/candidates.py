@@ -127,16 +127,21 @@ def by_words(
     chosen = sorted((word for word in rarity if rarity[word]), key=lambda word: (-word.weight, rarity[word]))
     chosen = chosen[: policy.rarest]
     tally = _gather(index, chosen, rarity, places, policy)
-    worth = {mask: sum(gains[word] for at, word in enumerate(chosen) if mask >> at & 1) for mask in set(tally.values())}
-    rough = sorted(tally, key=lambda document: (-worth[tally[document]], -document))[: policy.weighed]
+    rough = _roughly(tally, chosen, gains, policy.weighed)
     scale = _scale(gains, rarity, total, policy)
-    best: dict[int, Found] = {}
+    best: dict[int, tuple[float, tuple[str, ...], list[str]]] = {}
     for document, value, matched, held in _weigh(index, rough, places, gains, policy):
         number = source_of(document)[1]
-        relevance = math.tanh(policy.steepness * value / scale)
-        if number not in best or best[number].relevance < relevance:
-            best[number] = Found(number, relevance, matched, held)
-    return sorted(best.values(), key=lambda found: (-found.relevance, -found.number))
+        if number not in best or best[number][0] < value:
+            best[number] = (value, matched, held)
+    order = sorted(best, key=lambda number: (-best[number][0], -number))
+    found = []
+    for place, number in enumerate(order):
+        value, matched, held = best[number]
+        # The words of those that nobody will look at are not told apart.
+        terms = frozenset(held) if place < policy.read else frozenset()
+        found.append(Found(number, math.tanh(policy.steepness * value / scale), matched, terms))
+    return found
 
 
 def _stems(word: str) -> tuple[str, ...]:
@@ -185,26 +190,42 @@ def _gather(
     return masks
 
 
+def _roughly(tally: Mapping[int, int], chosen: Sequence[Word], gains: Mapping[Word, float], most: int) -> list[int]:
+    """The documents that hold the most of the chosen words, the newest first among equals."""
+    groups: dict[int, list[int]] = {}
+    for document, mask in tally.items():
+        groups.setdefault(mask, []).append(document)
+    worth = {mask: sum(gains[word] for at, word in enumerate(chosen) if mask >> at & 1) for mask in groups}
+    found: list[int] = []
+    for mask in sorted(groups, key=lambda mask: -worth[mask]):
+        found += sorted(groups[mask], reverse=True)[: most - len(found)]
+        if len(found) >= most:
+            break
+    return found
+
+
 def _weigh(
     index: Connection,
     documents: Sequence[int],
     places: Sequence[Room],
     gains: Mapping[Word, float],
     policy: RecallPolicy,
-) -> Iterator[tuple[int, float, tuple[str, ...], frozenset[str]]]:
+) -> Iterator[tuple[int, float, tuple[str, ...], list[str]]]:
     """Each document's share of the words, by how often it says them for its length, as BM25 has it."""
     usual = max(1.0, sum(room.words for room in places) / max(1, sum(room.docs for room in places)))
     inside = {room.id for room in places}
     meant = {stem: word for word in gains for stem in word.stems}
+    sought = frozenset(meant)
+    fixed, by_length = policy.saturation * (1 - policy.length_share), policy.saturation * policy.length_share / usual
     for document, room, said in postings.texts(index, documents):
         if room not in inside:
             continue
-        held = frozenset(said)
-        length = policy.saturation * (1 - policy.length_share + policy.length_share * len(said) / usual)
-        value = 0.0
+        length = fixed + by_length * len(said)
         matched: dict[Word, int] = {}
-        for stem in held.intersection(meant):
-            matched[meant[stem]] = max(matched.get(meant[stem], 0), said.count(stem))
+        for stem in sought.intersection(said):
+            word = meant[stem]
+            matched[word] = max(matched.get(word, 0), said.count(stem))
+        value = 0.0
         for word, count in matched.items():
             value += gains[word] * min(1.0, count * (policy.saturation + 1) / (count + length))
-        yield document, value, tuple(word.stems[0] for word in matched), held
+        yield document, value, tuple(word.stems[0] for word in matched), said

@@ -90,12 +90,12 @@ def subjects(connection: Connection, scopes: Sequence[str] | None, names: Sequen
     found: dict[tuple[str, str], None] = {}
     for scope in scopes:
         rows = connection.execute(
-            "SELECT value, (SELECT min(subject) FROM name WHERE scope = ?1 AND name = value), "
-            "(SELECT max(subject) FROM name WHERE scope = ?1 AND name = value) FROM json_each(?2)",
+            "SELECT name, min(subject), max(subject) FROM name "
+            "WHERE scope = ? AND name IN (SELECT value FROM json_each(?)) GROUP BY name",
             (scope, json.dumps(names)),
         )
         for name, first, last in rows:
-            found.update(((name, each), None) for each in (first, last) if each is not None)
+            found.update({(name, first): None, (name, last): None})
     return list(found)
 
 

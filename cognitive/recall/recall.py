@@ -163,8 +163,7 @@ def _ranked(connection: Connection, query: Query, found: _Search, sieve: Sieve) 
         if relevance < policy.floor:
             sieve.dropped["irrelevant"] += 1
             continue
-        memory = value_of(record, relevance, tuple(ways))
-        memories.append(replace(memory, matched=hit.matched, terms=hit.terms) if hit else memory)
+        memories.append(value_of(record, relevance, tuple(ways), hit))
     memories = _without_told_weeks(memories, sieve)
     memories.sort(key=lambda memory: (-memory.score.value, -memory.record.id))
     return _with_neighbours(connection, query, memories, sieve, value_of)
@@ -187,7 +186,7 @@ class _Valuer:
         self._opinions = value_store.opinions(connection, ids)
         self._at = query.as_of or query.now
 
-    def __call__(self, record: Record, relevance: float, ways: tuple[Way, ...]) -> Memory:
+    def __call__(self, record: Record, relevance: float, ways: tuple[Way, ...], hit: Found | None) -> Memory:
         policy = self._query.policy
         effective = value.strength(record, self._at, policy.value)
         opinion = self._opinions.get(record.id, value.NO_OPINION)
@@ -207,7 +206,9 @@ class _Valuer:
             ),
             policy.recall,
         )
-        return Memory(record, valued, relevance, ways, effective=effective)
+        if hit is None:
+            return Memory(record, valued, relevance, ways, effective=effective)
+        return Memory(record, valued, relevance, ways, hit.matched, effective=effective, terms=hit.terms)
 
     def linked(self, record: Record, parent: Memory, found: Activation) -> Memory:
         """A neighbour of `parent`: worth a part of it, less with every step and every doubt about the links."""

@@ -105,5 +105,6 @@ def diverse(items: Sequence[tuple[float, frozenset[str]]], weight: float, most: 
 
 def alike(one: frozenset[str], other: frozenset[str]) -> float:
     """The share of words that two texts have in common."""
-    together = len(one | other)
-    return len(one & other) / together if together else 0.0
+    shared = len(one & other)
+    together = len(one) + len(other) - shared
+    return shared / together if together else 0.0

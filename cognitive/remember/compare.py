@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from kenobot.cognitive import store
 from kenobot.cognitive.policies.admit import AdmitPolicy
 from kenobot.cognitive.remember import frames, lookup
-from kenobot.cognitive.remember.bands import Nearness, band_of
+from kenobot.cognitive.remember.bands import Nearness, band_of, similarity
 from kenobot.cognitive.remember.draft import Draft
 from kenobot.cognitive.remember.entities import name_of, same_value, within_value
 from kenobot.cognitive.remember.meaning import relation, vetoes
 from kenobot.cognitive.remember.supersede import Dispute, contradict, replace_value
 from kenobot.cognitive.store import Record
+from kenobot.cognitive.text.claims import Claim, claims
 from kenobot.db import Connection
 from kenobot.ports import Relation
 
@@ -58,9 +59,11 @@ def compare(
     for record, nearness, measured in _with_read(connection, made, neighbours, verdicts):
         if record.id in disputes or record.id == but:
             continue
-        found = _judge(made, record, nearness, measured, verdicts.get(record.id), policy)
-        if found == "contradiction":
-            disputes[record.id] = contradict(made, record, policy)
+        verdict = verdicts.get(record.id)
+        found = _judge(made, record, nearness, measured, verdict, policy)
+        denied = _denied(made, record, policy) if found != "repeat" and verdict != "independent" else ()
+        if found == "contradiction" or denied:
+            disputes[record.id] = contradict(made, record, policy, denied)
         elif found == "repeat" and same is None and made.candidate.source != "edit":
             same = record
         else:
@@ -86,6 +89,15 @@ def _judge(
     if band == "repeat" and measured and not vetoes(record.text, made.text, read=False):
         return "repeat"
     return relation(record.text, made.text)
+
+
+def _denied(made: Draft, record: Record, policy: AdmitPolicy) -> tuple[Claim, ...]:
+    """Of a note that makes several claims, those that a draft says the opposite of."""
+    parts = claims(record.text) if record.form == "note" else ()
+    if len(parts) < 2:
+        return ()
+    near = (claim for claim in parts if band_of(similarity(claim.alone, made.text), policy) != "apart")
+    return tuple(claim for claim in near if relation(claim.alone, made.text) == "contradiction")
 
 
 def _same_frame(made: Draft, record: Record) -> bool:

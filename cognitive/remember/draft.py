@@ -14,6 +14,7 @@ from kenobot.cognitive.remember.entities import OWNER_SUBJECT, attribute_line, s
 from kenobot.cognitive.remember.importance import importance
 from kenobot.cognitive.remember.kind import Kind, kind_of, tier_of
 from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.tongue import tongue
 from kenobot.cognitive.text.words import fold
 from kenobot.db import Connection
@@ -178,9 +179,7 @@ def _about(
     attributes = {name.strip(): value.strip() for name, value in candidate.attributes if name.strip() and value.strip()}
     subject = candidate.subject
     if candidate.form == "note" and not attributes and candidate.trust not in _UNTRUSTED:
-        frame = frames.read(text)
-        if frame is not None and (not subject or not frame.subject or subject_of(subject) == subject_of(frame.subject)):
-            subject, attributes = subject or frame.subject, {frame.attribute: frame.value}
+        subject, attributes = _read(text, subject)
     if candidate.category == "commitment" and "due" not in attributes:
         due = day_named(fold(text), datetime.fromisoformat(told).date())
         if due is not None:
@@ -189,6 +188,15 @@ def _about(
     if plain != OWNER_SUBJECT:
         plain = lookup.called(connection, candidate.scope, plain) or plain
     return plain, attributes
+
+
+def _read(text: str, subject: str) -> tuple[str, dict[str, str]]:
+    """Whom the plain claims of a text are about, and what they say of them; of nobody else than `subject`, if given."""
+    read = [frame for claim in claims(text) if (frame := frames.read(claim.alone)) is not None]
+    told = [f for f in read if not subject or not f.subject or subject_of(subject) == subject_of(f.subject)]
+    of_one = [frame for frame in told if subject_of(frame.subject) == subject_of(told[0].subject)]
+    found = {frame.attribute: frame.value for frame in reversed(of_one)}
+    return subject or (told[0].subject if told else ""), found
 
 
 def _form(candidate: Candidate, text: str, category: str, attributes: dict[str, str]) -> Form:

@@ -13,7 +13,8 @@ from kenobot.cognitive.remember.meaning import statement
 from kenobot.cognitive.text.words import fold
 
 _LONGEST = 160  # characters of a sentence that is read
-_NAME = r"[^\W\d_a-zß-öø-ÿ][\w'’.-]*(?:\s(?:de\s|del\s|la\s)?[^\W\d_a-zß-öø-ÿ][\w'’.-]*){0,3}"
+_ADVERBS = r"(?:[Nn]ow|[Cc]urrently|[Tt]hese days|[Tt]oday|[Aa]hora|[Yy]a|[Aa]ctualmente|[Hh]oy)"
+_NAME = rf"(?!{_ADVERBS}\b)[^\W\d_a-zß-öø-ÿ][\w'’.-]*(?:\s(?:de\s|del\s|la\s)?[^\W\d_a-zß-öø-ÿ][\w'’.-]*){{0,3}}"
 _WHO = rf"(?P<who>(?:[Tt]he |[Ee]l |[Ll]a )?(?:[Uu]ser|[Oo]wner|[Uu]suari[oa])|I|[Yy]o|{_NAME})"
 _POSSESSOR = rf"(?:(?P<who>{_NAME}|[Tt]he user|[Uu]ser)['’]s|(?P<mine>[Mm]y|[Mm]i))"
 _OF = rf"(?: de(?:l)? (?P<who>{_NAME}|usuario))?"
@@ -28,7 +29,7 @@ _END = r"(?:,? (?:since|desde|with|con|because|porque|as|como)\b.*)?[.!]?"
 
 
 def _shape(pattern: str) -> re.Pattern[str]:
-    return re.compile(rf"(?:{pattern}){_NOW}{_END}")
+    return re.compile(rf"(?:{_ADVERBS},? )?(?:{pattern}){_NOW}{_END}")
 
 
 _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (

@@ -11,29 +11,37 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kenobot.cognitive import lifecycle, store
-from kenobot.cognitive.change import Act, change
+from kenobot.cognitive.change import Act, Value, change
 from kenobot.cognitive.graph.links import reinforce
+from kenobot.cognitive.keys import key_of
 from kenobot.cognitive.policies.admit import AdmitPolicy
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.remember.draft import Draft, attrs_of
 from kenobot.cognitive.remember.entities import name_of
 from kenobot.cognitive.store import Record
+from kenobot.cognitive.text.claims import Claim, noted, tells, without, without_claims
+from kenobot.cognitive.text.tongue import tongue
 from kenobot.db import Connection
 
 Way = Literal["supersede", "invalidate", "weaken", "differ", "amend"]
 """What is done to the older record: another value took its place; it was wrong; it is less believed; nothing, both are
-said; only the attributes that changed are taken from it, because it says more."""
+said; only what changed is taken from it, because it says more."""
 
 _GUESSED = ("extraction", "sleep", "import")
 
 
 @dataclass(frozen=True, slots=True)
 class Dispute:
-    """An older record, and what a draft does to it. outdated: names of the attributes it is no longer right about."""
+    """An older record, and what a draft does to it.
+
+    outdated: names of the attributes that the draft speaks of instead. left: what the older record says without them,
+    "" when it goes on saying what it says.
+    """
 
     record: Record
     way: Way
     outdated: tuple[str, ...] = ()
+    left: str = ""
 
     @property
     def ends(self) -> bool:
@@ -67,13 +75,17 @@ def may_displace(made: Draft, record: Record, policy: AdmitPolicy) -> bool:
     return new >= standing_of(record.trust, record.source, record.confidence, record.scope, policy)
 
 
-def contradict(made: Draft, record: Record, policy: AdmitPolicy) -> Dispute:
-    """What a draft that says the opposite of `record` does to it."""
+def contradict(made: Draft, record: Record, policy: AdmitPolicy, denied: Sequence[Claim] = ()) -> Dispute:
+    """What a draft that says the opposite of `record` does to it. denied: the claims of the record that it denies."""
     if not may_displace(made, record, policy):
         return Dispute(record, "differ")
     if len(record.witnesses) >= policy.enough_support and not made.own_word:
         return Dispute(record, "weaken")
-    return Dispute(record, "invalidate")
+    left = without_claims(record.text, denied) if denied else None
+    if left is None or left == record.text:
+        return Dispute(record, "invalidate")
+    gone = [name for name, value in _said(record).items() if tells(record.text, value) and not tells(left, value)]
+    return Dispute(record, "amend", tuple(gone), left)
 
 
 def replace_value(made: Draft, record: Record, outdated: tuple[str, ...], policy: AdmitPolicy) -> Dispute:
@@ -81,8 +93,21 @@ def replace_value(made: Draft, record: Record, outdated: tuple[str, ...], policy
     if not may_displace(made, record, policy):
         return Dispute(record, "differ", outdated)
     told = {name_of(name) for name in made.attributes}
-    rest = [name for name in record.attributes if name != "by" and name_of(name) not in told]
-    return Dispute(record, "amend" if rest else "supersede", outdated)
+    said = _said(record)
+    rest = {name: value for name, value in said.items() if name_of(name) not in told}
+    over = {name: value for name, value in said.items() if name_of(name) in told}
+    left = without(record.text, list(over.values()), rest.values())
+    if left is not None and left != record.text:
+        return Dispute(record, "amend", tuple(over), left)
+    if not rest:
+        return Dispute(record, "supersede", outdated)
+    wrong = [value for name, value in over.items() if name in outdated or name_of(name) in map(name_of, outdated)]
+    marked = noted(record.text, wrong, record.lang)
+    return Dispute(record, "amend", outdated, marked if marked != record.text else "")
+
+
+def _said(record: Record) -> dict[str, str]:
+    return {name: value for name, value in record.attributes.items() if name != "by"}
 
 
 def loss(record: Record, policy: AdmitPolicy) -> float:
@@ -111,11 +136,26 @@ def settle(connection: Connection, dispute: Dispute, winner: int, act: Act, poli
         assert weakened is not None
         lifecycle.on(connection, weakened, "contradicted", _part(act, newer), policy.value)
     elif dispute.way == "amend":
-        gone = {name_of(name) for name in dispute.outdated}
-        kept = {name: value for name, value in record.attributes.items() if name_of(name) not in gone}
-        change(connection, record, "amended", {"attrs": attrs_of(kept, record.by)}, _part(act, newer), shown=False)
+        _amend(connection, dispute, winner, _part(act, newer))
     if dispute.way != "supersede":
         reinforce(connection, winner, record.id, "contradicts", act.at, act.reason, policy=policy.graph)
+
+
+def _amend(connection: Connection, dispute: Dispute, winner: int, act: Act) -> None:
+    """Take from a record what it is no longer right about; what it would say then may be remembered already."""
+    record = dispute.record
+    gone = {name_of(name) for name in dispute.outdated}
+    kept = {name: value for name, value in record.attributes.items() if name_of(name) not in gone}
+    values: dict[str, Value] = {"attrs": attrs_of(kept, record.by)}
+    if dispute.left:
+        key = key_of(dispute.left)
+        if store.by_key(connection, record.scope, record.form, key) is not None:
+            retire(connection, record, "superseded", act, by=winner)
+            supersedes(connection, winner, record.id, act)
+            return
+        now = store.stamp(act.at)
+        values |= {"text": dispute.left, "key": key, "lang": tongue(dispute.left), "updated": now}
+    change(connection, record, "amended", values, act, shown=bool(dispute.left))
 
 
 def retire(connection: Connection, known: Record, status: str, act: Act, by: int | None = None) -> int:

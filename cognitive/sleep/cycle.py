@@ -110,8 +110,7 @@ class Cycle:
     async def _advance(self, run: Run, one: Pass) -> bool:
         """Plan, or carry out some of the plan; whether all of it is carried out."""
         if await self.database.read(partial(plan_store.course, run=run.id, name=one.name)) is None:
-            await self._plan(run, one)
-            return False
+            return not await self._plan(run, one)
         policy, began = self.policy.sleep, self.clock.monotonic()
         left = await self.database.write(partial(self._some, run, one))
         if left and not self.hurried:
@@ -121,11 +120,13 @@ class Cycle:
 
     # ── asking and planning ──────────────────────────────────────────────────────────────────────────────────────
 
-    async def _plan(self, run: Run, one: Pass) -> None:
-        """Write down what a pass wants done, after asking what it wants to know."""
+    async def _plan(self, run: Run, one: Pass) -> bool:
+        """Write down what a pass wants done, after asking what it wants to know; whether it wants anything done."""
         if self.ask is not None:
             await self._ask(run, one, self.ask)
         live, plan, left = await self.database.survey(partial(self._planned, run, one))
+        if not plan:
+            return False  # most passes in most nights: no need to write that down, carry it out and clear it away
         await self.database.write(partial(plan_store.clear, run=run.id, name=one.name))
         for first, piece in plan_store.pieces(plan):
             await self.database.write(
@@ -134,6 +135,7 @@ class Cycle:
         trouble = "there was more than one night can hold: the rest comes with the next" if left else ""
         course = Course(live, trouble=trouble)
         await self.database.write(partial(plan_store.keep_course, run=run.id, name=one.name, course=course))
+        return True
 
     async def _ask(self, run: Run, one: Pass, ask: Asked) -> None:
         """Ask what has no answer yet; each answer is kept as soon as it is there."""

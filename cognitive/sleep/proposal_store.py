@@ -154,6 +154,16 @@ def told(connection: Connection, kind: str, since: datetime, limit: int = 5000) 
     return [(row[0], json.loads(row[1] or "{}")) for row in rows]
 
 
+def done_tonight(connection: Connection, run: int, kind: str) -> int:
+    """How many changes of a kind a night made."""
+    row = connection.execute(
+        "SELECT count(*) FROM event WHERE json_extract(data, '$.night') IS NOT NULL "
+        "AND json_extract(data, '$.night') = ? AND type = ?",
+        (run, kind),
+    ).fetchone()
+    return int(row[0])
+
+
 def grades(connection: Connection, since: datetime, limit: int = 5000) -> list[list[str]]:
     """The signals in the grades of the newest replies since a moment."""
     rows = connection.execute(

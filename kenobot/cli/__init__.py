@@ -11,6 +11,7 @@ from kenobot.cli import (
     bench,
     chat,
     config,
+    demo,
     import_home,
     mail,
     memory,
@@ -77,6 +78,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     daily = (setup, chat, run, access, mail, memory, sleep, proposals)
-    for module in (*daily, import_home, signals, config, bench, version):
+    for module in (*daily, import_home, signals, config, demo, bench, version):
         module.add(commands, home)
     return parser

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from kenobot.cli import asking
+from kenobot.cli.marks import marks, put
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from kenobot.clock import Clock
     from kenobot.month.judge import Verdict
 
-_BEGIN, _END = "<!-- month: begin -->", "<!-- month: end -->"
+_MARK = "month"
 _DESCRIPTION = """\
 Live through a scripted month in a folder of its own, with a scripted model: corrections, contradictions, negations,
 people with the same habits, a renamed project, C++ and C#, names in Chinese and Arabic, an emoji, restarts, an hour
@@ -37,7 +38,8 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     month.add_argument("--fast", action="store_true", help="with a third of the everyday notes")
-    month.add_argument("--write", metavar="FILE", help=f"put the table into FILE, between {_BEGIN} and {_END}")
+    begin, end = marks(_MARK)
+    month.add_argument("--write", metavar="FILE", help=f"put the table into FILE, between {begin} and {end}")
     asking.add_json(month)
     month.set_defaults(command=bench_month)
 
@@ -61,7 +63,7 @@ def bench_month(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     else:
         print(table(verdict))
     if arguments.write:
-        _write(arguments.write, table(verdict))
+        put(_MARK, arguments.write, table(verdict))
     if not verdict.good:
         print(f"kenobot: {len(verdict.failures)} things are not as they should be.", file=sys.stderr)
     return 0 if verdict.good else 1
@@ -80,21 +82,3 @@ def _print_json(verdict: "Verdict") -> None:
         print(json.dumps(asdict(row), ensure_ascii=False))
     ending = {"restarts": verdict.restarts, "readings": verdict.readings, "failures": verdict.failures}
     print(json.dumps(ending, ensure_ascii=False))
-
-
-def _write(name: str, text: str) -> None:
-    """Put `text` between the marks of a file. Raises ConfigError when there are none."""
-    from pathlib import Path
-
-    from kenobot.errors import ConfigError
-
-    path = Path(name)
-    try:
-        held = path.read_bytes().decode("utf-8")
-        before, begin, rest = held.partition(_BEGIN)
-        _, end, after = rest.partition(_END)
-        if not begin or not end:
-            raise ConfigError(f"{name} has no place for it: write {_BEGIN} and {_END} on lines of their own.")
-        path.write_bytes(f"{before}{begin}\n{text}\n{end}{after}".encode())
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{name} cannot be written: {error}.") from error

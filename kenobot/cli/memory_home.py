@@ -122,10 +122,12 @@ async def _agree(home: "Home", loaded: "Loaded", clock: "Clock") -> int:
 
     from kenobot.cognitive.mirror.tree import Tree
     from kenobot.db import Database
+    from kenobot.sleeper import policy_of
 
     database = Database.open(home.database, home.backups)
     try:
-        tree = Tree(home.memory, database, clock, ZoneInfo(loaded.settings.bot.timezone), pause=0)
+        zone, policy = ZoneInfo(loaded.settings.bot.timezone), policy_of(loaded.settings.sleep)
+        tree = Tree(home.memory, database, clock, zone, policy, pause=0)
         touched = await tree.take_in()
         await tree.flush()
         touched += await tree.take_in()

@@ -124,7 +124,7 @@ def _loaded_text(arguments: argparse.Namespace, clock: "Clock | None") -> str:
 def _recalled(arguments: argparse.Namespace, clock: "Clock | None", text: str, budget: int, limit: int) -> "Pack":
     from zoneinfo import ZoneInfo
 
-    from kenobot.cli import reading
+    from kenobot.cli import by_meaning, reading
     from kenobot.cognitive.recall.index import Index
     from kenobot.cognitive.recall.recall import Query
     from kenobot.cognitive.recall.recall import recall as remembered
@@ -149,6 +149,8 @@ def _recalled(arguments: argparse.Namespace, clock: "Clock | None", text: str, b
             connection.row_factory = None
             connection.execute("BEGIN")
             _filled(index, connection)
+            if as_of is None:
+                by_meaning.prepare(home, connection, index, text, clock_of(clock))
             return remembered(connection, index, query)
     finally:
         index.close()
@@ -183,6 +185,7 @@ def _figures(
 ) -> dict[str, Any]:
     from zoneinfo import ZoneInfo
 
+    from kenobot.cli import by_meaning
     from kenobot.cognitive import figures
     from kenobot.cognitive.calendar import local_day
     from kenobot.cognitive.extract import budget, buffer
@@ -199,7 +202,7 @@ def _figures(
         "turns_waiting": waiting,
         "summaries": {"live": compact_store.live(connection, reach_of(arguments)), "gaps": lost.found, **lost.kinds},
         "index_lag": _lag(home, connection),
-        "embedder": "none: found by words",
+        **by_meaning.figures(home, connection, reach_of(arguments), clock_of(clock)),
         "tokens_today": budget.spent(connection, day),
         "disk": {
             "database": _size(home.database),
@@ -240,6 +243,16 @@ def _told(row: dict[str, Any]) -> list[str]:
         f"{'lost by summing up':<30} {row['summaries']['gaps']:>8}",
         f"{'behind in the index':<30} {lag:>8}",
         f"{'embedder':<30} {row['embedder']}",
+        *(_placed(row, name, what) for name, what in (("vectors", "memories"), ("turn_vectors", "messages"))),
         f"{'tokens today':<30} {row['tokens_today']:>8}",
     ]
-    return [*lines, *(f"{name + ' (bytes)':<30} {size:>12}" for name, size in row["disk"].items())]
+    return [*filter(None, lines), *(f"{name + ' (bytes)':<30} {size:>12}" for name, size in row["disk"].items())]
+
+
+def _placed(row: dict[str, Any], name: str, what: str) -> str:
+    """How many of them can be found by meaning; nothing where no model places any."""
+    figures = row[name]
+    if figures is None:
+        return ""
+    waiting = f"  ({figures['waiting']} wait)" if figures["waiting"] else ""
+    return f"{what + ' found by meaning':<30} {figures['placed']:>8}{waiting}"

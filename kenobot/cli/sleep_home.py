@@ -30,7 +30,7 @@ from kenobot.extraction import extraction
 from kenobot.home import Held, Home
 from kenobot.model import Model
 from kenobot.settings import Loaded
-from kenobot.sleeper import Rooms
+from kenobot.sleeper import Rooms, policy_of
 
 _DRAFT = ".sleep-"
 _AT_ONCE = 20  # decisions that are taken back in one transaction
@@ -84,7 +84,7 @@ async def _bedroom(
     database = Database.open(home.database, home.backups)
     index, bus = Index(home.index), Bus(clock)
     try:
-        tree = Tree(home.memory, database, clock, zone, pause=0)
+        tree = Tree(home.memory, database, clock, zone, policy_of(loaded.settings.sleep), pause=0)
         reading = extraction(loaded.settings.extraction, Study(database, bus, clock, zone, tree.mark, index), asked)
         if alone:
             await tree.take_in()

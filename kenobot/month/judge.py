@@ -98,9 +98,14 @@ async def judge_recall(verdict: Verdict, script: Script, recalled: Recalled) -> 
                 verdict.failures.append(f"{step.kind}: in {scope}, “{question}” leads to “{step.fact}”")
 
 
-def judge_store(verdict: Verdict, script: Script, records: Iterable[tuple[str, str, str]]) -> None:
-    """Look at memory itself when the month is over: each fact that should live does, in its scope and nowhere else."""
-    held = list(records)
+def judge_store(
+    verdict: Verdict, script: Script, records: Iterable[tuple[str, str, str]], summaries: Iterable[str] = ()
+) -> None:
+    """Look at memory itself when the month is over: each fact that should live does, in its scope and nowhere else.
+
+    records: scope, status and text. summaries: of what was said; what was forgotten or erased stands in none.
+    """
+    held, told = list(records), "\n".join(summaries)
     for step in script.steps:
         if not step.fact:
             continue
@@ -118,6 +123,7 @@ def judge_store(verdict: Verdict, script: Script, records: Iterable[tuple[str, s
             continue
         row.meant_to_hide += 1
         kept = step.fate == "purged" and any(step.fact in text for _, _, text in held)
+        kept = kept or (step.fate in ("forgotten", "purged") and step.fact in told)
         row.hidden += not live and not kept
         if live or kept:
             where = "lives on" if live else "is still on record"

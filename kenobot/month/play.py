@@ -33,7 +33,7 @@ async def _play(folder: Path, script: Script, command_line: CommandLine) -> Verd
                 judge.judge_question(verdict, step, stage.model.requests.get(step.says))
         await stage.rest()
         await judge.judge_recall(verdict, script, stage.recalled)
-        judge.judge_store(verdict, script, await stage.records())
+        judge.judge_store(verdict, script, await stage.records(), await stage.summaries())
         verdict.failures += stage.complaints
         verdict.restarts, verdict.readings = stage.restarts, stage.model.readings
     return verdict

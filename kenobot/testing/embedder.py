@@ -11,6 +11,7 @@ import pytest
 from kenobot.errors import RemoteError
 from kenobot.ports import Embedder, EmbedKind
 
+_PIECE = 64  # bytes of a digest
 _NEAR = 0.5  # cosine from which two texts count as near, for a model of whatever kind
 
 
@@ -21,7 +22,7 @@ class WordEmbedder:
     is taken away. asked: every text with its kind, in the order they came. Set `gate` to hold answers back.
     """
 
-    def __init__(self, same: Iterable[Sequence[str]] = (), *, model_id: str = "words", dimensions: int = 64) -> None:
+    def __init__(self, same: Iterable[Sequence[str]] = (), *, model_id: str = "words", dimensions: int = 256) -> None:
         self.model_id = model_id
         self.dimensions = dimensions
         self.asked: list[tuple[str, EmbedKind]] = []
@@ -40,12 +41,13 @@ class WordEmbedder:
         return [self._row(text) for text in texts]
 
     def _row(self, text: str) -> Sequence[float]:
-        row = [0.0] * self.dimensions
+        row = [0.0] * self.dimensions  # directions of different words are nearly at right angles
         words = ["".join(filter(str.isalnum, word)) for word in text.lower().split()]
         for word in [self._one.get(word, word) for word in words if word] or [""]:
-            digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=self.dimensions).digest()
-            for at, byte in enumerate(digest):
-                row[at] += byte - 127.5
+            for at in range(0, self.dimensions, _PIECE):
+                digest = blake2b(f"{at} {word}".encode("utf-8", "surrogatepass"), digest_size=_PIECE).digest()
+                for place, byte in enumerate(digest[: self.dimensions - at], at):
+                    row[place] += byte - 127.5
         length = sqrt(sum(number * number for number in row))
         return array("f", (number / length for number in row))
 

@@ -48,13 +48,10 @@ class Line:
 
 
 class _Clock(ManualClock):
-    """Moves only when told to, but for the breaths that work takes so as not to be in the way."""
+    """Moves only when told to. The breaths that work takes so as not to be in the way take no time."""
 
     async def sleep(self, seconds: float) -> None:
-        if seconds > _BREATH:
-            return await super().sleep(seconds)
-        self.advance(seconds)
-        return await asyncio.sleep(0)
+        await (super().sleep(seconds) if seconds > _BREATH else asyncio.sleep(0))
 
 
 class House:
@@ -77,10 +74,11 @@ class House:
     ) -> None:
         self.home = Home(folder / "home")
         self.clock: ManualClock = _Clock(start.astimezone(UTC))
+        self._start = self.clock.now()
         self.lines = {name: Line(name) for name in lines}
         self.app: App
         self._provider = provider
-        self._roster = roster
+        self.roster = roster
         self._config = config
         self._files = dict(files or {})
         self._numbers = 0
@@ -110,7 +108,7 @@ class House:
             provider=self._provider,
             fallbacks=(),
             channels=dict(self.lines),
-            rosters=dict.fromkeys(self.lines, self._roster),
+            rosters=dict.fromkeys(self.lines, self.roster),
         )
         self.app = assemble(self.home, loaded, self.clock, given, Random(7))  # noqa: S311 - jitter, and the same each time
         await self.app.start()
@@ -123,7 +121,12 @@ class House:
 
     async def restart(self) -> None:
         """Stop the bot and start it again."""
+        await self.switch_off(self.clock.now())
+
+    async def switch_off(self, until: datetime) -> None:
+        """Stop the bot, and start it again at a moment."""
         await self._close()
+        self.jump(until)
         await self._open()
         await self.settle()
 
@@ -176,8 +179,8 @@ class House:
         self.clock.advance(max(0.0, (moment - self.clock.now()).total_seconds()))
 
     async def live(self, until: datetime, every: timedelta = _AN_HOUR) -> None:
-        """Let time pass until a moment: `every` so often, all that is on the bot's schedule happens."""
-        while (moment := self.clock.now() + every) <= until:
+        """Let time pass until a moment: `every` so often, counted from the start, the bot's schedule is followed."""
+        while (moment := self._start + ((self.clock.now() - self._start) // every + 1) * every) <= until:
             self.jump(moment)
             await self.work()
         self.jump(until)
@@ -195,16 +198,15 @@ class House:
         pack = await self.app.database.read(lambda connection: recall(connection, self.app.index, query))
         return "\n".join([*(memory.line for memory in pack.memories), *(excerpt.line for excerpt in pack.excerpts)])
 
-    async def records(self) -> list[tuple[str, str, str]]:
-        """Scope, status and text of everything in memory."""
+    async def records(self) -> list[tuple[str, str, str, str]]:
+        """Form, scope, status and text of everything in memory."""
 
-        def everything(connection: Connection) -> list[tuple[str, str, str]]:
+        def everything(connection: Connection) -> list[tuple[str, str, str, str]]:
             scopes = [scope for (scope,) in connection.execute("SELECT DISTINCT scope FROM record ORDER BY scope")]
-            sought = "SELECT scope, status, text FROM record WHERE scope = ? ORDER BY id"
+            sought = "SELECT form, scope, status, text FROM record WHERE scope = ? ORDER BY id"
             return [row for scope in scopes for row in connection.execute(sought, (scope,))]
 
-        rows = await self.app.database.read(everything)
-        return [(str(scope), str(status), str(text)) for scope, status, text in rows]
+        return await self.app.database.read(everything)
 
     def files(self) -> dict[str, str]:
         """The memory folder: each file's text, by its path in there."""

@@ -147,6 +147,9 @@ class Running(Protocol):
 Starter = Callable[[list[str], dict[str, str]], Awaitable[Running]]
 
 
+_WORDS = {"KENOBOT_MEMORY__EMBEDDER": "none"}  # what is not about meaning needs no model
+
+
 async def execute(command: list[str], environ: dict[str, str]) -> Running:
     """Start `command` as a new process, with its stderr in a pipe."""
     return await asyncio.create_subprocess_exec(
@@ -193,7 +196,7 @@ class Bot:
         self._ready.clear()
         self.process = await self.starter(
             [*self.wrap, sys.executable, "-m", *module, "run", "--home", str(self.home)],
-            {**os.environ, "TELEGRAM_BOT_TOKEN": TOKEN, "ANTHROPIC_API_KEY": KEY, **self.environ},
+            {**_WORDS, **os.environ, "TELEGRAM_BOT_TOKEN": TOKEN, "ANTHROPIC_API_KEY": KEY, **self.environ},
         )
         self._reader = asyncio.create_task(self._read(self.process))
 

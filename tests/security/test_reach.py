@@ -57,8 +57,8 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
     A summary may tell in any chat what is to be forgotten: `compact_store.py` finds and takes it back, and shows nothing.
     `session_note.py` writes the owner's own file.
 
-    What sleep joins (`nearby.py`, `merge_store.py`, `contradictions.py`, `entities.py`, `synthesize.py`) it looks for in
-    all scopes at once, and compares within one only.
+    What sleep joins (`nearby.py`, `merge_store.py`, `contradictions.py`, `entities.py`, `synthesize.py`) it looks for
+    in all scopes at once, and compares within one only.
 
     Another place has to be put on this list with a reason.
     """

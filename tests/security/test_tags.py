@@ -251,7 +251,7 @@ async def test_any_text_gets_an_answer_and_breaks_nothing(tmp_path: Path, text: 
         assert await scene.say("And now?", chat="-5", user="1", private=False, user_name=text[:100]) == "Fine."
         assert await scene.rows("SELECT state, attempts FROM inbox") == [("answered", 1)] * 3
         assert await scene.rows("SELECT state FROM outbox") == [("sent",)] * 3
-        assert await scene.rows(LIVE) == []
+        assert [row for row in await scene.rows(LIVE) if row[0] != "summary"] == [], "what is too long is summed up"
     provider = ScriptedProvider(["Still here."])
     async with Scene(tmp_path, provider=provider) as scene:
         scene.channel.number = LATER

@@ -56,7 +56,7 @@ def lines(*texts: str, **more: object) -> str:
 
 async def talk(scene: Scene, *texts: str, chat: str = "1", **more: object) -> None:
     for text in texts:
-        await scene.say(text, chat, **more)
+        await scene.say(text, chat, **more)  # type: ignore[arg-type]
         assert isinstance(scene.clock, EagerClock)
         scene.clock.advance(1)
 

@@ -300,6 +300,15 @@ def test_settings_become_thresholds() -> None:
     assert JOYA.daily_days < SleepPolicy().daily_days
 
 
+async def test_settings_reach_sleep_and_the_files(tmp_path: Path) -> None:
+    """Both go by the same dates and do the same with what is over."""
+    environ = {"KENOBOT_SLEEP__RETENTION": "joya", "KENOBOT_SLEEP__EXPIRED": "delete"}
+    async with Scene(tmp_path, environ=environ) as scene:
+        wanted = replace(JOYA, expired="delete")
+        assert scene.app.sleeper._policy.sleep == wanted
+        assert scene.app.mirror.lines._policy.sleep == wanted
+
+
 def test_the_next_night_can_be_told() -> None:
     """To the hour; never, when it does not sleep by itself."""
     now = datetime(2026, 2, 14, 12, tzinfo=UTC)

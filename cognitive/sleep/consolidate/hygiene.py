@@ -52,9 +52,7 @@ def _leaned(scope: str, core: Sequence[Record], view: View) -> Iterator[Change]:
     for topic, group in _groups(movable, known, policy.group):
         if size <= policy.lean:
             return
-        edits = [
-            Edit(record.id, {"tier": f"{decay_store.REF}{topic}"}, {"tier": decay_store.CORE}) for record in group
-        ]
+        edits = [Edit(record.id, {"tier": f"{decay_store.REF}{topic}"}, {"tier": decay_store.CORE}) for record in group]
         reason = f"MEMORY.md is long: {len(edits)} settled facts about {topic} are kept in ref-{topic}.md"
         yield Change("filed", reason, tuple(edits))
         size -= sum(len(record.text) for record in group)
@@ -75,9 +73,7 @@ def _is_reference(record: Record) -> bool:
     )
 
 
-def _groups(
-    movable: Sequence[Record], known: Mapping[str, int], least: int
-) -> Iterator[tuple[str, Sequence[Record]]]:
+def _groups(movable: Sequence[Record], known: Mapping[str, int], least: int) -> Iterator[tuple[str, Sequence[Record]]]:
     """Facts about one thing, by the name of their ref file, each fact once; the most text first.
 
     A thing that has a ref file already takes single facts, too.
@@ -112,7 +108,7 @@ def _is_name(word: str, *, first: bool) -> bool:
     """Whether a word is a name by its looks: with a digit among letters, or a capital that begins no sentence."""
     if any(char.isdigit() for char in word):
         return any(char.isalpha() for char in word)
-    return not first and word[0].isupper() or any(char.isupper() for char in word[1:])
+    return (not first and word[0].isupper()) or any(char.isupper() for char in word[1:])
 
 
 PASS = Pass(

@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from kenobot.cognitive.policies.practice import PracticePolicy
 from kenobot.cognitive.procedural import practice_store
+from kenobot.cognitive.procedural.alike import Texts
 from kenobot.cognitive.procedural.learn import (
     Solved,
     is_grounded,
@@ -22,7 +23,6 @@ from kenobot.cognitive.procedural.learn import (
 )
 from kenobot.cognitive.procedural.pattern import (
     CONSOLIDATION,
-    Pattern,
     candidate_of,
     likeness,
     patterns_of,
@@ -120,18 +120,33 @@ class _Known:
     def __init__(self, view: View) -> None:
         self._connection = view.connection
         self._policy = view.policy.practice
-        self._patterns: dict[str, list[tuple[str, str]]] = {}
+        self._patterns: dict[str, _Patterns] = {}
 
     def like(self, scope: str, told: Solved) -> Solved:
         """`told` in the words of a pattern that says the same already; else as it is, and known from now on."""
         if scope not in self._patterns:
-            live: list[Pattern] = patterns_of(practice_store.live(self._connection, (scope,), self._policy.read))
-            self._patterns[scope] = [(pattern.trigger, pattern.response) for pattern in live]
-        for trigger, response in self._patterns[scope]:
-            same = likeness(trigger, told.trigger), likeness(response, told.response)
-            if min(same) >= self._policy.alike:
-                return Solved(trigger, response)
-        self._patterns[scope].append((plain(told.trigger), plain(told.response)))
+            self._patterns[scope] = _Patterns()
+            for pattern in patterns_of(practice_store.pages(self._connection, (scope,))):
+                self._patterns[scope].add(Solved(pattern.trigger, pattern.response))
+        return self._patterns[scope].like(told, self._policy.alike)
+
+
+class _Patterns:
+    """Patterns of one scope, found by their triggers."""
+
+    def __init__(self) -> None:
+        self._all: list[Solved] = []
+        self._triggers = Texts()
+
+    def add(self, told: Solved) -> None:
+        self._all.append(told)
+        self._triggers.add(told.trigger)
+
+    def like(self, told: Solved, least: float) -> Solved:
+        for at, _ in self._triggers.like(told.trigger, least):
+            if likeness(self._all[at].response, told.response) >= least:
+                return self._all[at]
+        self.add(Solved(plain(told.trigger), plain(told.response)))
         return told
 
 

@@ -4,6 +4,7 @@ Rules decide by the words. A model may lift what the rules miss, and takes nothi
 already is not said there twice; what its owner took back from there is not put there again.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 from kenobot.cognitive import store
@@ -11,7 +12,7 @@ from kenobot.cognitive.change import Value
 from kenobot.cognitive.keys import key_of
 from kenobot.cognitive.mirror import layout
 from kenobot.cognitive.policies.practice import PracticePolicy
-from kenobot.cognitive.procedural.pattern import Keyword, keywords
+from kenobot.cognitive.procedural.alike import Texts
 from kenobot.cognitive.remember.meaning import statement, vetoes
 from kenobot.cognitive.salience import is_salient, salience, signs
 from kenobot.cognitive.sleep.changes import Change, Edit
@@ -25,7 +26,7 @@ from kenobot.ports import OWNER_SCOPE
 
 NAME = "promote"
 PROMOTED = "promoted"
-_COMPARED = 200  # texts that share a word
+_NUMBER = re.compile(r"\d+")
 _SYSTEM = (
     "You keep somebody's long-term memory. From entries of their notes you choose those that will still matter in "
     "months: lasting facts, decisions, preferences, lessons. Leave out what only tells of a day, small talk, and what "
@@ -90,39 +91,27 @@ class _Shelf:
 
 
 class _Said:
-    """Texts, found by their rarest words (prefix filtering: Chaudhuri, Ganti and Kaushik, 2006)."""
+    """What one MEMORY.md says."""
 
     def __init__(self) -> None:
-        self._texts: list[tuple[str, frozenset[Keyword]]] = []
+        self._texts = Texts()
         self._keys: set[str] = set()
-        self._by_word: dict[Keyword, list[int]] = {}
 
     def add(self, text: str) -> None:
         self._keys.add(key_of(text))
-        named = frozenset(keywords(text))
-        for word in named:
-            self._by_word.setdefault(word, []).append(len(self._texts))
-        self._texts.append((text, named))
+        self._texts.add(text)
 
     def has(self, text: str, least: float) -> bool:
-        """Whether one of the texts says the same: its words, or nearly, and nothing that speaks against it.
-
-        Texts that share `least` of their words share one of the rarest; of very common words the newest texts count.
-        """
+        """Whether it says the same already: its words, or nearly, and nothing that speaks against it."""
         if key_of(text) in self._keys:
             return True
-        own = frozenset(keywords(text))
-        rarest = sorted(own, key=lambda word: len(self._by_word.get(word, ())))[: int(len(own) * (1 - least)) + 1]
-        near = {at for word in rarest for at in self._by_word.get(word, ())[-_COMPARED:]}
-        for at in sorted(near):
-            other, named = self._texts[at]
-            if len(own & named) / len(own | named) >= least and _agree(other, text):
-                return True
-        return False
+        return any(_agree(other, text) for _, other in self._texts.like(text, least))
 
 
 def _agree(one: str, other: str) -> bool:
     """Whether nothing tells that two texts with the same words say two things."""
+    if sorted(_NUMBER.findall(one)) != sorted(_NUMBER.findall(other)):
+        return False  # to tell that costs least
     return statement(one).numbers == statement(other).numbers and not vetoes(one, other, read=True)
 
 

@@ -146,7 +146,9 @@ def _emptied(week: Week, known: Record | None, view: View) -> Change | None:
     if known is None:
         return None
     reason = f"nothing is left of {week.name} that its summary could say"
-    return Change("expired", reason, (Edit(known.id, {"status": "expired", "valid_to": store.stamp(view.now)}),), record=known.id)
+    return Change(
+        "expired", reason, (Edit(known.id, {"status": "expired", "valid_to": store.stamp(view.now)}),), record=known.id
+    )
 
 
 PASS = Pass(

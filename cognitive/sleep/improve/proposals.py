@@ -15,6 +15,8 @@ from kenobot.cognitive.policies.improve import ImprovePolicy
 from kenobot.cognitive.sleep import proposal_store, sleep_store, upkeep_store
 from kenobot.cognitive.sleep.changes import Change, Propose
 from kenobot.cognitive.sleep.compact_store import GAP
+from kenobot.cognitive.sleep.errors.classify import OWN
+from kenobot.cognitive.sleep.errors.errors import MARK
 from kenobot.cognitive.sleep.improve import statistics
 from kenobot.cognitive.sleep.improve.statistics import Figures
 from kenobot.cognitive.sleep.improve.words import Words, words_in
@@ -23,9 +25,9 @@ from kenobot.cognitive.store import Json
 from kenobot.db import Connection
 from kenobot.ports import OWNER_SCOPE
 
-_MARK = "error:"
 _OWN = ("owner", "model")
 _NOT_FACTS = frozenset(("by", "due", "resolved", "status"))  # attributes that say nothing of their subject
+_TWINS = {"memory_tagging": "no-patterns", "pattern_quality": "patterns-pruned"}  # they say much the same
 _LONGEST = 300  # characters of a rule
 _MOST_EVIDENCE = 50
 
@@ -76,10 +78,9 @@ def _errors(view: View, since: datetime, policy: ImprovePolicy, words: Words) ->
     for record in upkeep_store.told_since(view.connection, since, view.now):
         if record.scope == OWNER_SCOPE and record.trust in _OWN:
             for tag in json.loads(record.tags):
-                if str(tag).startswith(_MARK):
-                    found[str(tag).removeprefix(_MARK)].append(record.id)
+                found[_kind(tag)].append(record.id)
     lessons = proposal_store.lessons(view.connection, OWNER_SCOPE, since)
-    for kind in ("internal", "configuration"):
+    for kind in sorted(OWN):
         if len(found[kind]) >= policy.errors and lessons:
             lesson = store.get(view.connection, lessons[0], (OWNER_SCOPE,))
             if lesson is not None and lesson.trust in _OWN:
@@ -162,29 +163,44 @@ def _figures(view: View, policy: ImprovePolicy) -> Iterator[Propose]:
     since = view.since or view.now - timedelta(days=1)
     figures = figures_of(view, since)
     replies = proposal_store.replies(view.connection, since)
-    for advice in statistics.advise(figures, policy):
+    given = statistics.advise(figures, policy)
+    for advice in given:
         if advice.name == "idle" and not replies:
             continue
         key = f"figures:{advice.name}:{_quarter(view.now)}"
         evidence: dict[str, Json] = {"why": advice.evidence, "priority": advice.priority, "replies": replies}
         yield Propose(key, "setting", advice.observation, advice.suggestion, {}, evidence)
+    reflection = statistics.reflect(figures, policy)
+    if figures.episodes <= policy.episodes:
+        return  # too little was said to tell anything of how it is learned from
+    said = {advice.name for advice in given}
+    for adjustment in reflection.adjustments:
+        if _TWINS.get(adjustment.kind) in said:
+            continue
+        key = f"figures:{adjustment.kind}:{_quarter(view.now)}"
+        insights: list[Json] = [*reflection.insights]
+        yield Propose(key, "setting", adjustment.insight, adjustment.suggestion, {}, {"insights": insights})
 
 
 def figures_of(view: View, since: datetime) -> Figures:
     """What this night came to so far."""
     run = sleep_store.last(view.connection, "running")
     done = {passed.name: passed.done for passed in sleep_store.passed(view.connection, run.id)} if run else {}
-    episodes = sum(1 for _ in upkeep_store.told_since(view.connection, since, view.now))
-    lessons = proposal_store.lessons(view.connection, OWNER_SCOPE, view.now) if run else []
+    told = list(upkeep_store.told_since(view.connection, since, view.now))
     return Figures(
-        episodes=episodes,
+        episodes=len(told),
         facts=done.get("promote", 0),
         patterns=done.get("patterns", 0),
-        errors=done.get("errors", 0),
-        lessons=len(lessons),
+        errors=sum(any(_kind(tag) in OWN for tag in json.loads(record.tags)) for record in told),
+        lessons=proposal_store.done_tonight(view.connection, run.id, "learned") if run else 0,
         abandoned=done.get("scratchpads", 0),
         patterns_pruned=done.get("practice", 0),
     )
+
+
+def _kind(tag: object) -> str:
+    """The class of trouble that a tag tells of; "" for any other tag."""
+    return str(tag).removeprefix(MARK) if str(tag).startswith(MARK) else ""
 
 
 def _evidence(records: list[int]) -> dict[str, Json]:

@@ -35,11 +35,20 @@ class Advice:
 
 
 @dataclass(frozen=True, slots=True)
+class Adjustment:
+    """kind: tells it from others."""
+
+    kind: str
+    suggestion: str
+    insight: str
+
+
+@dataclass(frozen=True, slots=True)
 class Reflection:
-    """insights: what stands out. adjustments: kind and suggestion of what could be changed."""
+    """insights: what stands out. adjustments: what could be changed, each with the insight that it follows from."""
 
     insights: tuple[str, ...]
-    adjustments: tuple[tuple[str, str], ...]
+    adjustments: tuple[Adjustment, ...]
 
 
 def advise(figures: Figures, policy: ImprovePolicy) -> list[Advice]:
@@ -91,17 +100,31 @@ def advise(figures: Figures, policy: ImprovePolicy) -> list[Advice]:
 
 def reflect(figures: Figures, policy: ImprovePolicy) -> Reflection:
     """What the figures of a night say of learning as a whole."""
-    insights: list[str] = []
-    adjustments: list[tuple[str, str]] = []
-    if figures.facts > policy.many_facts:
-        insights.append(f"High learning rate: {figures.facts} new facts from {figures.episodes} episodes")
+    found: list[Adjustment] = []
     if figures.errors and not figures.lessons:
-        insights.append("Errors occurred but no lessons were extracted — error messages may not be descriptive enough")
-        adjustments.append(("error_handling", "Improve error message formatting to enable lesson extraction"))
+        found.append(
+            Adjustment(
+                "error_handling",
+                "Improve error message formatting to enable lesson extraction",
+                "Errors occurred but no lessons were extracted — error messages may not be descriptive enough",
+            )
+        )
     if figures.episodes and (figures.facts + figures.patterns) / figures.episodes < policy.few_results:
-        insights.append("Consolidation effectiveness is low — most episodes are not producing facts or patterns")
-        adjustments.append(("memory_tagging", "Consider encouraging more specific memory tags in conversations"))
+        found.append(
+            Adjustment(
+                "memory_tagging",
+                "Consider encouraging more specific memory tags in conversations",
+                "Consolidation effectiveness is low — most episodes are not producing facts or patterns",
+            )
+        )
     if figures.patterns_pruned > figures.patterns:
-        insights.append("More patterns pruned than added — learning and retention are not balanced")
-        adjustments.append(("pattern_quality", "Increase initial confidence threshold for new patterns"))
-    return Reflection(tuple(insights), tuple(adjustments))
+        found.append(
+            Adjustment(
+                "pattern_quality",
+                "Increase initial confidence threshold for new patterns",
+                "More patterns pruned than added — learning and retention are not balanced",
+            )
+        )
+    much = f"High learning rate: {figures.facts} new facts from {figures.episodes} episodes"
+    insights = [much] if figures.facts > policy.many_facts else []
+    return Reflection((*insights, *(each.insight for each in found)), tuple(found))

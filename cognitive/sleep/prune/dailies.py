@@ -12,7 +12,7 @@ from kenobot.cognitive.sleep import upkeep_store
 from kenobot.cognitive.sleep.changes import Change, Edit
 from kenobot.cognitive.sleep.passes import Pass, View
 
-_AT_ONCE = 200  # facts of one change
+_AT_ONCE = 100  # facts of one change
 
 
 def plan(view: View) -> Iterator[Change]:

@@ -97,7 +97,9 @@ STATEMENT = _any(
     r"i (?:was born|speak|study|use|always|never)",
     r"i(?: am|'m) (?:a|an|from|allergic|vegan|vegetarian|called)",
     r"i have (?:a|an|two|three|\d+) (?!question|problem|doubt|idea)\w+",
-    r"(?:no )?(?:me llamo|vivo|trabajo|prefiero|me gustan?|me encantan?|odio|nac[ií]|hablo|estudio|uso|como|bebo)",
+    r"(?:(?:no|ya no|ahora|actualmente) )?(?:me llamo|vivo|trabajo|prefiero|me gustan?|me encantan?|odio|nac[ií]|hablo"
+    r"|estudio|uso|como|bebo)|(?:ahora )?me (?:he mudado|mud[eé]) a",
+    r"(?:now )?i(?:'ve| have)?(?: just| recently| now)? (?:moved to|live|work)",
     r"ll[aá]mame|(?:no )?soy (?:de|del|un|una|al[eé]rgic[oa]|vegan[oa]|vegetarian[oa]|\w{4,})",
     r"tengo (?:un|una|dos|tres|\d+) (?!pregunta|duda|problema|idea|error)\w+",
     _MY,

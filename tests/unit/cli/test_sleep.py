@@ -1,9 +1,11 @@
 """`kenobot sleep`: a night by hand, what it came to, and taking it back."""
 
 import json
+import logging
 import sqlite3
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from kenobot.cognitive.sleep import night, sleep_store
 from kenobot.cognitive.sleep.passes import PHASES, Pass
 from kenobot.cognitive.store import stamp
 from kenobot.home import Home
+from kenobot.sleeper import Rooms
 from kenobot.testing.clock import START
 from tests.memory_rows import get, put_record
 from tests.unit.cli.conftest import Cli
@@ -22,17 +25,22 @@ from tests.unit.cognitive.sleep.small_night import FADE, GATHER, PROPOSE, fill
 OVER = stamp(START - timedelta(days=1))
 
 
+@pytest.fixture(autouse=True)
+def _log_as_it_was() -> Iterator[None]:
+    """The command sends the log to the stderr of its process, which here is that of one test."""
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A night of three small passes in the place of the real one."""
     passes = (GATHER, FADE, PROPOSE)
     monkeypatch.setattr(night, "NIGHT", passes)
-    real = sleep_home.Rooms
-
-    def rooms(*args: Any, **more: Any) -> Any:
-        return real(*args, **more, night=passes)
-
-    monkeypatch.setattr(sleep_home, "Rooms", rooms)
+    monkeypatch.setattr(sleep_home, "Rooms", partial(Rooms, night=passes))
     yield
 
 
@@ -155,8 +163,7 @@ def test_a_trouble_is_shown(cli: Cli, database: sqlite3.Connection, monkeypatch:
         raise ValueError("an odd memory")
 
     odd = Pass("odd", "prune", "fails", broken)
-    real = sleep_home.Rooms
-    monkeypatch.setattr(sleep_home, "Rooms", lambda *args, **more: real(*args, **more, night=(odd,)))
+    monkeypatch.setattr(sleep_home, "Rooms", partial(Rooms, night=(odd,)))
     code, out, _ = cli("sleep", "run")
     assert code == 0
     assert "**Trouble:** ValueError: an odd memory" in out

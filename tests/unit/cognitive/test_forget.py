@@ -131,7 +131,7 @@ async def test_a_purge_leaves_the_key_and_nothing_else(database: Database) -> No
         store.add_event(
             connection, START, "model", "weakened", record=other, data={"reason": "unlike “salary is 90k euros”"}
         )
-        connection.execute("INSERT INTO vector VALUES (?, 'toy', x'00')", (record,))
+        connection.execute("INSERT INTO vector (record_id, model, embedding) VALUES (?, 'toy', x'00')", (record,))
         doomed = doom(connection, record, OWNER)
         assert doomed is not None
         assert doomed.turns == (1,)

@@ -234,6 +234,19 @@ def test_an_empty_memory_says_so() -> None:
     assert _reply("what do you know about me?", system="You are kind.") == _said("nothing_at_all", "en")
 
 
+def test_what_is_recalled_for_a_message_is_read_like_the_rest() -> None:
+    """What worked before and what is remembered about it, without what recall says of them; a quoted turn is none."""
+    context = (
+        "### What worked before\n- n8n webhook 401 error → use query params _(confidence 0.60, not tried yet)_\n\n"
+        "### Remembered about this\n- The n8n server is called Moss _(2026-01-02, unsure)_\n\n"
+        "### Said earlier in this chat\n- On 2026-01-03 was said: n8n is slow"
+    )
+    reply = _reply("Me da un 401 el webhook de n8n", context=context)
+    assert "«n8n webhook 401 error → use query params»" in reply
+    assert "“The n8n server is called Moss” (2026-01-02)" in _reply("what is the n8n server called?", context=context)
+    assert "slow" not in _reply("is n8n slow?", context=context)
+
+
 def test_guidance_for_this_turn_is_not_a_memory() -> None:
     """The scratchpad ends where the next heading of the context block begins."""
     context = (

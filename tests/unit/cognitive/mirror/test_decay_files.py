@@ -1,9 +1,9 @@
-"""The files of decay: logs in the archive, weeks, ref files with their pointers, slots, and what people put into them."""
+"""The files of decay: logs in the archive, weeks, ref files and their pointers, slots, and what people put there."""
 
 import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -221,7 +221,7 @@ async def test_the_night_is_the_owners_day(tmp_path: Path) -> None:
 
 
 async def test_a_ref_file_and_its_pointer_keep_together(house: House) -> None:
-    """MEMORY.md gets one line a file, with its count; the line goes with the file, and comes back when it is deleted."""
+    """MEMORY.md gets one line a file, with its count; the line goes with the file, and comes back if deleted."""
     numbers = [await house.learn(f"to set limit {n} of n8n edit line {n * 7919}", core=True) for n in range(12)]
     await house.learn("likes tea", core=True, category="preference")
     lean = replace(DEFAULT, decay=DecayPolicy(lean=100))
@@ -295,11 +295,13 @@ def test_empty_headings_of_ours_do_not_pile_up(before: str, after: str) -> None:
 
 # ── topics and legacies ──────────────────────────────────────────────────────────────────────────────────────────
 
-TOPIC = "# Moving house\n\nThe van is rented for the 3rd.\nIt has two seats.\n\n- boxes come from Ikea\n\n```\ncode\n```\n"
+TOPIC = (
+    "# Moving house\n\nThe van is rented for the 3rd.\nIt has two seats.\n\n- boxes come from Ikea\n\n```\ncode\n```\n"
+)
 
 
 async def test_a_topic_file_is_taken_in_and_ages_by_its_date(house: House) -> None:
-    """Its paragraphs and items are known of that day; the file stays as it is until the day is over, then is put away."""
+    """Its paragraphs and items are known of that day; the file stays as it is until the day is over, then leaves."""
     path = "2026-02-10-moving.md"
     house.write(path, TOPIC)
     await house.mirror.take_in()

@@ -123,7 +123,8 @@ def test_other_forms_stand_in_no_file_of_the_mirror(form: str) -> None:
     "path",
     [
         "notes.md", "2026-02-30.md", "20260214.md", "MEMORY.md~", ".MEMORY.md.swp", ".#MEMORY.md", "MEMORY",
-        "archive/MEMORY.md", "archive/ref-x.md", "identity/core.md", "identity/MEMORY.md", "chats/MEMORY.md", "chats/a b/MEMORY.md",
+        "archive/MEMORY.md", "archive/ref-x.md", "identity/core.md", "identity/MEMORY.md", "chats/MEMORY.md",
+        "chats/a b/MEMORY.md",
         "chats/../MEMORY.md", "chats/x/y/MEMORY.md", "working/a b.md", "working/x/y.md", "facts/2026-02-14.md",
         ".kenobot-0123456789abcdef.tmp", "chats/x/notes.md", "memory.md", "week-2026-W54.md", "2026-02-30-topic.md",
         "archive/2026-02-14-topic.md", "archive/working/x.md", ".x-legacy.md", "context.md", "archive/facts/x.md",
@@ -140,8 +141,10 @@ def test_a_scan_finds_memory_and_nothing_else(tmp_path: Path) -> None:
     outside.mkdir()
     (outside / "MEMORY.md").write_text("- not ours")
     root = tmp_path / "memory"
-    wanted = ["MEMORY.md", "2026-02-14.md", "chats/c/context.md", "users/u/2026-02-14.md", "working/c.md",
-              "archive/2025-01-01.md", "archive/chats/c/week-2025-W01.md", "ref-n8n.md", "2026-02-20-move.md"]  # fmt: skip
+    wanted = [
+        "MEMORY.md", "2026-02-14.md", "chats/c/context.md", "users/u/2026-02-14.md", "working/c.md", "ref-n8n.md",
+        "archive/2025-01-01.md", "archive/chats/c/week-2025-W01.md", "2026-02-20-move.md",
+    ]  # fmt: skip
     for path in [*wanted, "identity/preferences.md", "identity/core.md", "archive/notes.md", "notes.md"]:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text("x")

@@ -242,3 +242,28 @@ async def test_a_lost_database_gets_its_figures_back_from_the_file(tmp_path: Pat
         _save(house, kept)
         await house.again().start()
         assert [(r.id, r.uses) for r in await _records(house)] == [(one, 9), (two, 0)]
+
+
+async def test_what_is_forgotten_elsewhere_leaves_the_file(tmp_path: Path) -> None:
+    """The last one takes the file with it, and nothing of its words is noted."""
+    async with _house(tmp_path) as house:
+        number = await _learn(house, "n8n webhook 401 error")
+        await house.forget(number)
+        await house.tree.flush()
+        assert _PATH not in house.files()
+        noted = await house.database.read(lambda c: store.read_state(c, "mirror:patterns"))
+        assert noted is not None
+        assert "webhook" not in noted
+
+
+async def test_a_card_that_a_person_rewrites_is_still_a_pattern(tmp_path: Path) -> None:
+    """The file shows what the card says, though the attributes did not follow."""
+    async with _house(tmp_path) as house:
+        number = await _learn(house, "n8n webhook 401 error")
+        path = house.cards()[number]
+        house.edit(path, "resolved with query params\n", "use query params, never headers\n")
+        await house.sync()
+        await house.sync()
+        assert [(each["trigger"], each["response"]) for each in _shown(house)] == [
+            ("n8n webhook 401 error", "use query params, never headers")
+        ]

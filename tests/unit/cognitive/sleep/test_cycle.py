@@ -154,7 +154,7 @@ async def test_a_model_is_asked_before_and_its_word_is_what_counts(database: Dat
 async def test_without_an_answer_rules_decide(database: Database, asker: str | None) -> None:
     """Nobody is there, or there are no tokens left."""
 
-    async def silent(_run: Run, _question: Question) -> Said | None:
+    async def silent(run: Run, question: Question) -> Said | None:
         return None
 
     await database.write(fill)

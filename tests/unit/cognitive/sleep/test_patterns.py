@@ -58,7 +58,8 @@ def test_the_same_told_again_makes_surer() -> None:
         put_record(connection, "Me costó horas el n8n webhook 401; resolved with query params again", changed=99)
         sleep(connection, patterns.PASS, THEN + timedelta(days=1))
         [found] = _live(connection)
-        assert (found.confidence, found.record.seen) == (pytest.approx(0.7), 2)
+        assert found.confidence == pytest.approx(0.7)
+        assert found.record.seen == 2
 
 
 def test_sleeps_own_lessons_teach_nothing() -> None:
@@ -138,13 +139,12 @@ def test_every_pattern_that_is_unsure_and_unused_goes() -> None:
     """Not every other one; what was used, is sure enough or pinned stays, and what was brought back stays too."""
     with open_memory() as connection:
 
-        def put(text: str, confidence: float, uses: int = 0, **more: str) -> int:
-            return put_record(
-                connection, f"{text} → do it", form="procedure", confidence=confidence, uses=uses, **more
-            ).id
+        def put(text: str, confidence: float, uses: int = 0, held: str = "durable") -> int:
+            columns: dict[str, str | float] = {"confidence": confidence, "uses": uses, "policy_class": held}
+            return put_record(connection, f"{text} → do it", form="procedure", columns=columns).id
 
         gone = [put(f"doubt {number}", 0.29) for number in range(6)]
-        kept = [put("sure", 0.3), put("used", 0.1, 1), put("pinned", 0.1, policy_class="protected")]
+        kept = [put("sure", 0.3), put("used", 0.1, 1), put("pinned", 0.1, held="protected")]
         assert [change.record for change in sleep(connection, practice.PASS)] == gone
         assert {get(connection, number).status for number in gone} == {"expired"}
         assert {get(connection, number).status for number in kept} == {"active"}

@@ -9,6 +9,7 @@ from kenobot.cognitive import store
 from kenobot.cognitive.keys import key_of
 from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.remember.admit import Occasion
+from kenobot.cognitive.salience import salience
 from kenobot.cognitive.sleep.consolidate import promote
 from kenobot.cognitive.sleep.consolidate.facts import facts, unlabelled
 from kenobot.cognitive.undo import undo
@@ -39,6 +40,7 @@ def test_the_seeds_weaker_wording_stays_where_it_is() -> None:
     """It scores .4: it is remembered, and does not stand in MEMORY.md."""
     with open_memory() as connection:
         record = tell(connection, _WEAK)
+        assert salience(_WEAK) == pytest.approx(0.4)
         assert told(sleep(connection, promote.PASS)) == []
         assert (get(connection, record.id).tier, get(connection, record.id).status) == ("daily", "active")
 
@@ -114,7 +116,7 @@ def test_what_is_reworded_is_judged_again() -> None:
         record = tell(connection, "Ana takes the train to Lyon")
         sleep(connection, promote.PASS)
         changed = store.add_event(connection, THEN, "test", "reworded", record=record.id)
-        values = ["Ana always takes the train to Lyon, never the plane", changed]
+        values: list[str | int | float | None] = ["Ana always takes the train to Lyon, never the plane", changed]
         store.overwrite(connection, record, ["text", "changed"], values)
         assert len(told(sleep(connection, promote.PASS, THEN + timedelta(days=1)))) == 1
 

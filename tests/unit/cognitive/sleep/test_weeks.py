@@ -188,7 +188,9 @@ def test_the_summary_links_to_what_it_was_made_of(memory: Connection) -> None:
     carry_out(memory, weeks.PASS, SATURDAY + 4 * DAY)
     found = week(memory)
     assert found is not None
-    assert memory.execute("SELECT dst FROM link WHERE src = ? AND type = 'derived'", (found.id,)).fetchall() == [(told,)]
+    assert memory.execute("SELECT dst FROM link WHERE src = ? AND type = 'derived'", (found.id,)).fetchall() == [
+        (told,)
+    ]
 
 
 # ── with a model ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -269,4 +271,3 @@ def test_dailies_wait_for_their_week_where_they_leave_early(memory: Connection) 
     assert get(memory, told).tier == "archive"
     assert "plumber" in text_of(memory)
     assert carry_out(memory, weeks.PASS, night + DAY, policy=joya) == []
-

@@ -1,0 +1,42 @@
+"""Texts that share most of their keywords, found without comparing all with all.
+
+Texts whose Jaccard coefficient is at least some share have one of their rarest words in common (prefix filtering:
+Chaudhuri, Ganti and Kaushik, 2006). Of a word that very many texts have, the newest texts are looked at.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from kenobot.cognitive.text.stop import NEGATIONS, STOP
+from kenobot.cognitive.text.words import stems, words
+
+_LISTED = 200  # texts that share a word
+_LONGEST = 2_000  # characters of a text whose words count
+
+
+@dataclass(slots=True)
+class Texts:
+    """Texts by their words, for as long as one plan is made."""
+
+    texts: list[tuple[str, frozenset[str]]] = field(default_factory=list)
+    by_word: dict[str, list[int]] = field(default_factory=dict)
+
+    def add(self, text: str) -> None:
+        named = _named(text)
+        for word in named:
+            self.by_word.setdefault(word, []).append(len(self.texts))
+        self.texts.append((text, named))
+
+    def like(self, text: str, least: float) -> Iterator[tuple[int, str]]:
+        """The texts that share at least `least` of the words with `text`, each with its place, in their order."""
+        own = _named(text)
+        rarest = sorted(own, key=lambda word: len(self.by_word.get(word, ())))[: int(len(own) * (1 - least)) + 1]
+        for at in sorted({at for word in rarest for at in self.by_word.get(word, ())[-_LISTED:]}):
+            other, named = self.texts[at]
+            if len(own & named) >= least * len(own | named):
+                yield at, other
+
+
+def _named(text: str) -> frozenset[str]:
+    """The words that tell what a text is about, each by one stem, so that a plural is the same word."""
+    return frozenset(stems(word)[0] for word in words(text[:_LONGEST]) if word not in STOP and word not in NEGATIONS)

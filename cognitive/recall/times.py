@@ -1,0 +1,139 @@
+"""When: whether a text names a time, whether a question asks for one, and which days a question speaks of.
+
+In Spanish and English, for the names of months and days and what people say instead of them; the words that ask for a
+time in other languages too. Texts are folded; see `kenobot.cognitive.text.words.fold`.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+_MONTHS = (
+    "january|enero", "february|febrero", "march|marzo", "april|abril", "may|mayo", "june|junio", "july|julio",
+    "august|agosto", "september|septiembre|setiembre", "october|octubre", "november|noviembre", "december|diciembre",
+)  # fmt: skip
+_DAYS = (
+    "monday|lunes", "tuesday|martes", "wednesday|miercoles", "thursday|jueves", "friday|viernes", "saturday|sabado",
+    "sunday|domingo",
+)  # fmt: skip
+_MONTH = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split("|")}
+_DAY = {name: number for number, names in enumerate(_DAYS) for name in names.split("|")}
+_COUNT = {
+    name: number
+    for number, names in enumerate(
+        "a an one un una|two dos couple par|three tres few|four cuatro|five cinco|six seis|seven siete|eight ocho|"
+        "nine nueve|ten diez|eleven once|twelve doce".split("|"),
+        1,
+    )
+    for name in names.split()
+}
+_UNIT = {"day": 1, "dia": 1, "week": 7, "semana": 7, "month": 30, "mes": 30, "year": 365, "año": 365}
+_UNITS = r"(day|dia|week|semana|month|mes|year|año)(?:e?s)?"
+_SAID = re.compile(
+    r"\b(yesterday|today|tomorrow|tonight|ago|last|next|weekends?|weeks?|months?|years?|morning|recently|since|summer|"
+    r"winter|autumn|ayer|anoche|anteayer|hoy|mañana|semanas?|mes|meses|años?|dias?|verano|invierno|otoño|primavera|"
+    r"hace|desde|proxim[oa]|pasad[oa]|recientemente|(?:19|20)\d\d|\d{1,2}[:h]\d\d|"
+    rf"{'|'.join(sorted({*_MONTH, *_DAY}, key=len, reverse=True))})s?\b"
+)
+_ASKED = re.compile(
+    r"\b(when|how long|how old|what (?:date|day|year|month|time)|which (?:date|day|year|month|week)|cuando|"
+    r"(?:que|cual) (?:dia|fecha|año|mes|hora)|(?:hace|desde hace|por) cuanto|cuanto tiempo|cuantos (?:dias|meses|años)|"
+    r"quando|quand|wann|когда|коли|wanneer)\b|什么时候|何時|何时|いつ|언제|متى|מתי|เมื่อไ|πότε|ποτε"
+)
+_AGO = re.compile(rf"\b(\d{{1,3}}|{'|'.join(_COUNT)}) (?:of )?{_UNITS} ago\b")
+_HACE = re.compile(rf"\bhace (\d{{1,3}}|{'|'.join(_COUNT)}) {_UNITS}\b")
+_LAST = re.compile(r"\b(?:last|previous|past) (week|month|year|weekend)\b")
+_PASADO = re.compile(r"\b(semana|mes|año|fin de semana) pasad[oa]\b|\bpasad[oa] (semana|mes|año|fin de semana)\b")
+_THIS = re.compile(r"\b(?:this|est[ea]) (week|month|year|semana|mes|año)\b")
+_NEAR = ((re.compile(r"\b(?:day before yesterday|anteayer|antier)\b"), 2), (re.compile(r"\b(?:yesterday|ayer|anoche|last night)\b"), 1),
+         (re.compile(r"\b(?:today|hoy|tonight|this morning|esta (?:tarde|noche|mañana))\b"), 0))  # fmt: skip
+_WEEKDAY = re.compile(rf"\b({'|'.join(_DAY)})\b")
+_IN_MONTH = re.compile(
+    rf"\b(?:in|en|during|of|de|since|desde|el mes de|early|late|\d{{1,2}}(?:st|nd|rd|th)?) ({'|'.join(_MONTH)})\b"
+    r"(?:,? (?:of |de |del )?((?:19|20)\d\d))?"
+)
+_DATE = re.compile(
+    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of| de)? ({'|'.join(_MONTH)})\b(?:,? (?:of |de |del )?((?:19|20)\d\d))?"
+    rf"|\b({'|'.join(_MONTH)}) (\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? ((?:19|20)\d\d))?"
+)
+_YEAR = re.compile(r"\b(?:in|en|of|del?|during|since|desde) ((?:19|20)\d\d)\b")
+_WIDE = {"week": 7, "semana": 7, "weekend": 7, "fin de semana": 7, "month": 30, "mes": 30, "year": 365, "año": 365}
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """From one day to another, both included."""
+
+    first: date
+    last: date
+
+    def share(self, day: date) -> float:
+        """How well a day fits, 0 to 1: what is told in those days fits best, and less the further it lies from them."""
+        away = max(0, (self.first - day).days, (day - self.last).days)
+        return 1 / (1 + away / max(3, (self.last - self.first).days + 1))
+
+
+def names_time(plain: str) -> bool:
+    """Whether a folded text says anything of a time."""
+    return _SAID.search(plain) is not None
+
+
+def asks_time(plain: str) -> bool:
+    """Whether a folded question asks for a time."""
+    return _ASKED.search(plain) is not None
+
+
+def days_meant(plain: str, today: date) -> Days | None:
+    """The days that a folded question speaks of, counted from `today`; None when it speaks of none."""
+    if found := _DATE.search(plain):
+        number, name = (found[1], found[2]) if found[1] else (found[5], found[4])
+        day = _past(_MONTH[name], int(number), found[3] or found[6], today)
+        return Days(day, day) if day else None
+    if found := _AGO.search(plain) or _HACE.search(plain):
+        many = int(found[1]) if found[1].isdecimal() else _COUNT[found[1]]
+        return _around(today, many * _UNIT[found[2]], _UNIT[found[2]])
+    if found := _LAST.search(plain) or _PASADO.search(plain):
+        wide = _WIDE[next(filter(None, found.groups()))]
+        return Days(_back(today, 2 * wide), _back(today, wide // 7))
+    if found := _THIS.search(plain):
+        return Days(_back(today, _WIDE[found[1]]), today)
+    for pattern, back in _NEAR:
+        if pattern.search(plain):
+            return Days(_back(today, back), _back(today, back))
+    if found := _IN_MONTH.search(plain):
+        return _month(_MONTH[found[1]], found[2], today)
+    if found := _YEAR.search(plain):
+        return Days(date(int(found[1]), 1, 1), date(int(found[1]), 12, 31))
+    if found := _WEEKDAY.search(plain):
+        back = (today.weekday() - _DAY[found[1]]) % 7
+        return Days(_back(today, back), _back(today, back))
+    return None
+
+
+def _back(today: date, days: int) -> date:
+    return date.fromordinal(max(1, today.toordinal() - days))
+
+
+def _around(today: date, days: int, unit: int) -> Days:
+    """So many days ago, give or take half of the unit that it was said in."""
+    return Days(_back(today, days + unit // 2), _back(today, max(0, days - unit // 2)))
+
+
+def _month(number: int, year: str | None, today: date) -> Days:
+    """The month of that year, or the last there was."""
+    of = int(year) if year else today.year - (number > today.month)
+    after = date(of + number // 12, number % 12 + 1, 1) if of < 9999 else date.max
+    return Days(date(of, number, 1), after - timedelta(days=1))
+
+
+def _past(month: int, day: int, year: str | None, today: date) -> date | None:
+    """The day of that year, or the last there was; None when there is no such day."""
+    years = [int(year)] if year else range(today.year, max(1, today.year - 9), -1)
+    for of in years:
+        try:
+            found = date(of, month, day)
+        except ValueError:
+            continue
+        if year or found <= today:
+            return found
+    return None

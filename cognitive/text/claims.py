@@ -1,0 +1,198 @@
+"""The claims of a statement: what in it can stand alone, so that one may be outdated while the others are still so.
+
+"Me llamo Ana y vivo en Lyon" makes two. Spanish and English, by what a claim begins with: a subject of its own, or a
+verb that goes on with the subject of the sentence. Of what cannot be told apart that way nothing is cut: then the text
+is one claim, and what it is no longer right about can be noted beside it.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kenobot.cognitive.text.stop import STOP
+from kenobot.cognitive.text.words import fold, stems, words
+
+_LONGEST = 600  # characters of a statement that is taken apart
+_LEAST = 2  # words that mean something in a claim that can stand alone
+
+_SENTENCE = re.compile(
+    r"(?<!\b[DSM]r\.)(?<!\bM[sx]\.)(?<!\b[DS]ra\.)(?<!\bMrs\.)(?<!\bSt\.)(?<!\b[A-Z]\.)(?<=[.!?…])\s+"
+    r"(?=[¿¡]*[A-ZÁÉÍÓÚÑ])|\n+"
+)
+_JOINT = re.compile(r"\s*[,;]\s+(?:(?:and|but|y|e|pero)\s+)?|\s+(?:and|but|y|e|pero)\s+")
+_END = " .!…"
+
+_ENGLISH_THIRD = (
+    r"(?:is|lives|works|has|speaks|likes|loves|hates|prefers|studies|owns|drives|plays|uses|wants|was born|moved"
+    r"|does not|doesn't)"
+)
+_ENGLISH_FIRST = (
+    r"(?:am|live|work|have|speak|like|love|hate|prefer|study|own|drive|play|use|want|was born|moved|do not|don't)"
+)
+_SPANISH_THIRD = (
+    r"(?:se llama|se mudo|se ha mudado|vive|reside|trabaja|es|esta|tiene|habla|estudia|prefiere|odia|toca|nacio|usa"
+    r"|le gustan?|le encantan?|no (?:come|bebe|fuma|habla|conduce|le gustan?))"
+)
+_SPANISH_FIRST = (
+    r"(?:me llamo|me mude|me he mudado|me gustan?|me encantan?|vivo|resido|trabajo|soy|estoy|tengo|hablo|estudio"
+    r"|prefiero|odio|toco|naci|uso|bebo|no (?:como|bebo|fumo|hablo|conduzco|me gustan?))"
+)
+_LATELY = r"(?:(?:also|now|currently|really|just|yo|ahora|ya|tambien|actualmente) )*"
+_THIRD = rf"{_LATELY}(?:{_ENGLISH_THIRD}|{_SPANISH_THIRD})\b"
+
+_FOLDED_OWN = re.compile(
+    rf"{_LATELY}(?:(?:i|we)(?:'\w+)? \S+|{_SPANISH_FIRST}\b"
+    r"|my (?:[\w-]+ ){0,3}[\w-]+(?:'s| is| are| was| has| have| lives?| works?| likes?| loves?)\b"
+    r"|mis? (?:[\w-]+ ){1,4}(?:es|son|se llaman?|estan?|tienen?|viven?|trabajan?|nacio)\b"
+    rf"|(?:the )?(?:user|owner)(?:'s [\w-]+)? {_THIRD}|(?:el |la )?(?:usuari[oa]|dueñ[oa]) {_THIRD})"
+)
+_POINTING = re.compile(rf"(?:he|she|they|el|ella|his|her|their|sus?) (?:[\w-]+ ){{0,3}}?{_THIRD}")
+_NAMED_OWN = re.compile(rf"(?:[A-ZÁÉÍÓÚÑ][\w'’-]* ){{1,3}}(?i:{_THIRD})")
+_BARE_THIRD = re.compile(_THIRD)
+_BARE_FIRST = re.compile(rf"(?:(?:also|now|currently|really|just) )*{_ENGLISH_FIRST}\b")
+_SUBJECT = re.compile(
+    r"(?P<subject>(?:[Tt]he |[Ee]l |[Ll]a )?(?:[Uu]ser|[Oo]wner|[Uu]suari[oa]|[Dd]ueñ[oa])|(?:[Mm]y|[Mm]i) [\w-]+|I|We"
+    r"|[A-ZÁÉÍÓÚÑ][\w'’-]*(?: [A-ZÁÉÍÓÚÑ][\w'’-]*){0,2})"
+    r"(?:'s [\w-]+(?= is\b)| )"
+)
+_BACK = frozenset("it that this there them alli ahi alla eso esto ello".split())
+"""Words that point at what stands before: with that, such a claim falls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One claim. said: as it stands in its sentence, after `lead`; alone: as a sentence of its own, without its end.
+
+    sentence: the number of its sentence. leans: it means little without the claim before it.
+    """
+
+    said: str
+    alone: str
+    lead: str
+    sentence: int
+    leans: bool
+
+
+def claims(text: str) -> tuple[Claim, ...]:
+    """What a statement claims, in order; a single claim where nothing can be told apart."""
+    found: list[Claim] = []
+    if len(text) <= _LONGEST:
+        for number, sentence in enumerate(_SENTENCE.split(text.strip())):
+            found += _in_sentence(sentence.strip(), number, " " if number else "")
+    if len(found) < 2:
+        whole = text.strip()
+        return (Claim(whole, whole, "", 0, False),)
+    return tuple(found)
+
+
+def without(text: str, outdated: Sequence[str], kept: Iterable[str]) -> str | None:
+    """`text` without the claims that tell one of the values `outdated`: itself when none does.
+
+    None when nothing would be left, or not all that tells of the values `kept`.
+    """
+    parts = claims(text)
+    gone = {at for at, claim in enumerate(parts) if any(tells(claim.said, value) for value in outdated)}
+    return _cut(text, parts, gone, kept)
+
+
+def without_claims(text: str, dropped: Sequence[Claim], kept: Iterable[str] = ()) -> str | None:
+    """`text` without these of its claims; None as with `without`."""
+    parts = claims(text)
+    return _cut(text, parts, {at for at, claim in enumerate(parts) if claim in dropped}, kept)
+
+
+def tells(text: str, value: str) -> bool:
+    """Whether a text has all words of a value that mean something."""
+    said = {stem for word in words(text) for stem in stems(word)}
+    meant = [word for word in words(value) if word not in STOP] or words(value)
+    return bool(meant) and all(not said.isdisjoint(stems(word)) for word in meant)
+
+
+def noted(text: str, values: Iterable[str], tongue: str) -> str:
+    """`text` with a note that it is no longer right about `values`, where those stand in it."""
+    wrong = [value for value in values if tells(text, value)]
+    if not wrong:
+        return text
+    return f"{text} [{'ya no' if tongue == 'es' else 'no longer'}: {', '.join(wrong)}]"
+
+
+def _cut(text: str, parts: Sequence[Claim], gone: set[int], kept: Iterable[str]) -> str | None:
+    if not gone:
+        return text
+    for at, claim in enumerate(parts):
+        if claim.leans and at - 1 in gone:
+            gone.add(at)
+    left = [claim for at, claim in enumerate(parts) if at not in gone]
+    if not left:
+        return None
+    said = _joined(left)
+    if any(tells(text, value) and not tells(said, value) for value in kept):
+        return None
+    said = said[0].upper() + said[1:] if text[:1].isupper() else said
+    return said + text.rstrip()[-1] if text.rstrip().endswith((".", "!", "…")) else said
+
+
+def _joined(left: Sequence[Claim]) -> str:
+    said = ""
+    before: Claim | None = None
+    for claim in left:
+        if before is None:
+            said = claim.alone
+        elif before.sentence == claim.sentence:
+            said += f"{claim.lead}{claim.said}"
+        else:
+            said += f". {claim.alone[0].upper()}{claim.alone[1:]}"
+        before = claim
+    return said
+
+
+def _in_sentence(sentence: str, number: int, lead: str) -> list[Claim]:
+    plain = _plain(sentence)
+    core = sentence.rstrip(_END)
+    if plain is None or not core or sentence.endswith(("?", "？", ":")):
+        return [Claim(sentence, sentence, lead, number, False)]
+    subject = _subject(core)
+    found: list[Claim] = []
+    start = 0
+    for joint in _JOINT.finditer(core):
+        begins = _begins(core[joint.end() :], plain[joint.end() : len(core)], subject)
+        if begins is not None:
+            found.append(_claim(core[start : joint.start()], lead, number, found, subject))
+            lead, start = joint[0], joint.end()
+    found.append(_claim(core[start:], lead, number, found, subject))
+    return found
+
+
+def _claim(said: str, lead: str, number: int, before: Sequence[Claim], subject: str) -> Claim:
+    plain = _plain(said) or said
+    begins = _begins(said, plain, subject) if before else ""
+    alone = f"{begins} {said}" if begins else said
+    meant = [word for word in words(said) if word not in STOP]
+    leans = bool(before) and (
+        len(meant) < _LEAST or not _BACK.isdisjoint(words(said)) or _POINTING.match(plain) is not None
+    )
+    return Claim(said, alone, lead, number, leans)
+
+
+def _begins(said: str, plain: str, subject: str) -> str | None:
+    """What a claim that starts here lacks of a sentence: "" or a subject; None when no claim starts here."""
+    if _FOLDED_OWN.match(plain) or _NAMED_OWN.match(said) or _POINTING.match(plain):
+        return ""
+    bare = _BARE_FIRST if subject in ("I", "We") else _BARE_THIRD
+    return subject if subject and bare.match(plain) else None
+
+
+def _subject(sentence: str) -> str:
+    """Of whom a sentence speaks, as it is written there; "" when it cannot be told."""
+    found = _SUBJECT.match(sentence)
+    if found is None:
+        return ""
+    rest = _plain(sentence[found.end() :]) or ""
+    bare = _BARE_FIRST if found["subject"] in ("I", "We") else _BARE_THIRD
+    return found["subject"] if bare.match(rest.strip()) else ""
+
+
+def _plain(text: str) -> str | None:
+    """`text` folded, letter by letter; None when letters became more or fewer, so that nothing can be cut by it."""
+    plain = fold(text)
+    return plain if len(plain) == len(text) else None

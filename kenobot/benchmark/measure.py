@@ -1,0 +1,79 @@
+"""Figures of a ranking: what share of the answer is among the first, and where it stands. Pure.
+
+Recall, nDCG and MRR as TREC has them, each answering unit worth the same; means over the questions that have an answer.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import log2
+from statistics import fmean, quantiles
+
+DEPTHS = (5, 10, 20)
+_NDCG = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One question's figures. recall, hit: by depth, 0 to 1. rank: the first answering unit's place, 0 for none."""
+
+    category: str
+    recall: Mapping[int, float]
+    hit: Mapping[int, float]
+    ndcg: float
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Means over questions, from 0 to 1."""
+
+    questions: int
+    recall: Mapping[int, float] = field(default_factory=dict)
+    hit: Mapping[int, float] = field(default_factory=dict)
+    ndcg: float = 0.0
+    mrr: float = 0.0
+
+
+def score(ranking: Sequence[str], gold: Iterable[str], category: str) -> Scored:
+    """How well a ranking answers a question. gold: what answers it, at least one unit."""
+    wanted = frozenset(gold)
+    places = [at for at, key in enumerate(dict.fromkeys(ranking), 1) if key in wanted]
+    found = {depth: sum(place <= depth for place in places) for depth in DEPTHS}
+    best = sum(1 / log2(at + 1) for at in range(1, min(len(wanted), _NDCG) + 1))
+    gain = sum(1 / log2(place + 1) for place in places if place <= _NDCG)
+    return Scored(
+        category,
+        {depth: count / len(wanted) for depth, count in found.items()},
+        {depth: float(count > 0) for depth, count in found.items()},
+        gain / best,
+        places[0] if places else 0,
+    )
+
+
+def figures(scored: Sequence[Scored]) -> Figures:
+    """The means of some questions' figures."""
+    if not scored:
+        return Figures(0)
+    return Figures(
+        len(scored),
+        {depth: fmean(each.recall[depth] for each in scored) for depth in DEPTHS},
+        {depth: fmean(each.hit[depth] for each in scored) for depth in DEPTHS},
+        fmean(each.ndcg for each in scored),
+        fmean(1 / each.rank if each.rank else 0.0 for each in scored),
+    )
+
+
+def by_category(scored: Sequence[Scored]) -> dict[str, Figures]:
+    """The figures of each category, and of all together under "all"."""
+    names = sorted({each.category for each in scored})
+    return {name: figures([each for each in scored if each.category == name]) for name in names} | {
+        "all": figures(scored)
+    }
+
+
+def percentiles(values: Sequence[float]) -> tuple[float, float]:
+    """The median and the 95th percentile; zeros for nothing."""
+    if len(values) < 2:
+        return (values[0], values[0]) if values else (0.0, 0.0)
+    cuts = quantiles(values, n=100, method="inclusive")
+    return cuts[49], cuts[94]

@@ -1,0 +1,152 @@
+"""A home for one conversation: its real database and index, filled and asked through the product's own doors."""
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from kenobot import sessions
+from kenobot.benchmark.datasets import Conversation, Question, Unit
+from kenobot.benchmark.vectors import Remembering
+from kenobot.clock import Clock
+from kenobot.cognitive.reach import scopes_of
+from kenobot.cognitive.recall.index import Index
+from kenobot.cognitive.recall.pack import Pack
+from kenobot.cognitive.recall.recall import Query, recall
+from kenobot.cognitive.recall.trace import Trace
+from kenobot.cognitive.remember.admit import Occasion, admit, supersede
+from kenobot.db import Connection, Database
+from kenobot.embedder_choice import choose
+from kenobot.embedding import Embedding
+from kenobot.home import Home
+from kenobot.ports import OWNER_SCOPE, Candidate, Embedder, Surroundings, chat_scope
+from kenobot.settings import load
+
+Tick = Callable[[int, int], None]
+"""Told how much is done, and of how much."""
+
+SESSION = "bench-1"
+REACH = (OWNER_SCOPE, chat_scope(SESSION))
+_PATIENCE = 60.0  # seconds: what is measured here is finding, not how busy the machine is
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What recall gave for a question. ranking: units, best first. seconds: of recall alone, without any embedding."""
+
+    ranking: tuple[str, ...]
+    pack: Pack
+    seconds: float
+    trace: Trace
+
+
+@dataclass(slots=True)
+class Place:
+    """`ask` it. of_record, of_turn: the unit behind each record and message. lost: what memory did not take in, and why."""
+
+    database: Database
+    index: Index
+    embedding: Embedding
+    of_record: dict[int, str] = field(default_factory=dict)
+    of_turn: dict[int, str] = field(default_factory=dict)
+    lost: dict[str, str] = field(default_factory=dict)
+
+    async def ask(self, question: Question, budget: int, most: int) -> Answer:
+        """Recall for a question, as a chat of its owner's would."""
+        await self.embedding.ask(question.text, patience=_PATIENCE)
+        trace = Trace()
+        query = Query(
+            text=question.text, reach=REACH, now=question.at, session=SESSION, budget=budget, limit=most,
+            excerpts=most, trace=trace,
+        )  # fmt: skip
+
+        def work(connection: Connection) -> tuple[Pack, float]:
+            began = time.perf_counter()
+            return recall(connection, self.index, query), time.perf_counter() - began
+
+        pack, seconds = await self.database.read(work)
+        keys = [self.of_record.get(memory.record.id, "") for memory in pack.memories]
+        keys += [self.of_turn.get(excerpt.said.id, "") for excerpt in pack.excerpts]
+        return Answer(tuple(dict.fromkeys(filter(None, keys))), pack, seconds, trace)
+
+    def nearest(self, text: str, most: int) -> list[str]:
+        """The units whose vectors are nearest to a text, best first; none without vectors. After `ask` of the same."""
+        meaning = self.index.meaning
+        if meaning is None:
+            return []
+        near = meaning.turn_shares(text, scopes_of(REACH), (), most)
+        keys = [(share, self.of_turn.get(number, "")) for number, share in near.items()]
+        notes = meaning.record_shares(text, scopes_of(REACH), (), most)
+        keys += [(share, self.of_record.get(number, "")) for number, share in notes.items()]
+        return [key for _, key in sorted(keys, key=lambda each: -each[0]) if key][:most]
+
+
+def embedder_of(name: str, folder: Path, clock: Clock, vectors: Path | None = None) -> Embedder | None:
+    """The embedder that settings with this name would get; None for "none", or where "auto" finds none.
+
+    vectors: a file in which its rows are kept. Raises ConfigError when one is named that cannot be used here.
+    """
+    home = Home(folder)
+    loaded = load(home, {}, text=f'[memory]\nembedder = "{name}"\n')
+    embedder = choose(loaded, Surroundings(home.path, clock, "bench")).embedder
+    return Remembering(embedder, vectors) if embedder is not None and vectors is not None else embedder
+
+
+@asynccontextmanager
+async def opened(
+    conversation: Conversation, folder: Path, embedder: Embedder | None, clock: Clock, tick: Tick
+) -> AsyncIterator[Place]:
+    """A home in `folder` that holds a conversation, indexed and placed by meaning as far as there is an embedder."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    database = Database.open(folder / "kenobot.db", folder / "backups")
+    index = Index(folder / "index.db")
+    place = Place(database, index, Embedding(database, index, clock, embedder))
+    try:
+        await _say(place, [unit for unit in conversation.units if unit.kind == "turn"])
+        await _note(place, [unit for unit in conversation.units if unit.kind == "note"], tick)
+        await _indexed(place)
+        await place.embedding.wait_idle()
+        yield place
+    finally:
+        await place.embedding.stop()
+        await database.close()
+        index.close()
+
+
+async def _say(place: Place, units: Sequence[Unit]) -> None:
+    said = [(unit.role, unit.words, unit.at) for unit in units]
+    work = partial(sessions.bring, session=SESSION, said=said, trust="owner", scope=OWNER_SCOPE)
+    newest = await place.database.write(work)
+    place.of_turn = {newest - len(units) + at: unit.key for at, unit in enumerate(units, 1)}
+
+
+async def _note(place: Place, units: Sequence[Unit], tick: Tick) -> None:
+    """Have memory take in notes one after the other, as they were told."""
+    numbers: dict[str, int] = {}
+    if units:
+        await place.embedding.wait_idle()
+    for at, unit in enumerate(units):
+        await place.embedding.prepare([unit.text])
+        older = numbers.get(unit.replaces)
+        occasion = Occasion(unit.at, unit.at.date().isoformat(), "owner", near=place.embedding.nearness)
+        candidate = Candidate(form="note", scope=OWNER_SCOPE, text=unit.text, source="tag")
+        work = partial(admit, candidate=candidate, occasion=occasion)
+        if older is not None:
+            work = partial(supersede, old=older, candidate=candidate, occasion=occasion)
+        decision = await place.database.write(work)
+        if decision.record is None:
+            place.lost[unit.key] = decision.reason
+        else:
+            numbers[unit.key] = decision.record
+            place.of_record[decision.record] = unit.key
+        place.embedding.wake()
+        tick(at + 1, len(units))
+
+
+async def _indexed(place: Place) -> None:
+    while await place.database.read(lambda connection: (place.index.catch_up(connection), place.index.fill(connection))[1]):
+        await asyncio.sleep(0)

@@ -1,0 +1,49 @@
+"""What a cosine means differs by model; what comes of it does not."""
+
+import pytest
+
+from kenobot.cognitive.meaning import scale
+from kenobot.cognitive.meaning.scale import Scale
+from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.remember.bands import band_of
+from kenobot.testing.embedder import WordEmbedder
+
+NARROW = Scale(unrelated=0.75, answer=0.81, apart=0.79, alike=0.975)
+WIDE = Scale(unrelated=0.03, answer=0.28, apart=0.11, alike=0.9)
+
+
+@pytest.mark.parametrize("known", [NARROW, WIDE])
+def test_the_usual_answer_is_relevant_and_the_unrelated_is_not(known: Scale) -> None:
+    """Whether the model's cosines lie between 0.7 and 0.9 or between 0 and 0.5."""
+    policy = DEFAULT.meaning
+    assert known.relevance(known.unrelated, policy) == 0
+    assert 0.2 < known.relevance(known.answer, policy) < 0.6
+    assert known.relevance(known.unrelated + 2 * (known.answer - known.unrelated), policy) == pytest.approx(1)
+    assert known.relevance(-1, policy) == 0
+    assert known.relevance(1, policy) == 1
+
+
+@pytest.mark.parametrize("known", [NARROW, WIDE])
+def test_no_look_alike_counts_as_a_repeat(known: Scale) -> None:
+    """The bands hold for any model: above the highest only what no statement reaches that says something else."""
+    policy = DEFAULT.admit
+    assert band_of(known.nearness(known.alike, policy), policy) == "grey"
+    assert band_of(known.nearness(known.alike + 0.01, policy), policy) == "repeat"
+    assert band_of(known.nearness(known.apart, policy), policy) == "apart"
+    assert known.nearness(1, policy) == 1
+    assert known.nearness(-1, policy) == 0
+
+
+async def test_a_scale_is_learned_from_any_embedder() -> None:
+    """From the rows of a few texts of ours; and it can be told and read again."""
+    embedder = WordEmbedder()
+    known = scale.scale_of(await embedder.embed(scale.questions(), "query"), await embedder.embed(scale.statements()))
+    assert known.unrelated < known.answer < known.alike < 1
+    assert known.apart < known.alike
+    assert scale.read(known.told()) == known
+
+
+@pytest.mark.parametrize("told", ["", "{}", "[1]", '["a", 1.0, 2.0, 3.0]', "[1, 2, 3, 4]"])
+def test_what_is_no_scale_is_none(told: str) -> None:
+    """A row of the database that holds something else costs learning it again."""
+    assert scale.read(told) is None

@@ -1,0 +1,440 @@
+"""Memory is placed by its meaning in the background: the newest first, nothing twice, and nobody waits for long."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("numpy", reason="vectors are compared with numpy, which is not installed")
+
+from kenobot.cognitive import store
+from kenobot.cognitive.change import Act
+from kenobot.cognitive.forget import doom, hide, purge
+from kenobot.cognitive.meaning import scale
+from kenobot.cognitive.reach import WHOLE_HOME
+from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.db import Connection
+from kenobot.embedding import Embedding
+from kenobot.erasure import erase
+from kenobot.errors import RateLimited, Rejected, Unavailable
+from kenobot.ports import Embedder, EmbedKind
+from kenobot.testing.clock import EagerClock, ManualClock
+from kenobot.testing.embedder import WordEmbedder
+from tests.unit.cognitive.recall.house import HERE, REACH, Memory, insert, open_memory
+
+ANIMALS = [("cat", "gato"), ("sleeps", "duerme")]
+
+
+@dataclass
+class House:
+    """A memory, a model, and the worker between them."""
+
+    memory: Memory
+    model: WordEmbedder
+    embedding: Embedding
+    clock: ManualClock
+
+    @property
+    def placed(self) -> list[str]:
+        """What the model was asked to place, but what every model is asked once, in order."""
+        known = {*scale.statements()}
+        return [text for text, kind in self.model.asked if kind == "passage" and text not in known]
+
+    async def rows(self, sql: str = "SELECT record_id, model FROM vector ORDER BY 1, 2") -> list[tuple[object, ...]]:
+        return await self.memory.database.read(lambda c: c.execute(sql).fetchall())
+
+    def turns(self) -> list[tuple[object, ...]]:
+        """The messages that have vectors."""
+        with sqlite3.connect(self.memory.path) as index:
+            return index.execute("SELECT message, model FROM turn_vector ORDER BY 1, 2").fetchall()
+
+    async def restarted(self, model: WordEmbedder, formers: Sequence[Embedder] = ()) -> "House":
+        """The same home with another process and perhaps another model."""
+        await self.embedding.stop()
+        self.memory.index.meaning = None
+        known = {each.model_id: each for each in formers}
+        found = lambda wanted: [known[name] for name in wanted if name in known]  # noqa: E731
+        embedding = Embedding(self.memory.database, self.memory.index, self.clock, model, found)
+        return House(self.memory, model, embedding, self.clock)
+
+
+@asynccontextmanager
+async def house(folder: Path, clock: ManualClock | None = None) -> AsyncIterator[House]:
+    async with open_memory(folder) as memory:
+        clock = clock or EagerClock()
+        model = WordEmbedder(ANIMALS)
+        made = House(memory, model, Embedding(memory.database, memory.index, clock, model), clock)
+        try:
+            yield made
+        finally:
+            await made.embedding.stop()
+
+
+async def _learn(home: House, texts: Sequence[str]) -> None:
+    """Records, all at once."""
+
+    def work(connection: Connection) -> None:
+        for text in texts:
+            insert(connection, text, {}, home.memory.now)
+
+    await home.memory.database.write(work)
+
+
+# ── placing ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_records_and_turns_are_placed_newest_first_and_once(tmp_path: Path) -> None:
+    """Each has one vector on disk, and the same words are not placed twice."""
+    async with house(tmp_path) as home:
+        for text in ("the first note", "the second note", "the first note"):
+            await home.memory.learn(text)
+        await home.memory.say("what did I say?", 1, answer="the second note")
+        await home.embedding.wait_idle()
+        assert home.placed == ["the first note", "the second note", "what did I say?"]
+        assert await home.rows() == [(1, "words"), (2, "words"), (3, "words")]
+        assert home.turns() == [(1, "words"), (2, "words")]
+        (size,) = (await home.rows("SELECT DISTINCT length(embedding) FROM vector"))[0]
+        assert size == 4 * home.model.dimensions
+
+
+async def test_nothing_is_asked_of_a_model_in_an_empty_home(tmp_path: Path) -> None:
+    """It is loaded when there is something to place, and not before."""
+    async with house(tmp_path) as home:
+        home.embedding.begin()
+        await home.embedding.wait_idle()
+        assert not await home.embedding.ask("anything?", patience=0.05)
+        assert home.model.asked == []
+        await home.memory.learn("the cat sleeps")
+        await home.embedding.wait_idle()
+        assert home.placed == ["the cat sleeps"]
+
+
+async def test_a_restart_loads_what_there_is_and_asks_nothing(tmp_path: Path) -> None:
+    """Vectors of records and of turns come from disk, and so does what the cosines mean."""
+    async with house(tmp_path) as home:
+        await home.memory.learn("the cat sleeps")
+        await home.memory.say("my dog barks", 1)
+        await home.embedding.wait_idle()
+        again = await home.restarted(WordEmbedder(ANIMALS))
+        await again.embedding.wait_idle()
+        assert again.model.asked == []
+        assert await again.embedding.ask("gato duerme")
+        assert again.model.asked == [("gato duerme", "query")]
+        assert await home.memory.texts("gato duerme") == ["the cat sleeps"]
+        assert await again.embedding.ask("dog barks?")
+        assert home.memory.index.meaning is not None
+        assert list(home.memory.index.meaning.turns("dog barks?", (HERE,)))[:1] == [1]
+        await again.embedding.stop()
+
+
+async def test_a_lost_index_costs_turns_and_no_records(tmp_path: Path) -> None:
+    """The side index may be deleted: what was said is placed again, what is remembered stands in the database."""
+    async with house(tmp_path) as home:
+        await home.memory.learn("the cat sleeps")
+        await home.memory.say("my dog barks", 1)
+        await home.embedding.wait_idle()
+        home.memory.index.close()
+        home.memory.path.unlink()
+        again = await home.restarted(WordEmbedder(ANIMALS))
+        await again.embedding.wait_idle()
+        assert again.placed == ["I see.", "my dog barks"]
+        assert home.turns() == [(1, "words"), (2, "words")]
+        await again.embedding.stop()
+
+
+async def test_what_a_record_says_now_is_what_it_is_found_by(tmp_path: Path) -> None:
+    """A text that is changed has no vector until it is placed anew; other columns change nothing."""
+    async with house(tmp_path) as home:
+        one = await home.memory.learn("the cat sleeps")
+        await home.embedding.wait_idle()
+        await home.memory.change(one, "reinforced", confidence=0.99)
+        await home.embedding.wait_idle()
+        assert home.placed == ["the cat sleeps"]
+        await home.memory.change(one, "corrected", text="the dog barks")
+        assert await home.rows() == []
+        await home.embedding.wait_idle()
+        assert home.placed == ["the cat sleeps", "the dog barks"]
+        assert await home.rows() == [(1, "words")]
+        assert await home.embedding.ask("gato duerme")
+        assert await home.memory.texts("gato duerme") == []
+
+
+async def test_what_is_forgotten_is_not_found_and_comes_back_when_undone(tmp_path: Path) -> None:
+    """Forgetting hides: the vector stays on disk for the undo, and nobody finds by it meanwhile."""
+    async with house(tmp_path) as home:
+        one = await home.memory.learn("the cat sleeps")
+        await home.embedding.wait_idle()
+        occasion = Occasion(home.memory.now, "2026-02-14", "owner")
+        await home.memory.database.write(lambda c: hide(c, one, WHOLE_HOME, occasion))
+        assert await home.embedding.ask("gato duerme")
+        assert home.memory.index.meaning is not None
+        assert home.memory.index.meaning.records("gato duerme", None) == {}
+        assert await home.rows() == [(1, "words")]
+        await home.memory.change(one, "undone", status="active")
+        assert await home.embedding.ask("gato duerme")
+        assert await home.memory.texts("gato duerme") == ["the cat sleeps"]
+        assert home.placed == ["the cat sleeps"]
+
+
+async def test_what_is_erased_leaves_no_vector_anywhere(tmp_path: Path) -> None:
+    """Neither of the record, nor of the turns that told it, nor of their words at hand."""
+    async with house(tmp_path) as home:
+        one = await home.memory.learn("the cat sleeps", evidence="[1]")
+        await home.memory.say("did I say that the cat sleeps?", 1)
+        await home.memory.say("my dog barks", 2)
+        await home.embedding.wait_idle()
+        assert await home.embedding.ask("the cat sleeps")
+
+        def work(connection: Connection) -> None:
+            doomed = doom(connection, one, WHOLE_HOME)
+            assert doomed is not None
+            erased = erase(connection, doomed.turns, doomed.wordings, "owner")
+            purge(connection, doomed, Occasion(home.memory.now, "2026-02-14", "owner"), erased.messages)
+
+        await home.memory.database.write(work)
+        await home.embedding.wait_idle()
+        assert await home.rows() == []
+        assert home.turns() == [(3, "words"), (4, "words")]
+        meaning = home.memory.index.meaning
+        assert meaning is not None
+        assert meaning.at_hand("words", "query", "the cat sleeps") is None
+        assert await home.embedding.ask("the cat sleeps")
+        assert meaning.records("the cat sleeps", None) == {}
+        assert set(meaning.turns("the cat sleeps", None)) <= {3, 4}
+
+
+async def test_a_vector_of_what_was_erased_meanwhile_is_not_written(tmp_path: Path) -> None:
+    """The model was still at it when the record went."""
+    async with house(tmp_path) as home:
+        home.model.gate = asyncio.Event()
+        one = await home.memory.learn("the cat sleeps")
+        home.embedding.wake()
+        while not home.model.asked:
+            await asyncio.sleep(0.005)
+
+        def work(connection: Connection) -> None:
+            doomed = doom(connection, one, WHOLE_HOME)
+            assert doomed is not None
+            purge(connection, doomed, Occasion(home.memory.now, "2026-02-14", "owner"))
+
+        await home.memory.database.write(work)
+        home.model.gate.set()
+        await home.embedding.wait_idle()
+        assert await home.rows() == []
+
+
+async def test_an_index_that_saw_more_takes_nothing_made_of_less(tmp_path: Path) -> None:
+    """A snapshot from before an erasure cannot put back what the index has let go."""
+    async with house(tmp_path) as home:
+        await home.memory.say("my dog barks", 1)
+        await home.memory.database.read(home.memory.index.catch_up)
+        wrote: list[str] = []
+        old = sqlite3.connect(tmp_path / "kenobot.db", isolation_level=None)
+        old.execute("BEGIN")
+        old.execute("SELECT count(*) FROM event").fetchone()
+        act = Act(home.memory.now, "test")
+        await home.memory.database.write(lambda c: store.add_event(c, act.at, "test", "purged", data={"messages": [1]}))
+        await home.memory.database.read(home.memory.index.catch_up)
+        home.memory.index.keep(old, lambda _: wrote.append("old"))
+        await home.memory.database.read(partial(home.memory.index.keep, work=lambda _: wrote.append("new")))
+        old.close()
+        assert wrote == ["new"]
+
+
+async def test_an_unfit_vector_is_made_anew(tmp_path: Path) -> None:
+    """What was imported may be of another size, or no vector at all: it finds nothing and breaks nothing."""
+    async with house(tmp_path) as home:
+        for text in ("the cat sleeps", "the dog barks"):
+            await home.memory.learn(text)
+        await home.memory.database.write(
+            lambda c: c.executemany(
+                "INSERT INTO vector (record_id, model, embedding) VALUES (?, 'words', ?)",
+                [(1, b"\xff" * 4 * home.model.dimensions), (2, b"\x01\x02\x03")],
+            )
+        )
+        await home.embedding.wait_idle()
+        assert home.placed == ["the dog barks"]
+        assert await home.embedding.ask("cat sleeps dog barks")
+        assert await home.memory.texts("dog barks") == ["the dog barks"]
+
+
+# ── the next message finds what this one stored ──────────────────────────────────────────────────────────────────
+
+
+async def test_what_was_stored_just_now_is_found_by_the_next_message(tmp_path: Path) -> None:
+    """While much else is still to be placed: the newest goes first."""
+    async with house(tmp_path, ManualClock()) as home:
+        await home.memory.learn("good morning")
+        await home.embedding.wait_idle()
+        await _learn(home, [*(f"thing {number}" for number in range(400)), "el gato duerme"])
+        newest = home.model.embed
+
+        async def stuck(texts: Sequence[str], kind: EmbedKind = "passage") -> Sequence[Sequence[float]]:
+            if kind == "passage" and "el gato duerme" not in texts:
+                await asyncio.Event().wait()
+            return await newest(texts, kind)
+
+        home.model.embed = stuck  # type: ignore[method-assign]
+        assert await home.embedding.ask("my cat sleeps", patience=10)
+        assert (await home.memory.texts("my cat sleeps"))[:1] == ["el gato duerme"]
+        assert len(home.placed) < 20
+
+
+async def test_far_more_news_than_usual_is_looked_through_as_a_whole(tmp_path: Path) -> None:
+    """An import of thousands by the command line is placed too, and what it took out is gone."""
+    async with house(tmp_path) as home:
+        await home.memory.learn("the cat sleeps")
+        await home.embedding.wait_idle()
+        await _learn(home, [f"thing {number % 20}" for number in range(1200)])
+        await home.embedding.wait_idle()
+        assert (await home.rows("SELECT count(*) FROM vector"))[0][0] == 1201
+        assert len(home.placed) == 21
+
+
+# ── when the model does not answer ───────────────────────────────────────────────────────────────────────────────
+
+
+async def test_no_message_waits_longer_than_its_patience(tmp_path: Path) -> None:
+    """A model that is silent costs a moment, then words alone find; after some of these nobody even asks."""
+    async with house(tmp_path, ManualClock()) as home:
+        await home.memory.learn("the cat sleeps")
+        await home.embedding.wait_idle()
+        home.model.gate = asyncio.Event()
+        before = len(home.model.asked)
+        for number in range(3):
+            assert not await home.embedding.ask(f"question {number}", patience=0.01)
+        assert await home.memory.texts("cat") == ["the cat sleeps"]
+        asked = len(home.model.asked) - before
+        assert not await home.embedding.ask("question 4", patience=5)
+        assert len(home.model.asked) - before == asked, "a model that does not answer is left alone"
+        home.model.gate.set()
+        home.clock.advance(61)
+        assert await home.embedding.ask("question 5")
+
+
+@pytest.mark.parametrize(
+    "error", [Unavailable("It is down."), RateLimited("Slow down.", 30.0), Rejected("No such key.")]
+)
+async def test_what_could_not_be_placed_is_placed_when_the_model_is_back(tmp_path: Path, error: Exception) -> None:
+    """It rests, longer each time, and nothing is lost by it: what is missing is seen by its being missing."""
+    clock = ManualClock()
+    async with house(tmp_path, clock) as home:
+        home.model.fails = error
+        await home.memory.learn("the cat sleeps")
+        await home.embedding.wait_idle()
+        assert await home.rows() == []
+        naps = []
+        for _ in range(3):
+            while not clock.naps:
+                await asyncio.sleep(0.005)
+            naps.append(clock.naps[0])
+            clock.advance(clock.naps[0])
+            await asyncio.sleep(0.05)
+        assert naps == sorted(naps)
+        assert naps[0] >= 5
+        home.model.fails = None
+        while not clock.naps:
+            await asyncio.sleep(0.005)
+        clock.advance(clock.naps[0])
+        await home.embedding.wait_idle()
+        assert await home.rows() == [(1, "words")]
+
+
+async def test_who_has_no_model_waits_for_nothing(tmp_path: Path) -> None:
+    """Memory goes by words: nothing is begun, asked or kept."""
+    async with open_memory(tmp_path) as memory:
+        embedding = Embedding(memory.database, memory.index, EagerClock(), None)
+        await memory.learn("the cat sleeps")
+        embedding.wake()
+        await embedding.wait_idle()
+        await embedding.prepare(["anything"])
+        assert not await embedding.ask("cat")
+        assert (embedding.model, embedding.nearness) == ("", None)
+        assert await memory.texts("cat") == ["the cat sleeps"]
+        await embedding.stop()
+
+
+async def test_it_can_be_stopped_in_the_middle(tmp_path: Path) -> None:
+    """While a model is at work, and while it rests; what is left is taken up at the next start."""
+    async with house(tmp_path, ManualClock()) as home:
+        home.model.gate = asyncio.Event()
+        await home.memory.learn("the cat sleeps")
+        home.embedding.wake()
+        while not home.model.asked:
+            await asyncio.sleep(0.005)
+        again = await home.restarted(WordEmbedder(ANIMALS))
+        await again.embedding.wait_idle()
+        assert again.placed == ["the cat sleeps"]
+        again.model.fails = Unavailable("It is down.")
+        await home.memory.learn("the dog barks")
+        await again.embedding.wait_idle()
+        await again.embedding.stop()
+        assert not await again.embedding.ask("cat")
+
+
+# ── another model ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_the_old_vectors_serve_until_the_new_model_has_placed_everything(tmp_path: Path) -> None:
+    """Each record is found by one model's vector or the other's, at every moment, and the old ones go one by one."""
+    async with house(tmp_path, ManualClock()) as home:
+        await home.memory.learn("the cat sleeps")
+        await home.memory.say("the cat sleeps a lot", 1, answer="I see.")
+        await home.embedding.wait_idle()
+        newer = WordEmbedder(ANIMALS, model_id="words-2", dimensions=128)
+        newer.gate = asyncio.Event()
+        again = await home.restarted(newer, [home.model])
+        again.embedding.begin()
+        while not newer.asked:
+            await asyncio.sleep(0.005)
+        meaning = home.memory.index.meaning
+        assert meaning is not None
+        assert meaning.models == ("words-2", "words")
+        await home.model.embed(["gato duerme"], "query")
+        meaning.keep("words", "query", ["gato duerme"], await home.model.embed(["gato duerme"], "query"))
+        assert await home.memory.texts("gato duerme") == ["the cat sleeps"]
+        newer.gate.set()
+        await again.embedding.wait_idle()
+        assert await home.rows() == [(1, "words-2")]
+        assert home.turns() == [(1, "words-2"), (2, "words-2")]
+        assert meaning.models == ("words-2",)
+        assert await again.embedding.ask("gato duerme")
+        assert await home.memory.texts("gato duerme") == ["the cat sleeps"]
+        await again.embedding.stop()
+
+
+async def test_without_the_old_model_everything_is_placed_anew(tmp_path: Path) -> None:
+    """It may be uninstalled: its vectors find nothing, and are replaced."""
+    async with house(tmp_path) as home:
+        await home.memory.learn("the cat sleeps")
+        await home.embedding.wait_idle()
+        again = await home.restarted(WordEmbedder(ANIMALS, model_id="words-2", dimensions=128))
+        await again.embedding.wait_idle()
+        assert await home.rows() == [(1, "words-2")]
+        await again.embedding.stop()
+
+
+# ── for admit ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_nearness_is_told_where_a_vector_is_at_hand_and_nowhere_else(tmp_path: Path) -> None:
+    """Of the same scope and subject only; who did not prepare goes by words."""
+    async with house(tmp_path) as home:
+        mine = await home.memory.learn("the cat sleeps on the sofa")
+        await home.memory.learn("the cat sleeps on the sofa", scope="user:telegram-9")
+        await home.memory.learn("the cat sleeps on the sofa", subject="Bea")
+        await home.embedding.wait_idle()
+        near = home.embedding.nearness
+        assert near is not None
+        ask = partial(near, scope="owner", subject="owner", text="el gato duerme on the sofa", limit=8)
+        assert await home.memory.database.read(ask) == {}
+        await home.embedding.prepare(["el gato duerme on the sofa"])
+        found = await home.memory.database.read(ask)
+        assert list(found) == [mine]
+        assert found[mine] > 0.7
+        assert REACH == ("owner", HERE)
