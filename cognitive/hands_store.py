@@ -13,6 +13,7 @@ from kenobot.cognitive.store import Json, Record
 from kenobot.db import Connection
 
 _MANY = 500  # placeholders of one statement
+_LATELY = 100_000  # events of the home that a search for the last change goes through
 _SAYS = "form != 'box'"  # a box only holds others together: it says nothing
 _AFTER_ALL = "\U0010ffff"  # sorts behind whatever a key may go on with
 
@@ -96,12 +97,20 @@ def listed(
     return [records[number] for number in numbers]
 
 
-def changed_last(connection: Connection, scope: str, limit: int) -> list[int]:
-    """The records of a scope that something shown of them changed last, newest change first."""
+def newest_first(connection: Connection, scopes: tuple[str, ...], besides: Sequence[str]) -> Iterator[Happening]:
+    """What happened to the records of these scopes, the newest first, but for what the actors `besides` did.
+
+    Of what happened to anybody, only the last hundred thousand events are looked at.
+    """
+    where, values = within(scopes)
+    others = ", ".join("?" * len(besides))
     rows = connection.execute(
-        f"SELECT id FROM record WHERE scope = ? AND {_SAYS} ORDER BY changed DESC, id DESC LIMIT ?", (scope, limit)
+        f"SELECT {_EVENT} FROM event JOIN record ON record.id = event.record_id WHERE record.{where} "
+        f"AND event.id > (SELECT coalesce(max(id), 0) FROM event) - {_LATELY} "
+        f"AND event.actor NOT IN ({others}) AND record.{_SAYS} ORDER BY event.id DESC",
+        (*values, *besides),
     )
-    return [row[0] for row in rows]
+    yield from map(_happening, rows)
 
 
 def predecessors(connection: Connection, record: Record) -> list[int]:

@@ -15,7 +15,7 @@ from kenobot.errors import KenobotError
 
 _HOLDERS = ("box", "entity")  # they hold others together, and go on doing so
 _MEANING = frozenset("text category subject attrs tier trust key status".split())
-_LOOKED_AT = 50  # records of a scope, those that changed last
+_BY_ITSELF = (compact_store.ACTOR, "sleep")  # whose changes nobody means who says "undo that" in a chat
 _BIRTHS = frozenset({"created", "imported"})
 _NOT_A_CHANGE = frozenset({"recalled", "undone", "purged"})
 _TAKEN_BACK = "invalidated"  # what becomes of a record when its making is undone
@@ -62,21 +62,18 @@ def undo(connection: Connection, event: int, reach: Reach, deed: Deed) -> Undone
 
 
 def last_change(connection: Connection, scopes: Iterable[str]) -> int | None:
-    """The newest decision in these scopes that changed what is remembered and is not undone; None: there is none."""
-    newest = None
-    for scope in scopes:
-        for number in hands_store.changed_last(connection, scope, _LOOKED_AT):
-            for happening in reversed(hands_store.events_of(connection, number)):
-                if newest is not None and happening.root <= newest:
-                    break
-                if _counts(happening) and hands_store.undone_by(connection, happening.root) is None:
-                    newest = happening.root
-                    break
-    return newest
+    """The newest decision in these scopes that changed what is remembered and is not undone; None: there is none.
+
+    What sleep and compaction did by themselves does not count: `kenobot sleep undo` takes a night back.
+    """
+    for happening in hands_store.newest_first(connection, tuple(scopes), _BY_ITSELF):
+        if _counts(happening) and hands_store.undone_by(connection, happening.root) is None:
+            return happening.root
+    return None
 
 
 def _counts(happening: Happening) -> bool:
-    if happening.kind in _NOT_A_CHANGE or happening.actor == compact_store.ACTOR:
+    if happening.kind in _NOT_A_CHANGE:
         return False
     return happening.kind in _BIRTHS or bool(_MEANING.intersection(happening.was))
 

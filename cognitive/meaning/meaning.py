@@ -14,7 +14,7 @@ import numpy as np
 
 from kenobot.cognitive import store
 from kenobot.cognitive.meaning.matrix import Floats, Matrix, place
-from kenobot.cognitive.meaning.scale import Scale
+from kenobot.cognitive.meaning.scale import Scale, relevance_of
 from kenobot.cognitive.meaning.texts import Spot, digest, passage_of, query_of
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.db import Connection
@@ -150,6 +150,18 @@ class Meaning:
         """The same of messages."""
         return self._search(text, scopes, also, "turns", self._policy.meaning.turns)
 
+    def record_shares(
+        self, text: str, scopes: Sequence[str] | None, also: Iterable[int], limit: int
+    ) -> dict[int, float]:
+        """As `records`, but where each lies between what has nothing to do with the message and its usual answer."""
+        return self._shares(text, scopes, also, "records", limit)
+
+    def turn_shares(
+        self, text: str, scopes: Sequence[str] | None, also: Iterable[int], limit: int
+    ) -> dict[int, float]:
+        """The same of messages."""
+        return self._shares(text, scopes, also, "turns", limit)
+
     def near(self, connection: Connection, scope: str, subject: str, text: str, limit: int) -> Mapping[int, float]:
         """The records of this scope and subject nearest to a statement, by id, each with its nearness.
 
@@ -179,6 +191,13 @@ class Meaning:
         self, text: str, scopes: Sequence[str] | None, also: Iterable[int], what: str, limit: int
     ) -> dict[int, float]:
         policy = self._policy.meaning
+        shares = self._shares(text, scopes, also, what, limit)
+        return {number: relevance_of(share, policy) for number, share in shares.items()}
+
+    def _shares(
+        self, text: str, scopes: Sequence[str] | None, also: Iterable[int], what: str, limit: int
+    ) -> dict[int, float]:
+        policy = self._policy.meaning
         sought, wanted, places = query_of(text, policy), list(also), _places(scopes)
         found: dict[int, float] = {}
         for model, held in self._models.items():
@@ -186,8 +205,8 @@ class Meaning:
             row = self.at_hand(model, "query", sought)
             if matrix is None or held.scale is None or row is None or len(row) != matrix.dimensions:
                 continue
-            cosines = matrix.cosines(row, wanted) | dict(matrix.nearest(row, limit, places))
-            found |= {number: held.scale.relevance(cosine, policy) for number, cosine in cosines.items()}
+            cosines = matrix.cosines(row, wanted) | dict(matrix.nearest(row, limit, places) if limit else ())
+            found |= {number: held.scale.share(cosine) for number, cosine in cosines.items()}
         return found
 
     def _passages(self, text: str) -> list[tuple[Floats, _Model]]:

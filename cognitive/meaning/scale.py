@@ -57,9 +57,11 @@ class Scale:
 
     def relevance(self, cosine: float, policy: MeaningPolicy) -> float:
         """How much a passage is about a query, from 0 to 1."""
-        reach = max(1e-6, self.answer - self.unrelated)
-        usual = (cosine - self.unrelated) / reach
-        return clamp((usual - policy.begins) / (policy.full - policy.begins))
+        return relevance_of(self.share(cosine), policy)
+
+    def share(self, cosine: float) -> float:
+        """Where a passage lies between what has nothing to do with a query (0) and its usual answer (1), or beyond."""
+        return (cosine - self.unrelated) / max(1e-6, self.answer - self.unrelated)
 
     def nearness(self, cosine: float, policy: AdmitPolicy) -> float:
         """How near two statements are, on the scale of admit's bands: no look-alikes come above `repeat`."""
@@ -70,6 +72,11 @@ class Scale:
     def told(self) -> str:
         """It as text, for `read`."""
         return json.dumps([self.unrelated, self.answer, self.apart, self.alike])
+
+
+def relevance_of(share: float, policy: MeaningPolicy) -> float:
+    """How much a passage with this `Scale.share` is about a query, from 0 to 1."""
+    return clamp((share - policy.begins) / (policy.full - policy.begins))
 
 
 def read(told: str) -> Scale | None:

@@ -13,7 +13,9 @@ class RecallPolicy:
     Looking: rarest: words of a message that are looked up. list: newest documents read for one word; postings: for all
     together; frequent: of the words with longer lists, how many are also looked up in pairs; meeting: documents read
     for a pair. weighed: documents whose words are counted exactly; read: records read of those. subjects: records read
-    for one name. few_words: a message with fewer words of its own borrows those said before, at `borrowed` of their
+    for one name. Of turns: turn_words: words that are looked up; talk: turns read for them; near_turns: for their meaning;
+    around: of the best, so many are read with their neighbours; stretches: of the best, so many are read whole;
+    long_stretches: so many are weighed. few_words: a message with fewer words of its own borrows those said before, at `borrowed` of their
     weight. unknown: weight of a word that memory has never seen, against the rarest that it has; commonest: least
     weight of one that it has, likewise. heaviest: words that make a full match. steepness: how fast a partial match
     counts as one. saturation, length_share: of BM25. Valuing: relevance, importance, recency, stability, subject:
@@ -55,6 +57,12 @@ class RecallPolicy:
     insights: tuple[str, ...] = ("insight", "meta")
     floor: float = 0.20
     mention: float = 0.30
+    turn_words: int = 12
+    talk: int = 700
+    near_turns: int = 100
+    around: int = 40
+    stretches: int = 6
+    long_stretches: int = 60
     lifecycle: dict[str, float] = field(
         default_factory=lambda: {
             "active": 0.05,

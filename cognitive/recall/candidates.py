@@ -122,8 +122,8 @@ def by_words(
         docs[stem] = docs.get(stem, 0) + count
     # A word stands in at least as many documents as its commonest stem does: others may stand in the same ones.
     rarity = {word: min(total, max(docs.get(stem, 0) for stem in word.stems)) for word in query.words}
-    least = policy.commonest * _idf(total, 1)  # where everything speaks of one thing, its name still means something
-    gains = {word: word.weight * max(least, _idf(total, docs)) for word, docs in rarity.items()}
+    least = policy.commonest * idf(total, 1)  # where everything speaks of one thing, its name still means something
+    gains = {word: word.weight * max(least, idf(total, docs)) for word, docs in rarity.items()}
     chosen = sorted((word for word in rarity if rarity[word]), key=lambda word: (-word.weight, rarity[word]))
     chosen = chosen[: policy.rarest]
     tally = _gather(index, chosen, rarity, places, policy)
@@ -148,13 +148,14 @@ def _stems(word: str) -> tuple[str, ...]:
     return tuple(stem.replace("'", "’") for stem in stems(word))
 
 
-def _idf(total: int, docs: int) -> float:
+def idf(total: int, docs: int) -> float:
+    """How much a word tells that stands in `docs` of `total` documents, as BM25 has it."""
     return math.log(1 + (total - docs + 0.5) / (docs + 0.5))
 
 
 def _scale(gains: Mapping[Word, float], rarity: Mapping[Word, int], total: int, policy: RecallPolicy) -> float:
     """What a full match of the message would be worth. What memory never saw counts less: people say new things."""
-    rarest = _idf(total, 1)
+    rarest = idf(total, 1)
     values = [gains[word] if docs else policy.unknown * word.weight * rarest for word, docs in rarity.items()]
     return sum(sorted(values, reverse=True)[: policy.heaviest]) or 1.0
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kenobot.cognitive.reach import WHOLE_HOME, within, within_chats
-from kenobot.cognitive.text.words import fold, terms
+from kenobot.cognitive.text.words import fold, letters, terms
 from kenobot.db import Connection
 from kenobot.ports import chat_scope
 
@@ -132,7 +132,8 @@ def _wordings(truth: Connection, number: int, text: str) -> list[str]:
 
 
 def _terms(text: str, about: Iterable[str] = ()) -> tuple[str, ...]:
-    found = terms(" ".join([text[:_CHARACTERS], *about]))
+    said = " ".join([text[:_CHARACTERS], *about])
+    found = terms(said) + letters(said)
     return tuple(term.replace("'", "’") for term in found[:_LONGEST])
 
 

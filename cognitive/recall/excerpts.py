@@ -6,48 +6,50 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policies.recall import RecallPolicy
 from kenobot.cognitive.reach import scopes_of
-from kenobot.cognitive.recall.candidates import Found
 from kenobot.cognitive.recall.filters import Sieve
 from kenobot.cognitive.recall.load import quote
 from kenobot.cognitive.recall.pack import Excerpt, shortened
 from kenobot.cognitive.recall.rows import Said
+from kenobot.cognitive.recall.turns import Ranked
 from kenobot.db import Connection
 from kenobot.ports import Trust
 from kenobot.secrets import Redactor
 from kenobot.tokens import estimate
 
 _BLOT = Redactor()  # what memory refused to keep may stand in the talk
-_MOST = 24
+_READ = 6  # turns that are read for each that may be quoted: some are veiled, or on show
 
 
 def excerpts(
     connection: Connection,
-    found: Sequence[Found],
+    found: Sequence[Ranked],
     sieve: Sieve,
     told: Callable[[Sequence[int]], Mapping[int, Sequence[int]]],
     from_message: int | None,
     room: int,
     zone: ZoneInfo,
     policy: RecallPolicy,
+    most: int,
 ) -> list[Excerpt]:
     """The turns that fit a message best, within `room` tokens, the best first.
 
-    told: which records were learned from which turns. from_message: the first message that is on show already.
+    told: which records were learned from which turns. from_message: the first message that is on show already. most:
+    so many at most.
     """
-    near = [each for each in found if each.relevance >= policy.floor][:_MOST]
+    near = [each for each in found if each.near >= policy.floor][: _READ * most]
     if not near or room <= 1:
         return []
-    known = sieve.turns_seen(connection, [each.number for each in near])
+    known = sieve.turns_seen(connection, [each.turn.message for each in near])
     inboxes = [said.inbox for said in known.values() if said.inbox is not None]
     kept = sieve.turns(connection, known, told(inboxes), from_message)
     chosen: list[Excerpt] = []
     for each in near:
-        said = kept.get(each.number)
+        said = kept.get(each.turn.message)
         if said is None:
             continue
         line = shortened(_line(said, zone, sieve), min(room, policy.excerpt_tokens) - 1)
         tokens = estimate(line + "\n")
-        if len(chosen) == policy.excerpts or tokens > room:
+        if len(chosen) == most or tokens > room:
             sieve.dropped["no room"] += 1
             continue
         room -= tokens

@@ -12,6 +12,7 @@ from kenobot.cognitive.reach import Reach
 from kenobot.cognitive.recall import rows
 from kenobot.cognitive.recall.rows import Said
 from kenobot.cognitive.recall.score import hidden_by_lifecycle
+from kenobot.cognitive.recall.trace import Kind, Trace
 from kenobot.cognitive.store import Record
 from kenobot.cognitive.value import has_faded, moment
 from kenobot.db import Connection
@@ -39,6 +40,7 @@ class Sieve:
     least: frozenset[str] | None = None
     shown: str = ""
     dropped: Counter[Reason] = field(default_factory=Counter)
+    trace: Trace | None = None
 
     def records(self, connection: Connection, ids: Sequence[int]) -> dict[int, Record]:
         """The records among `ids` that may be shown, as they stood at `as_of`."""
@@ -55,7 +57,7 @@ class Sieve:
             if reason is None:
                 kept[number] = seen
             else:
-                self.dropped[reason] += 1
+                self._drop("record", number, reason)
         return _ordered(kept, ids)
 
     def _against(self, seen: Record, today: Record) -> Reason | None:
@@ -105,7 +107,7 @@ class Sieve:
             if reason is None:
                 kept[number] = said
             else:
-                self.dropped[reason] += 1
+                self._drop("turn", number, reason)
         return kept
 
     def _against_turn(self, said: Said, learned: Set[str], from_message: int | None, *, veiled: bool) -> Reason | None:
@@ -118,6 +120,11 @@ class Sieve:
         if self.as_of is not None:
             return "not valid then" if (moment(said.at) or self.as_of) > self.as_of else None
         return "taken back" if learned - {"active"} else None
+
+    def _drop(self, kind: Kind, number: int, reason: Reason) -> None:
+        self.dropped[reason] += 1
+        if self.trace is not None:
+            self.trace.dropped[kind, number] = reason
 
     def counts(self) -> dict[str, int]:
         """How many were dropped, by reason."""

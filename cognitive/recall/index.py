@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from kenobot.cognitive.recall import postings
+from kenobot.cognitive.recall import postings, talk_store
 from kenobot.cognitive.recall.documents import read_records, read_turns
 from kenobot.db import Connection
 
@@ -163,7 +163,7 @@ class Index:
             raise sqlite3.DatabaseError(_OTHER_VERSION)
         if version == 0:
             with _transaction(connection):
-                for statement in postings.SCHEMA.split(";\n"):
+                for statement in (postings.SCHEMA + talk_store.SCHEMA).split(";\n"):
                     connection.execute(statement)
                 connection.execute(f"PRAGMA user_version = {postings.VERSION}")
             self._path.chmod(0o600)
@@ -298,6 +298,7 @@ def _take_new(index: Connection, truth: Connection) -> None:
     if _purged(truth, seen, last):
         index.execute("INSERT OR REPLACE INTO cursor (name, at) VALUES (?, 1)", (_ERASED,))
     postings.put(index, read_records(truth, records), read_turns(truth, messages))
+    talk_store.put(index, truth, messages)
     for kind, before, now in (("event", seen, last), ("message", told, newest)):
         if now - before > _AT_ONCE:
             index.execute("INSERT INTO gap (kind, low, high) VALUES (?, ?, ?)", (kind, before, now - _AT_ONCE))
@@ -362,6 +363,7 @@ def _fill(index: Connection, truth: Connection, gap: _Gap, rows: int) -> None:
         low = found[-1] - 1 if len(found) == rows else gap.low
         records, messages = (found, []) if gap.kind == "record" else ([], found)
     postings.put(index, read_records(truth, records), read_turns(truth, messages))
+    talk_store.put(index, truth, messages)
     if low > gap.low:
         index.execute("UPDATE gap SET high = ? WHERE rowid = ?", (low, gap.row))
     else:

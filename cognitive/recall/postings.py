@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from kenobot.cognitive.recall.documents import TURN, WIDTH, Document, Entry, Kind
 from kenobot.db import Connection
 
-VERSION = 2
+VERSION = 3
 """Counts up when the tables or the way words are found change: an index of another version is made anew."""
 
 SCHEMA = """

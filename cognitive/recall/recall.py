@@ -17,7 +17,7 @@ from kenobot.cognitive.graph.spread import Activation, spread
 from kenobot.cognitive.policies.recall import RecallPolicy
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.reach import Reach, scopes_of
-from kenobot.cognitive.recall import load, meant, postings, rows
+from kenobot.cognitive.recall import load, meant, postings, rows, turns
 from kenobot.cognitive.recall.candidates import Found, Mentioned, Sought, by_words, mentioned, sought
 from kenobot.cognitive.recall.excerpts import excerpts
 from kenobot.cognitive.recall.filters import Sieve, is_on_show, is_week, week
@@ -25,6 +25,7 @@ from kenobot.cognitive.recall.index import Index
 from kenobot.cognitive.recall.need import need
 from kenobot.cognitive.recall.pack import Edge, Memory, Pack, Way, choose, heading_of, level_of, line_of, shortened
 from kenobot.cognitive.recall.score import Features, Score, diverse, feedback_delta, fuse, score
+from kenobot.cognitive.recall.trace import Trace
 from kenobot.cognitive.store import Record
 from kenobot.cognitive.text.words import words
 from kenobot.db import Connection
@@ -42,7 +43,8 @@ class Query:
     and profile come along when `whole`. budget, limit: 0 leaves them to the policy. as_of: what was known then instead
     of now. dense: how near each record's meaning is, 0 to 1, as a search by vectors found it. least: trusts that may be
     shown, None for all. shown: what the prompt shows already. from_message: the first message that it shows.
-    always: look also where the message calls for nothing.
+    always: look also where the message calls for nothing. excerpts: how many turns may be quoted; 0 leaves it to the
+    policy. trace: is told what became of everything.
     """
 
     text: str
@@ -60,6 +62,8 @@ class Query:
     from_message: int | None = None
     whole: bool = False
     always: bool = False
+    excerpts: int = 0
+    trace: Trace | None = None
     policy: Policy = DEFAULT
 
 
@@ -87,17 +91,22 @@ def recall(connection: Connection, index: Index, query: Query) -> Pack:
     found = index.read(partial(_search, query=query, looked_for=looked_for), _Search())
     if query.as_of is None:
         query = replace(query, dense={**meant.records(index, query.text, query.reach, found.records), **query.dense})
-    sieve = Sieve(query.reach, query.now, query.policy, query.as_of, query.least, query.shown)
+    sieve = Sieve(query.reach, query.now, query.policy, query.as_of, query.least, query.shown, trace=query.trace)
     ranked = _ranked(connection, query, found, sieve)
+    if query.trace is not None:
+        query.trace.see_records(ranked)
     memories = _packed(ranked, query, sieve, room)
     best = max((memory.relevance for memory in ranked), default=0.0)
     quoted = []
     if best < policy.strong:
         left = room - sum(memory.tokens for memory in memories)
-        turns: list[Found] = index.read(partial(_turns, query=query, looked_for=looked_for), [])
-        turns = meant.turns(index, query.text, query.reach, turns)
+        today = query.now.astimezone(query.zone).date()
+        said = turns.ranked(index, query.text, today, scopes_of(query.reach), looked_for, query.policy)
+        if query.trace is not None:
+            query.trace.see_turns(said)
         told = partial(_told, index)
-        quoted = excerpts(connection, turns, sieve, told, query.from_message, left, query.zone, policy)
+        most = query.excerpts or policy.excerpts
+        quoted = excerpts(connection, said, sieve, told, query.from_message, left, query.zone, policy, most)
     best = max([best if memories else 0.0, *(excerpt.relevance for excerpt in quoted)])
     return replace(
         bare,
@@ -132,10 +141,6 @@ def _search(index: Connection, *, query: Query, looked_for: Sought) -> _Search:
     records = by_words(index, scopes, ("record",) if query.as_of is None else ("record", "past"), looked_for, policy)
     known = scopes if scopes is not None else sorted({room.scope for room in postings.rooms_by_id(index)})
     return _Search(records, mentioned(index, scopes, looked_for), known)
-
-
-def _turns(index: Connection, *, query: Query, looked_for: Sought) -> list[Found]:
-    return by_words(index, scopes_of(query.reach), ("turn",), looked_for, query.policy.recall)
 
 
 def _told(index: Index, inboxes: Sequence[int]) -> Mapping[int, Sequence[int]]:

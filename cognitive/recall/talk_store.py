@@ -11,7 +11,7 @@ from datetime import date, datetime, timedelta
 from kenobot.cognitive.reach import WHOLE_HOME, within_chats
 from kenobot.cognitive.recall.documents import name_key
 from kenobot.cognitive.recall.times import names_time
-from kenobot.cognitive.text.words import fold, words
+from kenobot.cognitive.text.words import fold, terms, words
 from kenobot.db import Connection
 from kenobot.ports import chat_scope
 
@@ -74,6 +74,8 @@ def put(index: Connection, truth: Connection, messages: Iterable[int]) -> None:
             stretch, place = before[0], before[1] + 1
         last[session] = (stretch, place, at)
         said = text[:_CHARACTERS]
+        if not terms(said):
+            continue  # nods: they say nothing that anybody asks for
         plain, answers = fold(said), role == "assistant"
         asks = said.rstrip().endswith(_ASKING)
         placed.append(
@@ -151,17 +153,6 @@ def count(index: Connection, scopes: Sequence[str] | None) -> int:
         (None if scopes is None else 1, json.dumps(scopes)),
     ).fetchone()
     return int(row[0])
-
-
-def speakers(index: Connection, scopes: Sequence[str] | None, names: Sequence[str]) -> set[str]:
-    """Which of `names`, as names are compared, are of people who speak in these chats, or the first part of such."""
-    rows = index.execute(
-        "SELECT DISTINCT speaker FROM talk WHERE place = 0 AND speaker != '' "
-        "AND (? IS NULL OR chat IN (SELECT value FROM json_each(?)))",
-        (None if scopes is None else 1, json.dumps(scopes)),
-    )
-    wanted = set(names)
-    return {row[0] for row in rows if row[0] in wanted or row[0].partition(" ")[0] in wanted}
 
 
 def _turn(row: Sequence[int | str]) -> Turn:

@@ -1,8 +1,12 @@
 """What became of everything that a recall looked at, for who wants to know why something is not there."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from kenobot.cognitive.recall.pack import Memory
+    from kenobot.cognitive.recall.turns import Ranked
 
 Kind = Literal["record", "turn"]
 
@@ -23,3 +27,16 @@ class Trace:
     seen: dict[tuple[Kind, int], Seen] = field(default_factory=dict)
     dropped: dict[tuple[Kind, int], str] = field(default_factory=dict)
     turns: bool = False
+
+    def see_turns(self, ranked: "Sequence[Ranked]") -> None:
+        """Take note of turns, best first."""
+        self.turns = True
+        for place, each in enumerate(ranked, 1):
+            features = {**each.features, "relevance": each.relevance}
+            self.seen["turn", each.turn.message] = Seen(place, each.score, features)
+
+    def see_records(self, ranked: "Sequence[Memory]") -> None:
+        """Take note of records, best first."""
+        for place, each in enumerate(ranked, 1):
+            features = {**each.score.parts, "relevance": each.relevance}
+            self.seen["record", each.record.id] = Seen(place, each.score.value, features)

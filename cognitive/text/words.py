@@ -1,7 +1,7 @@
-"""The words of a text, for finding and comparing: folded, stemmed in Spanish and English, and in every script.
+"""The words of a text, for finding and comparing: folded and stemmed, in every script.
 
-Scripts that put no blanks between words give their letters in pairs. Signs that carry meaning stay: C++ is not C,
-C# neither, and an emoji is a word.
+Scripts that put no blanks between words give their letters in pairs, and so does Korean. Signs that carry meaning
+stay: C++ is not C, C# neither, and an emoji is a word.
 """
 
 import re
@@ -11,23 +11,14 @@ from typing import Literal
 
 import snowballstemmer  # type: ignore[import-untyped]
 
+from kenobot.cognitive.text.scripts import MARKS, is_unspaced, is_word_alone, plain, stem
 from kenobot.cognitive.text.stop import NEGATIONS, STOP
 
 Tongue = Literal["en", "es"]
 
 # Letters with their marks and digits, joined by what belongs inside a word, and the signs that may end one.
-_WORD = re.compile(r"[^\W_](?:[\w\u0300-\u036f]|['’.&/_-](?=[^\W_]))*(?:\+\+|[+#])?", re.UNICODE)
-_PIECE = re.compile(r"[^\W_][^\W_]*(?:\+\+|[+#])?", re.UNICODE)
-_UNSPACED = (
-    (0x0E00, 0x0EFF),  # Thai, Lao
-    (0x1000, 0x109F),  # Burmese
-    (0x1780, 0x17FF),  # Khmer
-    (0x3040, 0x30FF),  # kana
-    (0x3400, 0x4DBF),  # Han
-    (0x4E00, 0x9FFF),
-    (0xF900, 0xFAFF),
-    (0x20000, 0x3FFFF),
-)
+_WORD = re.compile(rf"[^\W_](?:[\w{MARKS}]|['’.&/_-](?=[^\W_]))*(?:\+\+|[+#])?", re.UNICODE)
+_PIECE = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*(?:\+\+|[+#])?", re.UNICODE)
 _SYMBOLS = frozenset({"So", "Sk"})
 _WHOLE = STOP | NEGATIONS
 _LONGEST = 64  # characters of one word; what is longer is no word
@@ -35,20 +26,13 @@ _SHORT = 2000  # characters of a text whose words are kept at hand
 
 
 def fold(text: str) -> str:
-    """`text` in NFKC and lower case, Latin letters without their accents; ñ is a letter of its own."""
+    """`text` in NFKC and lower case, letters as people may leave them: see `kenobot.cognitive.text.scripts.plain`."""
     if text.isascii():
         return text.lower()
     text = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
     if text.isascii():
         return text
-    return "".join(_bare(char) for char in text)
-
-
-@lru_cache(4096)
-def _bare(char: str) -> str:
-    if char == "ñ" or not _is_latin_letter(char):
-        return char
-    return unicodedata.normalize("NFD", char)[0]
+    return "".join(map(plain, text))
 
 
 def words(text: str) -> list[str]:
@@ -61,7 +45,7 @@ def _words(text: str) -> tuple[str, ...]:
     folded = fold(text)
     for match in _WORD.finditer(folded):
         word = match[0]
-        if any(map(_is_unspaced, word)):
+        if any(map(is_unspaced, word)):
             found.extend(_pairs(word))
         elif len(word) <= _LONGEST:
             found.append(word)
@@ -92,10 +76,10 @@ def terms(text: str, *, keep_stops: bool = False) -> list[str]:
 
 
 def stems(word: str) -> tuple[str, ...]:
-    """The stems of a folded word, English first; one when both languages agree or it is of neither."""
-    if not word.isalpha() or not (word.isascii() or _is_latin(word)):
-        return (word,)
-    return _stemmed(word)
+    """The stems of a folded word, English first; one when both languages agree, or it is of another script."""
+    if word.isascii() or _is_latin(word):
+        return _stemmed(word) if word.isalpha() else (word,)
+    return _stemmed_by_script(word)
 
 
 @lru_cache(20_000)
@@ -104,7 +88,17 @@ def _stemmed(word: str) -> tuple[str, ...]:
     return (english,) if english == spanish else (english, spanish)
 
 
+@lru_cache(20_000)
+def _stemmed_by_script(word: str) -> tuple[str, ...]:
+    return (stem(word),)
+
+
 _STEMMERS = {"en": snowballstemmer.stemmer("english"), "es": snowballstemmer.stemmer("spanish")}
+
+
+def letters(text: str) -> list[str]:
+    """Every letter of `text` that may be a word by itself, each once: somebody may look for it alone."""
+    return [] if text.isascii() else list(dict.fromkeys(filter(is_word_alone, fold(text))))
 
 
 def _is_latin(word: str) -> bool:
@@ -116,19 +110,15 @@ def _is_latin_letter(char: str) -> bool:
     return unicodedata.name(char, "").startswith("LATIN")
 
 
-def _is_unspaced(char: str) -> bool:
-    return char > "\u0dff" and any(low <= ord(char) <= high for low, high in _UNSPACED)
-
-
 def _pairs(word: str) -> list[str]:
     """The letters of a word of an unspaced script in overlapping pairs, its other stretches whole."""
     found: list[str] = []
     stretch = ""
     for char in [*word, ""]:
-        if char and stretch and _is_unspaced(char) == _is_unspaced(stretch[-1]):
+        if char and stretch and is_unspaced(char) == is_unspaced(stretch[-1]):
             stretch += char
             continue
-        if stretch and _is_unspaced(stretch[-1]):
+        if stretch and is_unspaced(stretch[-1]):
             found.extend(stretch[at : at + 2] for at in range(max(1, len(stretch) - 1)))
         elif stretch:
             found.append(stretch)

@@ -5,7 +5,7 @@ Nothing in it knows how memory works. It is shown prompts like any model, and re
 
 import json
 import re
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 
 from kenobot.context import OPEN
 from kenobot.errors import Unavailable
@@ -33,9 +33,9 @@ class ScriptedModel:
         if self.down:
             raise Unavailable("nobody is there")
         asked = request.messages[-1]
-        if _READING in asked.text:
+        if is_reading(request):
             self.readings += 1
-            reply = self._read(asked.text)
+            reply = read(asked.text, self._noted)
         else:
             reply = self._answer(request, [block.text for block in asked.blocks])
         yield Delta(text=reply)
@@ -52,16 +52,32 @@ class ScriptedModel:
         tags = [("memory", step.remember), ("chat-memory", step.chat_memory), ("user-update", step.update)]
         return "\n".join([step.reply or "Vale.", *(f"<{tag}>{text}</{tag}>" for tag, text in tags if text)])
 
-    def _read(self, text: str) -> str:
-        """The facts of the turns shown, as JSON, with verdicts about the memories shown beside them."""
-        known = [(int(number), said) for number, said in _REMEMBERED.findall(text.partition(_READING)[0])]
-        facts = []
-        for number, quoted in _TURN.findall(text):
-            said = "\n".join(line.removeprefix(">").removeprefix(" ") for line in quoted.splitlines())
-            step = self._steps.get(said) or self._steps.get(said.partition(": ")[2])
-            if step is not None:
-                facts += [_fact(noted, int(number), known) for noted in [step.noted] if noted is not None]
-        return json.dumps({"facts": facts}, ensure_ascii=False)
+    def _noted(self, said: str) -> Noted | None:
+        step = self._steps.get(said) or self._steps.get(said.partition(": ")[2])
+        return step.noted if step is not None else None
+
+
+def is_reading(request: Request) -> bool:
+    """Whether turns are to be read for facts."""
+    return _READING in request.messages[-1].text
+
+
+def turns(text: str) -> list[tuple[int, str]]:
+    """The turns that a prompt shows, by number, each with what was said."""
+    return [
+        (int(number), "\n".join(line.removeprefix(">").removeprefix(" ") for line in quoted.splitlines()))
+        for number, quoted in _TURN.findall(text)
+    ]
+
+
+def read(text: str, noted: Callable[[str], Noted | None]) -> str:
+    """The facts of the turns shown, as JSON, with verdicts about the memories shown beside them.
+
+    noted: what there is to note of what somebody said.
+    """
+    known = [(int(number), said) for number, said in _REMEMBERED.findall(text.partition(_READING)[0])]
+    facts = [_fact(found, number, known) for number, said in turns(text) if (found := noted(said)) is not None]
+    return json.dumps({"facts": facts}, ensure_ascii=False)
 
 
 def _fact(noted: Noted, turn: int, known: list[tuple[int, str]]) -> dict[str, object]:

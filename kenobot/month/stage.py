@@ -31,7 +31,6 @@ class Stage:
     """Use as `async with Stage(...) as stage`; then `play` the steps in order."""
 
     def __init__(self, folder: Path, script: Script, command_line: CommandLine) -> None:
-        self._script = script
         self._command_line = command_line
         self.model = ScriptedModel(script)
         self.restarts = 0
@@ -100,7 +99,7 @@ class Stage:
 
     async def recalled(self, question: str, scope: str) -> str:
         """What memory finds for a question, for somebody who may know this scope only."""
-        return await self._house.recalled(question, (scope,), self._script.zone)
+        return await self._house.recalled(question, (scope,))
 
     async def records(self) -> list[tuple[str, str, str]]:
         """Scope, status and text of everything in memory but the summaries."""

@@ -58,7 +58,8 @@ class House:
     """Use as `async with House(...) as house`, then `say` things and let time pass with `live`.
 
     start: the time on its clock, which nothing else moves. lines: the channels' names. config: text for kenobot.toml.
-    files: of the memory folder, as somebody laid them there before the first start.
+    files: of the memory folder, as somebody laid them there before the first start. embedder: as it is set; with none, a
+    house is the same wherever it stands.
     """
 
     def __init__(
@@ -71,15 +72,18 @@ class House:
         lines: Iterable[str],
         config: str = "",
         files: Mapping[str, str] | None = None,
+        embedder: str = "none",
     ) -> None:
         self.home = Home(folder / "home")
         self.clock: ManualClock = _Clock(start.astimezone(UTC))
         self._start = self.clock.now()
         self.lines = {name: Line(name) for name in lines}
         self.app: App
+        self.zone: ZoneInfo
         self._provider = provider
         self.roster = roster
         self._config = config
+        self._embedder = embedder
         self._files = dict(files or {})
         self._numbers = 0
         self._held = contextlib.ExitStack()
@@ -101,7 +105,8 @@ class House:
 
     async def _open(self) -> None:
         self._held.enter_context(self.home.lock())  # as a bot that runs holds it
-        loaded = load(self.home, {})
+        loaded = load(self.home, {"KENOBOT_MEMORY__EMBEDDER": self._embedder})
+        self.zone = ZoneInfo(loaded.settings.bot.timezone)
         parts = load_parts(self.home, loaded, self.clock, ["console"])
         given = replace(
             parts,
@@ -192,9 +197,9 @@ class House:
 
     # ── a look inside ────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def recalled(self, question: str, scopes: Sequence[str], zone: ZoneInfo) -> str:
+    async def recalled(self, question: str, scopes: Sequence[str]) -> str:
         """What memory finds for a question, for somebody who may know these scopes only."""
-        query = Query(question, tuple(scopes), self.clock.now(), zone, always=True)
+        query = Query(question, tuple(scopes), self.clock.now(), self.zone, always=True)
         pack = await self.app.database.read(lambda connection: recall(connection, self.app.index, query))
         return "\n".join([*(memory.line for memory in pack.memories), *(excerpt.line for excerpt in pack.excerpts)])
 

@@ -176,3 +176,23 @@ async def test_history_tells_both_sides_of_each_change(database: Database) -> No
         assert history(connection, record, ("user:b",)) == []
 
     await database.write(work)
+
+
+async def test_what_sleep_did_by_itself_is_not_what_undo_that_means(database: Database) -> None:
+    """However much a night changed since, the last change of a person is found."""
+
+    def work(connection: Connection) -> None:
+        told = learn(connection, "I live in Paris")
+        last = last_change(connection, OWNER)
+        for number in range(60):
+            record = store.get(connection, learn(connection, f"chatter {number}", 1), OWNER)
+            assert record is not None
+            connection.execute("UPDATE event SET actor = 'sleep' WHERE record_id = ?", (record.id,))
+            change(connection, record, "archived", {"status": "archived"}, replace(at(2), actor="sleep").act("old"))
+        assert last is not None
+        assert last_change(connection, OWNER) == last
+        undo(connection, last, OWNER, at(3))
+        assert row(connection, told)[1] == "invalidated"
+        assert last_change(connection, OWNER) is None
+
+    await database.write(work)

@@ -1,0 +1,265 @@
+"""What was said, ranked for a question: by its words, by what stands around it, by who said it and when, by meaning.
+
+BM25 of the turn, of it with its neighbours and of its whole stretch of talk; each as x / (x of the best + 4), so that
+a weak best stays weak. What is looked at is bounded: the rarest words' newest turns, the nearest in meaning, the
+neighbours of the best, and the best stretches whole.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import partial
+
+from kenobot.cognitive.meaning.scale import relevance_of
+from kenobot.cognitive.policies.recall import RecallPolicy
+from kenobot.cognitive.policy import Policy
+from kenobot.cognitive.recall import postings, talk_store
+from kenobot.cognitive.recall.candidates import Found, Sought, Word, idf
+from kenobot.cognitive.recall.documents import source_of
+from kenobot.cognitive.recall.index import Index
+from kenobot.cognitive.recall.score import fuse
+from kenobot.cognitive.recall.talk_store import Turn
+from kenobot.cognitive.recall.times import asks_time, days_meant
+from kenobot.cognitive.recall.weights import learned
+from kenobot.cognitive.text.words import fold
+from kenobot.db import Connection
+
+_TURN = (0.9, 0.4)  # k1 and b of BM25
+_STRETCH = (1.2, 0.75)
+_DAMP = 4.0
+_EITHER = 0.5
+_BEST_OF_STRETCH = 3
+_WINDOW = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A turn, what it is worth to a question, and of what that is the sum. relevance: 0 to 1, as of records.
+
+    near: relevance of the most relevant turn of its stretch: what answers a question may share no word with it, and
+    stand beside what does.
+    """
+
+    turn: Turn
+    score: float
+    relevance: float
+    near: float
+    matched: tuple[str, ...]
+    features: Mapping[str, float]
+
+
+@dataclass(slots=True)
+class _Talk:
+    """The turns that are looked at, by message. held: the words of the question that each has, as a bit mask."""
+
+    words: Sequence[Word]
+    gains: Sequence[float]
+    turns: dict[int, Turn] = field(default_factory=dict)
+    held: dict[int, int] = field(default_factory=dict)
+    places: dict[tuple[int, int], Turn] = field(default_factory=dict)
+    ses: dict[int, float] = field(default_factory=dict)
+    stretches: int = 1
+    usual: float = 1.0
+
+    def add(self, turns: Iterable[Turn]) -> None:
+        for turn in turns:
+            self.turns[turn.message] = turn
+            self.places[turn.stretch, turn.place] = turn
+
+    def bits(self, message: int) -> list[int]:
+        mask = self.held.get(message, 0)
+        return [at for at in range(len(self.words)) if mask >> at & 1]
+
+
+def ranked(
+    index: Index, text: str, today: date, scopes: Sequence[str] | None, query: Sought, policy: Policy
+) -> list[Ranked]:
+    """The turns within `scopes` that are most about a question, best first. today: the day it is asked."""
+    none = _Talk((), ())
+    near = index.meaning.turn_shares(text, scopes, (), policy.recall.near_turns) if index.meaning is not None else {}
+    talk = index.read(partial(_gather, scopes=scopes, query=query, near=near, policy=policy.recall), none)
+    if not talk.turns:
+        return []
+    if index.meaning is not None and near:
+        near = {**index.meaning.turn_shares(text, scopes, talk.turns.keys() - near.keys(), 0), **near}
+    return _valued(talk, near, query, text, today, policy)
+
+
+# ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _gather(
+    index: Connection, *, scopes: Sequence[str] | None, query: Sought, near: Mapping[int, float], policy: RecallPolicy
+) -> _Talk:
+    rooms = postings.rooms(index, scopes, ("turn",))
+    total = sum(room.docs for room in rooms)
+    if not total:
+        return _Talk((), ())
+    tokens = {word: [room.token(stem) for room in rooms for stem in word.stems] for word in query.words}
+    standing = postings.counts(index, [token for group in tokens.values() for token in group])
+    docs = {word: min(total, max((standing.get(t, 0) for t in group), default=0)) for word, group in tokens.items()}
+    chosen = sorted((word for word in docs if docs[word]), key=lambda word: (-word.weight, docs[word]))
+    chosen = chosen[: policy.turn_words]
+    talk = _Talk(chosen, [word.weight * idf(total, docs[word]) for word in chosen])
+    left = policy.postings
+    for at, word in enumerate(chosen):
+        found = postings.holding(index, [tokens[word]], min(left, policy.list)) if left > 0 else []
+        left -= len(found)
+        for document in found:
+            message = source_of(document)[1]
+            talk.held[message] = talk.held.get(message, 0) | 1 << at
+    worth = {mask: _sum(talk.gains, mask) for mask in set(talk.held.values())}
+    best = sorted(talk.held, key=lambda message: (-worth[talk.held[message]], -message))
+    talk.add(talk_store.turns(index, [*best[: policy.talk], *near]))
+    talk.stretches = max(1, talk_store.count(index, scopes))
+    talk.usual = max(1.0, sum(turn.words for turn in talk.turns.values()) / max(1, len(talk.turns)))
+    first = [*best[: policy.around], *sorted(near, key=lambda message: -near[message])[: policy.around]]
+    beside = {
+        (turn.stretch, turn.place + step)
+        for message in first
+        if (turn := talk.turns.get(message)) is not None
+        for step in (-1, 1)
+    }
+    talk.add(talk_store.around(index, beside - talk.places.keys()))
+    talk.ses = _of_stretches(index, talk, policy)
+    by_meaning = _best_of(talk, near)
+    most = max(by_meaning.values(), default=0.0) or 1.0
+    both = {s: talk.ses.get(s, 0.0) + max(0.0, by_meaning.get(s, 0.0)) / most for s in {*talk.ses, *by_meaning}}
+    talk.add(talk_store.whole(index, sorted(both, key=lambda s: -both[s])[: policy.stretches]))
+    return talk
+
+
+def _sum(gains: Sequence[float], mask: int) -> float:
+    return sum(gain for at, gain in enumerate(gains) if mask >> at & 1)
+
+
+def _of_stretches(index: Connection, talk: _Talk, policy: RecallPolicy) -> dict[int, float]:
+    """BM25 of each stretch, as if it were one text, of those that hold most; see `ses` in the weights."""
+    counts: dict[int, dict[int, int]] = {}
+    for message, turn in talk.turns.items():
+        for at in talk.bits(message):
+            held = counts.setdefault(turn.stretch, {})
+            held[at] = held.get(at, 0) + 1
+    inside = [sum(at in held for held in counts.values()) for at in range(len(talk.words))]
+    gains = [word.weight * idf(talk.stretches, n) for word, n in zip(talk.words, inside, strict=True)]
+    rough = {stretch: sum(gains[at] for at in held) for stretch, held in counts.items()}
+    best = sorted(rough, key=lambda stretch: -rough[stretch])[: policy.long_stretches]
+    lengths = talk_store.lengths(index, best)
+    usual = sum(lengths.values()) / max(1, len(lengths)) or 1.0
+    values = {
+        stretch: sum(_bm25(gains[at], n, lengths.get(stretch, 0) / usual, _STRETCH) for at, n in counts[stretch].items())
+        for stretch in best
+    }
+    return _damped(values)
+
+
+def _bm25(gain: float, count: float, length: float, constants: tuple[float, float]) -> float:
+    """What a word that is said `count` times adds. length: of the text, against the usual."""
+    k1, b = constants
+    return gain * count * (k1 + 1) / (count + k1 * (1 - b + b * length))
+
+
+def _damped(values: dict[int, float]) -> dict[int, float]:
+    most = max(values.values(), default=0.0)
+    return {key: value / (most + _DAMP) for key, value in values.items()}
+
+
+def _best_of(talk: _Talk, near: Mapping[int, float]) -> dict[int, float]:
+    """How near the nearest turns of each stretch are, on the mean."""
+    groups: dict[int, list[float]] = {}
+    for message, share in near.items():
+        turn = talk.turns.get(message)
+        if turn is not None:
+            groups.setdefault(turn.stretch, []).append(share)
+    best = {stretch: sorted(shares)[-_BEST_OF_STRETCH:] for stretch, shares in groups.items()}
+    return {stretch: sum(shares) / _BEST_OF_STRETCH for stretch, shares in best.items()}
+
+
+# ── valuing ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _valued(
+    talk: _Talk, near: Mapping[int, float], query: Sought, text: str, today: date, whole: Policy
+) -> list[Ranked]:
+    policy = whole.recall
+    plain = fold(text)
+    asked, days = asks_time(plain), days_meant(plain, today)
+    said_by = _named(talk, query)
+    full = sum(sorted(talk.gains, reverse=True)[: policy.heaviest]) or 1.0
+    raw = {message: _own(talk, message) for message in talk.turns}
+    lex = _damped(raw)
+    win = _damped({message: _with_neighbours(talk, turn) for message, turn in talk.turns.items()})
+    close = _spread(near)
+    around = _best_of(talk, close)
+    weights = learned()
+    found = []
+    own = {message: _relevance(value / full, near.get(message), whole) for message, value in raw.items()}
+    best: dict[int, float] = {}
+    for message, turn in talk.turns.items():
+        best[turn.stretch] = max(best.get(turn.stretch, 0.0), own[message])
+    for message, turn in talk.turns.items():
+        features = {
+            "lex": lex[message],
+            "win": win[message],
+            "ses": talk.ses.get(turn.stretch, 0.0),
+            "spk": said_by(turn),
+            "isq": float(turn.asks),
+            "len": math.log1p(turn.words) / _DAMP,
+            "when": float(asked and turn.dated),
+            "then": days.share(turn.date) if days is not None else 0.0,
+            "e5": close.get(message, 0.0),
+            "e5s": around.get(turn.stretch, 0.0),
+        }
+        score = sum(weights[name] * value for name, value in features.items())
+        matched = tuple(talk.words[at].stems[0] for at in talk.bits(message))
+        found.append(Ranked(turn, score, own[message], best[turn.stretch], matched, features))
+    return sorted(found, key=lambda each: (-each.score, -each.turn.message))
+
+
+def _relevance(share: float, near: float | None, policy: Policy) -> float:
+    """How much a turn is about a question by itself. share: of the weight of its words; near: in meaning."""
+    meant = relevance_of(near, policy.meaning) if near is not None else None
+    return fuse(math.tanh(policy.recall.steepness * min(1.0, share)), meant)
+
+
+def _own(talk: _Talk, message: int) -> float:
+    """BM25 of a turn, as if it said each word once: nearly all do."""
+    length = talk.turns[message].words / talk.usual
+    return sum(_bm25(talk.gains[at], 1, length, _TURN) for at in talk.bits(message))
+
+
+def _with_neighbours(talk: _Talk, turn: Turn) -> float:
+    """BM25 of a turn with the ones before and after it."""
+    near = [talk.places.get((turn.stretch, turn.place + step)) for step in (-1, 0, 1)]
+    said = [each for each in near if each is not None]
+    counts: dict[int, int] = {}
+    for each in said:
+        for at in talk.bits(each.message):
+            counts[at] = counts.get(at, 0) + 1
+    length = sum(each.words for each in said) / (_WINDOW * talk.usual)
+    return sum(_bm25(talk.gains[at], count, length, _TURN) for at, count in counts.items())
+
+
+def _spread(near: Mapping[int, float]) -> dict[int, float]:
+    """Nearness from 0, of the farthest that was looked at, to 1, of the nearest."""
+    low, high = min(near.values(), default=0.0), max(near.values(), default=0.0)
+    return {message: (share - low) / (high - low or 1.0) for message, share in near.items()}
+
+
+def _named(talk: _Talk, query: Sought) -> Callable[[Turn], float]:
+    """How well a turn's speaker fits: 1 for the one who is meant, 0 for the others, half where nobody is, or several.
+
+    In private the owner means themselves by "I", and what they said counts for more than what was answered.
+    """
+    wanted = set(query.names)
+    meant = {
+        turn.speaker
+        for turn in talk.turns.values()
+        if turn.speaker and (turn.speaker in wanted or turn.speaker.partition(" ")[0] in wanted)
+    }
+    if len(meant) == 1:
+        return lambda turn: float(turn.speaker in meant)
+    if query.speaker and not meant:
+        return lambda turn: _EITHER if turn.speaker else float(not turn.answers)
+    return lambda _: _EITHER
