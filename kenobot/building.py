@@ -30,11 +30,12 @@ class Building:
     async def __call__(self, pending: Pending, principal: Principal, *, narrow: bool = False) -> Context:
         """The prompt for a message; `narrow`: a much smaller one than usual."""
         builder = self._builder.narrowed() if narrow else self._builder
-        asked = self._recalls and await self._ask(pending)
+        guessed = self._recalls
+        if guessed:
+            await self._ask(pending)
         context = await self._build(builder, pending, principal)
-        pack = context.used.pack
-        self._recalls = pack is not None
-        if pack is not None and not asked and await self._ask(pending):
+        self._recalls = context.used.pack is not None
+        if self._recalls and not guessed and await self._ask(pending):
             context = await self._build(builder, pending, principal)
         return context
 

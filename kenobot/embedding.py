@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from kenobot.breaker import CircuitBreaker
 from kenobot.clock import Clock
+from kenobot.cognitive import store
 from kenobot.cognitive.meaning import scale, turn_store, vector_store
 from kenobot.cognitive.meaning.texts import Item, passage_of, query_of
 from kenobot.cognitive.policy import DEFAULT, Policy
@@ -247,7 +248,7 @@ class Embedding:
         self._seen = await self._database.read(self._shelves.begin)
         self._index.meaning = meaning
         self._opened.set()
-        high = newest = await self._database.read(vector_store.newest)
+        high = newest = await self._database.read(store.last_record)
         while high > 0:
             await self._database.read(partial(self._shelves.load_records, high=high))
             high -= self._policy.page
@@ -279,7 +280,7 @@ class Embedding:
             self._todo = deque([*news.items, *rest])
 
     async def _look_everywhere(self) -> None:
-        newest = await self._database.read(vector_store.newest)
+        newest = await self._database.read(store.last_record)
         self._left = [(True, self._seen.message), (False, newest)]
 
     async def _more(self) -> bool:
@@ -319,14 +320,14 @@ class Embedding:
         if any(meaning.at_hand(model, "passage", text) is None for text in texts):
             await self._database.read(partial(self._shelves.find_content, texts=texts))
         await self._have(meaning, model, "passage", texts)
-        if not meaning.has_scale(model):
-            await self._learn_scale(meaning, model)
         rows = {text: row for text in texts if (row := meaning.at_hand(model, "passage", text)) is not None}
         placed = self._shelves.hold(items, rows)
         if placed.records:
             await self._database.write_soon(placed.write_records)
         if placed.turns:
             await self._database.read(partial(self._shelves.write_turns, placed=placed))
+        if not meaning.has_scale(model):
+            await self._learn_scale(meaning, model)
 
     async def _have(self, meaning: "Meaning", model: str, kind: EmbedKind, texts: Sequence[str]) -> None:
         """Have the vectors of these texts at hand. Raises RemoteError."""
@@ -370,9 +371,8 @@ class Embedding:
 
 
 def _is_anything(connection: Connection) -> bool:
-    """Whether there is anything to be placed: without, nothing is loaded."""
-    row = connection.execute("SELECT EXISTS (SELECT 1 FROM record) OR EXISTS (SELECT 1 FROM message)").fetchone()
-    return bool(row[0])
+    """Whether anything has ever happened to memory: before, nothing is loaded."""
+    return store.last_event(connection) > 0 or store.last_record(connection) > 0
 
 
 def _shelves(index: Index, models: Sequence[str], policy: Policy, known: "Meaning | None") -> "tuple[Meaning, Shelves]":

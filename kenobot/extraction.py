@@ -25,6 +25,7 @@ from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.recall.index import Index
 from kenobot.cognitive.recall.recall import near
 from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.store import Record
 from kenobot.db import Connection, Database, savepoint
 from kenobot.embedding import Embedding
 from kenobot.errors import RateLimited, RemoteError, StoreError, Unavailable
@@ -226,6 +227,9 @@ class Extraction:
         except Unreadable as error:
             self._note(session, len(batch.turns), error)
             return False
+        if found.by == "rules" and found.facts and not batch.known:  # most turns give nothing that rules understand
+            told = sorted({number for fact in found.facts for number in fact.evidence})
+            batch = replace(batch, known=await self._known(session, [batch.turns[number - 1] for number in told]))
         self._failures, self._not_before = 0, 0.0
         if self._p.embedding is not None:
             await self._p.embedding.prepare(fact.text for fact in found.facts)
@@ -246,17 +250,23 @@ class Extraction:
         return turns, buffer.decide(waiting, self._p.clock.now(), policy) != "keep_buffering"
 
     async def _batch(self, session: str, turns: Sequence[Turn], limit: int) -> Batch:
-        """The turns at the head that go to one scope and into one call, and what is known in their reach."""
+        """The turns at the head that go to one scope and into one call; for a model, what is known in their reach."""
         policy, room, taken = self._policy.extract, self._policy.extract.batch_tokens, list[Turn]()
         for turn in turns[: min(limit, policy.batch_turns)]:
             room -= prompt.size(turn, policy)
             if taken and (turn.scope != taken[0].scope or room < 0):
                 break
             taken.append(turn)
-        read = partial(known.memories, session=session, turns=taken, policy=policy, near=self._p.near)
-        today = self._p.clock.now().astimezone(self._p.zone).date()
+        batch = Batch(tuple(taken), (), self._p.clock.now().astimezone(self._p.zone).date())
+        if not self._reader.asks:
+            return batch
         guidelines = await self._p.database.read(known.guidelines)
-        return Batch(tuple(taken), tuple(await self._p.database.read(read)), today, guidelines)
+        return replace(batch, known=await self._known(session, taken), guidelines=guidelines)
+
+    async def _known(self, session: str, turns: Sequence[Turn]) -> tuple[Record, ...]:
+        """What is remembered that `turns` may repeat or contradict."""
+        read = partial(known.memories, session=session, turns=turns, policy=self._policy.extract, near=self._p.near)
+        return tuple(await self._p.database.read(read))
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
 

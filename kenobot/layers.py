@@ -34,7 +34,6 @@ SHORT_NAMES: Mapping[str, Key] = {
 CREDENTIAL_FILES: Mapping[str, Key] = {
     "telegram_token": ("channels", "telegram", "token"),
     "anthropic_api_key": ("providers", "anthropic", "api_key"),
-    "openai_api_key": ("embedders", "openai", "api_key"),
 }
 
 _NOT_SETTINGS = frozenset({"KENOBOT_HOME"})

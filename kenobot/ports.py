@@ -1,13 +1,13 @@
 """The seams: what a channel, a provider, a post-processor and memory look like from outside.
 
 Messages are frozen dataclasses; interfaces are Protocols, so a plugin needs no base class. Text offsets are UTF-16
-code units, the way chat platforms count. Every datetime is aware and in UTC.
+code units, the way chat platforms count. Every datetime is aware and in UTC. Models: `kenobot.llm`.
 """
 
 import hashlib
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Generic, Literal, Protocol, TypeVar
@@ -15,6 +15,15 @@ from typing import Generic, Literal, Protocol, TypeVar
 from pydantic import BaseModel
 
 from kenobot.clock import Clock
+from kenobot.llm import Block as Block
+from kenobot.llm import Delta as Delta
+from kenobot.llm import Message as Message
+from kenobot.llm import Provider as Provider
+from kenobot.llm import Reply as Reply
+from kenobot.llm import Request as Request
+from kenobot.llm import Role as Role
+from kenobot.llm import SpeaksByRote as SpeaksByRote
+from kenobot.llm import Usage as Usage
 from kenobot.names import plain_name
 
 # ── who and where ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -205,91 +214,6 @@ class ShowsTyping(Protocol):
     """A channel that can show that an answer is on its way; the core calls it every few seconds while it is."""
 
     async def typing(self, chat: str) -> None: ...
-
-
-# ── models ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-Role = Literal["user", "assistant"]
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A piece of prompt text. `cache` marks the end of a prefix worth keeping in the provider's prompt cache."""
-
-    text: str
-    cache: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One message of the conversation shown to the model."""
-
-    role: Role
-    blocks: tuple[Block, ...]
-
-    @property
-    def text(self) -> str:
-        return "\n\n".join(block.text for block in self.blocks)
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What a provider is asked. `system` first, then `messages` in order; the last one is the user's."""
-
-    system: tuple[Block, ...]
-    messages: tuple[Message, ...]
-    max_tokens: int = 4096
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens of one request: read in full, written out, read from and written to the prompt cache."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_read_tokens: int = 0
-    cache_write_tokens: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Delta:
-    """A step of a streamed reply: more text, and on the last one why it stopped and what it cost."""
-
-    text: str = ""
-    stop_reason: str | None = None
-    usage: Usage | None = None
-    model: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """A whole reply. It exists only when the stream ended with a stop reason."""
-
-    text: str
-    stop_reason: str
-    model: str = ""
-    usage: Usage = field(default_factory=Usage)
-
-
-class Provider(Protocol):
-    """A language model."""
-
-    @property
-    def name(self) -> str: ...
-
-    def stream(self, request: Request) -> AsyncIterator[Delta]:
-        """Yield the reply as it is written; the last delta has a stop reason.
-
-        Raises RateLimited, Unavailable, Rejected. A stream that ends without a stop reason is a failed turn.
-        """
-        ...
-
-
-class SpeaksByRote(Protocol):
-    """A provider that follows rules or a script: it cannot be asked to read a text and say what is in it."""
-
-    @property
-    def by_rote(self) -> bool: ...
 
 
 # ── memory ───────────────────────────────────────────────────────────────────────────────────────────────────────

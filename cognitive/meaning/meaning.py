@@ -156,9 +156,7 @@ class Meaning:
         """As `records`, but where each lies between what has nothing to do with the message and its usual answer."""
         return self._shares(text, scopes, also, "records", limit)
 
-    def turn_shares(
-        self, text: str, scopes: Sequence[str] | None, also: Iterable[int], limit: int
-    ) -> dict[int, float]:
+    def turn_shares(self, text: str, scopes: Sequence[str] | None, also: Iterable[int], limit: int) -> dict[int, float]:
         """The same of messages."""
         return self._shares(text, scopes, also, "turns", limit)
 
@@ -168,11 +166,9 @@ class Meaning:
         On the scale of admit's bands: see `Scale.nearness`. A `kenobot.cognitive.remember.bands.Nearness`.
         """
         found: dict[int, float] = {}
-        for row, held in self._passages(text):
-            if held.records is None or held.scale is None:
-                continue
-            near = held.records.nearest(row, self._policy.meaning.pool, [place(scope)], place(scope, subject))
-            found.update((number, held.scale.nearness(cosine, self._policy.admit)) for number, cosine in near)
+        for row, records, scale in self._passages(text):
+            near = records.nearest(row, self._policy.meaning.pool, [place(scope)], place(scope, subject))
+            found.update((number, scale.nearness(cosine, self._policy.admit)) for number, cosine in near)
         known = store.by_ids(connection, list(found), (scope,))
         best = [n for n in sorted(found, key=lambda each: -found[each]) if n in known and known[n].subject == subject]
         return {number: found[number] for number in best[:limit]}
@@ -180,11 +176,9 @@ class Meaning:
     def alike(self, text: str, scopes: Sequence[str] | None, limit: int) -> list[int]:
         """The records of `scopes` that a text is nearest to, best first; none when it is not at hand."""
         found: list[tuple[float, int]] = []
-        for row, held in self._passages(text):
-            if held.records is None or held.scale is None:
-                continue
-            near = held.records.nearest(row, limit, _places(scopes))
-            found += [(held.scale.nearness(cosine, self._policy.admit), number) for number, cosine in near]
+        for row, records, scale in self._passages(text):
+            near = records.nearest(row, limit, _places(scopes))
+            found += [(scale.nearness(cosine, self._policy.admit), number) for number, cosine in near]
         return [number for nearness, number in sorted(found, reverse=True)[:limit] if nearness > 0]
 
     def _search(
@@ -209,11 +203,16 @@ class Meaning:
             found |= {number: held.scale.share(cosine) for number, cosine in cosines.items()}
         return found
 
-    def _passages(self, text: str) -> list[tuple[Floats, _Model]]:
-        """A text as a passage, by each model by which it is at hand."""
+    def _passages(self, text: str) -> list[tuple[Floats, Matrix, Scale]]:
+        """A text as a passage, by each model by which it is at hand and records can be compared with it."""
         said = passage_of(text, self._policy.meaning)
-        rows = ((self.at_hand(model, "passage", said), held) for model, held in self._models.items())
-        return [(row, held) for row, held in rows if row is not None]
+        found: list[tuple[Floats, Matrix, Scale]] = []
+        for model, held in self._models.items():
+            row = self.at_hand(model, "passage", said)
+            if row is None or held.records is None or held.scale is None or len(row) != held.records.dimensions:
+                continue
+            found.append((row, held.records, held.scale))
+        return found
 
 
 def sound(vectors: Floats) -> list[bool]:

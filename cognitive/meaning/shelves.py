@@ -11,7 +11,7 @@ from kenobot.cognitive import store
 from kenobot.cognitive.meaning import turn_store, vector_store
 from kenobot.cognitive.meaning.matrix import Floats
 from kenobot.cognitive.meaning.meaning import Meaning, rows_of, sound, stacked, stored
-from kenobot.cognitive.meaning.scale import Scale, read
+from kenobot.cognitive.meaning.scale import KNOWN, Scale, read
 from kenobot.cognitive.meaning.texts import Item, Spot, digest, passage_of
 from kenobot.cognitive.meaning.turn_store import PlacedTurn
 from kenobot.cognitive.policy import Policy
@@ -55,8 +55,8 @@ class Shelves:
         """Where things stand now, and what is known of the models."""
         self._index.catch_up(connection)
         for model in self._models:
-            told = store.read_state(connection, _SCALE + model)
-            if told is not None and (known := read(told)) is not None:
+            known = KNOWN.get(model) or read(store.read_state(connection, _SCALE + model) or "")
+            if known is not None:
                 self._meaning.settle_scale(model, known)
         return Seen(store.last_event(connection), self.newest_turn())
 
@@ -172,7 +172,7 @@ class Shelves:
             if turn:
                 placed.turns = [(item.spot.number, key, stored(row, half=True)) for item, row, key in some]
             else:
-                placed.records = [(item.spot.number, item.text, key, stored(row)) for item, row, key in some]
+                placed.records = [(e.spot.number, e.spot.scope, e.text, key, stored(row)) for e, row, key in some]
         return placed
 
     def write_turns(self, connection: Connection, placed: "Placed") -> None:
@@ -182,11 +182,11 @@ class Shelves:
 
 
 class Placed:
-    """Vectors that are to be written: of records with their text, hash and bytes, of messages with hash and bytes."""
+    """Vectors to be written: of records with their scope, text, hash and bytes, of messages with hash and bytes."""
 
     def __init__(self, model: str) -> None:
         self.model = model
-        self.records: list[tuple[int, str, bytes, bytes]] = []
+        self.records: list[tuple[int, str, str, bytes, bytes]] = []
         self.turns: list[tuple[int, bytes, bytes]] = []
 
     def write_records(self, connection: Connection) -> None:

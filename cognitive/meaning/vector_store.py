@@ -28,12 +28,6 @@ class Placed:
     embedding: bytes = b""
 
 
-def newest(connection: Connection) -> int:
-    """The id of the newest record, 0 when there is none."""
-    row = connection.execute("SELECT max(id) FROM record").fetchone()
-    return int(row[0] or 0)
-
-
 def between(connection: Connection, low: int, high: int) -> list[Placed]:
     """The live records above `low` up to `high` that have vectors, one row for each vector, without their texts."""
     where, _ = within(WHOLE_HOME)  # they are kept by scope, and found within one
@@ -85,18 +79,18 @@ def of_content(connection: Connection, model: str, hashes: Sequence[bytes]) -> d
     return found
 
 
-def put(connection: Connection, model: str, rows: Sequence[tuple[int, str, bytes, bytes]]) -> None:
-    """Keep vectors of records, each with the text it was made of, that text's hash, and its bytes.
+def put(connection: Connection, model: str, rows: Sequence[tuple[int, str, str, bytes, bytes]]) -> None:
+    """Keep vectors of records, each with its scope, the text it was made of, that text's hash, and its bytes.
 
     Only of a record that still says so: what was changed, forgotten or erased meanwhile gets none. The vectors of other
     models have served.
     """
-    for record, text, digest, embedding in rows:
+    for record, scope, text, digest, embedding in rows:
         cursor = connection.execute(
             "INSERT INTO vector (record_id, model, embedding, hash) SELECT id, ?, ?, ? FROM record "
-            "WHERE id = ? AND text = ? AND status = 'active' ON CONFLICT (record_id, model) DO UPDATE "
+            "WHERE id = ? AND scope = ? AND text = ? AND status = 'active' ON CONFLICT (record_id, model) DO UPDATE "
             "SET embedding = excluded.embedding, hash = excluded.hash",
-            (model, embedding, digest, record, text),
+            (model, embedding, digest, record, scope, text),
         )
         if cursor.rowcount:
             connection.execute("DELETE FROM vector WHERE record_id = ? AND model != ?", (record, model))

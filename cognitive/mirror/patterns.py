@@ -62,6 +62,7 @@ class PatternFile:
         self._lock = asyncio.Lock()
         self._seen: Stamp | None = None
         self._held = _digest("")  # what the file held when it was seen
+        self._event = -1  # the last one when the file was seen to agree
         self._left = False  # alone, until it changes
         self._problem = ""
 
@@ -88,8 +89,12 @@ class PatternFile:
             if not await asyncio.to_thread(self.glance()):
                 if self._left:
                     return 0
-                wanted = patternfile.render(await self._database.read(_entries))
-                if _digest(wanted) == self._held:
+                news = await self._database.read(partial(_news, since=self._event))
+                if news is None:
+                    return 0
+                event, entries = news
+                if _digest(patternfile.render(entries)) == self._held:
+                    self._event = event
                     return 0
             return await self._sync()
 
@@ -267,6 +272,12 @@ def _live(connection: Connection) -> list[Record]:
 
 def _entries(connection: Connection) -> list[Entry]:
     return [patternfile.entry_of(pattern) for pattern in patterns_of(_live(connection))]
+
+
+def _news(connection: Connection, *, since: int) -> tuple[int, list[Entry]] | None:
+    """The newest event and the patterns that the file should show; None when nothing has happened since an event."""
+    event = store.last_event(connection)
+    return (event, _entries(connection)) if event != since else None
 
 
 def _look(connection: Connection) -> tuple[list[Entry], list[Version]]:

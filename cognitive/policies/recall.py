@@ -13,21 +13,24 @@ class RecallPolicy:
     Looking: rarest: words of a message that are looked up. list: newest documents read for one word; postings: for all
     together; frequent: of the words with longer lists, how many are also looked up in pairs; meeting: documents read
     for a pair. weighed: documents whose words are counted exactly; read: records read of those. subjects: records read
-    for one name. Of turns: turn_words: words that are looked up; talk: turns read for them; near_turns: for their meaning;
-    around: of the best, so many are read with their neighbours; stretches: of the best, so many are read whole;
-    long_stretches: so many are weighed. few_words: a message with fewer words of its own borrows those said before, at `borrowed` of their
+    for one name. few_words: a message with fewer words of its own borrows those said before, at `borrowed` of their
     weight. unknown: weight of a word that memory has never seen, against the rarest that it has; commonest: least
     weight of one that it has, likewise. heaviest: words that make a full match. steepness: how fast a partial match
-    counts as one. saturation, length_share: of BM25. Valuing: relevance, importance, recency, stability, subject:
-    weights of a score. insight: what `insights` are multiplied by. floor: least relevance. mention: relevance of
-    what is about somebody named. lifecycle, disputed, faded: added to a score. hide_stale: leave such records out.
-    approval, objection: of the person's own yes and no. neighbour: share of a memory's value that each step along a
-    link leaves; parents: memories whose links are followed. diversity: weight of a memory's own value against its
-    likeness to better ones. Packing: limit, budget: memories and tokens. minimal: share of both for an order to a
-    machine. reserved: places of neighbours. strong: relevance of a memory that makes excerpts of the talk needless;
-    excerpts: how many otherwise; excerpt_tokens: of each. profile_tokens: cap of the profile. low, high: relevance
-    up to which confidence is low, and from which it is high. use: what being shown adds to stability. frame_share:
-    how much of the memory budget a frame takes when each message is searched for anyway.
+    counts as one. saturation, length_share: of BM25. nearest: records nearest in meaning that a question is given,
+    however near. words: weight of words against meaning; spread: how far the best stand out. Turns: turn_words: words
+    that are looked up, turn_list: newest turns of each; talk: turns that are read for them, near_turns: for their
+    meaning; around: of the best, so many are read with their neighbours; long_stretches: stretches of talk that are
+    weighed, stretches: of the best, so many are read whole; ranked: turns that come out of it.
+    Valuing: relevance, importance, recency, stability, subject: weights of a score. insight: what `insights` are
+    multiplied by. floor: least relevance. mention: relevance of what is about somebody named. lifecycle, disputed,
+    faded: added to a score. hide_stale: leave such records out. approval, objection: of the person's own yes and
+    no. neighbour: share of a memory's value that each step along a link leaves; parents: memories whose links are
+    followed. diversity: weight of a memory's own value against its likeness to better ones. Packing: limit, budget:
+    memories and tokens. minimal: share of both for an order to a machine. reserved: places of neighbours. strong:
+    relevance of a memory that makes excerpts of the talk needless; excerpts: how many otherwise; excerpt_tokens: of
+    each. profile_tokens: cap of the profile. low, high: relevance up to which confidence is low, and from which it
+    is high. use: what being shown adds to stability. frame_share: how much of the memory budget a frame takes when
+    each message is searched for anyway.
     """
 
     rarest: int = 8
@@ -57,12 +60,17 @@ class RecallPolicy:
     insights: tuple[str, ...] = ("insight", "meta")
     floor: float = 0.20
     mention: float = 0.30
-    turn_words: int = 12
-    talk: int = 700
+    nearest: int = 12
+    words: float = 0.25
+    spread: float = 3.0
+    turn_words: int = 10
+    turn_list: int = 300
+    talk: int = 250
+    ranked: int = 300
     near_turns: int = 100
-    around: int = 40
-    stretches: int = 6
-    long_stretches: int = 60
+    around: int = 30
+    stretches: int = 4
+    long_stretches: int = 50
     lifecycle: dict[str, float] = field(
         default_factory=lambda: {
             "active": 0.05,

@@ -5,7 +5,7 @@ No list is read to its end: the rarest words of the message decide, and what is 
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kenobot.cognitive.policies.recall import RecallPolicy
 from kenobot.cognitive.recall import postings
@@ -80,6 +80,13 @@ def sought(text: str, before: str, policy: RecallPolicy) -> Sought:
             found.setdefault(_stems(word), policy.borrowed)
     speaker = any(word in _FIRST_PERSON for word in own)
     return Sought(tuple(Word(each, weight) for each, weight in found.items()), _names(text), speaker)
+
+
+def also(query: Sought, names: Sequence[str]) -> Sought:
+    """`query`, and these names: whom it means without saying so."""
+    held = {word.stems for word in query.words}
+    fresh = [Word(each) for each in dict.fromkeys(map(_stems, map(fold, names))) if each not in held]
+    return replace(query, words=(*query.words, *fresh), names=(*query.names, *map(name_key, names)))
 
 
 def _ends(said: Sequence[str]) -> list[str]:

@@ -1,6 +1,7 @@
 """What was said, word for word, where no memory is strong enough: the raw turns of the chats within reach."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -20,28 +21,35 @@ _BLOT = Redactor()  # what memory refused to keep may stand in the talk
 _READ = 6  # turns that are read for each that may be quoted: some are veiled, or on show
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """room: tokens. most: turns. from_message: the first message that is on show already."""
+
+    room: int
+    most: int
+    zone: ZoneInfo
+    from_message: int | None = None
+
+
 def excerpts(
     connection: Connection,
     found: Sequence[Ranked],
     sieve: Sieve,
     told: Callable[[Sequence[int]], Mapping[int, Sequence[int]]],
-    from_message: int | None,
-    room: int,
-    zone: ZoneInfo,
+    wanted: Wanted,
     policy: RecallPolicy,
-    most: int,
 ) -> list[Excerpt]:
-    """The turns that fit a message best, within `room` tokens, the best first.
+    """The turns that fit a message best, as many as are wanted, the best first.
 
-    told: which records were learned from which turns. from_message: the first message that is on show already. most:
-    so many at most.
+    told: which records were learned from which turns.
     """
-    near = [each for each in found if each.near >= policy.floor][: _READ * most]
+    room, zone = wanted.room, wanted.zone
+    near = [each for each in found if each.near >= policy.floor][: _READ * wanted.most]
     if not near or room <= 1:
         return []
     known = sieve.turns_seen(connection, [each.turn.message for each in near])
     inboxes = [said.inbox for said in known.values() if said.inbox is not None]
-    kept = sieve.turns(connection, known, told(inboxes), from_message)
+    kept = sieve.turns(connection, known, told(inboxes), wanted.from_message)
     chosen: list[Excerpt] = []
     for each in near:
         said = kept.get(each.turn.message)
@@ -49,7 +57,7 @@ def excerpts(
             continue
         line = shortened(_line(said, zone, sieve), min(room, policy.excerpt_tokens) - 1)
         tokens = estimate(line + "\n")
-        if len(chosen) == most or tokens > room:
+        if len(chosen) == wanted.most or tokens > room:
             sieve.dropped["no room"] += 1
             continue
         room -= tokens

@@ -23,6 +23,7 @@ _OF_MEMORY = re.compile(
     r"decid\w*|decision\w*|resum\w*|ayer|hace|ultim\w+|quien|cuando|por que)\b"
 )
 _MOST_ORDER = 6  # words
+_ASKING = ("?", "¿", "？", "؟", "か。")
 _LONGEST_ORDER = 200  # characters
 
 
@@ -38,3 +39,8 @@ def need(text: str) -> Need:
     if len(found) <= _MOST_ORDER and found[0] in _ORDERS and "?" not in text and not _OF_MEMORY.search(fold(text)):
         return "minimal"
     return "full"
+
+
+def asks(text: str) -> bool:
+    """Whether a message asks for something, as far as its signs tell."""
+    return any(sign in text for sign in _ASKING)

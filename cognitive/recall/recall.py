@@ -17,14 +17,14 @@ from kenobot.cognitive.graph.spread import Activation, spread
 from kenobot.cognitive.policies.recall import RecallPolicy
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.reach import Reach, scopes_of
-from kenobot.cognitive.recall import load, meant, postings, rows, turns
-from kenobot.cognitive.recall.candidates import Found, Mentioned, Sought, by_words, mentioned, sought
-from kenobot.cognitive.recall.excerpts import excerpts
+from kenobot.cognitive.recall import load, meant, postings, relations, rows, turns
+from kenobot.cognitive.recall.candidates import Found, Mentioned, Sought, also, by_words, mentioned, sought
+from kenobot.cognitive.recall.excerpts import Wanted, excerpts
 from kenobot.cognitive.recall.filters import Sieve, is_on_show, is_week, week
 from kenobot.cognitive.recall.index import Index
-from kenobot.cognitive.recall.need import need
+from kenobot.cognitive.recall.need import asks, need
 from kenobot.cognitive.recall.pack import Edge, Memory, Pack, Way, choose, heading_of, level_of, line_of, shortened
-from kenobot.cognitive.recall.score import Features, Score, diverse, feedback_delta, fuse, score
+from kenobot.cognitive.recall.score import Features, Score, clear, diverse, feedback_delta, fuse, score
 from kenobot.cognitive.recall.trace import Trace
 from kenobot.cognitive.store import Record
 from kenobot.cognitive.text.words import words
@@ -79,6 +79,7 @@ class _Search:
 def recall(connection: Connection, index: Index, query: Query) -> Pack:
     """What is remembered for a message. Brings the index up to date first, so that what was just said is found."""
     policy = query.policy.recall
+    none: list[str] = []
     wanted = "full" if query.always else need(query.text)
     pad, profile, room = _standing(connection, query, policy)
     bare = Pack(need=wanted, scratchpad=pad, profile=profile, budget=_budget(query, policy))
@@ -88,11 +89,16 @@ def recall(connection: Connection, index: Index, query: Query) -> Pack:
         room, query = int(room * policy.minimal), replace(query, limit=_less(query, policy))
     index.catch_up(connection)
     looked_for = sought(query.text, query.before, policy)
+    if kinds := relations.asked(query.text):
+        names = index.read(lambda held: relations.named(connection, held, query.reach, kinds), none)
+        looked_for = also(looked_for, names)
     found = index.read(partial(_search, query=query, looked_for=looked_for), _Search())
+    near = meant.Near()
     if query.as_of is None:
-        query = replace(query, dense={**meant.records(index, query.text, query.reach, found.records), **query.dense})
+        near = meant.records(index, query.text, query.reach, found.records, query.policy)
+        query = replace(query, dense={**near.relevance, **query.dense})
     sieve = Sieve(query.reach, query.now, query.policy, query.as_of, query.least, query.shown, trace=query.trace)
-    ranked = _ranked(connection, query, found, sieve)
+    ranked = _ranked(connection, query, found, sieve, near.close)
     if query.trace is not None:
         query.trace.see_records(ranked)
     memories = _packed(ranked, query, sieve, room)
@@ -105,8 +111,8 @@ def recall(connection: Connection, index: Index, query: Query) -> Pack:
         if query.trace is not None:
             query.trace.see_turns(said)
         told = partial(_told, index)
-        most = query.excerpts or policy.excerpts
-        quoted = excerpts(connection, said, sieve, told, query.from_message, left, query.zone, policy, most)
+        wanted_turns = Wanted(left, query.excerpts or policy.excerpts, query.zone, query.from_message)
+        quoted = excerpts(connection, said, sieve, told, wanted_turns, policy)
     best = max([best if memories else 0.0, *(excerpt.relevance for excerpt in quoted)])
     return replace(
         bare,
@@ -147,16 +153,22 @@ def _told(index: Index, inboxes: Sequence[int]) -> Mapping[int, Sequence[int]]:
     return index.read(partial(postings.told_by, inboxes=inboxes), {})
 
 
-def _ranked(connection: Connection, query: Query, found: _Search, sieve: Sieve) -> list[Memory]:
-    """The memories that may be shown, best first, with the neighbours of the best among them."""
+def _ranked(
+    connection: Connection, query: Query, found: _Search, sieve: Sieve, close: Mapping[int, float]
+) -> list[Memory]:
+    """The memories that may be shown, best first, with the neighbours of the best among them.
+
+    close: how near each is in meaning against the others. A question is given the nearest there are, however near.
+    """
     policy = query.policy.recall
     matched = {each.number: each for each in found.records[: policy.read]}
     subjects = sorted(found.mentioned.subjects - {"owner", ""})
     by_name = rows.about(connection, found.scopes, subjects, policy.subjects) if query.as_of is None else []
-    meant = sorted(query.dense, key=lambda number: -query.dense[number])[: policy.read]
-    records = sieve.records(connection, list(dict.fromkeys([*matched, *by_name, *meant])))
+    near = sorted(query.dense, key=lambda number: (-close.get(number, 0.0), -query.dense[number]))[: policy.read]
+    records = sieve.records(connection, list(dict.fromkeys([*matched, *by_name, *near])))
     value_of = _Valuer(connection, query, found.mentioned, list(records))
     named = set(by_name)
+    nearest = set(sorted(close, key=lambda number: -close[number])[: policy.nearest]) if asks(query.text) else set()
     memories = []
     for number, record in records.items():
         hit, dense = matched.get(number), query.dense.get(number)
@@ -165,10 +177,13 @@ def _ranked(connection: Connection, query: Query, found: _Search, sieve: Sieve) 
         if number in named or record.subject in subjects:
             relevance = max(relevance, policy.mention)
             ways.append("subject")
-        if relevance < policy.floor:
+        if relevance < policy.floor and number not in nearest:
             sieve.dropped["irrelevant"] += 1
             continue
-        memories.append(value_of(record, relevance, tuple(ways), hit))
+        fit = relevance
+        if close:
+            fit = clear(hit.relevance if hit else 0.0, close.get(number, 0.0), policy)
+        memories.append(replace(value_of(record, fit, tuple(ways), hit), relevance=relevance))
     memories = _without_told_weeks(memories, sieve)
     memories.sort(key=lambda memory: (-memory.score.value, -memory.record.id))
     return _with_neighbours(connection, query, memories, sieve, value_of)

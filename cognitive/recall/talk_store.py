@@ -1,17 +1,18 @@
-"""Turns in their talk, in the side index: who said each, when, and in which stretch, so that what stands around is near.
+"""Turns in their talk, in the side index: who said each, when, and in which stretch: what stands around a turn.
 
 A stretch is talk of one chat without a long pause. It is told from the messages alone, so that it can be made again.
 """
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import NamedTuple
 
 from kenobot.cognitive.reach import WHOLE_HOME, within_chats
 from kenobot.cognitive.recall.documents import name_key
+from kenobot.cognitive.recall.need import need
 from kenobot.cognitive.recall.times import names_time
-from kenobot.cognitive.text.words import fold, terms, words
+from kenobot.cognitive.text.words import fold, words
 from kenobot.db import Connection
 from kenobot.ports import chat_scope
 
@@ -31,8 +32,7 @@ _CHARACTERS = 4000
 _COLUMNS = "message, stretch, place, day, speaker, answers, words, asks, dated"
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(NamedTuple):
     """A turn in its talk. stretch: the message that began it; place: how many of it came before.
 
     day: as `date.toordinal`. speaker: as names are compared, "" in private. answers: the bot said it. asks: it is a
@@ -74,7 +74,7 @@ def put(index: Connection, truth: Connection, messages: Iterable[int]) -> None:
             stretch, place = before[0], before[1] + 1
         last[session] = (stretch, place, at)
         said = text[:_CHARACTERS]
-        if not terms(said):
+        if need(said) == "no_recall":
             continue  # nods: they say nothing that anybody asks for
         plain, answers = fold(said), role == "assistant"
         asks = said.rstrip().endswith(_ASKING)
@@ -116,7 +116,7 @@ def turns(index: Connection, messages: Iterable[int]) -> list[Turn]:
     rows = index.execute(
         f"SELECT {_COLUMNS} FROM talk WHERE message IN (SELECT value FROM json_each(?))", (json.dumps(list(messages)),)
     )
-    return [_turn(row) for row in rows]
+    return list(map(Turn._make, rows))
 
 
 def around(index: Connection, places: Iterable[tuple[int, int]]) -> list[Turn]:
@@ -126,7 +126,7 @@ def around(index: Connection, places: Iterable[tuple[int, int]]) -> list[Turn]:
         "AND talk.place = wanted.value ->> 1",
         (json.dumps(list(places)),),
     )
-    return [_turn(row) for row in rows]
+    return list(map(Turn._make, rows))
 
 
 def whole(index: Connection, stretches: Sequence[int]) -> list[Turn]:
@@ -134,7 +134,7 @@ def whole(index: Connection, stretches: Sequence[int]) -> list[Turn]:
     rows = index.execute(
         f"SELECT {_COLUMNS} FROM talk WHERE stretch IN (SELECT value FROM json_each(?))", (json.dumps(list(stretches)),)
     )
-    return [_turn(row) for row in rows]
+    return list(map(Turn._make, rows))
 
 
 def lengths(index: Connection, stretches: Sequence[int]) -> dict[int, int]:
@@ -153,11 +153,3 @@ def count(index: Connection, scopes: Sequence[str] | None) -> int:
         (None if scopes is None else 1, json.dumps(scopes)),
     ).fetchone()
     return int(row[0])
-
-
-def _turn(row: Sequence[int | str]) -> Turn:
-    message, stretch, place, day, speaker, answers, length, asks, dated = row
-    return Turn(
-        int(message), int(stretch), int(place), int(day), str(speaker), bool(answers), int(length), bool(asks),
-        bool(dated),
-    )  # fmt: skip

@@ -45,8 +45,11 @@ _HACE = re.compile(rf"\bhace (\d{{1,3}}|{'|'.join(_COUNT)}) {_UNITS}\b")
 _LAST = re.compile(r"\b(?:last|previous|past) (week|month|year|weekend)\b")
 _PASADO = re.compile(r"\b(semana|mes|año|fin de semana) pasad[oa]\b|\bpasad[oa] (semana|mes|año|fin de semana)\b")
 _THIS = re.compile(r"\b(?:this|est[ea]) (week|month|year|semana|mes|año)\b")
-_NEAR = ((re.compile(r"\b(?:day before yesterday|anteayer|antier)\b"), 2), (re.compile(r"\b(?:yesterday|ayer|anoche|last night)\b"), 1),
-         (re.compile(r"\b(?:today|hoy|tonight|this morning|esta (?:tarde|noche|mañana))\b"), 0))  # fmt: skip
+_NEAR = (
+    (re.compile(r"\b(?:day before yesterday|anteayer|antier)\b"), 2),
+    (re.compile(r"\b(?:yesterday|ayer|anoche|last night)\b"), 1),
+    (re.compile(r"\b(?:today|hoy|tonight|this morning|esta (?:tarde|noche|mañana))\b"), 0),
+)
 _WEEKDAY = re.compile(rf"\b({'|'.join(_DAY)})\b")
 _IN_MONTH = re.compile(
     rf"\b(?:in|en|during|of|de|since|desde|el mes de|early|late|\d{{1,2}}(?:st|nd|rd|th)?) ({'|'.join(_MONTH)})\b"

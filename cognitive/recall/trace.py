@@ -13,11 +13,18 @@ Kind = Literal["record", "turn"]
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A record or turn that was valued. place: among those of its kind, 1 is the best. features: what its score is of."""
+    """A record or turn that was valued. place: among its kind, 1 is the best. features: what its score is of."""
 
     place: int
     score: float
     features: Mapping[str, float]
+
+    @property
+    def told(self) -> str:
+        """The score and what it is of, in one line."""
+        return " ".join(
+            [f"{self.score:.3f}:", *(f"{name} {value:.2f}" for name, value in self.features.items() if value)]
+        )
 
 
 @dataclass(slots=True)
@@ -38,5 +45,5 @@ class Trace:
     def see_records(self, ranked: "Sequence[Memory]") -> None:
         """Take note of records, best first."""
         for place, each in enumerate(ranked, 1):
-            features = {**each.score.parts, "relevance": each.relevance}
+            features = {**each.score.parts, "about": each.relevance}
             self.seen["record", each.record.id] = Seen(place, each.score.value, features)

@@ -10,18 +10,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
+from heapq import nlargest
+from operator import mul
 
 from kenobot.cognitive.meaning.scale import relevance_of
 from kenobot.cognitive.policies.recall import RecallPolicy
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.recall import postings, talk_store
-from kenobot.cognitive.recall.candidates import Found, Sought, Word, idf
-from kenobot.cognitive.recall.documents import source_of
+from kenobot.cognitive.recall.candidates import Sought, Word, idf
+from kenobot.cognitive.recall.documents import WIDTH
 from kenobot.cognitive.recall.index import Index
+from kenobot.cognitive.recall.meant import spread
 from kenobot.cognitive.recall.score import fuse
 from kenobot.cognitive.recall.talk_store import Turn
 from kenobot.cognitive.recall.times import asks_time, days_meant
-from kenobot.cognitive.recall.weights import learned
+from kenobot.cognitive.recall.weights import PRIOR, learned
 from kenobot.cognitive.text.words import fold
 from kenobot.db import Connection
 
@@ -45,8 +48,18 @@ class Ranked:
     score: float
     relevance: float
     near: float
-    matched: tuple[str, ...]
-    features: Mapping[str, float]
+    words: tuple[Word, ...]
+    values: tuple[float, ...]
+
+    @property
+    def matched(self) -> tuple[str, ...]:
+        """The words of the question that it holds, as stems."""
+        return tuple(word.stems[0] for word in self.words)
+
+    @property
+    def features(self) -> Mapping[str, float]:
+        """What the score is of, by the name of the weight."""
+        return dict(zip(PRIOR, self.values, strict=True))
 
 
 @dataclass(slots=True)
@@ -59,6 +72,7 @@ class _Talk:
     held: dict[int, int] = field(default_factory=dict)
     places: dict[tuple[int, int], Turn] = field(default_factory=dict)
     ses: dict[int, float] = field(default_factory=dict)
+    sums: dict[int, float] = field(default_factory=dict)
     stretches: int = 1
     usual: float = 1.0
 
@@ -68,8 +82,15 @@ class _Talk:
             self.places[turn.stretch, turn.place] = turn
 
     def bits(self, message: int) -> list[int]:
+        """Which of the words a turn has."""
         mask = self.held.get(message, 0)
-        return [at for at in range(len(self.words)) if mask >> at & 1]
+        return [at for at in range(len(self.words)) if mask >> at & 1] if mask else []
+
+    def worth(self, mask: int) -> float:
+        """What the words of a bit mask gain together. Few masks are asked for, each often."""
+        if mask not in self.sums:
+            self.sums[mask] = sum(gain for at, gain in enumerate(self.gains) if mask >> at & 1)
+        return self.sums[mask]
 
 
 def ranked(
@@ -104,14 +125,13 @@ def _gather(
     talk = _Talk(chosen, [word.weight * idf(total, docs[word]) for word in chosen])
     left = policy.postings
     for at, word in enumerate(chosen):
-        found = postings.holding(index, [tokens[word]], min(left, policy.list)) if left > 0 else []
+        found = postings.holding(index, [tokens[word]], min(left, policy.turn_list)) if left > 0 else []
         left -= len(found)
         for document in found:
-            message = source_of(document)[1]
+            message = document // WIDTH
             talk.held[message] = talk.held.get(message, 0) | 1 << at
-    worth = {mask: _sum(talk.gains, mask) for mask in set(talk.held.values())}
-    best = sorted(talk.held, key=lambda message: (-worth[talk.held[message]], -message))
-    talk.add(talk_store.turns(index, [*best[: policy.talk], *near]))
+    best = nlargest(policy.talk, talk.held, key=lambda message: (talk.worth(talk.held[message]), message))
+    talk.add(talk_store.turns(index, [*best, *near]))
     talk.stretches = max(1, talk_store.count(index, scopes))
     talk.usual = max(1.0, sum(turn.words for turn in talk.turns.values()) / max(1, len(talk.turns)))
     first = [*best[: policy.around], *sorted(near, key=lambda message: -near[message])[: policy.around]]
@@ -130,10 +150,6 @@ def _gather(
     return talk
 
 
-def _sum(gains: Sequence[float], mask: int) -> float:
-    return sum(gain for at, gain in enumerate(gains) if mask >> at & 1)
-
-
 def _of_stretches(index: Connection, talk: _Talk, policy: RecallPolicy) -> dict[int, float]:
     """BM25 of each stretch, as if it were one text, of those that hold most; see `ses` in the weights."""
     counts: dict[int, dict[int, int]] = {}
@@ -148,7 +164,9 @@ def _of_stretches(index: Connection, talk: _Talk, policy: RecallPolicy) -> dict[
     lengths = talk_store.lengths(index, best)
     usual = sum(lengths.values()) / max(1, len(lengths)) or 1.0
     values = {
-        stretch: sum(_bm25(gains[at], n, lengths.get(stretch, 0) / usual, _STRETCH) for at, n in counts[stretch].items())
+        stretch: sum(
+            _bm25(gains[at], n, lengths.get(stretch, 0) / usual, _STRETCH) for at, n in counts[stretch].items()
+        )
         for stretch in best
     }
     return _damped(values)
@@ -190,31 +208,34 @@ def _valued(
     raw = {message: _own(talk, message) for message in talk.turns}
     lex = _damped(raw)
     win = _damped({message: _with_neighbours(talk, turn) for message, turn in talk.turns.items()})
-    close = _spread(near)
+    close = spread(near)
     around = _best_of(talk, close)
-    weights = learned()
-    found = []
+    weights = tuple(learned().values())
     own = {message: _relevance(value / full, near.get(message), whole) for message, value in raw.items()}
     best: dict[int, float] = {}
     for message, turn in talk.turns.items():
         best[turn.stretch] = max(best.get(turn.stretch, 0.0), own[message])
+    found = []
     for message, turn in talk.turns.items():
-        features = {
-            "lex": lex[message],
-            "win": win[message],
-            "ses": talk.ses.get(turn.stretch, 0.0),
-            "spk": said_by(turn),
-            "isq": float(turn.asks),
-            "len": math.log1p(turn.words) / _DAMP,
-            "when": float(asked and turn.dated),
-            "then": days.share(turn.date) if days is not None else 0.0,
-            "e5": close.get(message, 0.0),
-            "e5s": around.get(turn.stretch, 0.0),
-        }
-        score = sum(weights[name] * value for name, value in features.items())
-        matched = tuple(talk.words[at].stems[0] for at in talk.bits(message))
-        found.append(Ranked(turn, score, own[message], best[turn.stretch], matched, features))
-    return sorted(found, key=lambda each: (-each.score, -each.turn.message))
+        values = (
+            lex[message],
+            win[message],
+            talk.ses.get(turn.stretch, 0.0),
+            said_by(turn),
+            float(turn.asks),
+            math.log1p(turn.words) / _DAMP,
+            float(asked and turn.dated),
+            days.share(turn.date) if days is not None else 0.0,
+            close.get(message, 0.0),
+            around.get(turn.stretch, 0.0),
+        )
+        found.append((sum(map(mul, weights, values)), message, turn, values))
+    return [
+        Ranked(
+            turn, score, own[message], best[turn.stretch], tuple(talk.words[at] for at in talk.bits(message)), values
+        )
+        for score, message, turn, values in nlargest(policy.ranked, found)
+    ]
 
 
 def _relevance(share: float, near: float | None, policy: Policy) -> float:
@@ -225,26 +246,23 @@ def _relevance(share: float, near: float | None, policy: Policy) -> float:
 
 def _own(talk: _Talk, message: int) -> float:
     """BM25 of a turn, as if it said each word once: nearly all do."""
-    length = talk.turns[message].words / talk.usual
-    return sum(_bm25(talk.gains[at], 1, length, _TURN) for at in talk.bits(message))
+    mask = talk.held.get(message, 0)
+    return _bm25(talk.worth(mask), 1, talk.turns[message].words / talk.usual, _TURN) if mask else 0.0
 
 
 def _with_neighbours(talk: _Talk, turn: Turn) -> float:
     """BM25 of a turn with the ones before and after it."""
-    near = [talk.places.get((turn.stretch, turn.place + step)) for step in (-1, 0, 1)]
-    said = [each for each in near if each is not None]
-    counts: dict[int, int] = {}
-    for each in said:
-        for at in talk.bits(each.message):
-            counts[at] = counts.get(at, 0) + 1
-    length = sum(each.words for each in said) / (_WINDOW * talk.usual)
-    return sum(_bm25(talk.gains[at], count, length, _TURN) for at, count in counts.items())
-
-
-def _spread(near: Mapping[int, float]) -> dict[int, float]:
-    """Nearness from 0, of the farthest that was looked at, to 1, of the nearest."""
-    low, high = min(near.values(), default=0.0), max(near.values(), default=0.0)
-    return {message: (share - low) / (high - low or 1.0) for message, share in near.items()}
+    before, after = (talk.places.get((turn.stretch, turn.place + step)) for step in (-1, 1))
+    one, other, own = (talk.held.get(each.message, 0) if each is not None else 0 for each in (before, after, turn))
+    said = own | one | other
+    if not said:
+        return 0.0
+    thrice = own & one & other
+    twice = (own & one | own & other | one & other) & ~thrice
+    words = turn.words + sum(each.words for each in (before, after) if each is not None)
+    length = words / (_WINDOW * talk.usual)
+    times = ((said & ~twice & ~thrice, 1), (twice, 2), (thrice, 3))
+    return sum(_bm25(talk.worth(mask), count, length, _TURN) for mask, count in times if mask)
 
 
 def _named(talk: _Talk, query: Sought) -> Callable[[Turn], float]:

@@ -1,4 +1,4 @@
-"""The weights of what turns are ranked by, as data: `weights.json` beside this, learned by `python -m bench.learn_weights`.
+"""The weights of what turns are ranked by, as data: `weights.json`, made by `python -m bench.learn_weights`.
 
 They are learned on the sets that ship, drawn towards round ones: `PRIOR`.
 """
@@ -20,9 +20,9 @@ PRIOR: Mapping[str, float] = {
     "e5": 1.0,
     "e5s": 1.0,
 }
-"""lex, win, ses: BM25 of the turn, of it with its neighbours, of its stretch. spk: the one who is named said it. isq: it
-asks. len: its length. when: the question asks for a time, and it names one. then: it was said when the question says.
-e5, e5s: nearness in meaning of the turn, and of the best of its stretch."""
+"""lex, win, ses: BM25 of the turn, of it with its neighbours, of its stretch. spk: the one who is named said it. isq:
+it asks. len: its length. when: the question asks for a time, and it names one. then: it was said when the question
+says. e5, e5s: nearness in meaning of the turn, and of the best of its stretch."""
 
 
 @lru_cache(1)

@@ -79,7 +79,9 @@ def load(name: str) -> list[Conversation]:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{name} cannot be read: {error}.") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ConfigError(f"{name} is neither LoCoMo's JSON, nor LongMemEval's, nor lines of our own: {error}") from error
+        raise ConfigError(
+            f"{name} is neither LoCoMo's JSON, nor LongMemEval's, nor lines of our own: {error}"
+        ) from error
 
 
 def part(conversations: Sequence[Conversation], split: str, limit: int = 0) -> list[Conversation]:
@@ -100,6 +102,15 @@ def part(conversations: Sequence[Conversation], split: str, limit: int = 0) -> l
     return list(_first(found, limit)) if limit else found
 
 
+def only(conversations: Sequence[Conversation], question: str) -> list[Conversation]:
+    """The conversation of a question, with that alone. Raises ConfigError when there is none of this id."""
+    for each in conversations:
+        asked = tuple(q for q in each.questions if q.id == question)
+        if asked:
+            return [replace(each, questions=asked)]
+    raise ConfigError(f"There is no question {question!r} in it; --misses names those that were not answered.")
+
+
 def _first(conversations: Sequence[Conversation], limit: int) -> Iterator[Conversation]:
     """As many of the first questions as are wanted, evenly from each conversation."""
     share = -(-limit // len(conversations))
@@ -114,7 +125,7 @@ def _first(conversations: Sequence[Conversation], limit: int) -> Iterator[Conver
 
 
 def _document(data: object) -> list[Conversation]:
-    rows = data if isinstance(data, list) else [data]
+    rows: list[dict[str, object]] = data if isinstance(data, list) else [data]  # type: ignore[list-item]
     return [_longmemeval(row) if "haystack_sessions" in row else _locomo(row) for row in rows]
 
 
@@ -145,7 +156,7 @@ def _longmemeval(row: Mapping[str, object]) -> Conversation:
     name, sessions, dates, ids = (
         row[key] for key in ("question_id", "haystack_sessions", "haystack_dates", "haystack_session_ids")
     )
-    assert isinstance(sessions, list) and isinstance(dates, list) and isinstance(ids, list), "no haystack"  # noqa: PT018
+    assert isinstance(sessions, list) and isinstance(dates, list) and isinstance(ids, list), "no haystack"
     told = row.get("answer_session_ids")
     answering = set(told) if isinstance(told, list) else set()
     units: list[Unit] = []
@@ -235,7 +246,9 @@ def _notes(home: str, rows: Sequence[Row]) -> Conversation:
     nothing = [row for row in rows if row.get("kind") == "nothing"]
     questions += [
         Question(f"none-{home}:{at}", str(q["text"]), "nothing", (), end, str(q["lang"]))
-        for at, (row, q) in enumerate((row, q) for row in nothing for q in _asked(row) if (q["lang"] == "es") == (home == "es"))
+        for at, (row, q) in enumerate(
+            (row, q) for row in nothing for q in _asked(row) if (q["lang"] == "es") == (home == "es")
+        )
     ]
     return Conversation(home, tuple(units), tuple(questions))
 

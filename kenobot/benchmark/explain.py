@@ -43,9 +43,10 @@ def _lost(key: str, answer: Answer, kind: Literal["turn", "record"], number: int
     if (reason := trace.dropped.get((kind, number))) is not None and reason != "no room":
         return Verdict(key, "filtered", reason)
     if seen is None:
-        why = "turns were not looked for: a memory was strong enough" if kind == "turn" and not trace.turns else "nothing"
+        why = (
+            "turns were not looked for: a memory was strong enough" if kind == "turn" and not trace.turns else "nothing"
+        )
         return Verdict(key, "no candidate", why)
     shown = len(answer.pack.excerpts if kind == "turn" else answer.pack.memories)
     stage: Stage = "outscored" if seen.place > shown else "not packed"
-    features = " ".join(f"{name} {value:.2f}" for name, value in sorted(seen.features.items()) if value)
-    return Verdict(key, stage, f"place {seen.place} with {seen.score:.3f}: {features}")
+    return Verdict(key, stage, f"place {seen.place}: {seen.told}")

@@ -1,11 +1,9 @@
 """A home for one conversation: its real database and index, filled and asked through the product's own doors."""
 
-import asyncio
-import os
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -13,15 +11,18 @@ from kenobot import sessions
 from kenobot.benchmark.datasets import Conversation, Question, Unit
 from kenobot.benchmark.vectors import Remembering
 from kenobot.clock import Clock
-from kenobot.cognitive.reach import scopes_of
+from kenobot.cognitive import store
+from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.reach import Reach, scopes_of
 from kenobot.cognitive.recall.index import Index
 from kenobot.cognitive.recall.pack import Pack
 from kenobot.cognitive.recall.recall import Query, recall
-from kenobot.cognitive.recall.trace import Trace
+from kenobot.cognitive.recall.trace import Seen, Trace
 from kenobot.cognitive.remember.admit import Occasion, admit, supersede
 from kenobot.db import Connection, Database
 from kenobot.embedder_choice import choose
 from kenobot.embedding import Embedding
+from kenobot.errors import StoreError
 from kenobot.home import Home
 from kenobot.ports import OWNER_SCOPE, Candidate, Embedder, Surroundings, chat_scope
 from kenobot.settings import load
@@ -30,23 +31,31 @@ Tick = Callable[[int, int], None]
 """Told how much is done, and of how much."""
 
 SESSION = "bench-1"
-REACH = (OWNER_SCOPE, chat_scope(SESSION))
+REACH: Reach = (OWNER_SCOPE, chat_scope(SESSION))
 _PATIENCE = 60.0  # seconds: what is measured here is finding, not how busy the machine is
+_PATIENT = replace(DEFAULT, meaning=replace(DEFAULT.meaning, preparing=_PATIENCE, settling=_PATIENCE))
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What recall gave for a question. ranking: units, best first. seconds: of recall alone, without any embedding."""
+    """What recall gave for a question. ranking: units, best first. seconds: of recall alone, without any embedding.
+
+    first: the same, each with what its score is made of.
+    """
 
     ranking: tuple[str, ...]
     pack: Pack
     seconds: float
     trace: Trace
+    first: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(slots=True)
 class Place:
-    """`ask` it. of_record, of_turn: the unit behind each record and message. lost: what memory did not take in, and why."""
+    """`ask` it. of_record, of_turn: the unit behind each record and message.
+
+    lost: what memory did not take in, and why.
+    """
 
     database: Database
     index: Index
@@ -55,12 +64,12 @@ class Place:
     of_turn: dict[int, str] = field(default_factory=dict)
     lost: dict[str, str] = field(default_factory=dict)
 
-    async def ask(self, question: Question, budget: int, most: int) -> Answer:
-        """Recall for a question, as a chat of its owner's would."""
+    async def ask(self, question: Question, budget: int, most: int, reach: Reach = REACH) -> Answer:
+        """Recall for a question, as a chat of its owner's would, or whose `reach` it is."""
         await self.embedding.ask(question.text, patience=_PATIENCE)
         trace = Trace()
         query = Query(
-            text=question.text, reach=REACH, now=question.at, session=SESSION, budget=budget, limit=most,
+            text=question.text, reach=reach, now=question.at, session=SESSION, budget=budget, limit=most,
             excerpts=most, trace=trace,
         )  # fmt: skip
 
@@ -69,9 +78,13 @@ class Place:
             return recall(connection, self.index, query), time.perf_counter() - began
 
         pack, seconds = await self.database.read(work)
-        keys = [self.of_record.get(memory.record.id, "") for memory in pack.memories]
-        keys += [self.of_turn.get(excerpt.said.id, "") for excerpt in pack.excerpts]
-        return Answer(tuple(dict.fromkeys(filter(None, keys))), pack, seconds, trace)
+        shown: list[tuple[str, Seen | None]] = [
+            (self.of_record.get(each.record.id, ""), trace.seen.get(("record", each.record.id)))
+            for each in pack.memories
+        ]
+        shown += [(self.of_turn.get(e.said.id, ""), trace.seen.get(("turn", e.said.id))) for e in pack.excerpts]
+        first = {key: seen.told if seen is not None else "" for key, seen in shown if key}
+        return Answer(tuple(first), pack, seconds, trace, tuple(first.items()))
 
     def nearest(self, text: str, most: int) -> list[str]:
         """The units whose vectors are nearest to a text, best first; none without vectors. After `ask` of the same."""
@@ -100,16 +113,20 @@ def embedder_of(name: str, folder: Path, clock: Clock, vectors: Path | None = No
 async def opened(
     conversation: Conversation, folder: Path, embedder: Embedder | None, clock: Clock, tick: Tick
 ) -> AsyncIterator[Place]:
-    """A home in `folder` that holds a conversation, indexed and placed by meaning as far as there is an embedder."""
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    """A home in `folder` that holds a conversation, indexed, and placed by meaning where there is an embedder.
+
+    Raises StoreError when the embedder placed nothing.
+    """
     database = Database.open(folder / "kenobot.db", folder / "backups")
     index = Index(folder / "index.db")
-    place = Place(database, index, Embedding(database, index, clock, embedder))
+    place = Place(database, index, Embedding(database, index, clock, embedder, policy=_PATIENT))
     try:
         await _say(place, [unit for unit in conversation.units if unit.kind == "turn"])
         await _note(place, [unit for unit in conversation.units if unit.kind == "note"], tick)
         await _indexed(place)
         await place.embedding.wait_idle()
+        if embedder is not None and (index.meaning is None or not index.meaning.size(embedder.model_id)):
+            raise StoreError(f"{embedder.model_id} placed nothing by meaning; the log says why")
         yield place
     finally:
         await place.embedding.stop()
@@ -118,8 +135,16 @@ async def opened(
 
 
 async def _say(place: Place, units: Sequence[Unit]) -> None:
+    """Bring what was said elsewhere, as an importer does, with the event that tells of it."""
+    if not units:
+        return
     said = [(unit.role, unit.words, unit.at) for unit in units]
-    work = partial(sessions.bring, session=SESSION, said=said, trust="owner", scope=OWNER_SCOPE)
+
+    def work(connection: Connection) -> int:
+        newest = sessions.bring(connection, SESSION, said, "owner", OWNER_SCOPE)
+        store.add_event(connection, units[-1].at, "import", "imported", session=SESSION)
+        return newest
+
     newest = await place.database.write(work)
     place.of_turn = {newest - len(units) + at: unit.key for at, unit in enumerate(units, 1)}
 
@@ -148,5 +173,7 @@ async def _note(place: Place, units: Sequence[Unit], tick: Tick) -> None:
 
 
 async def _indexed(place: Place) -> None:
-    while await place.database.read(lambda connection: (place.index.catch_up(connection), place.index.fill(connection))[1]):
-        await asyncio.sleep(0)
+    await place.database.read(place.index.catch_up)
+    left = 1
+    while left:
+        left = await place.database.read(place.index.fill)

@@ -9,7 +9,7 @@ from kenobot.cognitive.text.words import terms
 
 
 class BM25:
-    """Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009), over the words as the index knows them."""
+    """Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009), over the words of the index."""
 
     def __init__(self, units: Sequence[Unit], k1: float = 0.9, b: float = 0.4) -> None:
         self._k1, self._b = k1, b

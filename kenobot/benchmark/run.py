@@ -1,5 +1,6 @@
 """One run of `kenobot bench recall`: every conversation in a home of its own, every question through `recall`."""
 
+import asyncio
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -34,7 +35,10 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What came of one question. lost: of each answering unit that is not among the first, the stage that lost it."""
+    """What came of one question. lost: of each answering unit that is not among the first, the stage that lost it.
+
+    first: what recall gave, best first, each with what its score is made of.
+    """
 
     question: Question
     scored: Mapping[str, Scored]
@@ -43,6 +47,7 @@ class Row:
     seconds: float
     level: str
     lost: tuple[Verdict, ...] = ()
+    first: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(slots=True)
@@ -87,16 +92,14 @@ class Report:
         return {stage: stages.count(stage) for stage in sorted(set(stages))}
 
 
-async def run(
-    conversations: Sequence[Conversation], setting: Setting, clock: Clock, progress: Progress
-) -> Report:
+async def run(conversations: Sequence[Conversation], setting: Setting, clock: Clock, progress: Progress) -> Report:
     """Ask every question of every conversation. Raises ConfigError when the embedder cannot be used here."""
     report = Report()
     whole, done = sum(len(each.questions) for each in conversations), 0
     with tempfile.TemporaryDirectory(prefix="kenobot-bench-") as folder:
         for number, conversation in enumerate(conversations):
             mine = Path(folder, str(number))
-            mine.mkdir()
+            await asyncio.to_thread(mine.mkdir)
             vectors = Path(setting.vectors) if setting.vectors else None
             embedder = embedder_of(setting.embedder, mine, clock, vectors)
             report.model = embedder.model_id if embedder is not None else ""
@@ -119,11 +122,18 @@ async def run(
     return report
 
 
-def _row(
-    question: Question, rankings: Mapping[str, Sequence[str]], answer: Answer, lost: tuple[Verdict, ...]
-) -> Row:
+def _row(question: Question, rankings: Mapping[str, Sequence[str]], answer: Answer, lost: tuple[Verdict, ...]) -> Row:
     scored = {
         name: score(ranking, question.gold, question.category) for name, ranking in rankings.items() if question.gold
     }
     lines = [*(each.line for each in answer.pack.memories), *(each.line for each in answer.pack.excerpts)]
-    return Row(question, scored, answer.pack.tokens, sum(map(len, lines)), answer.seconds, answer.pack.level, lost)
+    return Row(
+        question,
+        scored,
+        answer.pack.tokens,
+        sum(map(len, lines)),
+        answer.seconds,
+        answer.pack.level,
+        lost,
+        answer.first,
+    )

@@ -8,15 +8,18 @@ from pathlib import Path
 from kenobot.cognitive.meaning.texts import digest
 from kenobot.ports import Embedder, EmbedKind
 
+_BUSY_SECONDS = 60.0  # another run may write to the same file
+
 
 class Remembering:
     """`embedder`, with its answers kept in the file `path`. Use it from one thread, and `aclose` it."""
 
     def __init__(self, embedder: Embedder, path: Path) -> None:
         self._embedder = embedder
-        self._file = sqlite3.connect(path, check_same_thread=False)
+        self._file = sqlite3.connect(path, check_same_thread=False, timeout=_BUSY_SECONDS)
         self._file.execute(
-            "CREATE TABLE IF NOT EXISTS row (model TEXT, kind TEXT, text BLOB, vector BLOB, PRIMARY KEY (model, kind, text))"
+            "CREATE TABLE IF NOT EXISTS row (model TEXT, kind TEXT, text BLOB, vector BLOB, "
+            "PRIMARY KEY (model, kind, text))"
         )
 
     @property
@@ -29,12 +32,16 @@ class Remembering:
 
     async def embed(self, texts: Sequence[str], kind: EmbedKind = "passage") -> Sequence[Sequence[float]]:
         """See `kenobot.ports.Embedder`."""
-        found = {text: row for text in dict.fromkeys(texts) if (row := self._known(text, kind)) is not None}
+        found: dict[str, array[float]] = {}
+        for text in texts:
+            row = self._known(text, kind)
+            if row is not None:
+                found[text] = row
         fresh = [text for text in dict.fromkeys(texts) if text not in found]
         if fresh:
             rows = await self._embedder.embed(fresh, kind)
-            for text, row in zip(fresh, rows, strict=True):
-                found[text] = array("f", row)
+            for text, numbers in zip(fresh, rows, strict=True):
+                found[text] = array("f", numbers)
                 values = (self.model_id, kind, digest(text), found[text].tobytes())
                 self._file.execute("INSERT OR REPLACE INTO row VALUES (?, ?, ?, ?)", values)
             self._file.commit()

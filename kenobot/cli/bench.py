@@ -5,7 +5,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from kenobot.cli import asking
+from kenobot.cli import asking, bench_recall, bench_years
 from kenobot.cli.marks import marks, put
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
     parser = commands.add_parser(
         "bench",
         help="measure what memory is worth",
-        description="Measure what memory is worth, on a script that ships.",
+        description="Measure what memory is worth, on scripts and sets that ship, and on data of yours.",
     )
     parts = parser.add_subparsers(metavar="WHAT", required=True)
     month = parts.add_parser(
@@ -42,6 +42,8 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
     month.add_argument("--write", metavar="FILE", help=f"put the table into FILE, between {begin} and {end}")
     asking.add_json(month)
     month.set_defaults(command=bench_month)
+    bench_years.add(parts)
+    bench_recall.add(parts)
 
 
 def bench_month(arguments: argparse.Namespace, clock: "Clock | None") -> int:

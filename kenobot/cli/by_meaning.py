@@ -1,6 +1,7 @@
 """Finding by meaning from the command line: with the bot's own vectors, and a model loaded for one question."""
 
 import asyncio
+import contextlib
 import os
 import sqlite3
 from collections.abc import Callable
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_PLACING = 2.0  # seconds
 _PATIENCE = 10.0  # seconds: a person waits for one answer, and a model may have to be loaded for it
 
 
@@ -51,6 +53,9 @@ def prepare(home: "Home", connection: sqlite3.Connection, index: "Index", text: 
 
     async def ask() -> None:
         await embedding.load()
+        with contextlib.suppress(TimeoutError):  # the newest of what no bot has placed yet
+            async with asyncio.timeout(_PLACING):
+                await embedding.wait_idle()
         await embedding.ask(text, patience=_PATIENCE)
         await embedding.stop()
 

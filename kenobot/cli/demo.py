@@ -75,13 +75,16 @@ def demo(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     language: Language = arguments.lang or ("es" if spanish else "en")
     width = min(_WIDTH, shutil.get_terminal_size((_WIDTH, 0)).columns)
     show = _Show(arguments, Look(language, _has_colours(), width))
-    failures = _play(told, show, brisk=arguments.fast)
-    show.end(failures)
+    failures, whole = _play(told, show, brisk=arguments.fast)
+    show.end(true=whole and not failures)
     return 1 if failures else 0
 
 
-def _play(told: "Story", show: "_Show", *, brisk: bool) -> int:
-    """Play every act; how many things were not as the story says. The loop rests while somebody reads."""
+def _play(told: "Story", show: "_Show", *, brisk: bool) -> tuple[int, bool]:
+    """Play every act; how many things were not as the story says, and whether all of it was seen.
+
+    The loop rests while somebody reads.
+    """
     import tempfile
     from pathlib import Path
 
@@ -94,10 +97,10 @@ def _play(told: "Story", show: "_Show", *, brisk: bool) -> int:
                 while (seen := runner.run(_next(steps))) is not None:
                     failures += len(seen.failures)
                     if not show.step(act, seen):
-                        return failures
+                        return failures, False
             finally:
                 runner.run(_close(steps))
-    return failures
+    return failures, True
 
 
 def _steps(told: "Story", act: "Act", folder: "Path", *, brisk: bool) -> "AsyncIterator[Seen]":
@@ -143,15 +146,16 @@ class _Show:
         self._page(lambda look: as_text(seen, look))
         return self._json or seen.number == seen.of or self._pause(self._look)
 
-    def end(self, failures: int) -> None:
+    def end(self, *, true: bool) -> None:
+        """The last words; then what is to be kept is written."""
         from dataclasses import replace
 
         from kenobot.demo import record
 
-        if not failures:
+        if true:
             self._page(lambda look: look.label("over"))
         if self._record:
-            write(self._record, record.cast(self._pages, self._look.width, "kenobot demo"))
+            write(self._record, record.cast(self._pages, _WIDTH, "kenobot demo"))
         if self._write and (kept := self._steps.get(_SHORT) or next(iter(self._steps.values()), None)):
             put(_MARK, self._write, record.short(*kept, replace(self._look, colour=False)))
 
@@ -159,7 +163,7 @@ class _Show:
         from dataclasses import replace
 
         if self._record:
-            self._pages.append(page(replace(self._look, colour=True)))
+            self._pages.append(page(replace(self._look, colour=True, width=_WIDTH)))
         if not self._json:
             print(page(self._look), flush=True)
 

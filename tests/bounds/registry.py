@@ -10,6 +10,7 @@ _OVER = f"{_HERE}/test_in_memory.py::test_nothing_of_a_turn_stays_when_it_is_ove
 _FIXED = f"{_HERE}/test_in_memory.py::test_what_is_wired_up_at_the_start_does_not_grow"
 _CACHE = f"{_HERE}/test_in_memory.py::test_a_cache_forgets"
 _REFUSED = "tests/unit/cognitive/extract/test_patterns.py::test_what_cannot_be_used_is_refused_in_plain_words"
+_EMBEDDING = "tests/unit/test_embedding.py::test_far_more_news_than_usual_is_looked_through_as_a_whole"
 _CARDS = "tests/unit/cognitive/mirror/test_cards.py::test_what_is_known_of_cards_is_bounded"
 _NIGHT = f"{_HERE}/test_nights.py::test_nothing_of_a_night_stays_when_it_is_over"
 _LEDGER = f"{_HERE}/test_nights.py::test_the_ledger_keeps_a_year_of_nights_and_plans_of_none"
@@ -102,6 +103,14 @@ IN_MEMORY = (
         "goes with the file",
         f"{_HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
     ),
+    Bound(
+        "kenobot.cognitive.meaning.meaning._Kept.rows",
+        "512 vectors of queries, as many of passages",
+        "the one that was not asked for the longest goes",
+        "tests/unit/cognitive/meaning/test_meaning.py::test_what_is_at_hand_is_bounded",
+    ),
+    Bound("kenobot.cognitive.meaning.shelves.Placed.records", "a batch of 32", "lives for one call", _EMBEDDING),
+    Bound("kenobot.cognitive.meaning.shelves.Placed.turns", "a batch of 32", "lives for one call", _EMBEDDING),
     Bound("kenobot.cognitive.rebuild.Report.by_scope", "the scopes there are", "lives for one call", _OVER),
     Bound("kenobot.cognitive.rebuild.Report.by_status", "6 statuses", "lives for one call", _OVER),
     Bound("kenobot.cognitive.recall.filters.Sieve.dropped", "the 12 reasons there are", "lives for one call", _OVER),
@@ -111,6 +120,28 @@ IN_MEMORY = (
         "a thread keeps its own",
         "tests/unit/cognitive/recall/test_index.py::test_a_thread_reads_through_one_connection",
     ),
+    Bound("kenobot.cognitive.recall.meant.Near.close", "what a search by vectors found", "lives for one turn", _OVER),
+    Bound(
+        "kenobot.cognitive.recall.meant.Near.relevance", "what a search by vectors found", "lives for one turn", _OVER
+    ),
+    Bound("kenobot.cognitive.recall.trace.Trace.dropped", "what one recall looked at", "lives for one question", _OVER),
+    Bound("kenobot.cognitive.recall.trace.Trace.seen", "what one recall looked at", "lives for one question", _OVER),
+    Bound("kenobot.cognitive.recall.turns._Talk.held", "a few hundred turns: the policy", "lives for one call", _OVER),
+    Bound(
+        "kenobot.cognitive.recall.turns._Talk.places", "a few hundred turns: the policy", "lives for one call", _OVER
+    ),
+    Bound("kenobot.cognitive.recall.turns._Talk.ses", "a few hundred turns: the policy", "lives for one call", _OVER),
+    Bound("kenobot.cognitive.recall.turns._Talk.sums", "a few hundred turns: the policy", "lives for one call", _OVER),
+    Bound("kenobot.cognitive.recall.turns._Talk.turns", "a few hundred turns: the policy", "lives for one call", _OVER),
+    Bound("kenobot.cognitive.recall.weights.learned", "one file of ten weights", "lru_cache(1)", _FIXED),
+    Bound("kenobot.benchmark.lifecycle.Area.wrong", "the data of one run", "lives for one command", _OVER),
+    Bound("kenobot.benchmark.measure.Figures.hit", "the data of one run", "lives for one command", _OVER),
+    Bound("kenobot.benchmark.measure.Figures.recall", "the data of one run", "lives for one command", _OVER),
+    Bound("kenobot.benchmark.place.Place.lost", "the data of one run", "lives for one command", _OVER),
+    Bound("kenobot.benchmark.place.Place.of_record", "the data of one run", "lives for one command", _OVER),
+    Bound("kenobot.benchmark.place.Place.of_turn", "the data of one run", "lives for one command", _OVER),
+    Bound("kenobot.benchmark.plain.BM25._lists", "the data of one run", "lives for one command", _OVER),
+    Bound("kenobot.benchmark.run.Report.rows", "the data of one run", "lives for one command", _OVER),
     Bound("kenobot.cognitive.recall.pack.Pack.dropped", "the 12 reasons there are", "lives for one turn", _OVER),
     Bound("kenobot.cognitive.recall.recall.Query.dense", "what a search by vectors found", "lives for one turn", _OVER),
     Bound(
@@ -195,6 +226,21 @@ IN_MEMORY = (
         "a chat that can be read leaves",
         "tests/unit/test_extraction.py::test_a_batch_that_is_too_long_is_halved",
     ),
+    Bound("kenobot.embedders.remote.Remote._headers", "one key", "filled once", _FIXED),
+    Bound(
+        "kenobot.embedders.one_thread.OneThread._jobs",
+        "4,096 texts",
+        "Unavailable; what nobody waits for is passed over",
+        "tests/unit/embedders/test_one_thread.py::test_far_too_much_at_once_is_refused",
+    ),
+    Bound("kenobot.embedding.Embedding._left", "2 places", "one of records, one of turns", _EMBEDDING),
+    Bound(
+        "kenobot.embedding.Embedding._todo",
+        "2,000 texts of a page, and 1,000 that are new",
+        "of more, everything is looked through page by page",
+        _EMBEDDING,
+    ),
+    Bound("kenobot.embedding.Embedding._waiting", "the chats that are answered now", "let go each round", _EMBEDDING),
     Bound("kenobot.layers.Layer.origins", "the settings", "filled once", _FIXED),
     Bound("kenobot.layers.Layer.values", "the settings", "filled once", _FIXED),
     Bound("kenobot.links.Known._forms", "the addresses in one prompt", "lives for one turn", _OVER),
@@ -205,20 +251,46 @@ IN_MEMORY = (
     Bound("kenobot.cognitive.sleep.changes.Propose.evidence", "one change", "lives for one night", _NIGHT),
     Bound("kenobot.cognitive.sleep.changes.Propose.payload", "one change", "lives for one night", _NIGHT),
     Bound("kenobot.cognitive.sleep.passes.View.answers", "what a night's tokens pay for", "one night", _NIGHT),
-    Bound("kenobot.cognitive.sleep.consolidate.nearby._Files._of", "the files near what is new", "lives for one plan", _NIGHT),
-    Bound("kenobot.cognitive.sleep.consolidate.nearby._Files._shared", "the files near what is new", "lives for one plan", _NIGHT),
-    Bound("kenobot.cognitive.sleep.consolidate.patterns._Known._patterns", "the patterns there are", "lives for one plan", _NIGHT),
-    Bound("kenobot.cognitive.sleep.consolidate.patterns._Lately.troubles", "the troubles of a stretch", "lives for one plan", _NIGHT),
-    Bound("kenobot.cognitive.sleep.consolidate.promote._Said._keys", "what MEMORY.md says", "lives for one plan", _NIGHT),
+    Bound(
+        "kenobot.cognitive.sleep.consolidate.nearby._Files._of",
+        "the files near what is new",
+        "lives for one plan",
+        _NIGHT,
+    ),
+    Bound(
+        "kenobot.cognitive.sleep.consolidate.nearby._Files._shared",
+        "the files near what is new",
+        "lives for one plan",
+        _NIGHT,
+    ),
+    Bound(
+        "kenobot.cognitive.sleep.consolidate.patterns._Known._patterns",
+        "the patterns there are",
+        "lives for one plan",
+        _NIGHT,
+    ),
+    Bound(
+        "kenobot.cognitive.sleep.consolidate.patterns._Lately.troubles",
+        "the troubles of a stretch",
+        "lives for one plan",
+        _NIGHT,
+    ),
+    Bound(
+        "kenobot.cognitive.sleep.consolidate.promote._Said._keys", "what MEMORY.md says", "lives for one plan", _NIGHT
+    ),
     Bound("kenobot.cognitive.procedural.alike.Texts.texts", "what one file says", "lives for one plan", _NIGHT),
     Bound("kenobot.cognitive.procedural.alike.Texts.by_word", "what one file says", "lives for one plan", _NIGHT),
     Bound("kenobot.cognitive.sleep.consolidate.patterns._Patterns._all", "a scope's patterns", "one plan", _NIGHT),
-    Bound("kenobot.cognitive.sleep.consolidate.promote._Shelf._said", "the scopes there are", "lives for one plan", _NIGHT),
+    Bound(
+        "kenobot.cognitive.sleep.consolidate.promote._Shelf._said", "the scopes there are", "lives for one plan", _NIGHT
+    ),
     Bound("kenobot.cognitive.procedural.pattern._keywords", "2,000 texts of 2,000 characters", "lru_cache", _CACHE),
     Bound("kenobot.cognitive.remember.bands._forms", "20,000 words", "lru_cache", _CACHE),
     Bound("kenobot.cognitive.remember.bands._topic", "256 texts of 2,000 characters", "lru_cache", _CACHE),
     Bound("kenobot.cognitive.remember.meaning._statement", "256 texts of 2,000 characters", "lru_cache", _CACHE),
-    Bound("kenobot.cognitive.text.words._bare", "4,096 characters", "lru_cache", _CACHE),
+    Bound("kenobot.cognitive.text.scripts.plain", "4,096 characters", "lru_cache", _CACHE),
+    Bound("kenobot.cognitive.text.scripts._script", "4,096 characters", "lru_cache", _CACHE),
+    Bound("kenobot.cognitive.text.words._stemmed_by_script", "20,000 words", "lru_cache", _CACHE),
     Bound("kenobot.cognitive.text.tongue._script", "4,096 characters", "lru_cache", _CACHE),
     Bound("kenobot.cognitive.text.words._is_latin_letter", "4,096 characters", "lru_cache", _CACHE),
     Bound("kenobot.cognitive.text.words._known_words", "256 texts of 2,000 characters", "lru_cache", _CACHE),
@@ -269,6 +341,7 @@ IN_MEMORY = (
     ),
     Bound("kenobot.schedule.Schedule._jobs", "the jobs there are", "added once, at the start", _FIXED),
     Bound("kenobot.schedule.Schedule._running", "the jobs there are", "one of each at a time", _OVER),
+    Bound("kenobot.settings.Settings.embedders", "the settings", "filled once", _FIXED),
     Bound("kenobot.settings.Settings.providers", "the settings", "filled once", _FIXED),
 )
 
@@ -349,16 +422,16 @@ TABLES = (
     Bound("table:veil", "the turns that told of what the owner wants forgotten", "the primary key", _GROWS),
     Bound(
         "table:vector",
-        "empty: nothing writes it yet",
-        "nobody",
-        f"{_HERE}/test_tables.py::test_nothing_writes_vectors_yet",
+        "one a live record, of one model; 1.5 KB",
+        "the primary key; the trigger vector_outdated; purge",
+        "tests/unit/test_embedding.py::test_records_and_turns_are_placed_newest_first_and_once",
     ),
 )
 
 FILES = (
     Bound(
         "file:index.db",
-        "about 1 KB a memory or message, by what people tell the bot",
+        "about 1 KB a memory or message, and 0.8 KB for what a message means, by what people tell the bot",
         "what is forgotten or erased leaves it",
         "tests/unit/cognitive/recall/test_index.py::test_counts_fall_back_to_nothing_when_everything_is_forgotten",
     ),

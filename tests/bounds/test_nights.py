@@ -22,7 +22,7 @@ def _left() -> dict[str, int]:
     kept: dict[str, int] = {}
     for thing in gc.get_objects():
         kind = type(thing)
-        if kind.__module__.startswith("kenobot.cognitive.sleep") and not isinstance(thing, Pass):
+        if str(kind.__module__).startswith("kenobot.cognitive.sleep") and not isinstance(thing, Pass):
             kept[kind.__qualname__] = kept.get(kind.__qualname__, 0) + 1
     return kept
 

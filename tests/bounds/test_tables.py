@@ -12,7 +12,6 @@ from kenobot.db import Connection, Database
 from kenobot.inbox import Inbox
 from kenobot.ports import Reply
 from kenobot.testing.clock import START, EagerClock, ManualClock
-from tests.bounds.walk import PACKAGES, ROOT
 from tests.samples import inbound, plan, rows, scalar
 from tests.scene import Scene
 
@@ -173,10 +172,3 @@ async def test_a_chat_has_one_frame_and_one_state(tmp_path: Path) -> None:
             counts.append((frames, states))
         assert counts[0][0] == 3
         assert set(counts[1:]) == {counts[1]}
-
-
-def test_nothing_writes_vectors_yet() -> None:
-    """The table is there for a later release; whoever fills it gives it a limit here."""
-    for folder in PACKAGES:
-        for path in (ROOT / folder).rglob("*.py"):
-            assert "INTO vector" not in path.read_text("utf-8"), path

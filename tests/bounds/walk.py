@@ -20,6 +20,8 @@ NOT_RUNNING = (  # tests' own parts, and commands that end
     "kenobot.cognitive.portable",
     "kenobot.importers",
     "kenobot.month",
+    "kenobot.demo",
+    "kenobot.years",
 )
 
 _EMPTY = "deque dict list set Counter OrderedDict defaultdict Queue SimpleQueue LifoQueue PriorityQueue".split()

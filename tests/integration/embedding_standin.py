@@ -39,7 +39,8 @@ class EmbeddingStandIn:
 
     async def _asked(self, request: web.Request) -> tuple[list[str], web.Response | None]:
         content = await request.json()
-        self.requests.append((request.path, dict(request.headers), content))
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        self.requests.append((request.path, headers, content))
         if not self.script:
             return content["input"], None
         step = self.script.pop(0)

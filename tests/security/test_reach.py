@@ -57,6 +57,9 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
     A summary may tell in any chat what is to be forgotten: `compact_store.py` finds and takes it back, and shows nothing.
     `session_note.py` writes the owner's own file.
 
+    Vectors of everybody's memory are kept by scope and looked for within one: `vector_store.py`, `turn_store.py`.
+    So are turns in their talk: `talk_store.py`.
+
     What sleep joins (`nearby.py`, `merge_store.py`, `contradictions.py`, `entities.py`, `synthesize.py`) it looks for
     in all scopes at once, and compares within one only.
 
@@ -89,10 +92,13 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
         "session_note.py",
         "synthesize.py",
         "takeback.py",
+        "turn_store.py",
         "upkeep_store.py",
+        "vector_store.py",
         "memory_home.py",
         "reach.py",
         "sync.py",
+            "talk_store.py",
     }
 
 

@@ -394,7 +394,7 @@ async def test_the_old_vectors_serve_until_the_new_model_has_placed_everything(t
             await asyncio.sleep(0.005)
         meaning = home.memory.index.meaning
         assert meaning is not None
-        assert meaning.models == ("words-2", "words")
+        assert list(meaning.models) == ["words-2", "words"]
         await home.model.embed(["gato duerme"], "query")
         meaning.keep("words", "query", ["gato duerme"], await home.model.embed(["gato duerme"], "query"))
         assert await home.memory.texts("gato duerme") == ["the cat sleeps"]
@@ -402,7 +402,7 @@ async def test_the_old_vectors_serve_until_the_new_model_has_placed_everything(t
         await again.embedding.wait_idle()
         assert await home.rows() == [(1, "words-2")]
         assert home.turns() == [(1, "words-2"), (2, "words-2")]
-        assert meaning.models == ("words-2",)
+        assert list(meaning.models) == ["words-2"]
         assert await again.embedding.ask("gato duerme")
         assert await home.memory.texts("gato duerme") == ["the cat sleeps"]
         await again.embedding.stop()

@@ -41,6 +41,25 @@ async def test_nothing_runs_before_the_start() -> None:
     assert runs == []
 
 
+async def test_by_hand_every_job_runs_once_in_order(caplog: pytest.LogCaptureFixture) -> None:
+    """Without a start, and a failing one keeps none of the others from running."""
+    schedule, runs = Schedule(), list[str]()
+
+    async def broken() -> None:
+        runs.append("broken")
+        raise ValueError("out of order")
+
+    async def sound() -> None:
+        runs.append("sound")
+
+    schedule.every(3600, "broken", broken)
+    schedule.every(1, "sound", sound)
+    await schedule.once()
+    await schedule.once()
+    assert runs == ["broken", "sound"] * 2
+    assert "scheduled job broken failed" in caplog.text
+
+
 async def test_a_job_that_fails_comes_again(caplog: pytest.LogCaptureFixture) -> None:
     """Its failure is logged and stops neither it nor others."""
     schedule, runs, enough = Schedule(), [], asyncio.Event()

@@ -14,7 +14,16 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("channels", "postprocessors", "cognitive", "config")
 OURS = ("kenobot", *ROOMS, "tests", "bench", "docs", "docker")
-DATA = ("migrations/*.sql", "config/kenobot.toml", "config/identity/*", "config/systemd/*", "month/*.toml", "py.typed")
+DATA = (
+    "migrations/*.sql",
+    "config/kenobot.toml",
+    "config/identity/*",
+    "config/systemd/*",
+    "month/*.toml",
+    "demo/*.toml",
+    "years/*.toml",
+    "py.typed",
+)
 NEEDED = 77
 NO_PACKAGES = ("Could not find a version that satisfies", "No matching distribution found", "Connection to", "resolve")
 

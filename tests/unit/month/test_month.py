@@ -110,6 +110,16 @@ def test_a_fact_in_somebody_elses_scope_is_a_leak() -> None:
     assert (verdict.total.live, verdict.total.leaks) == (1, 1)
 
 
+def test_a_summary_may_tell_what_is_outdated_and_nothing_forgotten() -> None:
+    """It tells what was said, which is not what is believed; what was forgotten stands nowhere."""
+    text = "Ann's boat is called Petrel"
+    for fate, failures in (("superseded", 0), ("forgotten", 1), ("purged", 1)):
+        verdict = Verdict()
+        whole = script.load(TINY.format(remember="", fate=fate, check=""))
+        judge.judge_store(verdict, whole, [("owner", "superseded", "something else")], [f"- {text}"])
+        assert len(verdict.failures) == failures, fate
+
+
 def test_a_script_that_says_a_thing_twice_is_refused() -> None:
     """Its model could not tell the two apart."""
     text = TINY.format(remember="", fate="lives", check="").replace("What is the name of my vessel, my boat?", "x")

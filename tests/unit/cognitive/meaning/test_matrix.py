@@ -20,11 +20,12 @@ def vectors(count: int, dimensions: int = 96, *, seed: int = 1, cone: float = 3.
     themes = rng.normal(size=(12, dimensions))
     found = rng.normal(size=(count, 12)) @ themes / 3 + 0.1 * rng.normal(size=(count, dimensions))
     found += cone * rng.normal(size=(1, dimensions)).astype(np.float32)
-    return (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
+    rows: Floats = (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
+    return rows
 
 
 def exactly(rows: Floats, sought: Floats, limit: int) -> list[int]:
-    return np.argsort(-(rows @ sought), kind="stable")[:limit].tolist()
+    return [int(at) for at in np.argsort(-(rows @ sought), kind="stable")[:limit]]
 
 
 @pytest.mark.parametrize(("count", "exact"), [(300, 1000), (6000, 500)])

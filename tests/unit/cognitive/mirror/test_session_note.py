@@ -1,7 +1,12 @@
 """`memory/SESSION.md`: written through, for its owner to read, and never read itself."""
 
+import asyncio
+from functools import partial
 from pathlib import Path
 
+import pytest
+
+from kenobot.db import Connection
 from tests.scene import Scene
 
 SMALL = {"KENOBOT_CONTEXT__HISTORY_MESSAGES": "4", "KENOBOT_CONTEXT__HISTORY_MOST": "12"}
@@ -52,6 +57,26 @@ async def test_what_a_person_writes_into_it_is_put_aside(tmp_path: Path) -> None
         assert "my own note" not in scene.read("SESSION.md")
     assert [text for text in aside if "my own note" in text]
     assert records == []
+
+
+def _written(connection: Connection, text: str) -> None:
+    connection.execute("UPDATE record SET text = ? WHERE form = 'scratchpad'", (text,))
+
+
+async def test_two_rounds_at_once_do_not_take_each_other_for_a_person(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One waits for the other: nothing is put aside, and nobody is warned."""
+    async with Scene(tmp_path, ["ok <working-memory>- one</working-memory>"]) as scene:
+        note = scene.app.mirror.session
+        for round_ in range(5):
+            (scene.home.memory / "SESSION.md").unlink(missing_ok=True)
+            await scene.app.database.write(partial(_written, text=f"- pad {round_}"))
+            await scene.say("a")
+            await asyncio.gather(*(note.flush() for _ in range(4)))
+        assert "- one" in scene.read("SESSION.md")
+        assert not (scene.home.memory / "archive").exists()
+    assert "was changed just now" not in caplog.text
 
 
 async def test_a_restart_writes_nothing_anew(tmp_path: Path) -> None:

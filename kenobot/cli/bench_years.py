@@ -1,0 +1,84 @@
+"""`kenobot bench years`: what becomes of memory when somebody talks every day for years."""
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from kenobot.cli import asking
+from kenobot.cli.marks import marks, put
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kenobot.clock import Clock
+    from kenobot.years.live import Week
+
+_MARK = "years"
+_DAYS, _PER_DAY = 730, 50
+_DESCRIPTION = """\
+Live through years of talk in a folder of its own, on a clock that runs ahead, with a model that follows a script: facts
+told once on the first day, guesses, habits said again and again, corrections, and small talk, in Spanish and English,
+with sleep every night. Every week it is measured how much there is, how large prompts are, what is still known, and how
+long nights and turns take. No network, no key; your own home is not touched. Two years take half an hour or so.
+"""
+
+
+def add(parts: Any) -> None:
+    years = parts.add_parser(
+        "years",
+        help="two simulated years: records, disk, prompts, recall and nights",
+        description=_DESCRIPTION,
+        epilog="exit codes: 0 all is as it should be · 1 something is not, and named",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    years.add_argument("--days", type=_number, default=_DAYS, metavar="N", help=f"how many ({_DAYS})")
+    years.add_argument("--per-day", type=_number, default=_PER_DAY, metavar="N", help=f"messages a day ({_PER_DAY})")
+    years.add_argument("--plot", metavar="FILE", help="draw it, as PNG; needs kenobot[plots]")
+    begin, end = marks(_MARK)
+    years.add_argument("--write", metavar="FILE", help=f"put the table into FILE, between {begin} and {end}")
+    asking.add_json(years)
+    years.set_defaults(command=bench_years)
+
+
+def bench_years(arguments: argparse.Namespace, clock: "Clock | None") -> int:
+    from kenobot.settings import Context
+    from kenobot.years import plot
+    from kenobot.years.judge import Limits, judge, table
+    from kenobot.years.live import live, quietly
+
+    if arguments.plot:
+        plot.demand()
+    with quietly():
+        years = live(arguments.days, arguments.per_day, _tell(as_json=arguments.json))
+    verdict = judge(years, Limits(Context().budget_tokens, years.talk.memory_tokens))
+    if arguments.json:
+        print(json.dumps({"told": years.told, "failures": verdict.failures}, ensure_ascii=False))
+    else:
+        print(table(years, verdict))
+    if arguments.plot:
+        plot.draw(years.weeks, arguments.plot)
+    if arguments.write:
+        put(_MARK, arguments.write, table(years, verdict))
+    if not verdict.good:
+        print(f"kenobot: {len(verdict.failures)} things are not as they should be.", file=sys.stderr)
+    return 0 if verdict.good else 1
+
+
+def _tell(*, as_json: bool) -> "Callable[[Week], None]":
+    """What is said of a week as it ends: an object, or a line for whoever waits."""
+    from kenobot.years import judge
+
+    def tell(week: "Week") -> None:
+        if as_json:
+            print(json.dumps(judge.as_json(week)), flush=True)
+        elif sys.stderr.isatty():
+            print(f"\r\x1b[Kday {week.day}: {week.live} memories", end="", file=sys.stderr, flush=True)
+
+    return tell
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 10_000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 10000")
+    return int(text)

