@@ -35,6 +35,10 @@ _EN_LEAD = (
     r"|you (?:can|should|may) (?:now )?)?"
 )
 _EN_FACT = r"(?P<about>(?:i|i'm|i've|i'd|i'll|my|mine|we|we're|we've|our)\b .+)"
+_EN_OTHERS = (  # a clause, so three words at least: "forget that idea" means something else
+    r"(?P<about>(?!(?:you|you're|it|it's|its|this|that|that's|there|there's|he|she|they|the (?:last|above))\b)"
+    r"\S+(?: \S+){2,})"
+)
 _EN_KNOWN = (
     r"(?:(?:everything|anything|all|what|whatever|the things?) )(?:that )?"
     r"(?:you (?:know|remember|have|stored|saved|learned|learnt|noted)"
@@ -42,6 +46,7 @@ _EN_KNOWN = (
 )
 _EN_FORGET = (
     rf"forget (?:about )?(?:the fact )?(?:that )?{_EN_FACT}",
+    rf"forget (?:about )?(?:the fact )?that {_EN_OTHERS}",
     rf"forget {_EN_KNOWN}(?P<about>.+)",
     rf"(?:stop remembering|no longer remember|do not remember any more|don't remember any ?more) that {_EN_FACT}",
     r"(?:delete|erase|remove|wipe|drop) (?:the fact )?(?:that )?(?P<about>.+?) from (?:your |the )?memory",

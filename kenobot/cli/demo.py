@@ -1,7 +1,6 @@
 """`kenobot demo`: the life of one memory from February to June, as a tour."""
 
 import argparse
-import asyncio
 import json
 import os
 import shutil
@@ -85,6 +84,7 @@ def _play(told: "Story", show: "_Show", *, brisk: bool) -> tuple[int, bool]:
 
     The loop rests while somebody reads.
     """
+    import asyncio
     import tempfile
     from pathlib import Path
 

@@ -1,6 +1,9 @@
 """Sentences as people write them: wishes about memory that must be heard, and others that must go to the model."""
 
 FORGET = """
+Forget that n8n webhooks want query params
+please forget that Ana is allergic to nuts
+Olvida que los webhooks de n8n usan parámetros
 forget that I live in Paris
 Forget that I live in Paris.
 please forget that I live in Paris
@@ -119,6 +122,9 @@ todo lo que sabes de mí
 """.strip().split("\n")
 
 OTHER = """
+don't forget that n8n webhooks want query params
+forget that old idea
+no olvides que los webhooks de n8n usan parámetros
 don't forget that I like tea
 Don't forget my birthday!
 never forget that I am allergic to nuts
