@@ -77,7 +77,7 @@ class Embedding:
         self._breaker = CircuitBreaker(clock, self._policy.failures, self._policy.cooldown)
         self._task: asyncio.Task[None] | None = None
         self._stopped = False
-        self._wake = asyncio.Event()
+        self._wake, self._hurry = asyncio.Event(), asyncio.Event()
         self._opened, self._loaded = asyncio.Event(), asyncio.Event()
         self._waiting: list[tuple[bool, asyncio.Future[None]]] = []  # until what is new is placed, or until all is
         self._todo: deque[Item] = deque()
@@ -196,6 +196,7 @@ class Embedding:
         waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((news, waiting))
         self._wake.set()
+        self._hurry.set()
         return waiting
 
     def _release(self, *, news: bool, among: Sequence["asyncio.Future[None]"] | None = None) -> None:
@@ -218,6 +219,7 @@ class Embedding:
             self._loaded.set()
             while True:
                 self._wake.clear()
+                self._hurry.clear()
                 waited = [each for _, each in self._waiting]
                 await self._look()
                 if not any(item.new for item in self._todo):
@@ -301,7 +303,7 @@ class Embedding:
         return bool(self._todo)
 
     async def _advance(self, meaning: "Meaning") -> None:
-        """Place the next few. What is not new leaves the machine to others half of the time."""
+        """Place the next few, then leave the machine to others for as long, unless somebody waits for it."""
         items = [self._todo.popleft() for _ in range(min(self._batch, len(self._todo)))]
         began = time.monotonic()
         if not await self._try(partial(self._place, meaning, items)):
@@ -311,7 +313,7 @@ class Embedding:
             self._batch = max(_LEAST_BATCH, self._batch // 2)
         elif took < self._policy.quick and len(items) == self._batch:
             self._batch = min(self._policy.batch, 2 * self._batch)
-        if not any(item.new for item in items):
+        if not self._waiting:
             await self._pause(min(took, 1.0))
 
     async def _place(self, meaning: "Meaning", items: Sequence[Item]) -> None:
@@ -362,8 +364,8 @@ class Embedding:
         return True
 
     async def _pause(self, seconds: float) -> None:
-        """Wait, but not while something new does."""
-        waiting = asyncio.ensure_future(self._wake.wait())
+        """Wait, but not while a message does."""
+        waiting = asyncio.ensure_future(self._hurry.wait())
         try:
             await asyncio.wait({waiting}, timeout=seconds)
         finally:

@@ -85,9 +85,9 @@ def load(name: str) -> list[Conversation]:
 
 
 def part(conversations: Sequence[Conversation], split: str, limit: int = 0) -> list[Conversation]:
-    """Only the conversation of this name, or only the questions of this category or language. limit: so many questions.
+    """Only the conversation of this name, or only the questions of this category or language.
 
-    Raises ConfigError when there is nothing of that name.
+    limit: so many questions, from everywhere in it. Raises ConfigError when there is nothing of that name.
     """
     found = list(conversations)
     if split:
@@ -112,10 +112,11 @@ def only(conversations: Sequence[Conversation], question: str) -> list[Conversat
 
 
 def _first(conversations: Sequence[Conversation], limit: int) -> Iterator[Conversation]:
-    """As many of the first questions as are wanted, evenly from each conversation."""
+    """As many questions as are wanted, evenly from each conversation: data often has one kind after the other."""
     share = -(-limit // len(conversations))
     for each in conversations:
-        asked = each.questions[: min(share, limit)]
+        wanted = min(share, limit, len(each.questions))
+        asked = tuple(each.questions[at * len(each.questions) // wanted] for at in range(wanted))
         limit -= len(asked)
         if asked:
             yield replace(each, questions=asked)

@@ -58,8 +58,8 @@ class House:
     """Use as `async with House(...) as house`, then `say` things and let time pass with `live`.
 
     start: the time on its clock, which nothing else moves. lines: the channels' names. config: text for kenobot.toml.
-    files: of the memory folder, as somebody laid them there before the first start. embedder: as it is set; without one,
-    a house is the same wherever it stands.
+    files: of the memory folder, as somebody laid them there before the first start. embedder: as in the settings;
+    without one a house is the same wherever it stands.
     """
 
     def __init__(

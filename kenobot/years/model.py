@@ -1,4 +1,4 @@
-"""A model for years of talk: it tags and notes what it is handed, and leaves the questions of sleep to the rules."""
+"""A model for years of talk: it tags and notes what it is handed, and sums up; sleep does not ask it."""
 
 import json
 import re
@@ -13,7 +13,6 @@ from kenobot.ports import Delta, Request, Usage
 from kenobot.tokens import estimate
 from kenobot.years.talk import Said
 
-_SUMMING = "## The summary so far"
 _SUMMED = re.compile(r"^\[(\d+)\] > (.*)$", re.MULTILINE)
 _LINES = 20  # of an earlier summary that are kept
 
@@ -53,10 +52,8 @@ class Companion:
             reply = read(request.messages[-1].text, self._noted.get)
         elif any(TAGS in block.text for block in request.system):
             reply = self._answer(request)
-        elif _SUMMING in request.messages[-1].text:
-            reply = self._sum_up(request.messages[-1].text)
         else:
-            reply = "I leave that to you."
+            reply = self._sum_up(request.messages[-1].text)
         yield Delta(text=reply)
         yield Delta(stop_reason="end_turn", usage=Usage(input_tokens=1, output_tokens=1), model=self.name)
 

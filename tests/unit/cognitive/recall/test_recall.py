@@ -259,7 +259,7 @@ async def test_the_pad_comes_first_and_the_profile_keeps_to_its_cap(memory: Memo
     [
         ("My boss is Gwen", "My new boss is Rashid", "Rashid hates long slides", "what does my boss hate?"),
         ("Mi jefa se llama Olaia", "Mi jefe es Arturo Bello", "Arturo colecciona relojes", "¿qué colecciona mi jefe?"),
-        ("My husband Declan is a sound engineer", "The tram is late", "Declan sold the van", "¿Qué ha hecho mi marido?"),
+        ("My husband Declan is an engineer", "The tram is late", "Declan sold the van", "¿Qué ha hecho mi marido?"),
     ],
 )
 async def test_a_relation_means_whom_memory_says(memory: Memory, told: str, newer: str, fact: str, asks: str) -> None:
@@ -269,7 +269,7 @@ async def test_a_relation_means_whom_memory_says(memory: Memory, told: str, newe
     await memory.learn(fact, days_ago=3)
     pack = await memory.recall(asks)
     assert fact in [each.record.text for each in pack.memories]
-    known = fact.split()[0].lower()
+    known = fact.split(maxsplit=1)[0].lower()
     assert any(known.startswith(word) or word.startswith(known[:5]) for word in pack.looked_for)
 
 

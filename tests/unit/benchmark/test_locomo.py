@@ -1,0 +1,23 @@
+"""Recall on LoCoMo's development half, where it is at hand: its licence lets it be measured, and not shipped."""
+
+import asyncio
+import os
+
+import pytest
+
+from kenobot.benchmark import datasets
+from kenobot.benchmark.run import BUDGET, Setting, run
+from kenobot.clock import SystemClock
+
+_FILE = os.environ.get("KENOBOT_LOCOMO", "")
+
+
+@pytest.mark.skipif(not _FILE, reason="KENOBOT_LOCOMO names no file of LoCoMo's conversations")
+def test_recall_without_a_model_is_far_above_bm25() -> None:
+    """On some questions of each conversation, within the tokens of one question."""
+    conversations = datasets.part(datasets.load(_FILE), "", 150)
+    report = asyncio.run(run(conversations, Setting("none"), SystemClock(), lambda *_: None))
+    ours, plain = (report.figures(method)["all"].recall[10] for method in ("recall", "bm25"))
+    assert ours > plain + 0.1
+    assert ours > 0.7
+    assert report.costs["most tokens"] <= BUDGET
