@@ -84,6 +84,7 @@ class Embedding:
         self._left: list[tuple[bool, int]] = []  # what is missing is still to be looked for: of turns?, up to where
         self._batch = _FIRST_BATCH
         self._failures = 0
+        self._not_before = 0.0
         self._shelves: Shelves
         self._seen: Seen
 
@@ -101,8 +102,13 @@ class Embedding:
 
     def begin(self) -> None:
         """Start at once, without waiting for it."""
-        if self._embedder is not None and not self._stopped and (self._task is None or self._task.done()):
+        resting = self._clock.monotonic() < self._not_before
+        if self._embedder is not None and not self._stopped and not resting and not self._runs:
             self._task = asyncio.create_task(self._run(), name="embedding")
+
+    @property
+    def _runs(self) -> bool:
+        return self._task is not None and not self._task.done()
 
     def wake(self) -> None:
         """Something was remembered or said: see to it soon."""
@@ -113,7 +119,8 @@ class Embedding:
         """Return once all vectors that there are can be found. For who asks once and ends."""
         if self._embedder is not None and not self._stopped:
             self.begin()
-            await self._loaded.wait()
+            if self._runs:
+                await self._loaded.wait()
 
     async def tick(self) -> None:
         """Look whether there is anything to do; does not wait for it."""
@@ -158,7 +165,8 @@ class Embedding:
         """Return once everything is placed, or has to wait for the model."""
         if self._embedder is not None and not self._stopped:
             self.wake()
-            await self._waiting_for(news=False)
+            if self._runs:
+                await self._waiting_for(news=False)
 
     async def stop(self) -> None:
         """Leave what is left to the next start."""
@@ -189,7 +197,7 @@ class Embedding:
 
     async def _settle(self, seconds: float) -> None:
         """Return once what is new has been placed, or time is up."""
-        if not self._failures:
+        if not self._failures and self._runs:
             await asyncio.wait({self._waiting_for(news=True)}, timeout=seconds)
 
     def _waiting_for(self, *, news: bool) -> "asyncio.Future[None]":
@@ -232,7 +240,8 @@ class Embedding:
         except StoreError as error:
             _log.warning("memory cannot be placed by meaning now: %s", error)
         except Exception:
-            _log.exception("placing memory by meaning failed; it begins anew with the next message")
+            _log.exception("placing memory by meaning failed; it begins anew in a while")
+            self._not_before = self._clock.monotonic() + self._policy.cooldown
         finally:
             self._opened.set()
             self._loaded.set()

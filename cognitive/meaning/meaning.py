@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kenobot.cognitive import store
 from kenobot.cognitive.meaning.matrix import Floats, Matrix, place
 from kenobot.cognitive.meaning.scale import Scale, relevance_of
 from kenobot.cognitive.meaning.texts import Spot, digest, passage_of, query_of
@@ -167,11 +166,9 @@ class Meaning:
         """
         found: dict[int, float] = {}
         for row, records, scale in self._passages(text):
-            near = records.nearest(row, self._policy.meaning.pool, [place(scope)], place(scope, subject))
+            near = records.nearest(row, limit, [place(scope)], place(scope, subject))
             found.update((number, scale.nearness(cosine, self._policy.admit)) for number, cosine in near)
-        known = store.by_ids(connection, list(found), (scope,))
-        best = [n for n in sorted(found, key=lambda each: -found[each]) if n in known and known[n].subject == subject]
-        return {number: found[number] for number in best[:limit]}
+        return {number: found[number] for number in sorted(found, key=lambda each: -found[each])[:limit]}
 
     def alike(self, text: str, scopes: Sequence[str] | None, limit: int) -> list[int]:
         """The records of `scopes` that a text is nearest to, best first; none when it is not at hand."""

@@ -10,12 +10,12 @@ class MeaningPolicy:
     exact: so many vectors are compared one by one; of more, `shortlist` are chosen by their signs first. records, turns:
     found for a message at most, each. most_turns: of the talk that are compared, the newest. begins, full: where
     relevance begins and where it is full, between what has nothing to do with a question (0) and its usual answer (1).
-    pool: records of a scope and subject that admit looks at by meaning. passage, query: characters of a text that
-    count. kept: vectors of texts that are kept at hand, of each kind. Asking a model, in seconds: patience: for what a
-    message is looked for by; settling: of that for what was remembered last; preparing: for what a turn asks to
-    remember. page: rows read at a time; far: new rows from which on everything is looked through again. quick, slow:
-    a batch that takes less or more is made larger or smaller, up to `batch` texts. rest, longest_rest: after a failure.
-    failures, cooldown: after so many in a row no message waits for the model for so long.
+    passage, query: characters of a text that count. kept: vectors of texts that are kept at hand, of each kind.
+    Asking a model, in seconds: patience: for what a message is looked for by; settling: of that for what was remembered
+    last; preparing: for what a turn asks to remember. page: rows read at a time; far: new rows from which on everything
+    is looked through again. quick, slow: a batch that takes less or more is made larger or smaller, up to `batch` texts.
+    rest, longest_rest: after a failure. failures, cooldown: after so many in a row no message waits for the model for
+    so long.
     """
 
     exact: int = 4096
@@ -25,7 +25,6 @@ class MeaningPolicy:
     most_turns: int = 200_000
     begins: float = 0.5
     full: float = 2.0
-    pool: int = 48
     passage: int = 1000
     query: int = 300
     kept: int = 512

@@ -280,6 +280,11 @@ async def test_what_was_stored_just_now_is_found_by_the_next_message(tmp_path: P
             return await newest(texts, kind)
 
         home.model.embed = stuck  # type: ignore[method-assign]
+        meaning = home.memory.index.meaning
+        assert meaning is not None
+        home.embedding.wake()
+        while meaning.size("words") < 2:
+            await asyncio.sleep(0.005)
         assert await home.embedding.ask("my cat sleeps", patience=10)
         assert (await home.memory.texts("my cat sleeps"))[:1] == ["el gato duerme"]
         assert len(home.placed) < 20
@@ -341,6 +346,25 @@ async def test_what_could_not_be_placed_is_placed_when_the_model_is_back(tmp_pat
         while not clock.naps:
             await asyncio.sleep(0.005)
         clock.advance(clock.naps[0])
+        await home.embedding.wait_idle()
+        assert await home.rows() == [(1, "words")]
+
+
+async def test_a_model_that_breaks_its_contract_is_left_alone_for_a_while(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A plugin is somebody else's code: it is logged once, memory goes by words, and later it gets another try."""
+    clock = ManualClock()
+    async with house(tmp_path, clock) as home:
+        home.model.fails = ValueError("not what was agreed")
+        await home.memory.learn("the cat sleeps")
+        for _ in range(3):
+            await home.embedding.wait_idle()
+            home.embedding.wake()
+        assert caplog.text.count("placing memory by meaning failed") == 1
+        assert await home.memory.texts("cat") == ["the cat sleeps"]
+        home.model.fails = None
+        clock.advance(61)
         await home.embedding.wait_idle()
         assert await home.rows() == [(1, "words")]
 

@@ -22,6 +22,8 @@ DATA = (
     "month/*.toml",
     "demo/*.toml",
     "years/*.toml",
+    "benchmark/data/*.jsonl",
+    "cognitive/recall/*.json",
     "py.typed",
 )
 NEEDED = 77

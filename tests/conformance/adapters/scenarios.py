@@ -36,7 +36,7 @@ _KEPT_FOR_ONE_CHAT = re.compile(r"<(chat-memory|working-memory|chat-context)>(.*
 _RELEVANCE = re.compile(r"^_Memory relevance: .*_$", re.MULTILINE)
 _ARCHIVE = "memory/archive/"
 _HISTORY = "sessions/"
-_CARDS = frozenset({"facts", "boxes", "artifacts", "entities"})
+_NOT_THEIRS = frozenset({"facts", "boxes", "artifacts", "entities", "SESSION.md"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +147,11 @@ def _stored(connection: Connection) -> tuple[dict[str, Said], frozenset[str]]:
 
 
 def _files(home: Home) -> dict[str, str]:
-    """The memory files that the original has, too; a card for each record came from another one."""
+    """The memory files that the original has, too; cards and the note of what is going on came from others."""
     return {
         path.relative_to(home.path).as_posix(): path.read_text("utf-8")
         for path in home.memory.rglob("*")
-        if path.is_file() and not _CARDS.intersection(path.relative_to(home.memory).parts)
+        if path.is_file() and not _NOT_THEIRS.intersection(path.relative_to(home.memory).parts)
     }
 
 
