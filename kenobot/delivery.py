@@ -3,9 +3,10 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
+from typing import TypeVar
 
 from kenobot.bus import Bus
 from kenobot.clock import Clock
@@ -13,6 +14,8 @@ from kenobot.errors import RateLimited, Rejected, RemoteError, StoreError, Unava
 from kenobot.outbox import Outbox
 from kenobot.ports import Channel, Outbound
 from kenobot.signals import MESSAGE_FAILED, MESSAGE_SENT, Envelope, Value
+
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
@@ -145,7 +148,7 @@ class Delivery:
         while True:
             try:
                 async with self._slots[part.channel], asyncio.timeout(_SEND_SECONDS):
-                    platform_id = str(await channel.send(part))
+                    platform_id = str(await _unbroken(channel.send(part)))
             except (RemoteError, TimeoutError) as error:
                 tries += 1
                 if isinstance(error, Rejected) or tries >= _TRIES:
@@ -184,6 +187,21 @@ class Delivery:
         _log.error("part %s to %s could not be delivered: %s", part.id, part.channel, _describe(error))
         told: dict[str, Value] = {"channel": part.channel, "chat": part.chat, "part": part.id}
         await self._bus.fire(MESSAGE_FAILED, "delivery", part.trace, error=type(error).__name__, **told)
+
+
+async def _unbroken(sending: Awaitable[T]) -> T:
+    """What `sending` returns. Raises Unavailable when it was cancelled though nobody wants us to end.
+
+    A library under a channel may cancel its own requests, for example when its connections are closed: then the part is
+    tried again.
+    """
+    try:
+        return await sending
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        raise Unavailable("The sending was broken off; KenoBot tries again") from None
 
 
 def _describe(error: Exception) -> str:

@@ -83,6 +83,8 @@ async def _run(channel: Channel, sink: Sink) -> None:
             _log.error("channel %s does not end when it is told to; it is left behind", channel.name)
         elif not intake.cancelled() and (error := intake.exception()):
             _log.debug("channel %s ended with %r", channel.name, error)
+    if intake.cancelled():
+        raise Unavailable(f"the intake of {channel.name} was broken off")  # by itself: we were not told to end
     return intake.result()
 
 

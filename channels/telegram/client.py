@@ -82,21 +82,27 @@ class Client:
         )
         self._preview: LinkPreviewOptions | None = LinkPreviewOptions(is_disabled=True)
         self._users = 0
+        self._turning = asyncio.Lock()  # opening and closing take steps: who comes in meanwhile waits for their end
 
     async def __aenter__(self) -> Self:
         self._users += 1
-        if self._users == 1:
-            for request in self._requests:
-                await request.initialize()
+        try:
+            async with self._turning:
+                for request in self._requests:
+                    await request.initialize()
+        except BaseException:
+            self._users -= 1
+            raise
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._users -= 1
-        if self._users == 0:
-            for request in self._requests:
-                await request.shutdown()
+        async with self._turning:
+            if self._users == 0:
+                for request in self._requests:
+                    await request.shutdown()
 
     async def me(self) -> Me:
         async with self._call():
@@ -237,7 +243,13 @@ class _Request(HTTPXRequest):
         self._going = going = self._going or set()
         going.add(task)
         task.add_done_callback(self._is_done)
-        return await asyncio.shield(task)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            caller = asyncio.current_task()
+            if task.cancelled() and caller is not None and not caller.cancelling():
+                raise NetworkError("the connection was closed") from None  # by us: nobody wants the caller to end
+            raise
 
     @property
     def is_busy(self) -> bool:

@@ -288,7 +288,7 @@ class _Edit:
     def _changed(self, was: int, text: str) -> int | None:
         before = store.get(self._connection, was, self._reach)
         if before is None or before.status != "active":
-            return self._added(text)
+            return was if before is not None and self._was_said(before, text) else self._added(text)
         if self._place.kind == "slot":
             if store.outworn(self._connection, before, text, self._cursor()):
                 return was
@@ -328,9 +328,19 @@ class _Edit:
         Then the line was ours: a crash kept us from noting that we had written it. It must not come back to life as
         a person's word.
         """
-        found = store.stillborn(self._connection, self._place.scope, key_of(text), self._cursor())
+        slot = self._place.kind == "slot"
+        key = f"slot:{self._place.detail}" if slot else key_of(text)
+        found = store.stillborn(self._connection, self._place.scope, key, self._cursor())
         record = store.get(self._connection, found, self._reach) if found is not None else None
-        return found if record is not None and self._stands(record) else None
+        if record is None or not self._stands(record):
+            return None
+        return found if not slot or self._was_said(record, text) else None
+
+    def _was_said(self, record: store.Record, text: str) -> bool:
+        """Whether a slot's record that is over since the mirror was last in step said `text` by then."""
+        if self._place.kind != "slot" or record.changed <= self._cursor():
+            return False
+        return record.text == text or store.outworn(self._connection, record, text, self._cursor())
 
     def _stands(self, record: store.Record) -> bool:
         """Whether this is a file in which `record` belongs."""

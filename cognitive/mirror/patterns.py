@@ -50,6 +50,15 @@ class Version:
     entries: Mapping[int, Held] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The newest event, the mark of the patterns then, and what the file should show of them, where it was read."""
+
+    event: int = -1
+    mark: tuple[object, ...] = ()
+    entries: Sequence[Entry] | None = None
+
+
 class PatternFile:
     """The file below `root`. Call `take_in` before a turn and `flush` after memory has changed; both are cheap."""
 
@@ -62,7 +71,7 @@ class PatternFile:
         self._lock = asyncio.Lock()
         self._seen: Stamp | None = None
         self._held = _digest("")  # what the file held when it was seen
-        self._event = -1  # the last one when the file was seen to agree
+        self._agreed = _Known()  # when the file was seen to agree
         self._left = False  # alone, until it changes
         self._problem = ""
 
@@ -89,18 +98,15 @@ class PatternFile:
             if not await asyncio.to_thread(self.glance()):
                 if self._left:
                     return 0
-                news = await self._database.read(partial(_news, since=self._event))
-                if news is None:
-                    return 0
-                event, entries = news
-                if _digest(patternfile.render(entries)) == self._held:
-                    self._event = event
+                known = await self._database.read(partial(_news, agreed=self._agreed))
+                if known.entries is None or _digest(patternfile.render(known.entries)) == self._held:
+                    self._agreed = replace(known, entries=None)
                     return 0
             return await self._sync()
 
     async def _sync(self) -> int:
         """Bring file and memory to agree; how many patterns a person's edit touched. The lock is held."""
-        touched = 0
+        self._agreed, touched = _Known(), 0
         for _ in range(_TRIES):
             found = await files.read(self._root, PATH)
             self._left = False
@@ -274,10 +280,13 @@ def _entries(connection: Connection) -> list[Entry]:
     return [patternfile.entry_of(pattern) for pattern in patterns_of(_live(connection))]
 
 
-def _news(connection: Connection, *, since: int) -> tuple[int, list[Entry]] | None:
-    """The newest event and the patterns that the file should show; None when nothing has happened since an event."""
+def _news(connection: Connection, *, agreed: _Known) -> _Known:
+    """What is known now; without the patterns where they are those of `agreed`."""
     event = store.last_event(connection)
-    return (event, _entries(connection)) if event != since else None
+    if event == agreed.event:
+        return agreed
+    mark = practice_store.mark(connection)
+    return _Known(event, mark, None if mark == agreed.mark else _entries(connection))
 
 
 def _look(connection: Connection) -> tuple[list[Entry], list[Version]]:

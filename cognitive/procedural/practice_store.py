@@ -33,6 +33,16 @@ def live(connection: Connection, reach: Reach, limit: int) -> list[Record]:
     return [found[number] for number in sorted(found)]
 
 
+def mark(connection: Connection) -> tuple[object, ...]:
+    """Figures over all live patterns, which differ once one has come, gone or changed."""
+    found: tuple[object, ...] = connection.execute(
+        "SELECT count(*), total(id), total(uses), total(confidence), max(updated), max(changed) FROM "
+        "(SELECT id, uses, confidence, updated, changed FROM record WHERE form = 'procedure' AND status = 'active' "
+        "ORDER BY id LIMIT -1)"
+    ).fetchone()
+    return found
+
+
 def likely(connection: Connection, reach: Reach, limit: int) -> list[tuple[int, str, float]]:
     """Number, text and confidence of the live patterns within `reach`, the newest `limit` of them."""
     where, scopes = within(reach)

@@ -22,7 +22,7 @@ MOST_UNITS = 4096
 _BATCH = 100
 _BLANK = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
 _ME = {"id": 7, "is_bot": True, "first_name": "Keno", "username": "KenoBot"}
-_DEADLINE = 20  # seconds
+_DEADLINE = 60  # seconds; far more than it takes, however busy the machine is
 
 Answer = Callable[[], Awaitable[web.Response]]
 Fault = Callable[[web.Request, Answer], Awaitable[web.StreamResponse]]

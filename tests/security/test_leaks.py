@@ -49,7 +49,7 @@ def _folders(session: str, *more: str) -> tuple[str, ...]:
     return f"chats/{session}/", f"working/{session}.md", *more
 
 
-_OWNERS = ("MEMORY.md", "20", "identity/preferences.md", "facts/", "boxes/", "entities/", "artifacts/")
+_OWNERS = ("MEMORY.md", "SESSION.md", "20", "identity/preferences.md", "facts/", "boxes/", "entities/", "artifacts/")
 
 OWNER = Place("OWNER", "1", "1", _folders("telegram-1", *_OWNERS))
 GUEST = Place("GUEST", "2", "2", _folders("telegram-2", "users/telegram-2/"))

@@ -96,6 +96,22 @@ async def test_parts_leave_in_order_within_a_chat(house: House) -> None:
     assert house.channel.texts == [f"{number}{half}" for number in range(20) for half in "ab"]
 
 
+async def test_a_sending_that_was_broken_off_is_tried_again(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A channel whose own request is cancelled under it has failed for now; a stop is a stop."""
+    send, broken = house.channel.send, [True, True]
+
+    async def breaking(outbound: Outbound) -> str:
+        if broken:
+            broken.pop()
+            raise asyncio.CancelledError
+        return await send(outbound)
+
+    monkeypatch.setattr(house.channel, "send", breaking)
+    await house.answer("one", "two")
+    await house.delivery.wait_idle()
+    assert await house.states() == [("one", "sent", 3), ("two", "sent", 1)]
+
+
 async def test_a_chat_that_waits_does_not_hold_up_others(database: Database) -> None:
     """While one chat is told to slow down, others and other channels are served."""
     house = House(database, ManualClock())

@@ -211,6 +211,20 @@ async def test_a_channel_that_ends_or_fails_by_itself_is_no_stall(house: House) 
     assert house.down == ["the line is cut"]
 
 
+async def test_a_channel_that_is_cancelled_from_within_is_started_again(house: House) -> None:
+    """A request that was cancelled under it is no stop: nobody wants the bot to be deaf from then on."""
+
+    class Broken(Mute):
+        async def run(self, sink: Sink) -> None:
+            self.runs += 1
+            if self.runs == 1:
+                raise asyncio.CancelledError
+
+    channel = Broken()
+    assert await house.run(channel) == [2]
+    assert house.down == ["the intake of mute was broken off"]
+
+
 async def test_a_channel_that_will_not_end_is_left_behind(
     house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

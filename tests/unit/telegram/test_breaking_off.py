@@ -79,6 +79,21 @@ async def test_a_request_broken_off_at_any_moment_leaves_its_connection_to_other
 
 
 @pytest.mark.parametrize("client", [0.2], indirect=True)
+async def test_what_begins_while_the_connections_close_goes_through(client: Client) -> None:
+    """A channel that is started again closes its connections step by step: a reply that leaves meanwhile goes out."""
+    with pytest.raises(Unavailable):
+        await client.updates(None)
+    await client.__aexit__(None, None, None)  # from here on each call opens connections, and closes them again
+    for moment in range(MOMENTS):
+        poll = asyncio.create_task(client.updates(None))
+        for _ in range(moment):
+            await asyncio.sleep(0)
+        assert await client.send("1", Part("hello")) == "1"
+        assert await poll == []
+    await client.__aenter__()
+
+
+@pytest.mark.parametrize("client", [0.2], indirect=True)
 async def test_a_poll_that_was_given_up_does_not_hold_the_next_one_up(client: Client) -> None:
     """Its body drips on; the next poll opens a connection of its own instead of waiting for that one's end."""
     with pytest.raises(Unavailable):
