@@ -10,10 +10,10 @@ from kenobot.cognitive.policies.disk import DiskPolicy
 from kenobot.cognitive.policies.extract import ExtractPolicy
 from kenobot.cognitive.policies.graph import GraphPolicy
 from kenobot.cognitive.policies.hands import HandsPolicy
+from kenobot.cognitive.policies.improve import ImprovePolicy
 from kenobot.cognitive.policies.meaning import MeaningPolicy
 from kenobot.cognitive.policies.merge import MergePolicy
 from kenobot.cognitive.policies.practice import PracticePolicy
-from kenobot.cognitive.policies.improve import ImprovePolicy
 from kenobot.cognitive.policies.recall import RecallPolicy
 from kenobot.cognitive.policies.sleep import SleepPolicy
 from kenobot.cognitive.policies.upkeep import UpkeepPolicy

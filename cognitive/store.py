@@ -166,7 +166,8 @@ def newest_daily(connection: Connection, scope: str, since_day: str, limit: int)
     """
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND day >= ? AND status = 'active' "
-        "AND tier IN ('daily', 'archive') AND form IN ('note', 'episode') AND (category != 'preference' OR scope != 'owner') "
+        "AND tier IN ('daily', 'archive') AND form IN ('note', 'episode') "
+        "AND (category != 'preference' OR scope != 'owner') "
         "ORDER BY day DESC, id DESC LIMIT ?",
         (scope, since_day, limit),
     )

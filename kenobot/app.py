@@ -251,9 +251,12 @@ def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random
     asked = thinking(settings, given, model, clock)
     rooms = Rooms(database, bus, clock, zone, mirror.mark, index, embedding)
     reading = extraction(settings.extraction, rooms, asked)
-    bedroom = Bedroom(
-        database, bus, clock, zone, home.sleep_lock, reading.drain, lambda: mirror.mark(()), keeper.keep_up
-    )
+
+    async def gather() -> None:
+        await mirror.take_in()  # what people wrote into the files comes before what a night makes of it
+        await reading.drain()
+
+    bedroom = Bedroom(database, bus, clock, zone, home.sleep_lock, gather, lambda: mirror.mark(()), keeper.keep_up)
     return App(
         clock=clock,
         database=database,

@@ -213,6 +213,7 @@ class MirrorMachine(RuleBasedStateMachine):
             self._put_away(old.text)
 
     async def _move(self, scope: str, pick: int, tier: str) -> None:
+        await self.house.mirror.take_in()  # as before every night
         live = [record for record in await self.house.live(scope) if record.category != "preference"]
         if live:
             record = live[pick % len(live)]

@@ -55,7 +55,7 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
     counts, `report.py` and `takeback.py` answer the owner at the command line. `fresh.py` and `practice.py` go through
     what sleep judges, each in its own scope; `patterns.py` keeps the file of all patterns on the owner's disk.
 
-    A summary may tell in any chat what is to be forgotten: `compact_store.py` finds and takes it back, and shows nothing.
+    A summary may tell in any chat what is to be forgotten: `compact_store.py` finds it and takes it back.
     `session_note.py` writes the owner's own file.
 
     Vectors of everybody's memory are kept by scope and looked for within one: `vector_store.py`, `turn_store.py`.
@@ -99,7 +99,7 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
         "memory_home.py",
         "reach.py",
         "sync.py",
-            "talk_store.py",
+        "talk_store.py",
     }
 
 
