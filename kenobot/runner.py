@@ -314,7 +314,9 @@ class TurnRunner:
             by=plain_name(pending.inbound.user_name),
             near=self._p.embedding.nearness,
         )
-        decisions = [(item, _admit(connection, item, occasion)) for item in effects.candidates]
+        # The same words twice in one reply are said once: a reply can hold thousands of the same tag.
+        asked = dict.fromkeys(effects.candidates)
+        decisions = [(item, _admit(connection, item, occasion)) for item in asked]
         waiting = outbox.enqueue(connection, _letter(pending), parts, at)
         proposal_store.note_broken(connection, work.violated, pending.id, pending.session, at)
         turns.commit(connection, pending.id, at, _grade_text(work.grade))

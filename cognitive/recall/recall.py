@@ -183,7 +183,7 @@ def _ranked(
         fit = relevance
         if close:
             fit = clear(hit.relevance if hit else 0.0, close.get(number, 0.0), policy)
-        memories.append(replace(value_of(record, fit, tuple(ways), hit), relevance=relevance))
+        memories.append(value_of(record, fit, relevance, tuple(ways), hit))
     memories = _without_told_weeks(memories, sieve)
     memories.sort(key=lambda memory: (-memory.score.value, -memory.record.id))
     return _with_neighbours(connection, query, memories, sieve, value_of)
@@ -206,13 +206,16 @@ class _Valuer:
         self._opinions = value_store.opinions(connection, ids)
         self._at = query.as_of or query.now
 
-    def __call__(self, record: Record, relevance: float, ways: tuple[Way, ...], hit: Found | None) -> Memory:
+    def __call__(
+        self, record: Record, fit: float, relevance: float, ways: tuple[Way, ...], hit: Found | None
+    ) -> Memory:
+        """A memory by how well it fits; `relevance` is what is told of it."""
         policy = self._query.policy
         effective = value.strength(record, self._at, policy.value)
         opinion = self._opinions.get(record.id, value.NO_OPINION)
         valued = score(
             Features(
-                relevance=relevance,
+                relevance=fit,
                 importance=record.importance,
                 idle=value.days_since(self._at, record.last_used, record.last_seen, record.created),
                 stability=record.stability,

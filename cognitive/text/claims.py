@@ -20,6 +20,7 @@ _SENTENCE = re.compile(
     r"(?=[¿¡]*[A-ZÁÉÍÓÚÑ])|\n+"
 )
 _JOINT = re.compile(r"\s*[,;]\s+(?:(?:and|but|y|e|pero)\s+)?|\s+(?:and|but|y|e|pero)\s+")
+_MANY = re.compile(r"[,;.!?…\n]\s|\s(?:and|but|y|e|pero)\s")  # a text without has one claim
 _END = " .!…"
 
 _ENGLISH_THIRD = (
@@ -76,7 +77,7 @@ class Claim:
 def claims(text: str) -> tuple[Claim, ...]:
     """What a statement claims, in order; a single claim where nothing can be told apart."""
     found: list[Claim] = []
-    if len(text) <= _LONGEST:
+    if len(text) <= _LONGEST and _MANY.search(text):
         for number, sentence in enumerate(_SENTENCE.split(text.strip())):
             found += _in_sentence(sentence.strip(), number, " " if number else "")
     if len(found) < 2:

@@ -19,37 +19,23 @@ MARKS = (
 )
 """The inside of a character class: what follows a letter as a part of it. Vowels are that in many scripts."""
 
-_UNSPACED = (
-    (0x0E00, 0x0EFF),  # Thai, Lao
-    (0x1000, 0x109F),  # Burmese
-    (0x1780, 0x17FF),  # Khmer
-    (0x3040, 0x30FF),  # kana
-    (0x3400, 0x4DBF),  # Han
-    (0x4E00, 0x9FFF),
-    (0xAC00, 0xD7A3),  # Hangul: there are blanks, but particles cling to the words
-    (0xF900, 0xFAFF),
-    (0x20000, 0x3FFFF),
+UNSPACED = (
+    "\u0e00-\u0eff"  # Thai, Lao
+    "\u1000-\u109f"  # Burmese
+    "\u1780-\u17ff"  # Khmer
+    "\u3040-\u30ff"  # kana
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+    "\uac00-\ud7a3"  # Hangul: there are blanks, but particles cling to the words
 )
-_SYLLABLES = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xAC00, 0xD7A3), (0xF900, 0xFAFF), (0x20000, 0x3FFFF))
+"""The inside of a character class: letters of scripts in which blanks do not tell words apart."""
+
+ALONE = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\uac00-\ud7a3"
+"""The same: letters that may be a whole word each, ideographs and Korean syllables."""
 
 _LEAST = 2  # letters of a stem
 _ARABIC_BEFORE = ("وال", "بال", "كال", "فال", "ال", "لل")
 _ARABIC_BEHIND = ("ها", "ان", "ات", "ون", "ين", "يه", "ية", "ه", "ة", "ي")
 _ARABIC_ALIKE = {"أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي", "ـ": ""}
-
-
-def is_unspaced(char: str) -> bool:
-    """Whether a letter is of a script in which blanks do not tell words apart."""
-    return char > "\u0dff" and _within(char, _UNSPACED)
-
-
-def is_word_alone(char: str) -> bool:
-    """Whether one letter may be a whole word: an ideograph, or a Korean syllable."""
-    return char > "\u33ff" and _within(char, _SYLLABLES)
-
-
-def _within(char: str, ranges: tuple[tuple[int, int], ...]) -> bool:
-    return any(low <= ord(char) <= high for low, high in ranges)
 
 
 @lru_cache(4096)

@@ -11,7 +11,7 @@ from typing import Literal
 
 import snowballstemmer  # type: ignore[import-untyped]
 
-from kenobot.cognitive.text.scripts import MARKS, is_unspaced, is_word_alone, plain, stem
+from kenobot.cognitive.text.scripts import ALONE, MARKS, UNSPACED, plain, stem
 from kenobot.cognitive.text.stop import NEGATIONS, STOP
 
 Tongue = Literal["en", "es"]
@@ -19,6 +19,9 @@ Tongue = Literal["en", "es"]
 # Letters with their marks and digits, joined by what belongs inside a word, and the signs that may end one.
 _WORD = re.compile(rf"[^\W_](?:[\w{MARKS}]|['’.&/_-](?=[^\W_]))*(?:\+\+|[+#])?", re.UNICODE)
 _PIECE = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*(?:\+\+|[+#])?", re.UNICODE)
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_STRETCH = re.compile(f"([{UNSPACED}]+)|[^{UNSPACED}]+")
+_ALONE = re.compile(f"[{ALONE}]")
 _SYMBOLS = frozenset({"So", "Sk"})
 _WHOLE = STOP | NEGATIONS
 _LONGEST = 64  # characters of one word; what is longer is no word
@@ -45,7 +48,7 @@ def _words(text: str) -> tuple[str, ...]:
     folded = fold(text)
     for match in _WORD.finditer(folded):
         word = match[0]
-        if any(map(is_unspaced, word)):
+        if not word.isascii() and _UNSPACED.search(word):
             found.extend(_pairs(word))
         elif len(word) <= _LONGEST:
             found.append(word)
@@ -98,7 +101,7 @@ _STEMMERS = {"en": snowballstemmer.stemmer("english"), "es": snowballstemmer.ste
 
 def letters(text: str) -> list[str]:
     """Every letter of `text` that may be a word by itself, each once: somebody may look for it alone."""
-    return [] if text.isascii() else list(dict.fromkeys(filter(is_word_alone, fold(text))))
+    return [] if text.isascii() else list(dict.fromkeys(_ALONE.findall(fold(text))))
 
 
 def _is_latin(word: str) -> bool:
@@ -113,14 +116,10 @@ def _is_latin_letter(char: str) -> bool:
 def _pairs(word: str) -> list[str]:
     """The letters of a word of an unspaced script in overlapping pairs, its other stretches whole."""
     found: list[str] = []
-    stretch = ""
-    for char in [*word, ""]:
-        if char and stretch and is_unspaced(char) == is_unspaced(stretch[-1]):
-            stretch += char
-            continue
-        if stretch and is_unspaced(stretch[-1]):
-            found.extend(stretch[at : at + 2] for at in range(max(1, len(stretch) - 1)))
-        elif stretch:
-            found.append(stretch)
-        stretch = char
+    for stretch in _STRETCH.finditer(word):
+        said = stretch[0]
+        if stretch[1] is None:
+            found.append(said)
+        else:
+            found.extend(said[at : at + 2] for at in range(max(1, len(said) - 1)))
     return found

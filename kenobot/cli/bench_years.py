@@ -42,6 +42,7 @@ def add(parts: Any) -> None:
 
 
 def bench_years(arguments: argparse.Namespace, clock: "Clock | None") -> int:
+    from kenobot.cognitive.policy import DEFAULT
     from kenobot.settings import Context
     from kenobot.years import plot
     from kenobot.years.judge import Limits, judge, table
@@ -51,7 +52,8 @@ def bench_years(arguments: argparse.Namespace, clock: "Clock | None") -> int:
         plot.demand()
     with quietly():
         years = live(arguments.days, arguments.per_day, _tell(as_json=arguments.json))
-    verdict = judge(years, Limits(Context().budget_tokens, years.talk.memory_tokens))
+    beside = DEFAULT.recall.budget + DEFAULT.practice.tokens + DEFAULT.working_tokens  # beside what every message shows
+    verdict = judge(years, Limits(Context().budget_tokens, years.talk.memory_tokens + beside))
     if arguments.json:
         print(json.dumps({"told": years.told, "failures": verdict.failures}, ensure_ascii=False))
     else:

@@ -9,7 +9,6 @@ from kenobot.years.live import Week, Years
 
 _STEADY = 1.5  # what a week of the last quarter may add to the disk, times what one of the second quarter did
 _SAME = 1.25  # the prompts of the last quarter, times those of the second
-_NOTES = 1.5  # of the tokens that memory may take: what became known during a conversation comes on top
 _WEEKS = 12  # from which on quarters mean something
 _RECALLED = 0.9
 _GUESSES = 32  # days after which a guess that nobody confirmed is gone
@@ -19,7 +18,7 @@ _NAMED = 10
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Tokens that a prompt may hold, and memory in it."""
+    """Tokens that a prompt may hold, and what memory adds to it: the sum of the caps that the product itself sets."""
 
     prompt: int
     memory: int
@@ -64,8 +63,8 @@ def _bounded(weeks: Sequence[Week], limits: Limits) -> Iterator[str]:
     if most > limits.prompt:
         yield f"a prompt had {most} tokens, and may have {limits.prompt}"
     most = max(week.memory_most for week in weeks)
-    if most > limits.memory * _NOTES:
-        yield f"memory took {most} tokens of a prompt, and may take {limits.memory}, with notes half as many more"
+    if most > limits.memory:
+        yield f"memory took {most} tokens of a prompt, and may take {limits.memory}"
     if len(weeks) < _WEEKS:
         return
     quarter = len(weeks) // 4

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Self
 
@@ -12,6 +13,24 @@ from kenobot.ports import Provider
 from kenobot.supervise import keep_running
 from tests.scene import Scene
 from tests.security.telegram_server import TOKEN, TelegramServer
+
+
+class _Passing:
+    """A clock on which a little time passes with every look: one that stands still makes a platform seem silent."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._looks = 0
+
+    def now(self) -> datetime:
+        return self._clock.now()
+
+    def monotonic(self) -> float:
+        self._looks += 1
+        return self._clock.monotonic() + self._looks / 1e6
+
+    async def sleep(self, seconds: float) -> None:
+        await self._clock.sleep(seconds)
 
 
 class TelegramScene(Scene):
@@ -41,7 +60,9 @@ class TelegramScene(Scene):
                 "request_seconds": request_seconds,
             }
         )
-        self.telegram = TelegramChannel(settings.model_copy(update={"poll_seconds": poll_seconds}), self.clock)
+        self.telegram = TelegramChannel(
+            settings.model_copy(update={"poll_seconds": poll_seconds}), _Passing(self.clock)
+        )
         self.channel = self.telegram  # type: ignore[assignment]
         self._intake: asyncio.Task[None] | None = None
 

@@ -25,7 +25,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Literal, NotRequired, TypedDict, cast
 
-from kenobot.cognitive.remember.admit import Occasion, admit, forget
+from kenobot.cognitive import store
+from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.supersede import retire
 from kenobot.context import CLOSE, OPEN
 from kenobot.db import Connection
 from kenobot.plain_words import hear
@@ -207,10 +209,10 @@ class Stage:
 
         def work(connection: Connection, occasion: Occasion) -> list[int | None]:
             live = connection.execute("SELECT id FROM record WHERE scope = ? AND status = 'active'", (OWNER_SCOPE,))
-            numbers = [number for (number,) in live.fetchall()]
-            for number in numbers:
-                forget(connection, number, (OWNER_SCOPE,), occasion)
-            return list(numbers)
+            records = store.by_ids(connection, [number for (number,) in live.fetchall()], (OWNER_SCOPE,))
+            for record in records.values():
+                retire(connection, record, "forgotten", occasion.act(""))  # nobody looks for the turns that told it
+            return list(records)
 
         await self._change(work)
 

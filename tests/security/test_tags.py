@@ -360,3 +360,11 @@ async def test_middleware_that_enriches_changes_what_is_stored(tmp_path: Path) -
         assert await scene.rows("SELECT text FROM inbox") == [("hello (sent from Lisbon)",)]
         assert await scene.rows("SELECT text FROM message WHERE role = 'user'") == [("hello (sent from Lisbon)",)]
         assert "hello (sent from Lisbon)" in scene.requests[0]
+
+
+async def test_the_same_tag_many_times_in_a_reply_is_one_decision(tmp_path: Path) -> None:
+    """A model that goes on and on makes nothing surer, and holds the others up no longer than once."""
+    async with Scene(tmp_path, ["<memory>Ana likes tea</memory>" * 2000 + "Noted."]) as scene:
+        assert await scene.say("I am Ana and I like tea") == "Noted."
+        assert await scene.rows("SELECT seen, confidence < 1 FROM record") == [(1, 1)]
+        assert await scene.rows("SELECT type FROM event WHERE record_id IS NOT NULL") == [("created",)]

@@ -1,7 +1,7 @@
 """Recall as a full load: what is shown, to whom, within which budget."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from zoneinfo import ZoneInfo
@@ -17,6 +17,7 @@ from kenobot.db import Connection, Database
 from kenobot.ports import Candidate, Trust
 from kenobot.testing.clock import START
 from kenobot.tokens import estimate
+from tests.memory_rows import put_record
 
 _ZONE = ZoneInfo("Europe/Madrid")
 _DAY = "2026-02-14"
@@ -26,10 +27,26 @@ _QUERY = Query(("owner", _CHAT), _CHAT, _DAY, 6000)
 
 async def _keep(database: Database, text: str, scope: str = "owner", day: str = _DAY, **more: object) -> int:
     candidate = replace(Candidate("note", scope, text), **more)  # type: ignore[arg-type]
-    at = START + timedelta(days=(date.fromisoformat(day) - START.date()).days)
-    decision = await database.write(lambda c: admit(c, candidate, Occasion(at, day, "test")))
-    assert decision.record is not None
-    return decision.record
+    return (await _keep_all(database, [(candidate, day)]))[0]
+
+
+async def _keep_all(database: Database, told: Iterable[tuple[Candidate, str]]) -> list[int]:
+    """Many candidates with their days, in one transaction: a thousand commits would be all that a test waits for."""
+
+    def work(connection: Connection) -> list[int]:
+        kept = []
+        for candidate, day in told:
+            at = START + timedelta(days=(date.fromisoformat(day) - START.date()).days)
+            decision = admit(connection, candidate, Occasion(at, day, "test"))
+            assert decision.record is not None
+            kept.append(decision.record)
+        return kept
+
+    return await database.write(work)
+
+
+def _notes(texts: Iterable[str], **more: object) -> list[tuple[Candidate, str]]:
+    return [(replace(Candidate("note", "owner", text), **more), _DAY) for text in texts]  # type: ignore[arg-type]
 
 
 async def _recall(database: Database, query: Query = _QUERY) -> Pack:
@@ -93,10 +110,8 @@ async def test_the_window_of_a_full_load_is_days_long(database: Database) -> Non
 
 async def test_what_does_not_fit_is_counted(database: Database) -> None:
     """The newest stay; how many did not fit is said, and that number is right."""
-    for number in range(100):
-        await _keep(database, f"note number {number} with some more words in it")
-    for number in range(30):
-        await _keep(database, f"preference {number}", category="preference")
+    await _keep_all(database, _notes(f"note number {number} with some more words in it" for number in range(100)))
+    await _keep_all(database, _notes((f"preference {number}" for number in range(30)), category="preference"))
     pack = await _recall(database, replace(_QUERY, budget=500))
     shown = pack.recent.count("## 15:30")
     assert 0 < shown < 100
@@ -108,8 +123,7 @@ async def test_what_does_not_fit_is_counted(database: Database) -> None:
 async def test_the_owners_preferences_stand_elsewhere(database: Database) -> None:
     """They are in preferences.md, and neither shown nor counted here, nor do they push others out."""
     await _keep(database, "an old note", day="2026-01-01")
-    for number in range(300):
-        await _keep(database, f"likes {number}", category="preference")
+    await _keep_all(database, _notes((f"likes {number}" for number in range(300)), category="preference"))
     pack = await _recall(database, replace(_QUERY, budget=200))
     assert "likes" not in _all(pack)
     assert ("an old note" in pack.recent, pack.left_out) == (True, 0)
@@ -117,8 +131,8 @@ async def test_the_owners_preferences_stand_elsewhere(database: Database) -> Non
 
 async def test_many_short_notes_on_many_days_stay_within_the_budget(database: Database) -> None:
     """The headings of days count as well."""
-    for back in range(300):
-        await _keep(database, f"n{back}", day=(date.fromisoformat(_DAY) - timedelta(days=back)).isoformat())
+    days = [(date.fromisoformat(_DAY) - timedelta(days=back)).isoformat() for back in range(300)]
+    await _keep_all(database, [(Candidate("note", "owner", f"n{back}"), day) for back, day in enumerate(days)])
     for budget in (100, 500, 1500):
         pack = await _recall(database, replace(_QUERY, budget=budget))
         assert estimate(pack.recent) <= budget
@@ -127,8 +141,7 @@ async def test_many_short_notes_on_many_days_stay_within_the_budget(database: Da
 
 async def test_a_long_memory_md_is_cut_at_a_line_and_says_so(database: Database) -> None:
     """It takes half of the budget at most, and the rest remains for recent notes."""
-    for number in range(200):
-        await _keep(database, f"fact number {number} of a long list", tier="core")
+    await _keep_all(database, _notes((f"fact number {number} of a long list" for number in range(200)), tier="core"))
     await _keep(database, "a recent note")
     pack = await _recall(database, replace(_QUERY, budget=600))
     *lines, note = pack.long_term.splitlines()
@@ -234,7 +247,7 @@ async def test_a_recall_reads_what_fits_not_what_there_is(database: Database) ->
 
     def fill(connection: Connection, numbers: Sequence[int]) -> None:
         for number in numbers:
-            admit(connection, Candidate("note", "owner", f"note number {number}"), Occasion(START, _DAY, "test"))
+            put_record(connection, f"note number {number}")
 
     async def rows_read() -> int:
         def work(connection: Connection) -> int:

@@ -15,7 +15,7 @@ from kenobot.years.judge import Limits
 from kenobot.years.live import Week, Years, live, quietly
 from kenobot.years.talk import Fact, Said, Talk
 
-LIMITS = Limits(24_000, 3_000)
+LIMITS = Limits(24_000, 5_300)
 DAY = date(2026, 2, 14)
 GOOD = Week(7, 90, 100, 4_000_000, 200_000, 1_000_000, 50, 3_000, 4_000, 1_500, 2_000, 1.0, 1.0, 0, 0.1, 0.01)
 
@@ -115,8 +115,8 @@ def test_more_lost_facts_than_can_be_named_are_counted() -> None:
 def test_what_is_not_bounded_is_named() -> None:
     """A prompt or its memory part that is too large, records that are gone, later facts that are not found."""
     assert failures(lived(replace(GOOD, prompt_most=24_001))) == ["a prompt had 24001 tokens, and may have 24000"]
-    [told] = failures(lived(replace(GOOD, memory_most=4_501)))
-    assert told.startswith("memory took 4501 tokens of a prompt")
+    [told] = failures(lived(replace(GOOD, memory_most=5_301)))
+    assert told.startswith("memory took 5301 tokens of a prompt")
     fewer = replace(GOOD, day=14, records=99)
     assert failures(lived(GOOD, fewer)) == ["day 14: there are fewer records than before"]
     [told] = failures(lived(replace(GOOD, later=0.85)))
