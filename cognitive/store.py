@@ -343,10 +343,16 @@ def mirrored_paths(connection: Connection) -> list[str]:
     return [row[0] for row in connection.execute("SELECT path FROM mirror ORDER BY path")]
 
 
-def mirrored_with(connection: Connection, records: Iterable[int]) -> list[str]:
-    """The files in which any of `records` stands. Looks at every file: for the rare case that a record is gone."""
+def mirrored_with(connection: Connection, records: Iterable[int], among: Sequence[str] | None = None) -> list[str]:
+    """The files, of those `among`, in which any of `records` stands. Without `among` it looks at every file."""
     wanted = set(records)
-    rows = connection.execute("SELECT path, blocks FROM mirror") if wanted else ()
+    if not wanted or among == []:
+        return []
+    if among is None:
+        rows = connection.execute("SELECT path, blocks FROM mirror").fetchall()
+    else:
+        asked = "SELECT path, blocks FROM mirror WHERE path = ?"
+        rows = [row for path in among for row in connection.execute(asked, (path,))]
     return [path for path, blocks in rows if wanted.intersection(b for b in json.loads(blocks) if isinstance(b, int))]
 
 

@@ -188,6 +188,8 @@ class Mirror:
         for record in records.values():
             if record.changed > cursor or record.id in marked:
                 paths.update(_paths_of(record, left.get(record.id, ())))
+        topics = [path for path in self._known if (place := place_of(path)) is not None and place.kind == "topic"]
+        paths.update(store.mirrored_with(connection, records, topics))  # no record tells that it stands in one
         return store.last_event(connection), paths
 
     def _leaving(self) -> set[str]:
