@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kenobot.cognitive import store
-from kenobot.cognitive.reach import Reach, within
+from kenobot.cognitive.reach import Reach, scopes_of, within
 from kenobot.cognitive.store import Json, Record
 from kenobot.db import Connection
 
@@ -55,27 +55,34 @@ def with_key_prefix(connection: Connection, prefix: str, reach: Reach, limit: in
     """Records whose key begins with `prefix`, live ones first. `%` and `_` are letters like any other."""
     where, scopes = within(reach)
     rows = connection.execute(
-        f"SELECT id FROM record WHERE key >= ? AND key < ? AND {where} ORDER BY status != 'active', id DESC LIMIT ?",
+        # By their keys, not by an index of scopes, which would read all that the scopes hold: hence the plus.
+        f"SELECT id FROM record WHERE key >= ? AND key < ? AND +{where} ORDER BY status != 'active', id DESC LIMIT ?",
         (prefix, prefix + _AFTER_ALL, *scopes, limit),
     )
     return [row[0] for row in rows]
 
 
 def newest_live(connection: Connection, reach: Reach, limit: int) -> Iterator[tuple[int, str]]:
-    """Id and text of live records, the newest first."""
-    where, scopes = within(reach)
-    yield from connection.execute(
-        f"SELECT id, text FROM record WHERE status = 'active' AND {_SAYS} AND {where} ORDER BY id DESC LIMIT ?",
-        (*scopes, limit),
-    )
+    """Id and text of live records, what became known or changed last first. Reads no more than it gives, or little."""
+    newest = "ORDER BY changed DESC, id DESC LIMIT ?"
+    found: list[tuple[int, int, str]] = []
+    each: list[Reach] = [(scope,) for scope in scopes_of(reach) or ()]  # one by one: then an index has their order
+    for part in each or [reach]:
+        where, scopes = within(part)
+        found += connection.execute(
+            f"SELECT changed, id, text FROM record WHERE status = 'active' AND {_SAYS} AND {where} {newest}",
+            (*scopes, limit),
+        )
+    yield from ((number, text) for _, number, text in sorted(found, reverse=True)[:limit])
 
 
 def saying(connection: Connection, piece: str, reach: Reach) -> list[int]:
     """Records, of any status, whose text holds `piece`, whatever the case of its ASCII letters."""
     where, scopes = within(reach)
-    rows = connection.execute(
-        f"SELECT id FROM record WHERE instr(lower(text), lower(?)) AND {_SAYS} AND {where} ORDER BY id",
-        (piece, *scopes),
+    literal = piece.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    rows = connection.execute(  # in the order they stand, hence the plus
+        f"SELECT id FROM record WHERE text LIKE ? ESCAPE '\\' AND {_SAYS} AND +{where} ORDER BY id",
+        (f"%{literal}%", *scopes),
     )
     return [row[0] for row in rows]
 
@@ -258,17 +265,6 @@ def last_message(connection: Connection, session: str) -> int:
     """The id of the newest message of a conversation, 0 when there is none."""
     row = connection.execute("SELECT max(id) FROM message WHERE session = ?", (session,)).fetchone()
     return int(row[0] or 0)
-
-
-def shown_beside(connection: Connection, session: str) -> list[str]:
-    """What a conversation's prompts carry of memory: the frame, and the notes that came after it."""
-    row = connection.execute("SELECT text, made_after FROM frame WHERE session = ?", (session,)).fetchone()
-    if row is None:
-        return []
-    notes = connection.execute(
-        "SELECT context FROM message WHERE session = ? AND id > ? AND context != ''", (session, row[1])
-    )
-    return [row[0], *(note[0] for note in notes)]
 
 
 def veil(connection: Connection, turns: Iterable[int], record: int) -> list[int]:

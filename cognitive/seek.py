@@ -81,6 +81,11 @@ def sure(found: Sequence[Meant]) -> Record | None:
     return found[0].record if len(found) == 1 and found[0].share >= 1 and not exact else None
 
 
+def share(request: str, text: str) -> float:
+    """How much of what a request says a text says: 0 to 1."""
+    return _share(_words(request), text)
+
+
 def _words(text: str) -> list[tuple[str, ...]]:
     """The words of a request that mean something, by their stems; all of them when none does."""
     every = list(dict.fromkeys(words(text)))
@@ -88,7 +93,8 @@ def _words(text: str) -> list[tuple[str, ...]]:
 
 
 def _share(wanted: Sequence[tuple[str, ...]], text: str) -> float:
-    said = {stem for word in words(text) for stem in stems(word)}
+    first = {stem[0] for word in wanted for stem in word}  # no stem begins with another letter than its word
+    said = {stem for word in words(text) if word[0] in first for stem in stems(word)}
     return sum(bool(said.intersection(word)) for word in wanted) / len(wanted) if wanted else 0.0
 
 

@@ -120,7 +120,7 @@ class Context:
 class _Past:
     """What came before a message: the frame, the notes since, the messages shown, and the memory texts on show.
 
-    loaded: the records of a frame that was made just now; None when it was there.
+    loaded: the records of a frame that was made just now; None when it was there. noted: those of the notes.
     """
 
     frame: Frame
@@ -129,6 +129,7 @@ class _Past:
     lines: Sequence[Line]
     texts: tuple[str, ...]
     loaded: tuple[int, ...] | None = None
+    noted: tuple[int, ...] = ()
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -225,7 +226,7 @@ class ContextBuilder:
             or _PAD in tail
             or _is_written(identity, principal),
             foreign=voices.untrusted(pending.inbound, principal, past.lines, said),
-            used=Shown(past.loaded, pack, offered.because),
+            used=Shown(past.loaded, pack, offered.because, past.noted),
         )
 
     def _recollected(
@@ -270,26 +271,26 @@ class ContextBuilder:
             fits = self._limits.window.has_room(lines, earlier.taken(frame.text))
             if lines and not edited and fits and now - datetime.fromisoformat(lines[-1].at) <= _REST:
                 news = store.changed_since(connection, principal.reads, frame.seen, _NOTES_ROWS)
-                notes = self._notes(news, frame)
+                notes, noted = self._notes(news, frame)
                 if notes is not None:
                     texts = (frame.text, notes, *(line.context for line in lines if line.context))
-                    return _Past(_advanced(frame, news), frame, notes, lines, texts)
+                    return _Past(_advanced(frame, news), frame, notes, lines, texts, noted=noted)
         return self._new_frame(connection, session, principal, scopes, day)
 
-    def _notes(self, news: Sequence[store.Record], frame: Frame) -> str | None:
-        """What became known since the frame; None when that cannot be told by adding to it."""
+    def _notes(self, news: Sequence[store.Record], frame: Frame) -> tuple[str | None, tuple[int, ...]]:
+        """What became known since the frame, and its records; None when that cannot be told by adding to it."""
         if len(news) >= _NOTES_ROWS:
-            return None
+            return None, ()
         here = chat_scope(frame.session)
-        recent: list[str] = []
-        chat: list[str] = []
+        noted, recent, chat = list[int](), list[str](), list[str]()
         for record in news:
             if record.form == "scratchpad" or (record.scope == OWNER_SCOPE and record.category == "preference"):
                 continue
             if earlier.is_summary(record) or record.form in _NEVER_IN_A_FRAME:
                 continue
             if record.id <= frame.known or record.status != "active" or record.form == "profile":
-                return None
+                return None, ()
+            noted.append(record.id)
             (chat if record.scope == here else recent).append(harmless(load.entry(record, self._zone)))
         sections = []
         if recent:
@@ -297,7 +298,7 @@ class ContextBuilder:
         if chat:
             sections.append("### Chat-specific memory\n" + "\n\n".join(chat))
         text = "\n\n".join(sections)
-        return text if estimate(text) <= _NOTES_TOKENS else None
+        return (text, tuple(noted)) if estimate(text) <= _NOTES_TOKENS else (None, ())
 
     def _new_frame(self, connection: Connection, session: str, principal: Principal, scopes: str, day: str) -> _Past:
         query = load.Query(

@@ -77,7 +77,12 @@ class ByHand:
 
 def shown(record: Record) -> str:
     """A memory in one line that cannot pass for another."""
-    line = " ".join(record.text.split())
+    return clipped(record.text)
+
+
+def clipped(text: str) -> str:
+    """A text in one line, not too long a one."""
+    line = " ".join(text.split())
     return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1].rstrip()}…"
 
 

@@ -8,6 +8,7 @@ import json
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from kenobot import unread
 from kenobot.cognitive import hands_store, store
 from kenobot.cognitive.forget import Hidden, hide
 from kenobot.cognitive.policies.hands import HandsPolicy
@@ -19,10 +20,11 @@ from kenobot.commands import Command, Order
 from kenobot.db import Connection
 from kenobot.language import Language
 from kenobot.memory_commands import Memory
-from kenobot.memory_hands import ByHand, Hands, listed, may, shown
+from kenobot.memory_hands import ByHand, Hands, clipped, listed, may, shown
 from kenobot.memory_sentences import tell
 from kenobot.plain_words import Answer, answer, hear
 from kenobot.ports import Inbound, Principal
+from kenobot.unread import Said
 
 
 class Forget(ByHand):
@@ -50,6 +52,12 @@ class Forget(ByHand):
                 return tell("forget_gone", language, number=number)
             return forgotten(connection, [record], order, self._hands, language)
         found = seek(connection, order.rest, reach, near=self._hands.near, policy=self._policy)
+        said = unread.find(connection, order.rest, order.inbound.session, reach, self._policy)
+        if said is not None and not any(meant.exact or meant.share >= said.share for meant in found):
+            if said.certain and not self._asking:
+                return unsaid(connection, said, order.rest, order, self._hands, language)
+            ask(connection, order, [], language, self._policy.patience, about=order.rest)
+            return tell("forget_said", language, what=clipped(said.text))
         if not found:
             return tell("forget_none", language)
         certain = sure(found)
@@ -75,6 +83,9 @@ class Answered(ByHand):
         if said == "no":
             close(connection, order.inbound.session)
             return tell("kept", language)
+        if about := str(question.get("about") or ""):
+            close(connection, order.inbound.session)
+            return self._unsaid(connection, about, order, language)
         asked = _numbers(question["records"])
         chosen = _chosen(said, asked)
         records = store.by_ids(connection, chosen, order.principal.reads)
@@ -86,6 +97,17 @@ class Answered(ByHand):
         if not live:
             return tell("forget_none", language)
         return forgotten(connection, live, order, self._hands, language)
+
+    def _unsaid(self, connection: Connection, about: str, order: Order, language: Language) -> str:
+        """Forget what was said; it may have been read for memories since the question."""
+        reach = order.principal.reads
+        said = unread.find(connection, about, order.inbound.session, reach)
+        if said is not None:
+            return unsaid(connection, said, about, order, self._hands, language)
+        found = seek(connection, about, reach, near=self._hands.near)
+        if not found:
+            return tell("forget_none", language)
+        return forgotten(connection, [found[0].record], order, self._hands, language)
 
 
 class TellAll(ByHand):
@@ -178,6 +200,16 @@ def forgotten(connection: Connection, records: Sequence[Record], order: Order, h
     return tell("forgotten", language, lines=lines, event=done[0].event)
 
 
+def unsaid(connection: Connection, said: Said, about: str, order: Order, hands: Hands, language: Language) -> str:
+    """Take out of sight what was said and not read yet, and say so."""
+    number = unread.learn(connection, said, about, hands.occasion(order), hands.zone)
+    record = store.get(connection, number, order.principal.reads) if number is not None else None
+    if record is None or record.status != "active":
+        hands_store.veil(connection, [said.turn.inbox] if said.turn.inbox is not None else [], number or 0)
+        return tell("forgotten_said", language)
+    return forgotten(connection, [record], order, hands, language)
+
+
 def _line(connection: Connection, hidden: Hidden, order: Order, language: Language) -> str:
     line = tell("line", language, number=hidden.record.id, what=shown(hidden.record))
     turns = hands_store.spoken(connection, order.inbound.session, hidden.turns)
@@ -190,15 +222,21 @@ def _line(connection: Connection, hidden: Hidden, order: Order, language: Langua
 
 
 def ask(
-    connection: Connection, order: Order, records: Sequence[Record], language: Language, patience: timedelta
+    connection: Connection,
+    order: Order,
+    records: Sequence[Record],
+    language: Language,
+    patience: timedelta,
+    about: str = "",
 ) -> None:
-    """Keep what was asked, for the next thing that this person says here."""
+    """Keep what was asked, for the next thing that this person says here. about: what was said and is no record yet."""
     question: dict[str, Json] = {
         "user": order.inbound.user,
         "records": [record.id for record in records],
         "until": store.stamp(order.at + patience),
         "after": hands_store.last_message(connection, order.inbound.session),
         "language": language,
+        "about": about,
     }
     store.write_state(connection, _key(order.inbound.session), json.dumps(question))
 

@@ -52,6 +52,14 @@ _SENTENCES: dict[str, dict[Language, str]] = {
         "en": "Which of these shall I forget?\n{lines}\n\nAnswer with the number, with several, with *all* or *no*.",
         "es": "¿Cuál de estos olvido?\n{lines}\n\nResponde con el número, con varios, con *todos* o con *no*.",
     },
+    "forget_said": {
+        "en": "I have not noted that yet, but you said it: “{what}”. Shall I forget it? Answer *yes* or *no*.",
+        "es": "Eso aún no lo he anotado, pero lo dijiste: «{what}». ¿Lo olvido? Responde *sí* o *no*.",
+    },
+    "forgotten_said": {
+        "en": "Forgotten: I do not look at that message any more, and learn nothing from it.",
+        "es": "Olvidado: ya no miro ese mensaje ni aprendo nada de él.",
+    },
     "forget_everything": {
         "en": "I do not forget everything at one word. Tell me what it is about, such as `/forget my address`; "
         "`/memory` shows what is newest.",
@@ -134,7 +142,8 @@ _SENTENCES: dict[str, dict[Language, str]] = {
 MemorySentence = Literal[
     "remember_how", "known", "refused", "refused_secret", "learned", "learned_preference", "learned_pattern",
     "forget_how", "forget_none", "forget_gone", "forgotten", "forgotten_several", "forget_one", "forget_which",
-    "forget_everything", "kept", "no_question", "why_none", "why_nothing", "why_some", "why_more", "why_line",
+    "forget_said", "forgotten_said", "forget_everything", "kept", "no_question", "why_none", "why_nothing", "why_some",
+    "why_more", "why_line",
     "why_quote", "why_quote_else", "memory_none", "memory_some", "memory_files", "memory_hands", "undo_none",
     "undo_how", "undo_hindered", "undone", "is_back", "is_gone", "is_so", "line", "along", "copies", "turns",
     "from_tag", "from_extraction", "from_edit", "from_command", "from_sleep", "from_import", "just_now", "ago",

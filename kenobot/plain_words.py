@@ -39,6 +39,10 @@ _EN_OTHERS = (  # a clause, so three words at least: "forget that idea" means so
     r"(?P<about>(?!(?:you|you're|it|it's|its|this|that|that's|there|there's|he|she|they|the (?:last|above))\b)"
     r"\S+(?: \S+){2,})"
 )
+_EN_TOPIC = (
+    r"(?P<about>(?!(?:it|this|that|these|those|them|him|her|us|you|yesterday|today|tonight|earlier|before|last|the last"
+    r"|what|how|why|who|when|where)\b).+)"
+)
 _EN_KNOWN = (
     r"(?:(?:everything|anything|all|what|whatever|the things?) )(?:that )?"
     r"(?:you (?:know|remember|have|stored|saved|learned|learnt|noted)"
@@ -48,6 +52,7 @@ _EN_FORGET = (
     rf"forget (?:about )?(?:the fact )?(?:that )?{_EN_FACT}",
     rf"forget (?:about )?(?:the fact )?that {_EN_OTHERS}",
     rf"forget {_EN_KNOWN}(?P<about>.+)",
+    rf"forget (?:the (?:thing|stuff|bit|part|note|memory|memories)|everything|all) about {_EN_TOPIC}",
     rf"(?:stop remembering|no longer remember|do not remember any more|don't remember any ?more) that {_EN_FACT}",
     r"(?:delete|erase|remove|wipe|drop) (?:the fact )?(?:that )?(?P<about>.+?) from (?:your |the )?memory",
     rf"(?:delete|erase|remove|wipe) {_EN_KNOWN}(?P<about>.+)",
@@ -86,12 +91,17 @@ _ES_LEAD = (
     r"(?:(?:puedes|podrias|podes|podras|quiero que|necesito que|me gustaria que|quisiera que|te pido que|haz que) )?"
 )
 _ES_VERB = r"(?:olvidate de|olvidate|olvidarte de|te olvides de|olvida|olvides|olvidar|olvide)"
+_ES_TOPIC = (  # "lo de ayer" is let go, not forgotten
+    r"(?P<about>(?!(?:ayer|anteayer|anoche|hoy|mañana|antes|luego|entonces|siempre|arriba|abajo|ahora|hace|est[aeo]s?"
+    r"|es[aeo]s?|aquell?[ao]?s?|(?:el |la )?otr[ao]|(?:el |la )?ultim[ao]|que|como|quien|cuando|donde)\b).+)"
+)
 _ES_KNOWN = (
     r"(?:todo )?lo que (?:sabes|sepas|recuerdas|recuerdes|tienes(?: guardado| apuntado)?|has (?:aprendido|guardado)"
     r"|te (?:he |habia )?(?:dicho|contado|dije|conte|comente)) (?:de|sobre|acerca de) "
 )
 _ES_FORGET = (
     rf"{_ES_VERB} (?:(?:de )?lo de )?que (?P<about>.+)",
+    rf"{_ES_VERB} (?:de )?lo (?:de|del) {_ES_TOPIC}",
     rf"{_ES_VERB} (?P<about>(?:mi|mis|nuestro|nuestra|nuestros|nuestras) .+)",
     rf"{_ES_VERB} {_ES_KNOWN}(?P<about>.+)",
     r"(?:deja|dejes|dejar) de recordar que (?P<about>.+)",

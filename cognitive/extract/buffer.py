@@ -111,6 +111,13 @@ def pending(connection: Connection, session: str, limit: int) -> list[Turn]:
     return grouped(rows, session)[:limit]
 
 
+def newest(connection: Connection, session: str, limit: int) -> list[Turn]:
+    """Of the turns of a session that wait the newest, oldest first, at most `limit`."""
+    sql = _ROWS.replace("ORDER BY message.id", "ORDER BY message.id DESC")
+    rows = connection.execute(sql, (session, cursor(connection, session), 2 * limit + 1)).fetchall()
+    return grouped(reversed(rows), session)[-limit:]
+
+
 def grouped(rows: Iterable[Row], session: str) -> list[Turn]:
     """Messages of a session as turns: each has its number, role, text, time, inbox row, trust, scope, the sender's id
     and name, and whether it is veiled.

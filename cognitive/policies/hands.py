@@ -10,7 +10,8 @@ class HandsPolicy:
     say to be meant by it. retold: share of a forgotten fact's words that make a turn tell it again. offered: candidates
     shown at once. looked_at: newest messages of a scope that are searched for what repeats a forgotten fact.
     patience: how long a question waits for its answer. sought: newest records that are compared word by word when
-    something is sought without an index.
+    something is sought without an index. unread: newest turns of a conversation that are looked through for what has
+    not been read for memories yet.
     """
 
     shortest_prefix: int = 4
@@ -20,3 +21,4 @@ class HandsPolicy:
     looked_at: int = 10_000
     patience: timedelta = timedelta(hours=1)
     sought: int = 20_000
+    unread: int = 200

@@ -1,7 +1,7 @@
 """What was shown is used: noted in the turn's own transaction, so that it counts once, and can be explained later.
 
 One update and one event a turn, however much was shown. Of a frame, which shows the same memories to many messages,
-they are noted once, when it is made.
+they are noted once, when it is made; what became known since is noted with the message that it is told with.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,26 +26,28 @@ _DIGITS = 3
 class Shown:
     """What a turn's prompt showed for the first time: a new frame's records, and what was recalled for the message.
 
-    practice: the patterns that were shown for it, and why.
+    practice: the patterns that were shown for it, and why. noted: what became known since the frame and is told with
+    this message.
     """
 
     frame: tuple[int, ...] | None = None
     pack: Pack | None = None
     practice: tuple[Why, ...] = ()
+    noted: tuple[int, ...] = ()
 
     @property
     def records(self) -> list[int]:
         """Every record among it, each once."""
         recalled = [memory.record.id for memory in self.pack.memories] if self.pack else []
         patterns = [why.record for why in self.practice]
-        return list(dict.fromkeys([*patterns, *recalled, *(self.frame or ())]))
+        return list(dict.fromkeys([*patterns, *recalled, *self.noted, *(self.frame or ())]))
 
 
 @dataclass(frozen=True, slots=True)
 class Because:
     """A memory behind a reply, and why it was there. record: as it is now; None when it is gone or out of reach.
 
-    where: recalled for this very message, recalled for an earlier one that was still on show, or loaded with the frame.
+    where: recalled for this very message, told with an earlier one that was still on show, or loaded with the frame.
     """
 
     number: int
@@ -84,15 +86,18 @@ def note(
 
     reach: of whom it was shown to; what use has made warm is lifted within it.
     """
-    if shown.frame is None and shown.pack is None and not shown.practice:
+    if shown.frame is None and shown.pack is None and not shown.practice and not shown.noted:
         return None
     records = shown.records
-    if records:
-        rows.note_use(connection, records, at, policy.recall.use, policy.recall.most_stable)
-        lifecycle.used(connection, records, reach, Act(at, "recall", "it was used", session), policy.value)
+    used = [number for number in records if number not in shown.noted]  # what was just told is not used by saying so
+    if used:
+        rows.note_use(connection, used, at, policy.recall.use, policy.recall.most_stable)
+        lifecycle.used(connection, used, reach, Act(at, "recall", "it was used", session), policy.value)
     data: dict[str, Json] = {"inbox": inbox, "records": [*records]}
     if shown.frame is not None:
         data["frame"] = [*shown.frame]
+    if shown.noted:
+        data["noted"] = [*shown.noted]
     if shown.pack is not None:
         data |= {
             "level": shown.pack.level,
@@ -127,6 +132,7 @@ def explain_turn(connection: Connection, inbox: int, reach: Reach) -> Explanatio
             dropped = {str(name): int(count) for name, count in _mapping(told.get("dropped")).items()}
         reasons = [Why.of(item) for name in ("practice", "items") for item in _items(told.get(name))]
         because += [Because(each.record, None, "message" if mine else "earlier", each) for each in reasons]
+        because += [Because(number, None, "earlier") for number in _numbers(told.get("noted"))]
         because += [Because(number, None, "frame") for number in _numbers(told.get("frame"))]
     first = {each.number: each for each in reversed(because)}
     known = store.by_ids(connection, list(first), reach)

@@ -49,6 +49,19 @@ async def test_remembered_explained_forgotten_undone(tmp_path: Path) -> None:
         assert "90k" in scene.requests[-1]
 
 
+async def test_what_became_known_in_the_talk_stands_behind_later_answers(tmp_path: Path) -> None:
+    """It came with a note beside a message: each answer had it from then on, and its number is kept."""
+    replies = ["Noted. <memory>Ana's coat is green</memory>", "It is green.", "Green, as I said.", "Hm."]
+    async with Scene(tmp_path, replies) as scene:
+        await scene.say("Hello, Ana has a green coat")
+        for _ in range(2):
+            await scene.say("Which colour has Ana's coat?")
+            assert "#1 “Ana's coat is green”" in await scene.say("/why")
+        [(told,)] = await scene.rows("SELECT json_extract(data, '$.noted') FROM event WHERE data LIKE '%noted%'")
+        assert told == "[1]"
+        assert await scene.rows("SELECT uses FROM record WHERE id = 1") == [(0,)]
+
+
 async def test_orders_stay_out_of_the_talk(tmp_path: Path) -> None:
     """Neither an order nor its answer is shown to the model, and none costs a call."""
     async with Scene(tmp_path, ["Hm."]) as scene:

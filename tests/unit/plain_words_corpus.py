@@ -1,6 +1,13 @@
 """Sentences as people write them: wishes about memory that must be heard, and others that must go to the model."""
 
 FORGET = """
+olvida lo de los webhooks
+Olvídate de lo de los webhooks de n8n
+olvida lo del servidor de casa, por favor
+¿Puedes olvidar lo de la mudanza?
+olvida lo de mi jefe
+forget the thing about the webhooks
+forget everything about the Lyon project
 Forget that n8n webhooks want query params
 please forget that Ana is allergic to nuts
 Olvida que los webhooks de n8n usan parámetros
@@ -123,8 +130,24 @@ todo lo que sabes de mí
 
 OTHER = """
 don't forget that n8n webhooks want query params
-forget that old idea
+Please don't forget the thing about the webhooks
+never forget that n8n webhooks want query params
 no olvides que los webhooks de n8n usan parámetros
+no olvides lo de los webhooks
+no te olvides de lo de los webhooks
+nunca olvides lo de los webhooks
+olvida lo de ayer
+olvida lo de antes
+olvida lo del otro día
+Olvida lo de esta mañana
+olvida lo de la cena, mejor salimos
+se me olvidó lo de los webhooks
+he olvidado lo de los webhooks
+olvidé lo de los webhooks
+¿olvidaste lo de los webhooks?
+forget everything about yesterday
+forget the thing about that
+forget that old idea
 don't forget that I like tea
 Don't forget my birthday!
 never forget that I am allergic to nuts
