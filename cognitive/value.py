@@ -6,9 +6,9 @@ falls as a record lies idle and rises with every use and confirmation.
 """
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from kenobot.cognitive.policies.value import Feature, Row, ValuePolicy
 from kenobot.cognitive.store import Record
@@ -199,10 +199,14 @@ def has_faded(record: Record, now: datetime, policy: ValuePolicy = DEFAULT) -> b
 
 def days_since(now: datetime, *times: str | None) -> float:
     """Days since the newest of `times`; 0 when there is none that can be read, or when it lies ahead."""
-    newest = max((found for found in map(moment, _given(times)) if found is not None), default=None)
+    newest: datetime | None = None
+    for time in times:
+        if time and (found := moment(time)) is not None and (newest is None or found > newest):
+            newest = found
     return 0.0 if newest is None else max(0.0, (now - newest).total_seconds() / _DAY)
 
 
+@lru_cache(4096)
 def moment(text: str) -> datetime | None:
     """A time as the database or another system wrote it, in UTC; None when it cannot be read."""
     try:
@@ -215,7 +219,3 @@ def moment(text: str) -> datetime | None:
 def clamp(value: float) -> float:
     """`value` between 0 and 1; what is no number is 0."""
     return min(1.0, max(0.0, value)) if not math.isnan(value) else 0.0
-
-
-def _given(times: Iterable[str | None]) -> Iterable[str]:
-    return (time for time in times if time)

@@ -2,7 +2,7 @@
 
 Each is kept as whole numbers of 8 bits and a scale. Where there are many, a first look goes by their signs alone: for
 each, how many differ from the signs of what is looked for, all taken about the mean, since the vectors of a model lie
-in a narrow cone and would else have nearly the same signs. The best few thousand by that are compared exactly. All of
+in a narrow cone and would else have nearly the same signs. The best thousand by that are compared exactly. All of
 it can be made again from the database at any time. For several threads.
 """
 

@@ -18,8 +18,8 @@ class MeaningPolicy:
     model for so long.
     """
 
-    exact: int = 4096
-    shortlist: int = 2048
+    exact: int = 2048
+    shortlist: int = 1024
     records: int = 60
     turns: int = 60
     most_turns: int = 200_000

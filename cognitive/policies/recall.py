@@ -18,7 +18,7 @@ class RecallPolicy:
     weight of one that it has, likewise. heaviest: words that make a full match. steepness: how fast a partial match
     counts as one. saturation, length_share: of BM25. nearest: records nearest in meaning that a question is given,
     however near. words: weight of words against meaning; spread: how far the best stand out. Turns: turn_words: words
-    that are looked up, turn_list: newest turns of each; talk: turns that are read for them, near_turns: for their
+    that are looked up, turn_list: newest turns of each, turn_postings: of all together; talk: turns that are read for them, near_turns: for their
     meaning; around: of the best, so many are read with their neighbours; long_stretches: stretches of talk that are
     weighed, stretches: of the best, so many are read whole; ranked: turns that come out of it.
     Valuing: relevance, importance, recency, stability, subject: weights of a score. insight: what `insights` are
@@ -34,13 +34,13 @@ class RecallPolicy:
     """
 
     rarest: int = 8
-    list: int = 600
-    postings: int = 2400
-    frequent: int = 4
-    meeting: int = 200
-    weighed: int = 120
+    list: int = 256
+    postings: int = 1024
+    frequent: int = 3
+    meeting: int = 120
+    weighed: int = 80
     subjects: int = 40
-    read: int = 40
+    read: int = 28
     few_words: int = 3
     borrowed: float = 0.4
     unknown: float = 0.35
@@ -65,6 +65,7 @@ class RecallPolicy:
     spread: float = 3.0
     turn_words: int = 10
     turn_list: int = 300
+    turn_postings: int = 2400
     talk: int = 250
     ranked: int = 300
     near_turns: int = 100

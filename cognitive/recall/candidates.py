@@ -133,7 +133,9 @@ def by_words(
     gains = {word: word.weight * max(least, idf(total, docs)) for word, docs in rarity.items()}
     chosen = sorted((word for word in rarity if rarity[word]), key=lambda word: (-word.weight, rarity[word]))
     chosen = chosen[: policy.rarest]
-    tally = _gather(index, chosen, rarity, places, policy)
+    tokens = [[room.token(stem) for room in places for stem in word.stems] for word in chosen]
+    lists = [[token for token in group if token in standing] for group in tokens]
+    tally = _gather(index, lists, [rarity[word] for word in chosen], policy)
     rough = _roughly(tally, chosen, gains, policy.weighed)
     scale = _scale(gains, rarity, total, policy)
     best: dict[int, tuple[float, tuple[str, ...], list[str]]] = {}
@@ -168,19 +170,14 @@ def _scale(gains: Mapping[Word, float], rarity: Mapping[Word, int], total: int, 
 
 
 def _gather(
-    index: Connection,
-    chosen: Sequence[Word],
-    rarity: Mapping[Word, int],
-    places: Sequence[Room],
-    policy: RecallPolicy,
+    index: Connection, groups: Sequence[Sequence[str]], rarity: Sequence[int], policy: RecallPolicy
 ) -> dict[int, int]:
-    """Documents by which of the chosen words they hold, as a bit mask.
+    """Documents by which words they hold, as a bit mask. groups: of each word the tokens that stand for it.
 
     The rarest are read first, each up to a limit; of frequent ones, what two of them share is read as well.
     """
-    groups = [[room.token(stem) for room in places for stem in word.stems] for word in chosen]
-    order = sorted(range(len(chosen)), key=lambda at: rarity[chosen[at]])
-    frequent = [at for at in order if rarity[chosen[at]] > policy.list][: policy.frequent]
+    order = sorted(range(len(groups)), key=lambda at: rarity[at])
+    frequent = [at for at in order if rarity[at] > policy.list][: policy.frequent]
     together = [(one, other) for place, one in enumerate(frequent) for other in frequent[place + 1 :]]
     searches = [(at,) for at in order] + together + ([tuple(frequent)] if len(frequent) > 2 else [])
     masks: dict[int, int] = {}

@@ -83,6 +83,12 @@ def texts(connection: Connection, documents: Sequence[int]) -> list[tuple[int, i
     return [(row[0], row[1], row[2].split(" ")) for row in rows]
 
 
+def vocabularies(connection: Connection, records: Sequence[int]) -> dict[int, frozenset[str]]:
+    """The words of each of these records as it stands, where the index knows it."""
+    found = texts(connection, [record * WIDTH for record in records])
+    return {document // WIDTH: frozenset(said) for document, _, said in found}
+
+
 def subjects(connection: Connection, scopes: Sequence[str] | None, names: Sequence[str]) -> list[tuple[str, str]]:
     """Who is called one of `names`: the name, and the subject as records write it."""
     if scopes is None:

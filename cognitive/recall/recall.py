@@ -27,7 +27,7 @@ from kenobot.cognitive.recall.pack import Edge, Memory, Pack, Way, choose, headi
 from kenobot.cognitive.recall.score import Features, Score, clear, diverse, feedback_delta, fuse, score
 from kenobot.cognitive.recall.trace import Trace
 from kenobot.cognitive.store import Record
-from kenobot.cognitive.text.words import words
+from kenobot.cognitive.text.words import terms
 from kenobot.db import Connection
 from kenobot.ports import chat_scope
 from kenobot.tokens import clip, estimate
@@ -101,7 +101,7 @@ def recall(connection: Connection, index: Index, query: Query) -> Pack:
     ranked = _ranked(connection, query, found, sieve, near.close)
     if query.trace is not None:
         query.trace.see_records(ranked)
-    memories = _packed(ranked, query, sieve, room)
+    memories = _packed(index, ranked, query, sieve, room)
     best = max((memory.relevance for memory in ranked), default=0.0)
     quoted = []
     if best < policy.strong:
@@ -293,7 +293,7 @@ def _fitted(text: str, room: int) -> str:
     return clip(text, room) if room > 1 else ""
 
 
-def _packed(ranked: Sequence[Memory], query: Query, sieve: Sieve, room: int) -> list[Memory]:
+def _packed(index: Index, ranked: Sequence[Memory], query: Query, sieve: Sieve, room: int) -> list[Memory]:
     """What is shown, best first: no repeats, places kept for neighbours, and never more than fits."""
     policy = query.policy.recall
     limit = query.limit or policy.limit
@@ -304,7 +304,7 @@ def _packed(ranked: Sequence[Memory], query: Query, sieve: Sieve, room: int) -> 
         else:
             new.append(memory)
     new = new[: 2 * limit] + [memory for memory in new[2 * limit :] if memory.path][: policy.reserved]
-    held = [memory.terms or frozenset(words(memory.record.text)) for memory in new]
+    held = _vocabularies(index, new)
     order = diverse(
         [(memory.score.value, said) for memory, said in zip(new, held, strict=True)], policy.diversity, limit
     )
@@ -316,6 +316,13 @@ def _packed(ranked: Sequence[Memory], query: Query, sieve: Sieve, room: int) -> 
     chosen = choose([(memory, memory.score.value, memory.tokens) for memory in picked], room)
     sieve.dropped["no room"] += len(ranked) - sieve.dropped["on show already"] - len(chosen)
     return sorted(chosen, key=lambda memory: (-memory.score.value, -memory.record.id))
+
+
+def _vocabularies(index: Index, memories: Sequence[Memory]) -> list[frozenset[str]]:
+    """The words of each memory as the index knows them, which are at hand only for what was found by its words."""
+    lacking = [memory.record.id for memory in memories if not memory.terms]
+    known: dict[int, frozenset[str]] = index.read(partial(postings.vocabularies, records=lacking), {})
+    return [each.terms or known.get(each.record.id) or frozenset(terms(each.record.text)) for each in memories]
 
 
 def _lined(memory: Memory, query: Query) -> Memory:

@@ -123,9 +123,10 @@ def _gather(
     chosen = sorted((word for word in docs if docs[word]), key=lambda word: (-word.weight, docs[word]))
     chosen = chosen[: policy.turn_words]
     talk = _Talk(chosen, [word.weight * idf(total, docs[word]) for word in chosen])
-    left = policy.postings
+    left = policy.turn_postings
     for at, word in enumerate(chosen):
-        found = postings.holding(index, [tokens[word]], min(left, policy.turn_list)) if left > 0 else []
+        known = [token for token in tokens[word] if token in standing]
+        found = postings.holding(index, [known], min(left, policy.turn_list)) if left > 0 else []
         left -= len(found)
         for document in found:
             message = document // WIDTH

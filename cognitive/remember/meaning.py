@@ -8,7 +8,7 @@ name or date is never a repeat, however near the texts are.
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -58,6 +58,7 @@ class Statement:
     """What a text says, taken apart. content: its words in order, without negations and what carries nothing.
 
     negative: it has a word of negation. denied: the words right after one. personal: it began with the owner.
+    sides: of each topic that it takes a side on, which.
     """
 
     content: tuple[str, ...]
@@ -70,6 +71,7 @@ class Statement:
     first: str
     personal: bool
     caseless: bool
+    sides: Mapping[str, frozenset[bool]]
 
 
 def statement(text: str) -> Statement:
@@ -113,6 +115,7 @@ def _statement(text: str) -> Statement:
         first,
         personal,
         any(unicodedata.category(char) == "Lo" for char in text),
+        _sides(content),
     )
 
 
@@ -179,7 +182,7 @@ def vetoes(old: str, new: str, *, read: bool) -> str:
     one, other = statement(old), statement(new)
     if one.negative != other.negative or {*map(_stemmed, one.denied)} != {*map(_stemmed, other.denied)}:
         return "one of them denies something"
-    if _opposed(one.content, other.content):
+    if _opposed(one, other):
         return "they say the opposite"
     for what, a, b in (("number", one.numbers, other.numbers), ("date", one.dates, other.dates)):
         if a != b and not (read and (a <= b or b <= a)):
@@ -244,11 +247,17 @@ def _stemmed(word: str) -> str:
     return word.removesuffix("s")
 
 
-def _opposed(one: Sequence[str], other: Sequence[str]) -> bool:
+def _opposed(one: Statement, other: Statement) -> bool:
     """Whether the two take different sides on some topic."""
-    sides = [{(found.topic, found.second) for word in words if (found := side(fold(word)))} for words in (one, other)]
-    topics = {topic for topic, _ in sides[0]} & {topic for topic, _ in sides[1]}
-    return any({s for t, s in sides[0] if t == topic} != {s for t, s in sides[1] if t == topic} for topic in topics)
+    return any(other.sides.get(topic, taken) != taken for topic, taken in one.sides.items())
+
+
+def _sides(content: Sequence[str]) -> dict[str, frozenset[bool]]:
+    taken: dict[str, set[bool]] = {}
+    for word in content:
+        if found := side(fold(word)):
+            taken.setdefault(found.topic, set()).add(found.second)
+    return {topic: frozenset(sides) for topic, sides in taken.items()}
 
 
 def _names(text: str) -> tuple[frozenset[str], str]:

@@ -76,6 +76,12 @@ IN_MEMORY = (
     Bound("kenobot.cognitive.mirror.cards.Cards._problems", "200 sentences", "the oldest goes; the log has it", _CARDS),
     Bound("kenobot.cognitive.mirror.cards.Cards._round", "the folders of cards there are", "emptied in rounds", _CARDS),
     Bound("kenobot.cognitive.mirror.hot.HotFolders._seen", "64 folders, of each 100 files", "the oldest goes", _CARDS),
+    Bound(
+        "kenobot.cognitive.mirror.patterns.PatternFile._shown",
+        "5,000 patterns",
+        "those that the file shows; others go",
+        "tests/unit/cognitive/mirror/test_patterns.py::test_only_what_changed_is_read_anew",
+    ),
     Bound("kenobot.cognitive.mirror.patterns.Version.entries", "5,000 patterns", "lives for one call", _OVER),
     Bound("kenobot.cognitive.mirror.edits._Edit.blocks", "one file of at most 5 MB", "lives for one call", _OVER),
     Bound(
@@ -90,7 +96,20 @@ IN_MEMORY = (
         "goes with the file",
         f"{_HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
     ),
+    Bound("kenobot.cognitive.mirror.session_note.SessionNote._told", "40 summaries", "others go", _OVER),
     Bound("kenobot.cognitive.mirror.sync.Mirror._marked", "what was just remembered", "emptied by writing", _OVER),
+    Bound(
+        "kenobot.cognitive.sleep.compared.Compared._apart",
+        "1,000,000 pairs of each pass that compares, 8 bytes each",
+        "only those of the last night; more are compared again each night",
+        "tests/property/test_compared.py::test_no_more_pairs_are_kept_than_may_be",
+    ),
+    Bound(
+        "kenobot.cognitive.mirror.sync.Mirror._topics",
+        "the topic files there are",
+        "goes with the file",
+        f"{_HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
+    ),
     Bound(
         "kenobot.cognitive.mirror.sync.Mirror._problems",
         "the memory files there are",
@@ -288,6 +307,7 @@ IN_MEMORY = (
     Bound("kenobot.cognitive.remember.bands._forms", "20,000 words", "lru_cache", _CACHE),
     Bound("kenobot.cognitive.remember.bands._topic", "256 texts of 2,000 characters", "lru_cache", _CACHE),
     Bound("kenobot.cognitive.remember.meaning._statement", "256 texts of 2,000 characters", "lru_cache", _CACHE),
+    Bound("kenobot.cognitive.value.moment", "4,096 times", "lru_cache", _CACHE),
     Bound("kenobot.cognitive.text.scripts.plain", "4,096 characters", "lru_cache", _CACHE),
     Bound("kenobot.cognitive.text.scripts._script", "4,096 characters", "lru_cache", _CACHE),
     Bound("kenobot.cognitive.text.words._stemmed_by_script", "20,000 words", "lru_cache", _CACHE),
