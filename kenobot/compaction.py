@@ -6,7 +6,6 @@ summary leaves both as they were: the messages wait, and are shown as long as th
 more, rules sum them up. After each summary it is checked what got lost.
 """
 
-import asyncio
 import json
 import logging
 from collections import Counter
@@ -30,12 +29,12 @@ from kenobot.cognitive.sleep.compact_store import ACTOR, GAP
 from kenobot.cognitive.store import Json, Record
 from kenobot.cognitive.text.tongue import tongue
 from kenobot.db import Connection
-from kenobot.errors import RateLimited, RemoteError, StoreError, Unavailable
+from kenobot.errors import RateLimited, RemoteError, Unavailable
 from kenobot.extraction import Rooms
-from kenobot.ports import Candidate, chat_scope, session_id
-from kenobot.schedule import Schedule
+from kenobot.ports import Candidate, chat_scope
+from kenobot.rounds import Rounds
 from kenobot.sessions import Line
-from kenobot.signals import MEMORY_COMPACTED, MESSAGE_OUT, MESSAGE_SENT, Envelope
+from kenobot.signals import MEMORY_COMPACTED, MESSAGE_SENT
 from kenobot.summarizer import JOB, Batch, NoSummary, Summarizer, Summed
 from kenobot.tokens import estimate
 from kenobot.window import Window
@@ -76,7 +75,7 @@ class _Trouble:
     not_before: float = 0.0
 
 
-class Compaction:
+class Compaction(Rounds):
     """`start` it once. reads: whether conversations are read for memories as well, so that facts may still be on their
     way there. Without room for a summary in `window` it does nothing.
     """
@@ -84,89 +83,26 @@ class Compaction:
     def __init__(
         self, rooms: Rooms, summarizer: Summarizer, window: Window, policy: Policy = DEFAULT, *, reads: bool = True
     ) -> None:
+        enabled = bool(window.for_summary)
+        super().__init__(rooms.bus, rooms.database, "compaction", _TICK_SECONDS, (MESSAGE_SENT,), enabled=enabled)
         self._p = rooms
         self._summarizer = summarizer
         self._window = window
         self._policy = policy
         self._reads = reads
-        self._task: asyncio.Task[None] | None = None
-        self._again = False
-        self._stopping = False
-        self._everywhere = True
-        self._heard: set[str] = set()
         self._troubles: dict[str, _Trouble] = {}
-
-    async def start(self, schedule: Schedule) -> None:
-        """Take up what waits; from now on hear where there are new turns, and when a reply has left."""
-        if not self._window.for_summary:
-            return
-        self._p.bus.bell(MESSAGE_OUT, self._hear)
-        self._p.bus.bell(MESSAGE_SENT, self._wake)
-        schedule.every(_TICK_SECONDS, "compaction", self.tick)
-        await self.tick()
-
-    async def tick(self) -> None:
-        """Look everywhere for what is to be summed up. Does not wait for it."""
-        if self._window.for_summary:
-            self._everywhere = True
-            self._wake()
-
-    def _hear(self, envelope: Envelope) -> None:
-        self._heard.add(session_id(str(envelope.payload["channel"]), str(envelope.payload["chat"])))
-
-    def _wake(self, _: Envelope | None = None) -> None:
-        self._again = True
-        if self._task is None and not self._stopping:
-            self._task = asyncio.create_task(self._run(), name="compaction")
-
-    @property
-    def idle(self) -> bool:
-        """Whether nothing is under way."""
-        return self._task is None
 
     @property
     def noted(self) -> int:
         """How many chats it has in mind: some have new turns, some could not be summed up."""
-        return len(self._heard) + len(self._troubles)
-
-    async def wait_idle(self) -> None:
-        """Return once what is due has been summed up, or has to wait."""
-        while self._task is not None:
-            await asyncio.wait({self._task})
-
-    async def stop(self) -> None:
-        """Leave what is under way to the next start: nothing of it is lost."""
-        self._stopping = True
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        return self.heard + len(self._troubles)
 
     # ── what is due ──────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _run(self) -> None:
-        try:
-            while self._again and not self._stopping:
-                self._again = False
-                await self._round()
-        except StoreError as error:
-            _log.warning("conversations cannot be summed up now: %s", error)
-        except Exception:
-            _log.exception("summing up a conversation failed; the next tick tries again")
-        finally:
-            self._task = None
-
-    async def _round(self) -> None:
-        """Sum up what is due where something was said, or everywhere, one batch after the other."""
-        heard, everywhere = sorted(self._heard), self._everywhere
-        self._heard, self._everywhere = set(), False
-        if everywhere:
-            heard = await self._p.database.read(compact_store.sessions)
-        for session in heard:
-            while not self._stopping and await self._advance(session):
-                pass
+    def _sessions(self, connection: Connection) -> Sequence[str]:
+        return compact_store.sessions(connection)
 
     async def _advance(self, session: str) -> bool:
-        """Sum up the next batch of a session if it is due; whether to look there again at once."""
         work = await self._p.database.read(partial(self._look, session))
         if work is None:
             self._troubles.pop(session, None)

@@ -5,7 +5,6 @@ anywhere: each turn is then either read, and what it gave written once, or still
 left, when it is started, and by a timer, which makes old turns due and tries again after an outage.
 """
 
-import asyncio
 import logging
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -28,12 +27,12 @@ from kenobot.cognitive.remember.admit import Occasion, admit
 from kenobot.cognitive.store import Record
 from kenobot.db import Connection, Database, savepoint
 from kenobot.embedding import Embedding
-from kenobot.errors import RateLimited, RemoteError, StoreError, Unavailable
+from kenobot.errors import RateLimited, RemoteError, Unavailable
 from kenobot.extracted import Reading, candidates
 from kenobot.model import Model
-from kenobot.ports import Candidate, Decision, session_id
+from kenobot.ports import Candidate, Decision
 from kenobot.reader import Allowance, Found, OutOfTokens, Reader, Unreadable
-from kenobot.schedule import Schedule
+from kenobot.rounds import Rounds
 from kenobot.settings import Extraction as ExtractionSettings
 from kenobot.signals import (
     CONFIG_CHANGED,
@@ -41,9 +40,7 @@ from kenobot.signals import (
     MEMORY_WAITING,
     MEMORY_WRITTEN,
     MESSAGE_FAILED,
-    MESSAGE_OUT,
     MESSAGE_SENT,
-    Envelope,
 )
 
 _log = logging.getLogger(__name__)
@@ -99,7 +96,7 @@ class _Trouble:
     failures: int = 0
 
 
-class Extraction:
+class Extraction(Rounds):
     """`start` it once. patterns: the owner's own signs that something wants to be read at once.
 
     Not `enabled`, it does nothing: then all turns go on waiting.
@@ -108,37 +105,17 @@ class Extraction:
     def __init__(
         self, rooms: Rooms, reader: Reader, policy: Policy, patterns: Automaton, *, enabled: bool = True
     ) -> None:
-        self._enabled = enabled
+        wakes = (MESSAGE_SENT, MESSAGE_FAILED)
+        super().__init__(rooms.bus, rooms.database, "extraction", _TICK_SECONDS, wakes, enabled=enabled)
         self._p = rooms
         self._reader = reader
         self._policy = policy
         self._patterns = patterns
-        self._task: asyncio.Task[None] | None = None
-        self._again = False
-        self._stopping = False
-        self._everywhere = True
         self._draining = False
-        self._heard: set[str] = set()
         self._troubles: dict[str, _Trouble] = {}
         self._failures = 0
         self._not_before = 0.0
         self._spent_day = ""
-
-    async def start(self, schedule: Schedule) -> None:
-        """Take up what waits; from now on hear where there are new turns, and when a reply has left, or will not."""
-        if not self._enabled:
-            return
-        self._p.bus.bell(MESSAGE_OUT, self._hear)
-        self._p.bus.bell(MESSAGE_SENT, self._wake)
-        self._p.bus.bell(MESSAGE_FAILED, self._wake)
-        schedule.every(_TICK_SECONDS, "extraction", self.tick)
-        await self.tick()
-
-    async def tick(self) -> None:
-        """Look everywhere for turns that have become due, or that could not be read before. Does not wait for it."""
-        if self._enabled:
-            self._everywhere = True
-            self._wake()
 
     async def drain(self) -> None:
         """Read all that waits, due or not; return when that is done, or has to wait for a model or for tokens."""
@@ -149,64 +126,21 @@ class Extraction:
         finally:
             self._draining = False
 
-    def _hear(self, envelope: Envelope) -> None:
-        self._heard.add(session_id(str(envelope.payload["channel"]), str(envelope.payload["chat"])))
-
-    def _wake(self, _: Envelope | None = None) -> None:
-        """Look for turns that are due, now or right after what is under way."""
-        self._again = True
-        if self._task is None and not self._stopping:
-            self._task = asyncio.create_task(self._run(), name="extraction")
-
-    @property
-    def idle(self) -> bool:
-        """Whether nothing is under way."""
-        return self._task is None
-
     @property
     def noted(self) -> int:
         """How many chats it has in mind: some have new turns, some could not be read."""
-        return len(self._heard) + len(self._troubles)
-
-    async def wait_idle(self) -> None:
-        """Return once what is due has been read, or has to wait."""
-        while self._task is not None:
-            await asyncio.wait({self._task})
-
-    async def stop(self) -> None:
-        """Leave what is under way to the next start: nothing of it is lost."""
-        self._stopping = True
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        return self.heard + len(self._troubles)
 
     # ── what is due ──────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _run(self) -> None:
-        try:
-            while self._again and not self._stopping:
-                self._again = False
-                await self._round()
-        except (OutOfTokens, RemoteError) as error:
-            await self._wait(error)
-        except StoreError as error:
-            _log.warning("turns cannot be read for memories now: %s", error)
-        except Exception:
-            _log.exception("reading turns for memories failed; the next tick tries again")
-        finally:
-            self._task = None
+    def _sessions(self, connection: Connection) -> Sequence[str]:
+        return buffer.sessions(connection)
 
     async def _round(self) -> None:
-        """Read what is due where something was said, or everywhere, one batch after the other."""
-        sessions, everywhere = sorted(self._heard), self._everywhere
-        self._heard, self._everywhere = set(), False
-        if self._is_resting():
-            return  # the next tick looks everywhere
-        if everywhere:
-            sessions = await self._p.database.read(buffer.sessions)
-        for session in sessions:
-            while not self._stopping and await self._advance(session):
-                pass
+        try:
+            await super()._round()
+        except (OutOfTokens, RemoteError) as error:
+            await self._wait(error)
 
     def _is_resting(self) -> bool:
         """Whether no model may be asked yet: it could not be reached, or the day's tokens are used up."""
@@ -216,7 +150,6 @@ class Extraction:
         return self._p.clock.monotonic() < self._not_before or today == self._spent_day
 
     async def _advance(self, session: str) -> bool:
-        """Read the next batch of a session if it is due; whether to look there again at once."""
         turns, due = await self._p.database.read(partial(self._look, session))
         if not due:
             return False

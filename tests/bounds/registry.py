@@ -222,19 +222,13 @@ IN_MEMORY = (
     ),
     Bound("kenobot.cognitive.extract.patterns._Node.out", "4,000 nodes", "BadPattern", _REFUSED),
     Bound(
-        "kenobot.compaction.Compaction._heard",
-        "chats with a reply on its way out",
-        "emptied by each look",
-        "tests/unit/test_compaction.py::test_a_failed_summary_leaves_the_window_as_it_was",
-    ),
-    Bound(
         "kenobot.compaction.Compaction._troubles",
         "chats that no model can sum up",
         "a chat that is summed up leaves",
         "tests/unit/test_compaction.py::test_a_failed_summary_leaves_the_window_as_it_was",
     ),
     Bound(
-        "kenobot.extraction.Extraction._heard",
+        "kenobot.rounds.Rounds._heard",
         "chats with a reply on its way out",
         "emptied by each look",
         "tests/unit/test_extraction.py::test_what_was_heard_is_forgotten_with_each_look",

@@ -1,0 +1,121 @@
+"""A worker in the background that goes round the chats: where something was said, when a reply has left; everywhere,
+when it is started and by a timer. One round at a time; what is asked for meanwhile is the next one.
+"""
+
+import asyncio
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from kenobot.bus import Bus
+from kenobot.db import Connection, Database
+from kenobot.errors import StoreError
+from kenobot.ports import session_id
+from kenobot.schedule import Schedule
+from kenobot.signals import MESSAGE_OUT, Envelope, Signal
+
+_log = logging.getLogger(__name__)
+
+
+class Rounds(ABC):
+    """`start` it once. Not `enabled`, it does nothing. wakes: signals at which it goes where something was said.
+
+    every: seconds between rounds that look everywhere. Whatever a round fails with waits for the next.
+    """
+
+    def __init__(
+        self, bus: Bus, database: Database, name: str, every: float, wakes: Sequence[Signal], *, enabled: bool
+    ) -> None:
+        self._bus = bus
+        self._database = database
+        self._name = name
+        self._every = every
+        self._wakes = wakes
+        self._enabled = enabled
+        self._task: asyncio.Task[None] | None = None
+        self._again = False
+        self._stopping = False
+        self._everywhere = True
+        self._heard: set[str] = set()
+
+    async def start(self, schedule: Schedule) -> None:
+        """Take up what waits; from now on hear where there are new turns."""
+        if not self._enabled:
+            return
+        self._bus.bell(MESSAGE_OUT, self._hear)
+        for signal in self._wakes:
+            self._bus.bell(signal, self._wake)
+        schedule.every(self._every, self._name, self.tick)
+        await self.tick()
+
+    async def tick(self) -> None:
+        """Look everywhere. Does not wait for it."""
+        if self._enabled:
+            self._everywhere = True
+            self._wake()
+
+    async def wait_idle(self) -> None:
+        """Return once what is due has been done, or has to wait."""
+        while self._task is not None:
+            await asyncio.wait({self._task})
+
+    async def stop(self) -> None:
+        """Leave what is under way to the next start: nothing of it is lost."""
+        self._stopping = True
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is under way."""
+        return self._task is None
+
+    @property
+    def heard(self) -> int:
+        """How many chats have something new."""
+        return len(self._heard)
+
+    @abstractmethod
+    def _sessions(self, connection: Connection) -> Sequence[str]:
+        """Every chat where something may be due."""
+
+    @abstractmethod
+    async def _advance(self, session: str) -> bool:
+        """Do the next part in one chat, if it is due; whether to look there again at once."""
+
+    def _is_resting(self) -> bool:
+        """Whether nothing can be done anywhere now; then the next tick looks everywhere."""
+        return False
+
+    def _hear(self, envelope: Envelope) -> None:
+        self._heard.add(session_id(str(envelope.payload["channel"]), str(envelope.payload["chat"])))
+
+    def _wake(self, _: Envelope | None = None) -> None:
+        self._again = True
+        if self._task is None and not self._stopping:
+            self._task = asyncio.create_task(self._run(), name=self._name)
+
+    async def _run(self) -> None:
+        try:
+            while self._again and not self._stopping:
+                self._again = False
+                await self._round()
+        except StoreError as error:
+            _log.warning("%s cannot go on now: %s", self._name, error)
+        except Exception:
+            _log.exception("%s failed; the next tick tries again", self._name)
+        finally:
+            self._task = None
+
+    async def _round(self) -> None:
+        sessions: Sequence[str] = sorted(self._heard)
+        everywhere, self._everywhere = self._everywhere, False
+        self._heard = set()
+        if self._is_resting():
+            return
+        if everywhere:
+            sessions = await self._database.read(self._sessions)
+        for session in sessions:
+            while not self._stopping and await self._advance(session):
+                pass
