@@ -6,11 +6,13 @@ As text for a terminal, as Markdown for a chat, and as JSON, whose form is the d
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
+from kenobot.cognitive.recall.keywords import Grade, Kind, Points, grade, keywords, points
 from kenobot.cognitive.recall.pack import Edge, Memory, Pack
 from kenobot.cognitive.store import Json
 
 _DIGITS = 3
 _LONGEST = 160
+_KINDS: Mapping[str, Kind] = {"episode": "episodes", "procedure": "procedures"}
 _WAYS = {
     "words": "shares words",
     "subject": "is about somebody named",
@@ -87,6 +89,7 @@ class Item:
     confidence: float
     effective: float
     tokens: int
+    points: Points
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,10 @@ class Quoted:
 
 @dataclass(frozen=True, slots=True)
 class Xray:
-    """A recall, laid open. looked_for, subjects: what of the message was looked for. dropped: by reason, how many."""
+    """A recall, laid open. looked_for, subjects: what of the message was looked for. dropped: by reason, how many.
+
+    by_keywords: how well the plain keywords of the message were met; it explains, and decides nothing.
+    """
 
     level: str
     score: float
@@ -115,10 +121,13 @@ class Xray:
     dropped: Mapping[str, int]
     budget: int
     tokens: int
+    keywords: tuple[str, ...]
+    by_keywords: Grade
 
 
-def xray(pack: Pack) -> Xray:
-    """The X-ray of what a recall found."""
+def xray(pack: Pack, asked: str = "") -> Xray:
+    """The X-ray of what a recall found for a message."""
+    sought = keywords(asked)
     items = [
         Item(
             why(memory),
@@ -130,6 +139,7 @@ def xray(pack: Pack) -> Xray:
             round(memory.record.confidence, _DIGITS),
             round(memory.effective, _DIGITS),
             memory.tokens,
+            points(sought, memory.record.text),
         )
         for memory in pack.memories
     ]
@@ -148,7 +158,17 @@ def xray(pack: Pack) -> Xray:
         dict(pack.dropped),
         pack.budget,
         pack.tokens,
+        tuple(sought),
+        _grade(pack, items),
     )
+
+
+def _grade(pack: Pack, items: Sequence[Item]) -> Grade:
+    scores: dict[Kind, list[float]] = {"facts": [], "procedures": [], "episodes": []}
+    for memory, item in zip(pack.memories, items, strict=True):
+        if item.points.score:
+            scores[_KINDS.get(memory.record.form, "facts")].append(item.points.score)
+    return grade(scores)
 
 
 def why(memory: Memory) -> Why:
@@ -197,11 +217,15 @@ def _head(seen: Xray) -> str:
 def _told(item: Item) -> Sequence[str]:
     held = f"{item.category} about {item.subject or 'owner'}, by {item.source}, {item.created[:10]}"
     sure = f"confidence {item.confidence:.2f}, today {item.effective:.2f}"
-    return [line for line in (item.why.sentence(), item.why.sum(), f"{held}; {sure}") if line]
+    by = f"keywords: {', '.join(item.points.matched)}, {item.points.score} points" if item.points.matched else ""
+    return [line for line in (item.why.sentence(), by, item.why.sum(), f"{held}; {sure}") if line]
 
 
 def _foot(seen: Xray) -> list[str]:
     lines = [f"Looked for: {', '.join(seen.looked_for) or 'nothing'}"]
+    if seen.keywords:
+        met = seen.by_keywords
+        lines.append(f"Keywords: {', '.join(seen.keywords)}: {met.level} ({met.score:g} points)")
     if seen.subjects:
         lines.append(f"About: {', '.join(seen.subjects)}")
     if seen.dropped:

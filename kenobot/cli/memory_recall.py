@@ -69,7 +69,7 @@ def recall(arguments: argparse.Namespace, clock: "Clock | None") -> int:
         pack = _recalled(arguments, clock, " ".join(arguments.text), arguments.budget, arguments.limit)
     except reading.NothingYet as error:
         return asking.say_no(str(error))
-    seen = xray.xray(pack)
+    seen = xray.xray(pack, " ".join(arguments.text))
     if arguments.json:
         print(json.dumps(xray.as_json(seen)))
     elif pack.memories or pack.excerpts:

@@ -5,12 +5,11 @@ from collections.abc import Mapping
 _LATER = "not built yet (belongs to a later issue: {})"
 
 _NOT_WANTED: Mapping[str, str] = {
-    "confidence.": "ADR 13: one confidence from 0 to 1 instead of points that a second rule took for a share",
+    "confidence.estimate": "ADR 13: one confidence from 0 to 1 instead of points that a second rule took for a share",
     "core-prefs": "preferences stand in preferences.md, all of them, in every prompt of the owner's",
     "disagreement": "asking why is answered by /why; only a plain no counts against a memory",
     "cosine": "vectors are kept at length 1, so a product is the cosine; one of another size is made anew",
     "vector.": "vectors are kept at length 1, so a product is the cosine; one of another size is made anew",
-    "keywords.": "ADR 13: an index of stems in every script instead of keywords by ASCII patterns",
     "logger.": "the format of the original's logger; this one logs with the standard library",
     "provider.mock": "the texts of the original's mock provider; the offline provider answers in its own words",
     "retrieval.": "ADR 13: records are found, not sections of files; scores are mixed, not ranks",

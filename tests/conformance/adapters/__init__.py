@@ -12,6 +12,7 @@ from tests.conformance.adapters import (
     identity,
     improve,
     keys,
+    keywords,
     memory,
     merging,
     metacognition,
@@ -31,6 +32,7 @@ from tests.conformance.cases import Adapter
 ADAPTERS: dict[str, Adapter] = {
     **admit.ADAPTERS,
     **recall.ADAPTERS,
+    **keywords.ADAPTERS,
     **beliefs.ADAPTERS,
     **merging.ADAPTERS,
     **hands.ADAPTERS,

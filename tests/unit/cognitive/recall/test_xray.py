@@ -33,6 +33,17 @@ async def test_the_x_ray_tells_why_of_what_and_what_not(memory: Memory) -> None:
     assert "Looked for: trip, oslo" in text
 
 
+async def test_the_x_ray_tells_how_the_keywords_were_met(memory: Memory) -> None:
+    """Three points a word, of each memory, and a grade of them all."""
+    await _trip(memory)
+    asked = "when is the trip to Oslo?"
+    seen = xray(await memory.recall(asked), asked)
+    assert [item.points.score for item in seen.items] == [6, 0]
+    assert "keywords: trip, oslo, 6 points" in as_text(seen)
+    assert "Keywords: trip, oslo: high (6 points)" in as_markdown(seen)
+    assert as_json(seen)["keywords"] == ("trip", "oslo")
+
+
 async def test_the_x_ray_has_three_forms_with_one_content(memory: Memory) -> None:
     """Text, Markdown, and JSON that can be read back."""
     best, other = await _trip(memory)

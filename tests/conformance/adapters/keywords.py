@@ -1,0 +1,51 @@
+"""Keywords of a message, what texts score by them, and the grade that gives."""
+
+from typing import Any
+
+from kenobot.cognitive.recall.keywords import grade, keywords, points
+from tests.conformance.cases import Adapter, Case, Checked, Outcome, compare
+
+# What the original dropped: short terms, letters outside of its alphabet, words in other scripts.
+_BETTER: dict[str, list[str]] = {
+    "AI CI Go db": ["ai", "ci", "go", "db"],
+    "привет мир": ["привет", "мир"],
+    "日本語のテスト": ["日本", "本語", "語の", "のテ", "テス", "スト"],
+    "Ça va très bien, naïve café": ["très", "bien", "naïve", "café"],
+    "C++ & C#": ["c++", "c#"],
+    "don't can't": ["don't", "can't"],
+}
+
+
+def extract(case: Case) -> Outcome:
+    found = keywords(case.input)
+    if case.quirk:
+        return Checked(found, {"nothing that means something is lost": found == _BETTER[case.input]})
+    return compare(case, found)
+
+
+def search(case: Case) -> Outcome:
+    scored = [(text, points(case.input["keywords"], text)) for text in case.input["items"]]
+    best = sorted((pair for pair in scored if pair[1].score), key=lambda pair: -pair[1].score)
+    found: list[dict[str, Any]] = [
+        {"content": text, "score": each.score, "matchedKeywords": list(each.matched)} for text, each in best
+    ]
+    if case.quirk:
+        whole = all(each["score"] == 3 * len(each["matchedKeywords"]) for each in found)
+        said = all("" not in each["matchedKeywords"] for each in found)
+        return Checked(found, {"found": bool(found), "an accent ends a word": whole, "nothing is no keyword": said})
+    return compare(case, found[: case.input["limit"]])
+
+
+def score(case: Case) -> Outcome:
+    given = case.input
+    found = grade(
+        {"facts": given["factScores"], "procedures": given["procedureScores"], "episodes": given["episodeScores"]}
+    )
+    return compare(case, {"level": found.level, "score": found.score, "breakdown": dict(found.means)})
+
+
+ADAPTERS: dict[str, Adapter] = {
+    "keywords.extract": extract,
+    "keywords.search": search,
+    "confidence.score": score,
+}
