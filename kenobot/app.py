@@ -6,7 +6,6 @@ import logging
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from random import Random
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -27,7 +26,7 @@ from kenobot.cognitive.recall.index import Index
 from kenobot.cognitive.recall.keeper import Keeper
 from kenobot.cognitive.remember import boxes
 from kenobot.compaction import Compaction
-from kenobot.context import ContextBuilder, Limits
+from kenobot.context import ContextBuilder
 from kenobot.courier import Courier
 from kenobot.db import Database
 from kenobot.delivery import Delivery
@@ -38,18 +37,20 @@ from kenobot.extraction import Extraction, Rooms, extraction
 from kenobot.given import Given
 from kenobot.home import Home
 from kenobot.inbox import Inbox
-from kenobot.language import Language, guess, say
+from kenobot.language import guess, say
 from kenobot.loop import AgentLoop, Gate
+from kenobot.losing import Losing
 from kenobot.memory_hands import Hands
 from kenobot.model import Model, Route
 from kenobot.notices import Notices
 from kenobot.outbox import Outbox
-from kenobot.ports import Channel, Inbound, Provider
+from kenobot.ports import Channel, Inbound, Provider, Reranker
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.proposing import Proposing
-from kenobot.retry import RetryPolicy
+from kenobot.reranker import ModelReranker
 from kenobot.runner import Parts, TurnRunner
 from kenobot.schedule import Schedule
+from kenobot.scrubbing import Scrubber
 from kenobot.secrets import Redactor
 from kenobot.settings import Loaded, Settings
 from kenobot.signals import MEMORY_WRITTEN, MESSAGE_IN, MESSAGE_OUT, STARTED, STOPPING, Envelope
@@ -57,7 +58,7 @@ from kenobot.sleeper import Rooms as Bedroom
 from kenobot.sleeper import Sleeper, policy_of
 from kenobot.summarizer import Summarizer
 from kenobot.supervise import keep_running, notify_systemd, stop_signals
-from kenobot.turn import TurnPolicy
+from kenobot.wished import language_of, limits_of, turn_policy_of
 
 _log = logging.getLogger(__name__)
 
@@ -67,6 +68,7 @@ _ELSEWHERE_SECONDS = 1.0
 _SWEEP_SECONDS = 60.0
 _CARDS_SECONDS = 10.0
 _INDEX_SECONDS = 60.0
+_SCRUB_SECONDS = 10.0
 _GRACE_SECONDS = 6.0
 _CLOSE_SECONDS = 2.0
 
@@ -93,6 +95,8 @@ class App:
     index: Index
     keeper: Keeper
     embedding: Embedding
+    scrubber: Scrubber
+    losing: Losing
     schedule: Schedule
     channels: dict[str, Channel]
     providers: Sequence[Provider]
@@ -106,6 +110,8 @@ class App:
         self.schedule.every(_SWEEP_SECONDS, "sweep", self.sweep)
         self.schedule.every(_CARDS_SECONDS, "memory files", self.mirror.sweep)
         self.schedule.every(_INDEX_SECONDS, "memory index", self.keeper.keep_up)
+        self.schedule.every(_SCRUB_SECONDS, "erasing", self.scrubber.tick)
+        self.schedule.every(_CARDS_SECONDS, "lost files", self.losing.tick)
         self.schedule.every(_INDEX_SECONDS, "memory by meaning", self.embedding.tick)
         await self.mirror.start()
         await self.door.refresh()
@@ -200,6 +206,7 @@ def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random
     embedding = Embedding(database, index, clock, given.embedder, given.formers)
     identity = Identity(home.identity)
     model = model_of(settings, given.providers, clock)
+    asked = thinking(settings, given, model, clock)
     proposing = Proposing(database, bus)
     delivery = Delivery(given.channels, outbox, bus, clock, rng)
     access = Access(given.rosters)
@@ -221,7 +228,12 @@ def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random
             zone=zone,
             access=access,
             building=Building(
-                database, ContextBuilder(identity, zone, _limits(settings), index), mirror, clock, embedding
+                database,
+                ContextBuilder(identity, zone, limits_of(settings), index),
+                mirror,
+                clock,
+                embedding,
+                _reranker(settings, asked, database, clock),
             ),
             embedding=embedding,
             mirror=mirror,
@@ -237,7 +249,7 @@ def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random
             violations=identity.violations,
             hand_over=delivery.hand_over,
             language=language_of(settings),
-            policy=_turn_policy(settings, model.count),
+            policy=turn_policy_of(settings, model.count),
         )
     )
     courier = Courier(database, clock, given.channels, delivery.hand_over)
@@ -248,7 +260,6 @@ def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random
 
     audit = Audit(database, settings.signals.keep, redact)
     keeper = Keeper(database, index)
-    asked = thinking(settings, given, model, clock)
     rooms = Rooms(database, bus, clock, zone, mirror.mark, index, embedding)
     reading = extraction(settings.extraction, rooms, asked)
 
@@ -287,15 +298,12 @@ def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random
         index=index,
         keeper=keeper,
         embedding=embedding,
+        scrubber=Scrubber(database, home.database, mirror.flush, keeper.keep_up),
+        losing=Losing(database, bus),
         schedule=Schedule(),
         channels=given.channels,
         providers=given.providers if given.reader is None else (*given.providers, given.reader),
     )
-
-
-def language_of(settings: Settings) -> Language | None:
-    """The language of the bot's own sentences; None goes by what a person writes."""
-    return None if settings.bot.language == "auto" else settings.bot.language
 
 
 def model_of(settings: Settings, providers: Sequence[Provider], clock: Clock) -> Model:
@@ -312,37 +320,23 @@ def thinking(settings: Settings, given: Given, model: Model, clock: Clock) -> Mo
     return model if given.reader is None else model_of(settings, [given.reader], clock)
 
 
+def _reranker(settings: Settings, asked: Model | None, database: Database, clock: Clock) -> Reranker | None:
+    """Who judges what recall found, if anybody does."""
+    if settings.memory.reranker == "none" or asked is None:
+        return None
+    return ModelReranker(asked, database, clock, ZoneInfo(settings.bot.timezone), settings.memory.rerank_tokens)
+
+
 def _compaction(settings: Settings, rooms: Rooms, asked: Model | None) -> Compaction:
     """Who sums up what conversations no longer show."""
     summarizer = Summarizer(rooms.database, rooms.clock, rooms.zone, asked, settings.compaction.daily_tokens)
-    return Compaction(rooms, summarizer, _limits(settings).window, reads=settings.extraction.enabled)
+    return Compaction(rooms, summarizer, limits_of(settings).window, reads=settings.extraction.enabled)
 
 
 def sleeper_of(settings: Settings, rooms: Bedroom, asked: Model | None, *, hurried: bool = False) -> Sleeper:
     """Who looks after memory. hurried: nobody talks to the bot meanwhile."""
     hour = settings.sleep.hour if settings.sleep.hour >= 0 else None
     return Sleeper(rooms, policy_of(settings.sleep), asked, enabled=settings.sleep.enabled, hour=hour, hurried=hurried)
-
-
-def _turn_policy(settings: Settings, providers: int) -> TurnPolicy:
-    retry = RetryPolicy(attempts=settings.provider.attempts, budget=settings.provider.retry_seconds)
-    expire = timedelta(hours=settings.mail.expire_hours).total_seconds()
-    return TurnPolicy(settings.loop.attempts, retry, expire=expire, providers=providers)
-
-
-def _limits(settings: Settings) -> Limits:
-    return Limits(
-        budget=settings.context.budget_tokens,
-        memory=settings.context.memory_tokens,
-        message=settings.context.message_tokens,
-        history=settings.context.history_messages,
-        most=settings.context.history_most,
-        mode=settings.memory.recall,
-        days=settings.memory.days,
-        max_tokens=settings.provider.max_tokens,
-        late=timedelta(minutes=settings.mail.late_minutes),
-        summary=settings.compaction.summary_tokens if settings.compaction.enabled else 0,
-    )
 
 
 async def serve(home: Home, loaded: Loaded, clock: Clock, given: Given, console: ConsoleOptions | None = None) -> int:

@@ -1,13 +1,19 @@
 """Gets a turn its prompt: from memory as it is now, files that people just edited included, and by meaning too."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from kenobot.clock import Clock
 from kenobot.cognitive.mirror.tree import Tree
+from kenobot.cognitive.recall.load import show
 from kenobot.cognitive.recall.need import need
 from kenobot.context import Context, ContextBuilder
 from kenobot.db import Connection, Database
 from kenobot.embedding import Embedding
 from kenobot.inbox import Pending
-from kenobot.ports import Principal
+from kenobot.ports import Principal, Reranker
+
+_NOBODY_READ: Mapping[int, float] = MappingProxyType({})
 
 
 class Building:
@@ -18,13 +24,20 @@ class Building:
     """
 
     def __init__(
-        self, database: Database, builder: ContextBuilder, mirror: Tree, clock: Clock, embedding: Embedding
+        self,
+        database: Database,
+        builder: ContextBuilder,
+        mirror: Tree,
+        clock: Clock,
+        embedding: Embedding,
+        reranker: Reranker | None = None,
     ) -> None:
         self._database = database
         self._builder = builder
         self._mirror = mirror
         self._clock = clock
         self._embedding = embedding
+        self._reranker = reranker
         self._recalls = False
 
     async def __call__(self, pending: Pending, principal: Principal, *, narrow: bool = False) -> Context:
@@ -37,13 +50,32 @@ class Building:
         self._recalls = context.used.pack is not None
         if self._recalls and not guessed and await self._ask(pending):
             context = await self._build(builder, pending, principal)
+        if judged := await self._judged(pending, context):
+            context = await self._build(builder, pending, principal, judged)
         return context
+
+    async def _judged(self, pending: Pending, context: Context) -> Mapping[int, float]:
+        """How much each of the memories that were found helps to answer, where somebody is there to read them."""
+        pack = context.used.pack
+        if self._reranker is None or pack is None or not pack.candidates:
+            return {}
+        texts = [show(memory.record) for memory in pack.candidates]
+        marks = await self._reranker.judge(pending.inbound.text, texts)
+        if marks is None or len(marks) != len(texts):
+            return {}
+        return {memory.record.id: mark for memory, mark in zip(pack.candidates, marks, strict=True)}
 
     async def _ask(self, pending: Pending) -> bool:
         text = pending.inbound.text
         return need(text) != "no_recall" and await self._embedding.ask(text)
 
-    async def _build(self, builder: ContextBuilder, pending: Pending, principal: Principal) -> Context:
+    async def _build(
+        self,
+        builder: ContextBuilder,
+        pending: Pending,
+        principal: Principal,
+        judged: Mapping[int, float] = _NOBODY_READ,
+    ) -> Context:
         """Build the prompt; if a person edited a file that it shows, take that in first."""
         now = self._clock.now()
         edited = self._mirror.glance(pending.session)
@@ -51,10 +83,10 @@ class Building:
         def build(connection: Connection) -> Context | None:
             if edited is None or edited():
                 return None
-            return builder.build(connection, pending, principal, now)
+            return builder.build(connection, pending, principal, now, judged)
 
         context = await self._database.read(build) if edited is not None else None
         if context is None:
             await self._mirror.take_in(pending.session)
-            context = await self._database.read(lambda connection: builder.build(connection, pending, principal, now))
+            context = await self._database.read(lambda c: builder.build(c, pending, principal, now, judged))
         return context

@@ -8,9 +8,10 @@ A frame is made anew when it no longer tells the truth (something shown was chan
 changes, when the log has grown too long, or when the conversation rested so long that no cache holds it any more.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
 from kenobot import border, earlier, practice, recollection, sessions, voices
@@ -54,6 +55,7 @@ _NOTES_ROWS = 100
 _NARROWER = 4
 _CHAT_CONTEXT = "### Chat context"
 _PAD = "### Working memory"
+_NOBODY_READ: Mapping[int, float] = MappingProxyType({})
 _NEVER_IN_A_FRAME = ("procedure", "summary", "entity", "box")  # each message shows those that fit it
 
 
@@ -187,15 +189,22 @@ class ContextBuilder:
             self._index,
         )
 
-    def build(self, connection: Connection, pending: Pending, principal: Principal, now: datetime) -> Context:
-        """Assemble the prompt for `pending`. Blocking; runs in a reader's thread."""
+    def build(
+        self,
+        connection: Connection,
+        pending: Pending,
+        principal: Principal,
+        now: datetime,
+        judged: Mapping[int, float] = _NOBODY_READ,
+    ) -> Context:
+        """Assemble the prompt for `pending`. Blocking; runs in a reader's thread. judged: as in a query of recall."""
         identity = self._identity.read()
         session = pending.session
         day = now.astimezone(self._zone).date().isoformat()
         past = self._past(connection, session, principal, now, day)
         offered = practice.offer(connection, pending.inbound.text, principal.reads, past.shown)
         past = past.told(offered.text, offered.lines)
-        past, pack = self._recollected(connection, pending, principal, past, now, identity)
+        past, pack = self._recollected(connection, pending, principal, past, (now, identity, judged))
         state, guidance = self._onboarding(connection, pending, principal, identity)
         tail = self._tail(connection, pending, now, guidance)
         asked = harmless(pending.inbound.words)
@@ -235,16 +244,16 @@ class ContextBuilder:
         pending: Pending,
         principal: Principal,
         past: _Past,
-        now: datetime,
-        identity: IdentityText,
+        at: tuple[datetime, IdentityText, Mapping[int, float]],
     ) -> tuple[_Past, Pack | None]:
         """`past` with what is remembered for this message, where the frame does not show everything anyway."""
+        now, identity, judged = at
         mode = self._limits.mode
         if self._index is None or mode == "full" or (mode == "auto" and not past.frame.left_out):
             return past, None
         shown = (*past.shown, identity.preferences)
         found = recollection.recollect(
-            connection, self._index, pending, principal, past.lines, shown, (now, self._zone)
+            connection, self._index, pending, principal, past.lines, shown, (now, self._zone), judged
         )
         lines = [item.line for item in found.pack.memories] + [item.line for item in found.pack.excerpts]
         return past.told(found.text, lines), found.pack

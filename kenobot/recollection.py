@@ -4,7 +4,7 @@ It stands in the message's own context block and is stored with it, so the promp
 same bytes are sent again with every later message.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -40,8 +40,12 @@ def recollect(
     lines: Sequence[Line],
     shown: Iterable[str],
     at: tuple[datetime, ZoneInfo],
+    judged: Mapping[int, float],
 ) -> Recollection:
-    """What is remembered for `pending` beyond what is `shown`. lines: the conversation on show. at: now, where."""
+    """What is remembered for `pending` beyond what is `shown`. lines: the conversation on show. at: now, where.
+
+    judged: as in a query.
+    """
     now, zone = at
     pack = recall(
         connection,
@@ -55,6 +59,7 @@ def recollect(
             before=" ".join(line.text for line in lines[-_BEFORE:]),
             shown="".join(f"{text}\n" for text in shown if text),
             from_message=lines[0].id if lines else None,
+            judged=judged,
         ),
     )
     return Recollection(render(pack), pack)

@@ -153,6 +153,8 @@ class Memory(Section):
     recall: Annotated[Literal["auto", "full", "selective"], BeforeValidator(_lower)] = "auto"
     days: int = Field(3, ge=1, le=30)
     embedder: Text = "auto"
+    reranker: Annotated[Literal["none", "model"], BeforeValidator(_lower)] = "none"
+    rerank_tokens: int = Field(100_000, ge=0, le=1_000_000_000)
 
 
 class Extraction(Section):

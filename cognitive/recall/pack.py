@@ -4,7 +4,7 @@ First the scratchpad, then memories, then excerpts of what was said where no mem
 small cap of its own, which it cannot exceed at the expense of memories.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, TypeVar
@@ -43,6 +43,7 @@ class Memory:
     """A record that was chosen. ways: how it was found. effective: its confidence today. line: as it is shown.
 
     matched: the words of the message that it holds; terms: all of its words as the index knows them, where it does.
+    fits: of what its fitting the message comes, where meaning was looked at.
     """
 
     record: Record
@@ -55,6 +56,7 @@ class Memory:
     line: str = ""
     tokens: int = 0
     terms: frozenset[str] = frozenset()
+    fits: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,8 @@ class Excerpt:
 class Pack:
     """What is remembered for a message. score: how well the best of it fits, 0 to 1; `level` says it in a word.
 
-    need: how much of memory the message called for. dropped: what was found and not shown, by reason.
+    need: how much of memory the message called for. dropped: what was found and not shown, by reason. candidates: the
+    best that were found and are not on show already, also such as had no room.
     """
 
     level: Level = "none"
@@ -86,6 +89,7 @@ class Pack:
     subjects: tuple[str, ...] = ()
     dropped: dict[str, int] = field(default_factory=dict)
     budget: int = 0
+    candidates: tuple[Memory, ...] = ()
 
     @property
     def tokens(self) -> int:

@@ -21,10 +21,11 @@ from kenobot.cognitive.recall import load, meant, postings, relations, rows, tur
 from kenobot.cognitive.recall.candidates import Found, Mentioned, Sought, also, by_words, mentioned, sought
 from kenobot.cognitive.recall.excerpts import Wanted, excerpts
 from kenobot.cognitive.recall.filters import Sieve, is_on_show, is_week, week
+from kenobot.cognitive.recall.fit import asked, fits, held
 from kenobot.cognitive.recall.index import Index
 from kenobot.cognitive.recall.need import asks, need
 from kenobot.cognitive.recall.pack import Edge, Memory, Pack, Way, choose, heading_of, level_of, line_of, shortened
-from kenobot.cognitive.recall.score import Features, Score, clear, diverse, feedback_delta, fuse, score
+from kenobot.cognitive.recall.score import Features, Score, diverse, feedback_delta, fuse, score
 from kenobot.cognitive.recall.trace import Trace
 from kenobot.cognitive.store import Record
 from kenobot.cognitive.text.words import terms
@@ -44,7 +45,8 @@ class Query:
     of now. dense: how near each record's meaning is, 0 to 1, as a search by vectors found it. least: trusts that may be
     shown, None for all. shown: what the prompt shows already. from_message: the first message that it shows.
     always: look also where the message calls for nothing. excerpts: how many turns may be quoted; 0 leaves it to the
-    policy. trace: is told what became of everything.
+    policy. judged: how much each record helps to answer, 0 to 1, as somebody said who read it; then no other is shown.
+    trace: is told what became of everything.
     """
 
     text: str
@@ -63,17 +65,23 @@ class Query:
     whole: bool = False
     always: bool = False
     excerpts: int = 0
+    judged: Mapping[int, float] = field(default_factory=dict)
     trace: Trace | None = None
     policy: Policy = DEFAULT
 
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """What words and names led to, before anything is read of it."""
+    """What words and names led to, before anything is read of it. names: whom the message means without saying so.
+
+    past: what was said once and no longer holds.
+    """
 
     records: Sequence[Found] = ()
+    past: Sequence[Found] = ()
     mentioned: Mentioned = field(default_factory=Mentioned)
     scopes: Sequence[str] = ()
+    names: Sequence[str] = ()
 
 
 def recall(connection: Connection, index: Index, query: Query) -> Pack:
@@ -89,19 +97,24 @@ def recall(connection: Connection, index: Index, query: Query) -> Pack:
         room, query = int(room * policy.minimal), replace(query, limit=_less(query, policy))
     index.catch_up(connection)
     looked_for = sought(query.text, query.before, policy)
-    if kinds := relations.asked(query.text):
-        names = index.read(lambda held: relations.named(connection, held, query.reach, kinds), none)
+    names: list[str] = []
+    if bonds := relations.asked(query.text):
+        names = index.read(lambda held: relations.named(connection, held, query.reach, bonds), none)
         looked_for = also(looked_for, names)
     found = index.read(partial(_search, query=query, looked_for=looked_for), _Search())
     near = meant.Near()
     if query.as_of is None:
-        near = meant.records(index, query.text, query.reach, found.records, query.policy)
+        found = replace(found, records=meant.of_today(connection, found.records, found.past, query.reach))
+        near = meant.records(connection, index, query.text, query.reach, found.records, query.policy)
         query = replace(query, dense={**near.relevance, **query.dense})
     sieve = Sieve(query.reach, query.now, query.policy, query.as_of, query.least, query.shown, trace=query.trace)
-    ranked = _ranked(connection, query, found, sieve, near.close)
+    ranked = _ranked(connection, query, replace(found, names=names), sieve, near.shares)
     if query.trace is not None:
         query.trace.see_records(ranked)
-    memories = _packed(index, ranked, query, sieve, room)
+    fresh = _fresh(ranked, query, sieve)
+    if query.judged:
+        fresh = ranked = _as_judged(fresh, query.judged, sieve)
+    memories = _packed(index, fresh, query, sieve, room)
     best = max((memory.relevance for memory in ranked), default=0.0)
     quoted = []
     if best < policy.strong:
@@ -123,6 +136,7 @@ def recall(connection: Connection, index: Index, query: Query) -> Pack:
         looked_for=tuple(word.stems[0] for word in looked_for.words),
         subjects=tuple(sorted(found.mentioned.subjects | ({"owner"} if found.mentioned.speaker else set()))),
         dropped=sieve.counts(),
+        candidates=tuple(fresh[: 2 * (query.limit or policy.limit)]),
     )
 
 
@@ -145,8 +159,9 @@ def near(connection: Connection, index: Index, text: str, reach: Reach, limit: i
 def _search(index: Connection, *, query: Query, looked_for: Sought) -> _Search:
     policy, scopes = query.policy.recall, scopes_of(query.reach)
     records = by_words(index, scopes, ("record",) if query.as_of is None else ("record", "past"), looked_for, policy)
+    past = by_words(index, scopes, ("past",), looked_for, policy) if query.as_of is None else []
     known = scopes if scopes is not None else sorted({room.scope for room in postings.rooms_by_id(index)})
-    return _Search(records, mentioned(index, scopes, looked_for), known)
+    return _Search(records, past[: policy.past], mentioned(index, scopes, looked_for), known)
 
 
 def _told(index: Index, inboxes: Sequence[int]) -> Mapping[int, Sequence[int]]:
@@ -154,21 +169,23 @@ def _told(index: Index, inboxes: Sequence[int]) -> Mapping[int, Sequence[int]]:
 
 
 def _ranked(
-    connection: Connection, query: Query, found: _Search, sieve: Sieve, close: Mapping[int, float]
+    connection: Connection, query: Query, found: _Search, sieve: Sieve, shares: Mapping[int, float]
 ) -> list[Memory]:
     """The memories that may be shown, best first, with the neighbours of the best among them.
 
-    close: how near each is in meaning against the others. A question is given the nearest there are, however near.
+    shares: how near each is, against a usual answer. A question is given what fits best, however well.
     """
     policy = query.policy.recall
     matched = {each.number: each for each in found.records[: policy.read]}
     subjects = sorted(found.mentioned.subjects - {"owner", ""})
     by_name = rows.about(connection, found.scopes, subjects, policy.subjects) if query.as_of is None else []
-    near = sorted(query.dense, key=lambda number: (-close.get(number, 0.0), -query.dense[number]))[: policy.read]
+    near = sorted(query.dense, key=lambda number: (-shares.get(number, 0.0), -query.dense[number]))[: policy.read]
     records = sieve.records(connection, list(dict.fromkeys([*matched, *by_name, *near])))
-    value_of = _Valuer(connection, query, found.mentioned, list(records))
+    value_of = _Valuer(connection, query, found.mentioned, list(records), fitted=bool(shares))
     named = set(by_name)
-    nearest = set(sorted(close, key=lambda number: -close[number])[: policy.nearest]) if asks(query.text) else set()
+    question = asked(query.text, found.names, frozenset(subjects), query.now.astimezone(query.zone).date())
+    fitting = fits(question, held(records, matched, shares), policy) if shares else {}
+    given = sorted(fitting, key=lambda number: -fitting[number][0])[: policy.nearest] if asks(query.text) else []
     memories = []
     for number, record in records.items():
         hit, dense = matched.get(number), query.dense.get(number)
@@ -177,13 +194,11 @@ def _ranked(
         if number in named or record.subject in subjects:
             relevance = max(relevance, policy.mention)
             ways.append("subject")
-        if relevance < policy.floor and number not in nearest:
+        if relevance < policy.floor and number not in given:
             sieve.dropped["irrelevant"] += 1
             continue
-        fit = relevance
-        if close:
-            fit = clear(hit.relevance if hit else 0.0, close.get(number, 0.0), policy)
-        memories.append(value_of(record, fit, relevance, tuple(ways), hit))
+        fit, parts = fitting.get(number, (relevance, {}))
+        memories.append(replace(value_of(record, fit, relevance, tuple(ways), hit), fits=parts))
     memories = _without_told_weeks(memories, sieve)
     memories.sort(key=lambda memory: (-memory.score.value, -memory.record.id))
     return _with_neighbours(connection, query, memories, sieve, value_of)
@@ -198,13 +213,21 @@ def _without_told_weeks(memories: Sequence[Memory], sieve: Sieve) -> list[Memory
 
 
 class _Valuer:
-    """Values records for one message; what people said of them is read once."""
+    """Values records for one message; what people said of them is read once. fitted: by meaning too."""
 
-    def __init__(self, connection: Connection, query: Query, spoken_of: Mentioned, ids: Sequence[int]) -> None:
+    def __init__(
+        self, connection: Connection, query: Query, spoken_of: Mentioned, ids: Sequence[int], *, fitted: bool
+    ) -> None:
         self._query = query
         self._spoken_of = spoken_of
         self._opinions = value_store.opinions(connection, ids)
         self._at = query.as_of or query.now
+        self._policy = query.policy.recall
+        if fitted and asks(query.text):  # a question wants its answer, however old it is, and however slight
+            share = self._policy.when_asked
+            self._policy = replace(
+                self._policy, importance=share * self._policy.importance, recency=share * self._policy.recency
+            )
 
     def __call__(
         self, record: Record, fit: float, relevance: float, ways: tuple[Way, ...], hit: Found | None
@@ -227,7 +250,7 @@ class _Valuer:
                 effective=effective,
                 feedback=feedback_delta(opinion.up, opinion.down, policy.recall),
             ),
-            policy.recall,
+            self._policy,
         )
         if hit is None:
             return Memory(record, valued, relevance, ways, effective=effective)
@@ -293,17 +316,30 @@ def _fitted(text: str, room: int) -> str:
     return clip(text, room) if room > 1 else ""
 
 
-def _packed(index: Index, ranked: Sequence[Memory], query: Query, sieve: Sieve, room: int) -> list[Memory]:
+def _fresh(ranked: Sequence[Memory], query: Query, sieve: Sieve) -> list[Memory]:
+    """What the prompt does not show already."""
+    fresh = [memory for memory in ranked if not is_on_show(load.show(memory.record), query.shown)]
+    sieve.dropped["on show already"] += len(ranked) - len(fresh)
+    return fresh
+
+
+def _as_judged(memories: Sequence[Memory], judged: Mapping[int, float], sieve: Sieve) -> list[Memory]:
+    """Those of `memories` that help to answer, and how much, in the eyes of somebody who read them."""
+    kept = []
+    for memory in memories:
+        mark = judged.get(memory.record.id, 0.0)
+        if mark > 0:
+            valued = Score(memory.score.value + mark, {**memory.score.parts, "judged": mark}, memory.score.scaled)
+            kept.append(replace(memory, score=valued, relevance=mark))
+    sieve.dropped["irrelevant"] += len(memories) - len(kept)
+    return sorted(kept, key=lambda memory: (-memory.score.value, -memory.record.id))
+
+
+def _packed(index: Index, fresh: Sequence[Memory], query: Query, sieve: Sieve, room: int) -> list[Memory]:
     """What is shown, best first: no repeats, places kept for neighbours, and never more than fits."""
     policy = query.policy.recall
     limit = query.limit or policy.limit
-    new: list[Memory] = []
-    for memory in ranked:
-        if is_on_show(load.show(memory.record), query.shown):
-            sieve.dropped["on show already"] += 1
-        else:
-            new.append(memory)
-    new = new[: 2 * limit] + [memory for memory in new[2 * limit :] if memory.path][: policy.reserved]
+    new = [*fresh[: 2 * limit], *[memory for memory in fresh[2 * limit :] if memory.path][: policy.reserved]]
     held = _vocabularies(index, new)
     order = diverse(
         [(memory.score.value, said) for memory, said in zip(new, held, strict=True)], policy.diversity, limit
@@ -314,7 +350,7 @@ def _packed(index: Index, ranked: Sequence[Memory], query: Query, sieve: Sieve, 
         line = shortened(picked[0].line, room - _tokens("", subject))
         picked[0] = replace(picked[0], line=line, tokens=_tokens(line, subject))
     chosen = choose([(memory, memory.score.value, memory.tokens) for memory in picked], room)
-    sieve.dropped["no room"] += len(ranked) - sieve.dropped["on show already"] - len(chosen)
+    sieve.dropped["no room"] += len(fresh) - len(chosen)
     return sorted(chosen, key=lambda memory: (-memory.score.value, -memory.record.id))
 
 
