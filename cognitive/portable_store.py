@@ -74,12 +74,15 @@ def put(connection: Connection, table: str, values: Mapping[str, Json | bytes]) 
 
 def record_like(connection: Connection, number: int, scope: str, form: str, key: str, created: str) -> int | None:
     """The record that is this very one: made at that moment, and of that number or those words."""
-    row = connection.execute(
-        "SELECT id FROM record WHERE scope = ? AND form = ? AND created = ? AND (id = ? OR key = ?) "
-        "ORDER BY id != ? LIMIT 1",
-        (scope, form, created, number, key, number),
-    ).fetchone()
-    return int(row[0]) if row else None
+    for found, value in (("id = ?", number), ("key = ?", key)):
+        row = connection.execute(
+            # By its number or its key, not by an index of scopes, which would read all that the scope holds.
+            f"SELECT id FROM record WHERE {found} AND +scope = ? AND +form = ? AND +created = ? ORDER BY +id LIMIT 1",
+            (value, scope, form, created),
+        ).fetchone()
+        if row is not None:
+            return int(row[0])
+    return None
 
 
 def is_spoken_of(connection: Connection, number: int) -> bool:

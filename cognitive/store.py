@@ -107,6 +107,12 @@ def last_event(connection: Connection) -> int:
     return int(row[0] or 0)
 
 
+def last_touch(connection: Connection) -> int:
+    """The id of the newest event that speaks of a record, 0 before there is one: records change with such alone."""
+    row = connection.execute("SELECT id FROM event WHERE +record_id IS NOT NULL ORDER BY id DESC LIMIT 1").fetchone()
+    return int(row[0]) if row else 0
+
+
 def last_record(connection: Connection) -> int:
     """The id of the newest record of any scope, 0 when there is none."""
     row = connection.execute("SELECT max(id) FROM record").fetchone()
@@ -255,8 +261,9 @@ def changed_since(connection: Connection, scopes: tuple[str, ...], event: int, l
 
 def touched_since(connection: Connection, event: int) -> list[int]:
     """Ids of the records, of any scope, that events after `event` speak of, also of such as are gone."""
+    # By the numbers of events, not by the index of records, which would read all that ever happened: hence the plus.
     rows = connection.execute(
-        "SELECT DISTINCT record_id FROM event WHERE id > ? AND record_id IS NOT NULL ORDER BY record_id", (event,)
+        "SELECT DISTINCT +record_id FROM event WHERE id > ? AND +record_id IS NOT NULL ORDER BY +record_id", (event,)
     )
     return [row[0] for row in rows]
 

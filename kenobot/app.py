@@ -44,10 +44,10 @@ from kenobot.memory_hands import Hands
 from kenobot.model import Model, Route
 from kenobot.notices import Notices
 from kenobot.outbox import Outbox
-from kenobot.ports import Channel, Inbound, Provider, Reranker
+from kenobot.ports import Channel, Inbound, Provider
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.proposing import Proposing
-from kenobot.reranker import ModelReranker
+from kenobot.reranker import reranker_of
 from kenobot.runner import Parts, TurnRunner
 from kenobot.schedule import Schedule
 from kenobot.scrubbing import Scrubber
@@ -233,7 +233,7 @@ def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random
                 mirror,
                 clock,
                 embedding,
-                _reranker(settings, asked, database, clock),
+                reranker_of(settings, asked, database, clock),
             ),
             embedding=embedding,
             mirror=mirror,
@@ -267,7 +267,17 @@ def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random
         await mirror.take_in()  # what people wrote into the files comes before what a night makes of it
         await reading.drain()
 
-    bedroom = Bedroom(database, bus, clock, zone, home.sleep_lock, gather, lambda: mirror.mark(()), keeper.keep_up)
+    bedroom = Bedroom(
+        database,
+        bus,
+        clock,
+        zone,
+        home.sleep_lock,
+        gather,
+        lambda: mirror.mark(()),
+        keeper.keep_up,
+        lambda: index.neighbours,
+    )
     return App(
         clock=clock,
         database=database,
@@ -318,13 +328,6 @@ def thinking(settings: Settings, given: Given, model: Model, clock: Clock) -> Mo
     if getattr(given.reader or given.provider, "by_rote", False):
         return None
     return model if given.reader is None else model_of(settings, [given.reader], clock)
-
-
-def _reranker(settings: Settings, asked: Model | None, database: Database, clock: Clock) -> Reranker | None:
-    """Who judges what recall found, if anybody does."""
-    if settings.memory.reranker == "none" or asked is None:
-        return None
-    return ModelReranker(asked, database, clock, ZoneInfo(settings.bot.timezone), settings.memory.rerank_tokens)
 
 
 def _compaction(settings: Settings, rooms: Rooms, asked: Model | None) -> Compaction:

@@ -19,6 +19,7 @@ from kenobot.cognitive import store
 from kenobot.cognitive.meaning import scale, turn_store, vector_store
 from kenobot.cognitive.meaning.texts import Item, passage_of, query_of
 from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.recall.fit import names_of
 from kenobot.cognitive.recall.index import Index
 from kenobot.cognitive.remember.bands import Nearness
 from kenobot.db import Connection
@@ -141,7 +142,7 @@ class Embedding:
             meaning = self._index.meaning
             if meaning is None or not any(map(meaning.has_scale, meaning.models)):
                 return False  # there is nothing to be found by it yet
-            sought = [query_of(text, self._policy)]
+            sought = [query_of(text, self._policy), *([names] if (names := names_of(text)) else [])]
             having = (self._have(meaning, model, "query", sought) for model in meaning.models)
             await asyncio.gather(self._settle(min(seconds, self._policy.settling)), *having)
             return True
@@ -352,7 +353,7 @@ class Embedding:
         asked = await embedder.embed(scale.questions(), "query")
         known = scale.scale_of(asked, await embedder.embed(scale.statements()))
         meaning.settle_scale(model, known)
-        await self._database.write_soon(partial(self._shelves.keep_scale, model=model, known=known))
+        await self._database.write_soon(partial(self._shelves.keep_scale, model=model, scale=known))
 
     async def _try(self, work: Callable[[], Awaitable[None]]) -> bool:
         """Ask a model; when it cannot, leave it alone for a while, longer each time, and then look everywhere anew."""

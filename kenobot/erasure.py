@@ -2,14 +2,26 @@
 
 A turn that told the fact is blanked whole, both sides: how somebody worded it cannot be told from the fact's own
 words, and half a sentence would still tell it. A turn that only carried the fact beside it loses that note alone.
+
+What is deleted still stands in the file's free space and in its log, and the Markdown files follow only afterwards. So
+a purge leaves a note in the transaction that erases, and `scrub` takes it away: whatever dies in between, somebody
+finishes.
 """
 
 import json
+import sqlite3
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 
-from kenobot.db import Connection
+from kenobot.cognitive import forget, store
+from kenobot.cognitive.forget import Doomed
+from kenobot.cognitive.reach import Reach
+from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.db import Connection, connect, translate
 
+_UNFINISHED = "purge:unfinished"  # a key of `state`: the newest purge whose words may still stand in free space
 _SHORTEST = 4  # characters: what is shorter stands in other texts by chance
 
 _TEXTS: tuple[tuple[str, str, str], ...] = (
@@ -40,6 +52,46 @@ class Erased:
     messages: tuple[int, ...]
     letters: int
     prompts: int
+
+
+def carry_out(connection: Connection, doomed: Doomed, reach: Reach, at: Occasion) -> tuple[Doomed, Erased]:
+    """Erase what `doomed` names from every table, inside a transaction; what was erased, as it stood by then.
+
+    reach: within which it was found. Files and free space follow later: see `unfinished`.
+    """
+    connection.execute("PRAGMA secure_delete = ON")
+    doomed = forget.doom(connection, doomed.record.id, reach) or doomed  # it may have changed since it was read
+    scopes = dict.fromkeys(record.scope for record in doomed.records)
+    erased = erase(connection, doomed.turns, doomed.wordings, doomed.record.scope)
+    for scope in list(scopes)[1:]:
+        erase(connection, (), (), scope)  # a copy in another memory stood in other prompts
+    event = forget.purge(connection, doomed, at, erased.messages)
+    store.write_state(connection, _UNFINISHED, str(event))
+    return doomed, erased
+
+
+def unfinished(connection: Connection) -> bool:
+    """Whether words of something purged may still stand in the database's free space or log."""
+    return bool(store.read_state(connection, _UNFINISHED))
+
+
+def scrub(path: Path) -> bool:
+    """Write the database's file anew, without what was deleted from it, and empty its log.
+
+    False when somebody reads in an old log, so that it cannot be emptied yet: then the purge stays unfinished. Raises
+    StoreError.
+    """
+    try:
+        with closing(connect(path)) as connection:
+            noted = store.read_state(connection, _UNFINISHED)
+            connection.execute("VACUUM")
+            if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+                return False
+            # A purge that came in between has a note of its own.
+            connection.execute("DELETE FROM state WHERE key = ? AND value = ?", (_UNFINISHED, noted))
+            return True
+    except sqlite3.Error as error:
+        raise translate(error) from error
 
 
 def erase(connection: Connection, turns: Sequence[int], wordings: Iterable[str], scope: str) -> Erased:

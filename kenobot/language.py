@@ -107,6 +107,19 @@ _SENTENCES: dict[str, dict[Language, str]] = {
         "es": "Mientras dormía he cambiado mucho de mi memoria de una vez ({what}). `kenobot sleep report` cuenta "
         "qué y por qué, y `kenobot sleep undo` lo deshace.",
     },
+    "notice_lost": {
+        "en": "{count} memory files are gone at once ({where}). That looks like a loss, so I have forgotten nothing "
+        "and have written them again. If you meant to delete them, say `/lost forget`; `/lost` shows what they said.",
+        "es": "Han desaparecido {count} ficheros de memoria a la vez ({where}). Parece una pérdida, así que no he "
+        "olvidado nada y los he vuelto a escribir. Si querías borrarlos, di `/perdidos olvida`; `/perdidos` muestra "
+        "lo que decían.",
+    },
+    "notice_taken_out": {
+        "en": "{count} memories were taken out of my files at once ({where}), so I have forgotten them. If that was "
+        "not you, `/undo {event}` brings all of them back.",
+        "es": "Se han quitado {count} recuerdos de mis ficheros a la vez ({where}), así que los he olvidado. Si no "
+        "fuiste tú, `/deshacer {event}` los devuelve todos.",
+    },
     "link": {"en": "[link removed]", "es": "[enlace quitado]"},
     "stranger": {
         "en": "I only talk to people whom my owner has let in. To be one of them, give my owner this code: {code}. "
@@ -179,6 +192,8 @@ Sentence = Literal[
     "notice_pairing",
     "notice_proposals",
     "notice_sleep",
+    "notice_lost",
+    "notice_taken_out",
     "stranger",
     "let_in",
     "pair_how",

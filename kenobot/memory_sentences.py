@@ -117,6 +117,29 @@ _SENTENCES: dict[str, dict[Language, str]] = {
         "en": "Write `/undo`, or `/undo` and the number of a change.",
         "es": "Escribe `/deshacer`, o `/deshacer` y el número de un cambio.",
     },
+    "lost_none": {
+        "en": "No memory files were lost that I should ask you about.",
+        "es": "No se han perdido ficheros de memoria por los que deba preguntarte.",
+    },
+    "lost_some": {
+        "en": "{count} memory files were gone at once {age} ({where}), and I have written them again. Among what they "
+        "said:\n{lines}\n\nIf you meant to delete them, say `/lost forget`; if not, `/lost keep`.",
+        "es": "Desaparecieron {count} ficheros de memoria a la vez {age} ({where}), y los he vuelto a escribir. "
+        "Entre lo que decían:\n{lines}\n\nSi querías borrarlos, di `/perdidos olvida`; si no, `/perdidos guarda`.",
+    },
+    "lost_kept": {"en": "Good, I keep all of it.", "es": "Bien, lo conservo todo."},
+    "lost_forgotten": {
+        "en": "Forgotten: {count} memories. `/undo {event}` brings all of them back.",
+        "es": "Olvidados: {count} recuerdos. `/deshacer {event}` los devuelve todos.",
+    },
+    "lost_left": {
+        "en": "{count} are left: say `/lost forget` again for the next ones.",
+        "es": "Quedan {count}: di `/perdidos olvida` otra vez para los siguientes.",
+    },
+    "lost_elsewhere": {
+        "en": "What was lost belongs to other chats: say so there, or use `kenobot memory forget`.",
+        "es": "Lo que se perdió es de otros chats: dilo allí, o usa `kenobot memory forget`.",
+    },
     "undo_hindered": {"en": "I cannot undo that: {why}", "es": "No puedo deshacer eso: {why}"},
     "undone": {
         "en": "Undone:\n{lines}\n\n`/undo {event}` takes that back.",
@@ -145,6 +168,7 @@ MemorySentence = Literal[
     "forget_said", "forgotten_said", "forget_everything", "kept", "no_question", "why_none", "why_nothing", "why_some",
     "why_more", "why_line",
     "why_quote", "why_quote_else", "memory_none", "memory_some", "memory_files", "memory_hands", "undo_none",
+    "lost_none", "lost_some", "lost_kept", "lost_forgotten", "lost_left", "lost_elsewhere",
     "undo_how", "undo_hindered", "undone", "is_back", "is_gone", "is_so", "line", "along", "copies", "turns",
     "from_tag", "from_extraction", "from_edit", "from_command", "from_sleep", "from_import", "just_now", "ago",
 ]  # fmt: skip

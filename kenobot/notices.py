@@ -26,6 +26,7 @@ from kenobot.secrets import Redactor
 from kenobot.signals import (
     APPROVAL_PROPOSED,
     HEALTH_DEGRADED,
+    MEMORY_LOST,
     MESSAGE_ASIDE,
     MESSAGE_DEAD,
     MESSAGE_FAILED,
@@ -48,6 +49,7 @@ _FIELDS = ("chat", "user", "language", "at")
 _HEARD = (
     APPROVAL_PROPOSED,
     HEALTH_DEGRADED,
+    MEMORY_LOST,
     MESSAGE_ASIDE,
     MESSAGE_DEAD,
     MESSAGE_FAILED,
@@ -146,6 +148,10 @@ class Notices:
                 self._tell_owner(_Notice(f"proposals:{told.get('newest')}", "notice_proposals", values, trace=trace))
             case SLEEP_FINISHED.name if told.get("large"):
                 self._tell_owner(_Notice(f"sleep:{told.get('run')}", "notice_sleep", {"what": told["large"]}))
+            case MEMORY_LOST.name:
+                values = {"count": told["files"], "where": told["where"], "event": told["event"]}
+                wished = told["event"] != "0"
+                self._tell_owner(_Notice(f"lost:{told['at']}", "notice_taken_out" if wished else "notice_lost", values))
             case MESSAGE_UNSTORED.name:
                 if self._chats.is_news(f"{channel}:{chat}"):
                     self._begin(self._tell_chat(channel, chat, told.get("session", "")))

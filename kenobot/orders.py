@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from kenobot.access import Access
 from kenobot.commands import Command, Commands
+from kenobot.loss_commands import Lost
 from kenobot.memory_commands import Memory, Remember, Undo, Why
 from kenobot.memory_hands import Hands
 from kenobot.memory_questions import Forget, PlainWords
@@ -17,6 +18,6 @@ def commands(access: Access, changed: Callable[[], None], hands: Hands, decided:
     changed: see `Pair`. decided: called when the owner has approved a proposal.
     """
     people: list[Command] = [Pair(access, changed, hands.language), People(changed, hands.language)]
-    memory: list[Command] = [Remember(hands), Forget(hands), Why(hands), Memory(hands), Undo(hands)]
+    memory: list[Command] = [Remember(hands), Forget(hands), Why(hands), Memory(hands), Undo(hands), Lost(hands)]
     improve: list[Command] = [Proposals(hands, decided), Approve(hands, decided), Reject(hands, decided)]
     return Commands([*people, *memory, *improve], PlainWords(hands))

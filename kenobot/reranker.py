@@ -14,8 +14,9 @@ from kenobot.cognitive.recall import judging
 from kenobot.db import Database
 from kenobot.errors import RemoteError
 from kenobot.model import Model
-from kenobot.ports import Request
+from kenobot.ports import Request, Reranker
 from kenobot.reader import used
+from kenobot.settings import Settings
 
 _log = logging.getLogger(__name__)
 
@@ -65,3 +66,10 @@ class ModelReranker:
             _log.warning("what was recalled could not be judged: %s", error)
             return 0, None
         return used(request, reply), judging.parse(reply.text, count)
+
+
+def reranker_of(settings: Settings, model: Model | None, database: Database, clock: Clock) -> Reranker | None:
+    """Who judges what recall found, as it is set: by default nobody."""
+    if settings.memory.reranker == "none" or model is None:
+        return None
+    return ModelReranker(model, database, clock, ZoneInfo(settings.bot.timezone), settings.memory.rerank_tokens)

@@ -51,6 +51,7 @@ TAG_INERT = Signal("tag:inert", "a tag also stood in the message it answers and 
 PROCESSOR_FAILED = Signal("postprocessor:failed", "a post-processor broke; the reply went out without it")
 MEMORY_WRITTEN = Signal("memory:written", "memory took in, changed or refused something", _TEXT)
 MEMORY_EXTRACTED = Signal("memory:extracted", "some turns have been read for what should be remembered")
+MEMORY_LOST = Signal("memory:lost", "files of memory went at once: written again, or forgotten with what they said")
 MEMORY_WAITING = Signal("memory:waiting", "turns cannot be read for memories yet: no model, or no tokens left today")
 SLEEP_STARTED = Signal("sleep:started", "memory is being looked after; a night that was cut short goes on")
 SLEEP_PHASE = Signal("sleep:phase", "sleep has come to its next phase")

@@ -24,10 +24,11 @@ from kenobot.cognitive.extract.prompt import cost
 from kenobot.cognitive.policies.sleep import JOYA, SleepPolicy
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.sleep import plan_store, report, sleep_store
+from kenobot.cognitive.sleep.compared import Compared
 from kenobot.cognitive.sleep.cycle import Cycle, Said, Step
 from kenobot.cognitive.sleep.due import is_due
 from kenobot.cognitive.sleep.night import NIGHT
-from kenobot.cognitive.sleep.passes import PHASES, Pass, Phase, Question
+from kenobot.cognitive.sleep.passes import PHASES, Neighbours, Pass, Phase, Question, nobody_near
 from kenobot.cognitive.sleep.report import Report
 from kenobot.cognitive.sleep.sleep_store import Run
 from kenobot.cognitive.store import Json
@@ -73,7 +74,8 @@ class Rooms:
     """What of the house the worker works with.
 
     lock: held while it sleeps; raises Held. drain: has what was said read for memories first. mark, index: have files
-    and index brought up to date afterwards. night: what there is to do.
+    and index brought up to date afterwards. near: who tells which records mean nearly the same, if there is anybody
+    now. night: what there is to do.
     """
 
     database: Database
@@ -84,6 +86,7 @@ class Rooms:
     drain: Callable[[], Awaitable[None]]
     mark: Callable[[], None]
     index: Callable[[], Awaitable[None]]
+    near: Callable[[], Neighbours | None] = nobody_near
     night: Sequence[Pass] = NIGHT
 
 
@@ -157,6 +160,7 @@ class Sleeper:
         self._enabled = enabled
         self._hour = hour
         self._hurried = hurried
+        self._compared = Compared()
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
 
@@ -272,7 +276,9 @@ class Sleeper:
             if tell is not None:
                 await tell(step)
 
-        return Cycle(p.database, p.clock, p.zone, self._policy, self._asker, told, p.night, self._hurried)
+        return Cycle(
+            p.database, p.clock, p.zone, self._policy, self._asker, told, p.night, self._hurried, self._compared, p.near
+        )
 
     async def _index(self) -> None:
         """Have the index know what changed; what cannot be done now comes with its own next round."""

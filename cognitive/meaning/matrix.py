@@ -24,6 +24,7 @@ _LEAST_ROOM = 256  # rows
 _BLOCK = 8192  # rows that are turned into floats at a time
 _WORD = 64  # signs in one number
 _NOWHERE = np.int32(-1)
+_SHORT = 1e-6
 _HIGHEST = 20_000_000  # 80 MB to say where each number is
 
 ScalarT = TypeVar("ScalarT", bound=np.generic)
@@ -146,6 +147,12 @@ class Matrix:
             found = zip(self._ids[rows[best]].tolist(), cosines[best].tolist(), strict=True)
             return list(found)
 
+    def vector(self, number: int) -> Floats | None:
+        """What a number stands for, as far as eight bits tell."""
+        with self._lock:
+            row = self._row(number)
+            return self._codes[row].astype(np.float32) * self._scales[row] if row >= 0 else None
+
     def cosines(self, vector: Floats, numbers: Sequence[int]) -> dict[int, float]:
         """How near each of these is; those without a vector are left out."""
         with self._lock:
@@ -173,7 +180,9 @@ class Matrix:
         count = self._count if among is None else len(among)
         if count <= self._exact or self._mean is None:
             return np.arange(self._count) if among is None else among
-        sought = self._signs_of((vector - self._mean)[None])[:, 0]
+        # Signs say nothing of lengths: what the question shares with the mean, which is the same for all, is taken out.
+        way = self._mean / max(float(np.linalg.norm(self._mean)), _SHORT)
+        sought = self._signs_of((vector - (vector @ way) * way)[None])[:, 0]
         differing = np.zeros(count, np.uint16)
         for line, signs in zip(self._signs, sought, strict=True):
             held = line[: self._count] if among is None else line[among]

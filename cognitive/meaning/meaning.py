@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kenobot.cognitive.meaning.matrix import Floats, Matrix, place
-from kenobot.cognitive.meaning.scale import Scale, relevance_of
+from kenobot.cognitive.meaning.scale import TAKEN_OUT, Scale, relevance_of
 from kenobot.cognitive.meaning.texts import Spot, digest, passage_of, query_of
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.db import Connection
@@ -24,10 +24,15 @@ _CLOSE = 0.05
 
 @dataclass(slots=True)
 class _Model:
-    """The vectors of one model. scale: what its cosines mean, once that is known."""
+    """The vectors of one model. scale: what its cosines mean, once that is known. common: that of its questions.
+
+    past: of records that others took the place of.
+    """
 
     scale: Scale | None = None
+    common: Floats | None = None
     records: Matrix | None = None
+    past: Matrix | None = None
     turns: Matrix | None = None
 
 
@@ -58,7 +63,9 @@ class Meaning:
 
     def settle_scale(self, model: str, scale: Scale) -> None:
         """Say what a model's cosines mean; until then nothing is found by it."""
-        self._models[model].scale = scale
+        held = self._models[model]
+        held.scale = scale
+        held.common = np.frombuffer(scale.common, dtype="<f2").astype(np.float32) if scale.common else None
 
     def has_scale(self, model: str) -> bool:
         return self._models[model].scale is not None
@@ -95,10 +102,20 @@ class Meaning:
     def put_records(self, model: str, spots: Sequence[Spot], rows: Floats) -> None:
         """Records can be found by these vectors from now on, and by no other model's."""
         held = self._models[model]
-        if held.records is None:
-            held.records = self._matrix(rows.shape[1])
-        topics = [place(spot.scope, spot.subject) for spot in spots]
-        held.records.put([spot.number for spot in spots], rows, [place(spot.scope) for spot in spots], topics)
+        for live in (True, False):
+            if not (ats := [at for at, spot in enumerate(spots) if spot.live == live]):
+                continue
+            if live and held.records is None:
+                held.records = self._matrix(rows.shape[1])
+            if not live and held.past is None:
+                held.past = self._matrix(rows.shape[1])
+            some = [spots[at] for at in ats]
+            here, there = (held.records, held.past) if live else (held.past, held.records)
+            topics = [place(spot.scope, spot.subject) for spot in some]
+            assert here is not None
+            here.put([spot.number for spot in some], rows[ats], [place(spot.scope) for spot in some], topics)
+            if there is not None:
+                there.drop([spot.number for spot in some])
         for other in self._models.keys() - {model}:
             self.drop_records([spot.number for spot in spots], other)
 
@@ -113,9 +130,9 @@ class Meaning:
 
     def drop_records(self, numbers: Sequence[int], model: str) -> None:
         """Records cannot be found by this model's vectors any more."""
-        matrix = self._models[model].records
-        if matrix is not None:
-            matrix.drop(numbers)
+        for matrix in (self._models[model].records, self._models[model].past):
+            if matrix is not None:
+                matrix.drop(numbers)
 
     def drop_turns(self, numbers: Sequence[int], model: str) -> None:
         """The same of messages."""
@@ -125,7 +142,7 @@ class Meaning:
 
     def fits(self, model: str, dimensions: int) -> bool:
         """Whether a vector of so many numbers can stand beside what there is of this model."""
-        held = (self._models[model].records, self._models[model].turns)
+        held = (self._models[model].records, self._models[model].past, self._models[model].turns)
         return all(matrix is None or matrix.dimensions == dimensions for matrix in held)
 
     def size(self, model: str) -> int:
@@ -155,9 +172,29 @@ class Meaning:
         """As `records`, but where each lies between what has nothing to do with the message and its usual answer."""
         return self._shares(text, scopes, also, "records", limit)
 
+    def past_shares(self, text: str, scopes: Sequence[str] | None, limit: int) -> dict[int, float]:
+        """The same of records that others took the place of, by the numbers that they had."""
+        return self._shares(text, scopes, (), "past", limit)
+
     def turn_shares(self, text: str, scopes: Sequence[str] | None, also: Iterable[int], limit: int) -> dict[int, float]:
         """The same of messages."""
         return self._shares(text, scopes, also, "turns", limit)
+
+    def rest(self, text: str, names: str, number: int) -> float | None:
+        """As `record_shares` of one record, without what is due to names alone: who is asked about is often known, and
+        what is asked of them not. names: as they stand in the message; None where the vectors are not at hand.
+        """
+        sought = query_of(text, self._policy.meaning)
+        for model, held in self._models.items():
+            row, named = self.at_hand(model, "query", sought), self.at_hand(model, "query", names)
+            if row is None or named is None or held.records is None or held.scale is None:
+                continue
+            row, named = _without(row, held.common), _without(named, held.common)
+            named /= max(float(np.linalg.norm(named)), _CLOSE)
+            cosines = held.records.cosines(row - (row @ named) * named, [number])
+            if number in cosines:
+                return held.scale.share(cosines[number])
+        return None
 
     def near(self, connection: Connection, scope: str, subject: str, text: str, limit: int) -> Mapping[int, float]:
         """The records of this scope and subject nearest to a statement, by id, each with its nearness.
@@ -169,6 +206,17 @@ class Meaning:
             near = records.nearest(row, limit, [place(scope)], place(scope, subject))
             found.update((number, scale.nearness(cosine, self._policy.admit)) for number, cosine in near)
         return {number: found[number] for number in sorted(found, key=lambda each: -found[each])[:limit]}
+
+    def near_record(self, scope: str, subject: str, record: int, limit: int) -> Mapping[int, float]:
+        """The same for what a record says, by the vector that it has; itself left out."""
+        for held in self._models.values():
+            row = held.records.vector(record) if held.records is not None else None
+            if row is None or held.records is None or held.scale is None:
+                continue
+            near = held.records.nearest(row, limit + 1, [place(scope)], place(scope, subject))
+            nearness = ((number, held.scale.nearness(cosine, self._policy.admit)) for number, cosine in near)
+            return {number: each for number, each in nearness if number != record}
+        return {}
 
     def alike(self, text: str, scopes: Sequence[str] | None, limit: int) -> list[int]:
         """The records of `scopes` that a text is nearest to, best first; none when it is not at hand."""
@@ -196,6 +244,7 @@ class Meaning:
             row = self.at_hand(model, "query", sought)
             if matrix is None or held.scale is None or row is None or len(row) != matrix.dimensions:
                 continue
+            row = _without(row, held.common)
             cosines = matrix.cosines(row, wanted) | dict(matrix.nearest(row, limit, places) if limit else ())
             found |= {number: held.scale.share(cosine) for number, cosine in cosines.items()}
         return found
@@ -210,6 +259,16 @@ class Meaning:
                 continue
             found.append((row, held.records, held.scale))
         return found
+
+
+def _without(row: Floats, common: Floats | None) -> Floats:
+    """A question's row without most of what it has in common with others; see `kenobot.cognitive.meaning.scale`."""
+    if common is None or len(common) % len(row):
+        return row
+    middle, *ways = common.reshape(-1, len(row))
+    away = row - middle
+    out = middle + sum(((away @ way) * way for way in ways), np.zeros_like(row))
+    return np.asarray(row - TAKEN_OUT * out, np.float32)
 
 
 def sound(vectors: Floats) -> list[bool]:

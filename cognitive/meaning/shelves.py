@@ -11,7 +11,7 @@ from kenobot.cognitive import store
 from kenobot.cognitive.meaning import turn_store, vector_store
 from kenobot.cognitive.meaning.matrix import Floats
 from kenobot.cognitive.meaning.meaning import Meaning, rows_of, sound, stacked, stored
-from kenobot.cognitive.meaning.scale import KNOWN, Scale, read
+from kenobot.cognitive.meaning.scale import Scale, known, read
 from kenobot.cognitive.meaning.texts import Item, Spot, digest, passage_of
 from kenobot.cognitive.meaning.turn_store import PlacedTurn
 from kenobot.cognitive.policy import Policy
@@ -55,18 +55,18 @@ class Shelves:
         """Where things stand now, and what is known of the models."""
         self._index.catch_up(connection)
         for model in self._models:
-            known = KNOWN.get(model) or read(store.read_state(connection, _SCALE + model) or "")
-            if known is not None:
-                self._meaning.settle_scale(model, known)
+            scale = known().get(model) or read(store.read_state(connection, _SCALE + model) or "")
+            if scale is not None:
+                self._meaning.settle_scale(model, scale)
         return Seen(store.last_event(connection), self.newest_turn())
 
     def newest_turn(self) -> int:
         """The newest message that the index knows."""
         return self._index.read(turn_store.newest, 0)
 
-    def keep_scale(self, connection: Connection, model: str, known: Scale) -> None:
+    def keep_scale(self, connection: Connection, model: str, scale: Scale) -> None:
         """Remember what the cosines of a model mean."""
-        store.write_state(connection, _SCALE + model, known.told())
+        store.write_state(connection, _SCALE + model, scale.told())
 
     # ── loading ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -74,7 +74,7 @@ class Shelves:
         """Hold the vectors of a page of records, up to the number `high`."""
         placed = vector_store.between(connection, high - self._policy.meaning.page, high)
         for model in self._models:
-            rows = [(Spot(e.id, e.scope, e.subject), e.embedding) for e in placed if e.model == model]
+            rows = [(_spot(e), e.embedding) for e in placed if e.model == model]
             self._put(model, rows, self._meaning.put_records, _BYTES)
 
     def load_turns(self, _: Connection, high: int) -> None:
@@ -114,13 +114,13 @@ class Shelves:
         touched = store.touched_since(connection, before.event)
         standing = vector_store.standing(connection, touched)
         for model in self._models:
-            mine = [(Spot(e.id, e.scope, e.subject), e.embedding) for e in standing if e.model == model]
+            mine = [(_spot(e), e.embedding) for e in standing if e.model == model]
             here = {spot.number for spot, _ in mine}
             self._meaning.drop_records([number for number in touched if number not in here], model)
             self._put(model, mine, self._meaning.put_records, _BYTES)
         placed = {each.id for each in standing if each.model == self._model}
         missing = {each.id: each for each in standing if each.id not in placed}
-        records = [Item(Spot(e.id, e.scope, e.subject), e.text, turn=False, new=True) for e in missing.values()]
+        records = [Item(_spot(e), e.text, turn=False, new=True) for e in missing.values()]
         return News(now, (*records, *self.missing_turns(connection, before.message, now.message, new=True)))
 
     def missing_records(self, connection: Connection, high: int, dimensions: int) -> list[Item]:
@@ -130,7 +130,7 @@ class Shelves:
         """
         page, size = self._policy.meaning.page, dimensions * _BYTES
         missing = vector_store.missing(connection, self._model, high, page, size)
-        return [Item(Spot(each.id, each.scope, each.subject), each.text, turn=False) for each in missing]
+        return [Item(_spot(each), each.text, turn=False) for each in missing]
 
     def missing_turns(self, connection: Connection, low: int, high: int, *, new: bool = False) -> list[Item]:
         """The same of the messages above `low` up to `high`."""
@@ -179,6 +179,10 @@ class Shelves:
         """Keep the vectors of messages, in the side index."""
         if placed.turns:
             self._index.keep(connection, partial(turn_store.put, model=placed.model, rows=placed.turns))
+
+
+def _spot(placed: vector_store.Placed) -> Spot:
+    return Spot(placed.id, placed.scope, placed.subject, placed.live)
 
 
 class Placed:

@@ -10,11 +10,15 @@ _END = 1 / 3  # of what counts of a long message is its end: people say what it 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where a vector belongs: the number of its record or message, its scope, and of a record its subject."""
+    """Where a vector belongs: the number of its record or message, its scope, and of a record its subject.
+
+    live: not, of a record that another took the place of.
+    """
 
     number: int
     scope: str
     subject: str = ""
+    live: bool = True
 
 
 @dataclass(frozen=True, slots=True)

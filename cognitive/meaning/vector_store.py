@@ -10,61 +10,70 @@ from kenobot.db import Connection
 
 _FORMS = json.dumps(sorted(FORMS))
 # The note of a conversation is found as the turns that it is made of.
-_LIVE = (
-    "record.status = 'active' AND record.form IN (SELECT value FROM json_each(?)) "
-    "AND NOT (record.form = 'summary' AND record.category = 'session')"
+_KIND = (
+    "record.form IN (SELECT value FROM json_each(?)) AND NOT (record.form = 'summary' AND record.category = 'session')"
 )
+_LIVE = f"record.status = 'active' AND {_KIND}"
+_LEADING = (
+    "(record.status = 'active' OR record.status IN ('superseded', 'invalidated') AND EXISTS "
+    f"(SELECT 1 FROM link WHERE dst = record.id AND type = 'supersedes')) AND {_KIND}"
+)
+"""Also what another took the place of: a question for what it said is a question for that other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A live record and its vector, as bytes of 32-bit floats. model: whose it is; "" when it has none yet."""
+    """A record and its vector, as bytes of 32-bit floats. model: whose it is; "" when it has none yet.
+
+    live: not, of what another record took the place of.
+    """
 
     id: int
     scope: str
     subject: str
     text: str
+    live: bool
     model: str = ""
     embedding: bytes = b""
 
 
 def between(connection: Connection, low: int, high: int) -> list[Placed]:
-    """The live records above `low` up to `high` that have vectors, one row for each vector, without their texts."""
+    """The findable records above `low` up to `high` that have vectors, a row for each vector, without their texts."""
     where, _ = within(WHOLE_HOME)  # they are kept by scope, and found within one
     rows = connection.execute(
-        "SELECT record.id, scope, subject, '', model, embedding FROM record JOIN vector ON record_id = record.id "
-        f"WHERE record.id > ? AND record.id <= ? AND {_LIVE} AND +{where}",
+        "SELECT record.id, scope, subject, '', record.status = 'active', model, embedding FROM record "
+        f"JOIN vector ON record_id = record.id WHERE record.id > ? AND record.id <= ? AND {_LEADING} AND +{where}",
         (low, high, _FORMS),
     )
-    return [Placed(*row) for row in rows]
+    return [_placed(*row) for row in rows]
 
 
 def standing(connection: Connection, records: Iterable[int]) -> list[Placed]:
-    """Those of `records` that are live, newest first, a row for each vector, and one for each without any."""
+    """Those of `records` that can be found, newest first, a row for each vector, and one for each without any."""
     where, _ = within(WHOLE_HOME)
     rows = connection.execute(
-        "SELECT record.id, scope, subject, text, coalesce(model, ''), coalesce(embedding, x'') FROM record "
-        "LEFT JOIN vector ON record_id = record.id "
-        f"WHERE record.id IN (SELECT value FROM json_each(?)) AND {_LIVE} AND +{where} ORDER BY record.id DESC",
+        "SELECT record.id, scope, subject, text, record.status = 'active', coalesce(model, ''), "
+        "coalesce(embedding, x'') FROM record LEFT JOIN vector ON record_id = record.id "
+        f"WHERE record.id IN (SELECT value FROM json_each(?)) AND {_LEADING} AND +{where} ORDER BY record.id DESC",
         (json.dumps(list(records)), _FORMS),
     )
-    return [Placed(*row) for row in rows]
+    return [_placed(*row) for row in rows]
 
 
 def missing(connection: Connection, model: str, high: int, width: int, size: int) -> list[Placed]:
-    """The live records among the `width` numbers up to `high` without a vector of `model`, newest first.
+    """The records that can be found among the `width` numbers up to `high` without a vector of `model`, newest first.
 
     size: the bytes that a vector has; one of another size is none. 0: of any.
     """
     where, _ = within(WHOLE_HOME)
     rows = connection.execute(
-        "SELECT record.id, scope, subject, text FROM record WHERE record.id > ? AND record.id <= ? "
-        f"AND {_LIVE} AND +{where} AND NOT EXISTS "
+        "SELECT record.id, scope, subject, text, record.status = 'active' FROM record "
+        f"WHERE record.id > ? AND record.id <= ? AND {_LEADING} AND +{where} AND NOT EXISTS "
         "(SELECT 1 FROM vector WHERE record_id = record.id AND model = ? AND (? = 0 OR length(embedding) = ?)) "
         "ORDER BY record.id DESC",
         (high - width, high, _FORMS, model, size, size),
     )
-    return [Placed(*row) for row in rows]
+    return [_placed(*row) for row in rows]
 
 
 def of_content(connection: Connection, model: str, hashes: Sequence[bytes]) -> dict[bytes, bytes]:
@@ -88,12 +97,18 @@ def put(connection: Connection, model: str, rows: Sequence[tuple[int, str, str, 
     for record, scope, text, digest, embedding in rows:
         cursor = connection.execute(
             "INSERT INTO vector (record_id, model, embedding, hash) SELECT id, ?, ?, ? FROM record "
-            "WHERE id = ? AND scope = ? AND text = ? AND status = 'active' ON CONFLICT (record_id, model) DO UPDATE "
-            "SET embedding = excluded.embedding, hash = excluded.hash",
+            "WHERE id = ? AND scope = ? AND text = ? AND status IN ('active', 'superseded', 'invalidated') "
+            "ON CONFLICT (record_id, model) DO UPDATE SET embedding = excluded.embedding, hash = excluded.hash",
             (model, embedding, digest, record, scope, text),
         )
         if cursor.rowcount:
             connection.execute("DELETE FROM vector WHERE record_id = ? AND model != ?", (record, model))
+
+
+def _placed(
+    number: int, scope: str, subject: str, text: str, live: int, model: str = "", embedding: bytes = b""
+) -> Placed:
+    return Placed(number, scope, subject, text, bool(live), model, embedding)
 
 
 def models(connection: Connection) -> list[str]:

@@ -13,9 +13,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import cast, get_args
 
-from kenobot.cognitive import card_store, store
+from kenobot.cognitive import admit_store, card_store, store
 from kenobot.cognitive.card_store import Row
 from kenobot.cognitive.change import Act, Value, change
+from kenobot.cognitive.forget import hide
 from kenobot.cognitive.keys import key_of
 from kenobot.cognitive.mirror.card import Card
 from kenobot.cognitive.mirror.cardfiles import Spot, right_place, spot_of
@@ -47,6 +48,7 @@ class Taken:
     """What came of a file. record: whose card it is from now on; None: it stays the person's own.
 
     again: records whose cards have to be written. ours_to_remove: it is an older card of ours that a crash left behind.
+    outdated: another card of ours, in whose place this one stands, and which a crash left behind.
     """
 
     touched: int
@@ -54,6 +56,7 @@ class Taken:
     problem: str = ""
     again: frozenset[int] = frozenset()
     ours_to_remove: bool = False
+    outdated: Row | None = None
 
 
 def occasion(spot: Spot, when: When) -> Occasion:
@@ -81,10 +84,11 @@ def absorb(connection: Connection, root: Path, seen: Row, card: Card, when: When
         and card_store.purged(connection, owner)
     ):
         return Taken(0, None, ours_to_remove=True)  # what is erased is erased in any wording
+    outdated: Row | None = None
     if row is None and card.id is not None and (mine := store.get(connection, card.id, (spot.scope,))) is not None:
         standing = _standing(connection, root, mine)
         if standing is None or (not right_place(standing.folder, mine) and right_place(seen.folder, mine)):
-            owner = mine.id
+            owner, outdated = mine.id, standing
             if standing is None:
                 _moved(connection, mine, spot, occasion(spot, when))
         elif card.ours and not right_place(seen.folder, mine):
@@ -94,13 +98,16 @@ def absorb(connection: Connection, root: Path, seen: Row, card: Card, when: When
             return Taken(0, None, "it is a copy of another file, so it changes nothing in memory")
     if card.ours and owner is not None:
         card_store.put(connection, replace(seen, record=owner))
-        return Taken(0, owner, again=frozenset({owner}))
+        return Taken(0, owner, again=frozenset({owner}), outdated=outdated)
     if card.ours and card.id is not None and card_store.purged(connection, card.id):
+        if admit_store.buried(connection, spot.scope, key_of(card.text or "")) is not None:
+            return Taken(0, None, ours_to_remove=True)  # the very words: a crash kept it from going with the others
         card_store.put(connection, seen)
         return Taken(0, None, "what it says was erased from memory: delete this file, too")
     taken = take_in(connection, spot, card, owner, occasion(spot, when))
     card_store.put(connection, replace(seen, record=taken.record))
-    return replace(taken, again=frozenset(number for number in (taken.record, owner) if number is not None))
+    again = frozenset(number for number in (taken.record, owner) if number is not None)
+    return replace(taken, again=again, outdated=outdated)
 
 
 def _standing(connection: Connection, root: Path, record: Record) -> Row | None:
@@ -162,8 +169,9 @@ def take_in(connection: Connection, spot: Spot, card: Card, owner: int | None, o
 
 
 def remove(connection: Connection, record: int, scope: str, occasion: Occasion) -> int:
-    """Forget what a deleted card said; how many facts that were."""
-    return int(forget(connection, record, (scope,), occasion))
+    """Forget what a deleted card said; the event of it, 0 when it said nothing that is believed."""
+    hidden = hide(connection, record, (scope,), occasion)
+    return hidden.event if hidden is not None else 0
 
 
 def _new(connection: Connection, spot: Spot, card: Card, occasion: Occasion) -> Taken:

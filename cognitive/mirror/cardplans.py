@@ -52,7 +52,7 @@ def stamped(row: Row, seen: Stamp) -> Row:
 
 
 def dirty(connection: Connection, cursor: int, again: set[int]) -> tuple[int, list[int]]:
-    """The newest event, and the records whose files may have to be written: what events after `cursor` speak of.
+    """The newest event of a record, and the records whose files may have to be written: of events after `cursor`.
 
     A box tells of what lies in it, so it is written with that.
     """
@@ -63,7 +63,7 @@ def dirty(connection: Connection, cursor: int, again: set[int]) -> tuple[int, li
     found.update(card_store.boxes_with(connection, sorted(found)))
     if len(present) < len(found) and any(card_store.purged(connection, gone) for gone in found - present.keys()):
         found.update(card_store.boxes(connection, WHOLE_HOME))
-    return store.last_event(connection), sorted(found)
+    return store.last_touch(connection), sorted(found)
 
 
 def plan(connection: Connection, numbers: Sequence[int], zone: ZoneInfo, policy: DiskPolicy) -> Work:

@@ -17,11 +17,11 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from kenobot.clock import Clock
-from kenobot.cognitive import card_store, store
+from kenobot.cognitive import card_store, losses, store
 from kenobot.cognitive.calendar import local_day
 from kenobot.cognitive.card_store import Row
 from kenobot.cognitive.mirror import card as card_text
-from kenobot.cognitive.mirror import cardedits, cardfiles, cardplans, files, hot
+from kenobot.cognitive.mirror import cardedits, cardfiles, cardplans, files, hot, lost
 from kenobot.cognitive.mirror.cardfiles import Draft
 from kenobot.cognitive.mirror.cardplans import Plan
 from kenobot.cognitive.mirror.files import Stamp
@@ -183,30 +183,44 @@ class Cards:
         """Forget what was deleted; what is lost, is no fact's card, or was forgotten before is written again."""
         present = await asyncio.to_thread(cardfiles.present, self._root, [f"{f}/{name}" for f, name in look.missing])
         gone = [(folder, name) for folder, name in look.missing if f"{folder}/{name}" not in present]
-        lost = look.gone or len(gone) > max(self._disk.lost_least, look.known * self._disk.lost_share)
-        if lost and gone:
+        missed = await self._database.read(partial(lost.missed, gone=gone)) if gone else frozenset()
+        held_back = look.gone or len(missed) > max(self._disk.lost_least, look.known * self._disk.lost_share)
+        if held_back and missed:
+            first = min(missed)
             self._report(
-                gone[0][0],
-                f"{len(gone)} memory files are gone at once, such as {'/'.join(gone[0])}: that looks like a loss, so "
+                first[0],
+                f"{len(missed)} memory files are gone at once, such as {'/'.join(first)}: that looks like a loss, so "
                 "they are written again. To forget something, say so in chat or delete its file alone.",
             )
-        touched = 0
+            at = self._clock.now()
+            await self._database.write(lambda connection: lost.hold_back(connection, missed, at))
+        forgotten: list[int] = []
         for folder, name in gone:
-            count, record = await self._database.write(partial(self._bury, folder, name, lost))
-            touched += count
+            again = held_back or (folder, name) not in missed
+            part_of = forgotten[0] if forgotten else None
+            event, record = await self._database.write(partial(self._bury, folder, name, again, part_of))
+            forgotten += [event] if event else []
             if record is not None:
                 self._again.add(record)
-        return touched
+        if len(forgotten) >= self._disk.told_least:
+            at, where, count, event = self._clock.now(), gone[0][0], len(forgotten), forgotten[0]
+            await self._database.write(lambda connection: losses.forgot(connection, at, where, count, event))
+        return len(forgotten)
 
-    def _bury(self, folder: str, name: str, lost: bool, connection: Connection) -> tuple[int, int | None]:
-        """Follow the deletion of a file: how many facts it forgot, and the record to be shown anew."""
+    def _bury(
+        self, folder: str, name: str, again: bool, part_of: int | None, connection: Connection
+    ) -> tuple[int, int | None]:
+        """Follow the deletion of a file: the event that forgot its fact, and the record to be shown anew.
+
+        again: it is written again, and nothing forgotten. part_of: the event of the first one that went with it.
+        """
         spot, row = cardfiles.spot_of(folder), card_store.at(connection, folder, name)
         if spot is None or row is None:
             return 0, None  # it has been taken in as moved
         card_store.drop(connection, folder, name)
-        if lost or row.record is None or row.kind != "card" or spot.area != "facts":
+        if again or row.record is None or row.kind != "card" or spot.area != "facts":
             return 0, row.record
-        occasion = cardedits.occasion(spot, self._when())
+        occasion = replace(cardedits.occasion(spot, self._when()), part_of=part_of)
         return cardedits.remove(connection, row.record, spot.scope, occasion), row.record
 
     def _when(self) -> cardedits.When:
@@ -244,6 +258,9 @@ class Cards:
         self._left.pop(path, None)
         if taken.ours_to_remove:
             await asyncio.to_thread(cardfiles.remove, self._root, path, found.stamp)
+        if taken.outdated is not None:
+            left = taken.outdated
+            await asyncio.to_thread(cardfiles.remove, self._root, left.path, cardplans.stamp(left))
         if taken.problem:
             self._report(path, f"{path}: {taken.problem}.")
         else:

@@ -12,9 +12,10 @@ from datetime import UTC, date, datetime
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive import decay_store, store
+from kenobot.cognitive import decay_store, losses, store
 from kenobot.cognitive.calendar import local_day, local_time
 from kenobot.cognitive.change import Value, change
+from kenobot.cognitive.forget import hide
 from kenobot.cognitive.keys import key_of
 from kenobot.cognitive.mirror import layout, sections
 from kenobot.cognitive.mirror.layout import Block, Item
@@ -70,6 +71,8 @@ def take_in(
         return 0, sheet
     edit = _Edit(connection, path, place, zone, occasion)
     touched = edit.apply(found)
+    if len(edit.forgotten) >= occasion.policy.disk.told_least:
+        losses.forgot(connection, occasion.at, path, len(edit.forgotten), edit.forgotten[0])
     if place.kind == "core":  # its headings and prose are shown too, and they are no records
         event = store.add_event(connection, occasion.at, occasion.actor, "edited", data={"path": path})
         store.write_state(connection, f"edited:{place.scope}", str(event))
@@ -210,6 +213,7 @@ class _Edit:
         self._reach = (place.scope,)
         self._subject = ""  # of an entity's page
         self.blocks: list[Block] = []
+        self.forgotten: list[int] = []  # events of what was taken out
 
     def apply(self, found: str) -> int:
         kind = self._place.kind
@@ -320,7 +324,9 @@ class _Edit:
         """Forget what was taken out of the file it belongs in; elsewhere it was only shown."""
         known = store.get(self._connection, record, self._reach)
         if known is not None and (self._stands(known) or self._stood(known)):
-            forget(self._connection, record, self._reach, self._occasion)
+            first = self.forgotten[0] if self.forgotten else None  # all of it is undone together
+            hidden = hide(self._connection, record, self._reach, replace(self._occasion, part_of=first))
+            self.forgotten += [hidden.event] if hidden is not None else []
 
     def _our_own(self, text: str) -> int | None:
         """A record that came and went since the mirror was last in step, if it said `text`.

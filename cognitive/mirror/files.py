@@ -48,23 +48,25 @@ class Found:
 # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def scan(root: Path, seen: Mapping[str, Stamp]) -> dict[str, Stamp]:
+def scan(root: Path, seen: Mapping[str, Stamp], *, archive: bool = True) -> dict[str, Stamp]:
     """Every file of the mirror that is there, by path. Links, backups and strangers' files are passed over.
+
+    archive: also what stands in there.
 
     A file that is as it was `seen` costs little more than its lstat: this runs over all of memory again and again.
     """
     found = dict(_walk(root, "", seen))
-    for folder in _places(root):
+    for folder in _places(root, archive=archive):
         found.update(_walk(root, f"{folder}/", seen))
     found.update(probe(root, ["identity/preferences.md"]))
     return found
 
 
-def _places(root: Path) -> list[str]:
+def _places(root: Path, *, archive: bool = True) -> list[str]:
     """The folders in which files of the mirror stand, but for the memory folder itself. Links are not followed."""
     own = [f"{group}/{name}" for group in _GROUPS for name in _folders(root / group)]
     found = ["working", "entities", *own, *(f"{folder}/entities" for folder in own)]
-    if not (root / _ARCHIVE).is_symlink():
+    if archive and not (root / _ARCHIVE).is_symlink():
         kept = [f"{_ARCHIVE}/{group}/{name}" for group in _GROUPS for name in _folders(root / _ARCHIVE / group)]
         found += [_ARCHIVE, *kept]
     return found
@@ -141,18 +143,21 @@ def sweep(root: Path) -> None:
 
 async def read(root: Path, path: str) -> Found:
     """The file at `path`, read while nobody changed it. A byte-order mark is dropped. Raises nothing of the disk's."""
+    return await asyncio.to_thread(_read, root, path)
+
+
+def _read(root: Path, path: str) -> Found:
     for _ in range(_TRIES):
         try:
-            before = await asyncio.to_thread(_look, root, path)
+            before = _look(root, path)
             if before is None:
                 return Found()
             if not stat.S_ISREG(before.st_mode):
                 return Found(Stamp.of(before), problem=f"{path} is not a plain file: it is left alone.")
             if before.st_size > LARGEST:
                 return Found(Stamp.of(before), problem=f"{path} is larger than 5 MB: it is left alone.")
-            async with aiofiles.open(root / path, "rb") as file:
-                raw = await file.read()
-            after = await asyncio.to_thread(_look, root, path)
+            raw = (root / path).read_bytes()
+            after = _look(root, path)
         except OSError as error:
             return Found(Stamp(0, 0, 0), problem=f"{path} cannot be read ({error.strerror}): it is left alone.")
         if after is not None and Stamp.of(after) == Stamp.of(before):

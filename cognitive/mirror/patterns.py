@@ -26,6 +26,7 @@ from kenobot.cognitive.mirror.patternfile import PATH, Entry, Unusable
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.procedural import practice_store
 from kenobot.cognitive.procedural.pattern import candidate_of, pattern_of, patterns_of, text_of
+from kenobot.cognitive.procedural.practice_store import Mark
 from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.remember.admit import Occasion, admit, forget, supersede
 from kenobot.cognitive.store import Json, Record
@@ -51,12 +52,24 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
+class _Shown:
+    """A pattern, its mark, and how it stands in the file."""
+
+    mark: Mark
+    text: str
+    held: Held
+
+
+_All = Mapping[int, _Shown]
+"""The patterns that the file shows, by number, in their order."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Known:
-    """The newest event, the mark of the patterns then, and what the file should show of them, where it was read."""
+    """The newest event, and the mark of the patterns then."""
 
     event: int = -1
-    mark: tuple[object, ...] = ()
-    entries: Sequence[Entry] | None = None
+    mark: Mark = ()
 
 
 class PatternFile:
@@ -74,6 +87,7 @@ class PatternFile:
         self._agreed = _Known()  # when the file was seen to agree
         self._left = False  # alone, until it changes
         self._problem = ""
+        self._shown: _All = {}
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -95,14 +109,36 @@ class PatternFile:
     async def flush(self) -> int:
         """Write the file if a pattern has changed; as `take_in` if a person was faster. Raises StoreError."""
         async with self._lock:
-            if not await asyncio.to_thread(self.glance()):
-                if self._left:
-                    return 0
-                known = await self._database.read(partial(_news, agreed=self._agreed))
-                if known.entries is None or _digest(patternfile.render(known.entries)) == self._held:
-                    self._agreed = replace(known, entries=None)
-                    return 0
-            return await self._sync()
+            known = await self._database.read(partial(self._news, self.glance()))
+            if known is None:
+                return await self._sync()
+            self._agreed = known
+            return 0
+
+    def _news(self, edited: Callable[[], bool], connection: Connection) -> _Known | None:
+        """What is known now; None when the file and memory may not agree any more."""
+        if edited():
+            return None
+        if self._left:
+            return self._agreed
+        event = store.last_event(connection)
+        if event == self._agreed.event:
+            return self._agreed
+        if self._agreed.mark and not practice_store.touched_since(connection, self._agreed.event):
+            return _Known(event, self._agreed.mark)
+        known = _Known(event, practice_store.mark(connection))
+        if known.mark == self._agreed.mark or _digest(_text(self._patterns(connection))) == self._held:
+            return known
+        return None
+
+    def _patterns(self, connection: Connection) -> _All:
+        """The patterns that the file should show; only such as have changed since are read anew."""
+        self._shown = _patterns(connection, self._shown)
+        return self._shown
+
+    def _look(self, connection: Connection) -> tuple[_All, list[Version]]:
+        """The patterns that the file should show, and the file as it was written."""
+        return self._patterns(connection), _noted(connection)
 
     async def _sync(self) -> int:
         """Bring file and memory to agree; how many patterns a person's edit touched. The lock is held."""
@@ -113,8 +149,8 @@ class PatternFile:
             if found.problem:
                 self._leave_alone(found, found.problem)
                 return touched
-            shown, versions = await self._database.read(_look)
-            if found.text not in (None, patternfile.render(shown)) and _digest(found.text or "") not in {
+            shown, versions = await self._database.read(self._look)
+            if found.text not in (None, _text(shown)) and _digest(found.text or "") not in {
                 each.text for each in versions
             }:
                 try:
@@ -124,7 +160,7 @@ class PatternFile:
                     return touched
                 absorb = partial(self._absorb, text=found.text or "", entries=entries)
                 touched += await self._database.write(absorb)
-                shown = await self._database.read(_entries)
+                shown = await self._database.read(self._patterns)
             try:
                 if await self._settle(found, shown):
                     self._problem = ""
@@ -134,11 +170,12 @@ class PatternFile:
                 return touched
         return touched
 
-    async def _settle(self, found: files.Found, shown: Sequence[Entry]) -> bool:
+    async def _settle(self, found: files.Found, shown: _All) -> bool:
         """Make the file show these patterns; False when somebody changed it meanwhile."""
-        stamp, wanted = found.stamp, patternfile.render(shown)
+        stamp, wanted = found.stamp, _text(shown)
+        held = {number: pattern.held for number, pattern in shown.items()}
         if (found.text or "") != wanted:
-            await self._database.write(partial(_note, text=wanted, entries=shown, beside=True))
+            await self._database.write(partial(_note, text=wanted, held=held, beside=True))
             if not wanted:
                 if not await files.remove(self._root, PATH, found.stamp):
                     return False
@@ -147,9 +184,9 @@ class PatternFile:
                 stamp = await files.replace(self._root, PATH, wanted, found.stamp)
                 if stamp is None:
                     return False
-            await self._database.write(partial(_note, text=wanted, entries=shown, beside=False))
+            await self._database.write(partial(_note, text=wanted, held=held, beside=False))
         elif wanted:
-            await self._database.write(partial(_note, text=wanted, entries=shown, beside=False))
+            await self._database.write(partial(_note, text=wanted, held=held, beside=False))
         self._seen, self._held = stamp, _digest(wanted)
         return True
 
@@ -157,7 +194,8 @@ class PatternFile:
         now = self._clock.now()
         occasion = Occasion(at=now, day=local_day(now, self._zone), actor="owner", policy=self._policy)
         touched = _Edit(connection, occasion).apply(entries)
-        _note(connection, text=text, entries=entries, beside=False)
+        held = {entry.number: _held(entry) for entry in entries if entry.number is not None}
+        _note(connection, text=text, held=held, beside=False)
         return touched
 
     def _leave_alone(self, found: files.Found, problem: str) -> None:
@@ -276,22 +314,22 @@ def _live(connection: Connection) -> list[Record]:
     return [pattern.record for pattern in patterns_of(practice_store.live(connection, WHOLE_HOME, _MOST))]
 
 
-def _entries(connection: Connection) -> list[Entry]:
-    return [patternfile.entry_of(pattern) for pattern in patterns_of(_live(connection))]
+def _patterns(connection: Connection, before: _All) -> _All:
+    """The patterns that the file shows: those of `before` that are as they were, and the others as they are now."""
+    marks = practice_store.marks(connection, WHOLE_HOME, _MOST)
+    known = {
+        number: before[number] for number, mark in marks.items() if number in before and before[number].mark == mark
+    }
+    changed = store.by_ids(connection, [number for number in marks if number not in known], WHOLE_HOME)
+    for pattern in patterns_of(changed.values()):
+        entry = patternfile.entry_of(pattern)
+        known[pattern.id] = _Shown(marks[pattern.id], patternfile.written(entry), _held(entry))
+    return {number: known[number] for number in marks if number in known}
 
 
-def _news(connection: Connection, *, agreed: _Known) -> _Known:
-    """What is known now; without the patterns where they are those of `agreed`."""
-    event = store.last_event(connection)
-    if event == agreed.event:
-        return agreed
-    mark = practice_store.mark(connection)
-    return _Known(event, mark, None if mark == agreed.mark else _entries(connection))
-
-
-def _look(connection: Connection) -> tuple[list[Entry], list[Version]]:
-    """The patterns that the file should show, and the file as it was written."""
-    return _entries(connection), _noted(connection)
+def _text(shown: _All) -> str:
+    """The file that shows these patterns."""
+    return patternfile.joined(pattern.text for pattern in shown.values())
 
 
 def _noted(connection: Connection) -> list[Version]:
@@ -304,9 +342,9 @@ def _noted(connection: Connection) -> list[Version]:
     ]
 
 
-def _note(connection: Connection, *, text: str, entries: Sequence[Entry], beside: bool) -> None:
+def _note(connection: Connection, *, text: str, held: Mapping[int, Held], beside: bool) -> None:
     """Note that the file holds `text`; or, `beside` what was noted last, that it may be about to."""
-    version = Version(_digest(text), {entry.number: _held(entry) for entry in entries if entry.number is not None})
+    version = Version(_digest(text), held)
     last = [each for each in _noted(connection)[-1:] if each.text != version.text] if beside else []
     told: Json = [
         {"text": each.text, "of": {str(number): [*held] for number, held in each.entries.items()}}

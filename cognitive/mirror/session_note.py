@@ -9,7 +9,8 @@ file written anew.
 import asyncio
 import hashlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -20,6 +21,7 @@ from kenobot.cognitive.compact import sentences
 from kenobot.cognitive.compact.digest import KEY, show
 from kenobot.cognitive.identity import amend
 from kenobot.cognitive.identity.amend import CannotAmend
+from kenobot.cognitive.mirror.cardfiles import Mark, mark_of
 from kenobot.cognitive.mirror.places import ARCHIVE
 from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.recall import load
@@ -44,6 +46,23 @@ _STATE = "session-note"
 _BLOT = Redactor()
 
 
+@dataclass(frozen=True, slots=True)
+class _Basis:
+    """What the file was made of. event: the newest that changed a record; owners: whose each chat is, by its scope."""
+
+    event: int
+    today: date
+    owners: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What the file tells of a chat's summary: what is still open in it, and all of it."""
+
+    open: tuple[str, ...]
+    earlier: str
+
+
 class SessionNote:
     """Keeps the file below `root` in step. Call `flush` after commits."""
 
@@ -53,6 +72,9 @@ class SessionNote:
         self._clock = clock
         self._zone = zone
         self._writing = asyncio.Lock()  # of two rounds at once, one would take the other for a person
+        self._basis: _Basis | None = None
+        self._mark: Mark | None = None
+        self._told: dict[Record, _Told] = {}
 
     async def flush(self) -> None:
         """Write the file if it does not say what is going on now. Raises StoreError; the disk's own errors wait."""
@@ -61,47 +83,76 @@ class SessionNote:
 
     async def _flush(self) -> None:
         today = self._clock.now().astimezone(self._zone).date()
-        text, before = await self._database.read(lambda connection: self._wanted(connection, today))
         path = self._root / PATH
+        mark = mark_of(str(path))
+        wanted = await self._database.read(lambda connection: self._news(connection, today, mark))
+        if wanted is None:
+            return
+        text, before, basis = wanted
         try:
             if not text or await asyncio.to_thread(amend.read, path) == text:
+                self._basis, self._mark = basis, mark
                 return
             # Noted first: a crash before or after the writing leaves a file that is known as our own.
             known = f"{before.rpartition(' ')[2]} {_digest(text)}".strip()
             await self._database.write_soon(lambda connection: store.write_state(connection, _STATE, known))
-            await asyncio.to_thread(_put, path, text, before.split(), self._clock.now())
+            self._mark = await asyncio.to_thread(_put, path, text, before.split(), self._clock.now())
+            self._basis = basis
         except CannotAmend as error:  # somebody changes it just now, or the disk fails: the next round sees to it
             log.warning("%s", error)
 
-    def _wanted(self, connection: Connection, today: date) -> tuple[str, str]:
+    def _news(self, connection: Connection, today: date, mark: Mark | None) -> tuple[str, str, _Basis] | None:
+        """The file as it should be, and of what it is made; None when it is made of that and stands there already.
+
+        Most turns change nothing that it tells, and several rounds of writing follow each.
+        """
+        event = store.last_touch(connection)
+        known = self._basis
+        if known is not None and (known.event, known.today, self._mark) == (event, today, mark):
+            owners = tuple((chat, compact_store.written_to(connection, chat)) for chat, _ in known.owners)
+            if owners == known.owners:
+                return None
+        under_way = compact_store.under_way(connection, WHOLE_HOME, _CHATS)
+        owners = tuple((chat, compact_store.written_to(connection, chat)) for chat in under_way)
+        text, before = self._wanted(
+            connection, {chat: under_way[chat] for chat, owner in owners if owner == OWNER_SCOPE}, today
+        )
+        return text, before, _Basis(event, today, owners)
+
+    def _wanted(self, connection: Connection, chats: Mapping[str, Sequence[Record]], today: date) -> tuple[str, str]:
         """The file as it should be, "" when there is nothing to tell; and what tells the one that was written last."""
         before = store.read_state(connection, _STATE) or ""
-        chats = compact_store.under_way(connection, WHOLE_HOME, OWNER_SCOPE, _CHATS)
         mine = _listed(_open(connection, OWNER_SCOPE, today, self._zone))
         sections = [f"\n## Open\n\n{mine}\n"] if mine else []
-        sections += [_chat(connection, scope, records, today, self._zone) for scope, records in chats.items()]
+        summaries = [record for records in chats.values() for record in records if record.key == KEY]
+        self._told = {record: self._told.get(record) or _tell(connection, record, self._zone) for record in summaries}
+        sections += [self._chat(connection, scope, records, today) for scope, records in chats.items()]
         if not sections:
             return (_HEAD + _NOTHING if before else "", before)
         return _BLOT("".join([_HEAD, *sections])), before
 
+    def _chat(self, connection: Connection, scope: str, records: Sequence[Record], today: date) -> str:
+        """What is going on in one chat."""
+        latest = max(record.updated for record in records)
+        parts = [f"\n## {scope.removeprefix('chat:')} — {_when(latest, self._zone)}\n"]
+        pad = next((record for record in records if record.key != KEY and record.text.strip()), None)
+        if pad is not None:
+            since = _when(pad.updated, self._zone)
+            parts.append(f"\n### Working memory (updated {since})\n\n{load.show(pad, indent='')}\n")
+        summary = next((record for record in records if record.key == KEY), None)
+        told = self._told[summary] if summary is not None else _Told((), "")
+        left = _listed([*_open(connection, scope, today, self._zone), *told.open])
+        if left:
+            parts.append(f"\n### Open\n\n{left}\n")
+        return "".join([*parts, told.earlier])
 
-def _chat(connection: Connection, scope: str, records: Sequence[Record], today: date, zone: ZoneInfo) -> str:
-    """What is going on in one chat."""
-    latest = max(record.updated for record in records)
-    parts = [f"\n## {scope.removeprefix('chat:')} — {_when(latest, zone)}\n"]
-    pad = next((record for record in records if record.key != KEY and record.text.strip()), None)
-    if pad is not None:
-        parts.append(f"\n### Working memory (updated {_when(pad.updated, zone)})\n\n{load.show(pad, indent='')}\n")
-    told = next((record for record in records if record.key == KEY), None)
-    digest = compact_store.read(connection, told) if told is not None else None
-    lines = [line.text for line in digest.lines if sentences.is_open(line.text)] if digest is not None else []
-    left = _listed([*_open(connection, scope, today, zone), *lines])
-    if left:
-        parts.append(f"\n### Open\n\n{left}\n")
-    if digest is not None and (shown := show(digest)):
-        upto = f" (up to {_when(digest.at, zone)})" if digest.at else ""
-        parts.append(f"\n### Earlier in this conversation{upto}\n\n{shown}\n")
-    return "".join(parts)
+
+def _tell(connection: Connection, summary: Record, zone: ZoneInfo) -> _Told:
+    digest = compact_store.read(connection, summary)
+    left = tuple(line.text for line in digest.lines if sentences.is_open(line.text))
+    shown = show(digest)
+    upto = f" (up to {_when(digest.at, zone)})" if digest.at else ""
+    return _Told(left, f"\n### Earlier in this conversation{upto}\n\n{shown}\n" if shown else "")
 
 
 def _open(connection: Connection, scope: str, today: date, zone: ZoneInfo) -> list[str]:
@@ -119,8 +170,11 @@ def _when(moment: str, zone: ZoneInfo) -> str:
     return f"{datetime.fromisoformat(moment).astimezone(zone):%Y-%m-%d %H:%M}"
 
 
-def _put(path: Path, text: str, ours: Sequence[str], now: datetime) -> None:
-    """Write the file; what a person wrote into it goes to the archive first. Raises CannotAmend."""
+def _put(path: Path, text: str, ours: Sequence[str], now: datetime) -> Mark | None:
+    """Write the file; what a person wrote into it goes to the archive first. Raises CannotAmend.
+
+    Its mark, if what stands there afterwards is what was written.
+    """
     held = amend.read(path)
     if held and _digest(held) not in ours:
         try:
@@ -131,6 +185,8 @@ def _put(path: Path, text: str, ours: Sequence[str], now: datetime) -> None:
             raise CannotAmend(f"{PATH} cannot be put aside: {error.strerror}.") from error
         held = ""
     amend.put(path, held, text)
+    mark = mark_of(str(path))
+    return mark if amend.read(path) == text else None
 
 
 def _digest(text: str) -> str:

@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 from kenobot.clock import Clock
 from kenobot.cognitive import decay_store, store
 from kenobot.cognitive.calendar import local_day
-from kenobot.cognitive.mirror import edits, files, layout
+from kenobot.cognitive.mirror import edits, files, layout, lost
 from kenobot.cognitive.mirror.edits import Sheet
 from kenobot.cognitive.mirror.files import Stamp
 from kenobot.cognitive.mirror.places import ARCHIVE, Place, archive_of, index_of, is_legacy, page_of, path_of, place_of
@@ -30,6 +30,7 @@ from kenobot.errors import StoreError
 log = logging.getLogger(__name__)
 
 _FULL_SCAN_SECONDS = 2.0
+_ARCHIVE_SECONDS = 60.0  # what no prompt shows is not looked at by turns: it only ever grows
 _HOT_DAYS = 3
 _TRIES = 5
 _COPIES = 20  # of one name in the archive
@@ -48,11 +49,14 @@ class Mirror:
         self._flushing = asyncio.Lock()
         self._seen: dict[str, Stamp] = {}
         self._known: set[str] = set()
+        self._topics: set[str] = set()  # those of the known files in which a person wrote down a topic
         self._marked: set[int] = set()
         self._again: set[str] = set()
         self._problems: dict[str, str] = {}
         self._cursor: int | None = None
         self._scanned: float | None = None
+        self._scanned_archive: float | None = None
+        self._archive_wanted = False  # of the look that comes next
         self._aged = ""  # the day on which logs were last looked through for such as have to leave
         self._next_look: asyncio.Task[int] | None = None
 
@@ -80,16 +84,22 @@ class Mirror:
         """Take in what people did to the files since the last look; how many facts they touched.
 
         session: look only at the files that a turn of it shows and people are likeliest to change, unless it is time
-        to look at all; without it, at all. Callers who wait for a look at all share one. Raises StoreError when memory
-        cannot be written: then the edit is still in the file and will be taken in later.
+        to look at all but the archive; without it, at all. Callers who wait for such a look share one. Raises
+        StoreError when memory cannot be written: then the edit is still in the file and will be taken in later.
         """
         if session is not None and not self._full_scan_is_due():
             async with self._lock:
                 await self._open()
                 return await self._look_at(self._hot(session))
+        self._archive_wanted |= session is None
         if self._next_look is None:
             self._next_look = asyncio.create_task(self._look(), name="look at the memory files")
         return await asyncio.shield(self._next_look)
+
+    async def sweep(self) -> int:
+        """Look at the files that no turn looks at, when it is time; how many facts that touched. Raises StoreError."""
+        now, last = self._clock.monotonic(), self._scanned_archive
+        return 0 if last is not None and now - last < _ARCHIVE_SECONDS else await self.take_in()
 
     def glance(self, session: str) -> Callable[[], bool] | None:
         """Something cheap to call in another thread: whether `take_in(session)` would find a change.
@@ -122,7 +132,7 @@ class Mirror:
                 raise
             if event != self._cursor:
                 if not self._again:
-                    await self._database.write(lambda c: store.write_state(c, edits.CURSOR, str(event)))
+                    await self._database.write_soon(lambda c: store.write_state(c, edits.CURSOR, str(event)))
                 self._cursor = event
 
     # ── which files ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -131,13 +141,16 @@ class Mirror:
         async with self._lock:
             self._next_look = None  # from here on an edit may come too late for this look
             self._scanned = self._clock.monotonic()
+            archive, self._archive_wanted = self._archive_wanted, False
+            if archive:
+                self._scanned_archive = self._scanned
             await self._open()
-            return await self._look_at(None)
+            return await self._look_at(None, archive=archive)
 
-    async def _look_at(self, paths: Sequence[str] | None) -> int:
-        """Look at these files, or at all, and take in what changed. The lock is held."""
+    async def _look_at(self, paths: Sequence[str] | None, *, archive: bool = False) -> int:
+        """Look at these files, or at all there are, and take in what changed. The lock is held."""
         look = (
-            partial(files.scan, self._root, dict(self._seen))
+            partial(files.scan, self._root, self._seen, archive=archive)
             if paths is None
             else partial(files.probe, self._root, paths)
         )
@@ -145,6 +158,8 @@ class Mirror:
         changed = {path for path, stamp in found.items() if self._seen.get(path) != stamp}
         noted = self._known | self._problems.keys()
         missing = (noted if paths is None else noted.intersection(paths)) - found.keys()
+        if not archive:
+            missing = {path for path in missing if not path.startswith(ARCHIVE)}
         touched = 0
         for path in sorted(changed | missing, key=_core_first):
             if not await self._is_as_noted(path):
@@ -165,7 +180,8 @@ class Mirror:
     async def _open(self) -> None:
         """Learn where the last process stopped."""
         if self._cursor is None:
-            self._known = set(await self._database.read(store.mirrored_paths))
+            for path in await self._database.read(store.mirrored_paths):
+                self._learn(path)
             self._cursor = int(await self._database.read(lambda c: store.read_state(c, edits.CURSOR)) or 0)
 
     def _full_scan_is_due(self) -> bool:
@@ -179,7 +195,7 @@ class Mirror:
         return ["MEMORY.md", "identity/preferences.md", f"working/{session}.md", *logs, *of_chat]
 
     def _dirty(self, marked: set[int], connection: Connection) -> tuple[int, set[str]]:
-        """The newest event, and the files of what has changed since the cursor."""
+        """The newest event that speaks of a record, and the files of what has changed since the cursor."""
         cursor = self._cursor or 0
         touched = store.touched_since(connection, cursor)
         records = store.by_ids(connection, [*touched, *(marked - set(touched))], WHOLE_HOME)
@@ -188,9 +204,24 @@ class Mirror:
         for record in records.values():
             if record.changed > cursor or record.id in marked:
                 paths.update(_paths_of(record, left.get(record.id, ())))
-        topics = [path for path in self._known if (place := place_of(path)) is not None and place.kind == "topic"]
-        paths.update(store.mirrored_with(connection, records, topics))  # no record tells that it stands in one
-        return store.last_event(connection), paths
+        # No record tells that it stands in a topic's file.
+        paths.update(store.mirrored_with(connection, records, sorted(self._topics)))
+        return store.last_touch(connection), paths
+
+    def _learn(self, path: str) -> None:
+        """A file of the mirror is there."""
+        if path in self._known:
+            return
+        self._known.add(path)
+        place = place_of(path)
+        if place is not None and place.kind == "topic":
+            self._topics.add(path)
+
+    def _unlearn(self, path: str) -> None:
+        """A file of the mirror is there no more."""
+        self._known.discard(path)
+        self._topics.discard(path)
+        self._seen.pop(path, None)
 
     def _leaving(self) -> set[str]:
         """Logs whose days have come to be over since this was last asked, with where they are kept from now on."""
@@ -228,13 +259,14 @@ class Mirror:
                 if found.problem:
                     self._leave_alone(path, found.stamp, found.problem)
                     return touched
+                held = None if await self._is_lost(path, place, found) else found.text
                 sheet = await self._database.read(
-                    partial(edits.look, path=path, place=place, zone=self._zone, found=found.text)
+                    partial(edits.look, path=path, place=place, zone=self._zone, found=held)
                 )
                 if sheet.edited:
                     count, sheet = await self._database.write(partial(self._absorb, path, place, found.text or ""))
                     touched += count
-                    self._known.add(path)
+                    self._learn(path)
                 if await self._settle(path, found, sheet):
                     self._problems.pop(path, None)
                     if place.kind == "topic" and place.over:
@@ -250,6 +282,16 @@ class Mirror:
             log.exception("%s", path)
             self._leave_alone(path, found.stamp, f"{path} cannot be understood: it is left alone.")
         return touched
+
+    async def _is_lost(self, path: str, place: Place, found: files.Found) -> bool:
+        """Whether a file is there, but empty, and held much: then it is written again, as if it were not there."""
+        if found.text is None or found.text.strip() or path not in self._known:
+            return False
+        at, least = self._clock.now(), self._policy.disk.told_least
+        if not await self._database.write(lambda c: lost.is_lost(c, path, place, at, least)):
+            return False
+        log.warning("%s is empty at once: that looks like a loss, so it is written again.", path)
+        return True
 
     def _absorb(self, path: str, place: Place, text: str, connection: Connection) -> tuple[int, Sheet]:
         now = self._clock.now()
@@ -273,13 +315,12 @@ class Mirror:
         if stamp is None:
             if path in self._known:
                 await self._database.write(partial(store.drop_mirrored, path=path))
-            self._known.discard(path)
-            self._seen.pop(path, None)
+            self._unlearn(path)
             return True
         if not sheet.known:
             frozen = layout.freeze(sheet.blocks)
             await self._database.write(partial(store.put_mirrored, path=path, text=text, blocks=frozen))
-        self._known.add(path)
+        self._learn(path)
         self._seen[path] = stamp
         return True
 
@@ -298,8 +339,7 @@ class Mirror:
             return
         if await files.remove(self._root, path, found.stamp):
             await self._database.write(partial(store.drop_mirrored, path=path))
-            self._known.discard(path)
-            self._seen.pop(path, None)
+            self._unlearn(path)
 
     async def _kept(self, path: str, text: str) -> bool:
         """Put a text where nobody's file stands, at `path` or beside it, unless it is there. Raises OSError."""
@@ -338,10 +378,9 @@ async def _to_its_end(work: Coroutine[None, None, int]) -> int:
 def _paths_of(record: store.Record, left: Iterable[str]) -> set[str]:
     """Every file that `record` may stand in or have stood in: sleep and people move facts between the tiers.
 
-    left: tiers that it has had besides.
+    left: tiers that it has had since its files were written, as its events tell.
     """
-    tiers = (record.tier, *left, "core", "daily") if record.form in ("note", "episode") else (record.tier, *left)
-    had = [dataclasses.replace(record, tier=tier) for tier in tiers]
+    had = [dataclasses.replace(record, tier=tier) for tier in (record.tier, *left)]
     candidates = [path for each in had for path in (path_of(each), index_of(each))]
     return {path for path in (*candidates, page_of(record)) if path is not None}
 

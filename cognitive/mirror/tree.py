@@ -101,7 +101,8 @@ class Tree:
 
     async def sweep(self) -> None:
         """Look at some of the files that no turn looks at, and have written what that changes."""
-        if await self.cards.sweep() or self.cards.behind:
+        touched = await self.lines.sweep() + await self.cards.sweep()
+        if touched or self.cards.behind:
             self._wake.set()
 
     async def run(self) -> None:

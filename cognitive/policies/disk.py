@@ -7,6 +7,7 @@ from dataclasses import dataclass
 class DiskPolicy:
     """lost_share, lost_least: more missing at once than both, of the files looked at, is a loss and no wish.
 
+    told_least: so many files or lines that are taken out at once are told; so many of a file that is empty are a loss.
     hot_days: days whose folders are looked at before each turn; hot_files: of each, the newest so many. round_files:
     files that one step of the slow round looks at. batch: files written with one note of them.
     artifact_categories, artifact_confidence: what is kept word for word, and how sure it must be.
@@ -14,6 +15,7 @@ class DiskPolicy:
 
     lost_share: float = 0.2
     lost_least: int = 3
+    told_least: int = 20
     hot_days: int = 3
     hot_files: int = 100
     round_files: int = 10_000

@@ -8,8 +8,9 @@ class MeaningPolicy:
     """How vectors are kept and compared.
 
     exact: so many vectors are compared one by one; of more, `shortlist` are chosen by their signs first. records,
-    turns: found for a message at most, each. most_turns: of the talk that are compared, the newest. begins, full: where
-    relevance begins and where it is full, between what has nothing to do with a question (0) and its usual answer (1).
+    turns: found for a message at most, each; past: as many that others took the place of. most_turns: of the talk that
+    are compared, the newest. begins, full: where relevance begins and where it is full, between what has nothing to do
+    with a question (0) and its usual answer (1).
     passage, query: characters of a text that count. kept: vectors of texts that are kept at hand, of each kind.
     Asking a model, in seconds: patience: for what a message is looked for by; settling: of that for what was remembered
     last; preparing: for what a turn asks to remember. page: rows read at a time; far: new rows from which on everything
@@ -21,6 +22,7 @@ class MeaningPolicy:
     exact: int = 2048
     shortlist: int = 1024
     records: int = 60
+    past: int = 12
     turns: int = 60
     most_turns: int = 200_000
     begins: float = 0.5

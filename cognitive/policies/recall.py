@@ -16,12 +16,14 @@ class RecallPolicy:
     for one name. few_words: a message with fewer words of its own borrows those said before, at `borrowed` of their
     weight. unknown: weight of a word that memory has never seen, against the rarest that it has; commonest: least
     weight of one that it has, likewise. heaviest: words that make a full match. steepness: how fast a partial match
-    counts as one. saturation, length_share: of BM25. nearest: records nearest in meaning that a question is given,
-    however near. words: weight of words against meaning; spread: how far the best stand out. Turns: turn_words: words
-    that are looked up, turn_list: newest turns of each, turn_postings: of all together; talk: turns that are read for them, near_turns: for their
-    meaning; around: of the best, so many are read with their neighbours; long_stretches: stretches of talk that are
-    weighed, stretches: of the best, so many are read whole; ranked: turns that come out of it.
-    Valuing: relevance, importance, recency, stability, subject: weights of a score. insight: what `insights` are
+    counts as one. saturation, length_share: of BM25. past: found among what no longer holds. nearest: records that fit
+    best that a question is given, however well. behind: how fast what fits less falls behind the best. Turns:
+    turn_words: words that are looked up, turn_list: newest turns of each, turn_postings: of all together; talk: turns
+    that are read for them, near_turns: for their meaning; around: of the best, so many are read with their neighbours;
+    long_stretches: stretches of talk that are weighed, stretches: of the best, so many are read whole; ranked: turns
+    that come out of it.
+    Valuing: relevance, importance, recency, stability, subject: weights of a score; when_asked: so much of importance
+    and recency counts for a question whose answer is looked for by meaning. insight: what `insights` are
     multiplied by. floor: least relevance. mention: relevance of what is about somebody named. lifecycle, disputed,
     faded: added to a score. hide_stale: leave such records out. approval, objection: of the person's own yes and
     no. neighbour: share of a memory's value that each step along a link leaves; parents: memories whose links are
@@ -29,7 +31,8 @@ class RecallPolicy:
     memories and tokens. minimal: share of both for an order to a machine. reserved: places of neighbours. strong:
     relevance of a memory that makes excerpts of the talk needless; excerpts: how many otherwise; excerpt_tokens: of
     each. profile_tokens: cap of the profile. low, high: relevance up to which confidence is low, and from which it
-    is high. use: what being shown adds to stability. frame_share: how much of the memory budget a frame takes when
+    is high; unlikely, doubtful, likely: the same of how likely a memory answers a question: below, none, low, medium.
+    use: what being shown adds to stability. frame_share: how much of the memory budget a frame takes when
     each message is searched for anyway.
     """
 
@@ -55,14 +58,15 @@ class RecallPolicy:
     recency: float = 0.10
     stability: float = 0.05
     subject: float = 0.15
+    when_asked: float = 0.25
     most_stable: float = 5.0
     insight: float = 0.5
     insights: tuple[str, ...] = ("insight", "meta")
     floor: float = 0.20
     mention: float = 0.30
+    past: int = 8
     nearest: int = 12
-    words: float = 0.25
-    spread: float = 3.0
+    behind: float = 1.0
     turn_words: int = 10
     turn_list: int = 300
     turn_postings: int = 2400
@@ -103,6 +107,9 @@ class RecallPolicy:
     profile_tokens: int = 200
     low: float = 0.35
     high: float = 0.6
+    unlikely: float = 0.3
+    doubtful: float = 0.5
+    likely: float = 0.75
 
     use: float = 0.1
     frame_share: float = 0.5

@@ -11,6 +11,9 @@ from kenobot.db import Connection
 
 _PAGE = 500
 
+Mark = tuple[object, ...]
+"""Figures of one pattern."""
+
 
 @dataclass(frozen=True, slots=True)
 class Trial:
@@ -41,6 +44,30 @@ def mark(connection: Connection) -> tuple[object, ...]:
         "ORDER BY id LIMIT -1)"
     ).fetchone()
     return found
+
+
+def touched_since(connection: Connection, event: int) -> bool:
+    """Whether something happened after an event to a pattern, or one was shown. Reads what happened since, no more."""
+    row = connection.execute(
+        "SELECT 1 FROM event LEFT JOIN record ON record.id = event.record_id WHERE event.id > ? AND ("
+        "(event.record_id IS NOT NULL AND coalesce(record.form, 'procedure') = 'procedure') OR EXISTS "
+        "(SELECT 1 FROM json_each(event.data, '$.records') AS shown JOIN record AS pattern ON pattern.id = shown.value "
+        "WHERE event.type = 'recalled' AND pattern.form = 'procedure')) LIMIT 1",
+        (event,),
+    ).fetchone()
+    return row is not None
+
+
+def marks(connection: Connection, reach: Reach, limit: int) -> dict[int, Mark]:
+    """Of each live pattern within `reach`, the newest `limit` of them in the order they came, what differs once it has
+    changed."""
+    where, scopes = within(reach)
+    rows = connection.execute(
+        "SELECT id, uses, confidence, updated, changed FROM record WHERE form = 'procedure' AND status = 'active' "
+        f"AND +{where} ORDER BY id DESC LIMIT ?",
+        (*scopes, limit),
+    ).fetchall()
+    return {row[0]: row[1:] for row in reversed(rows)}
 
 
 def likely(connection: Connection, reach: Reach, limit: int) -> list[tuple[int, str, float]]:

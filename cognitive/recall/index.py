@@ -9,7 +9,7 @@ import contextlib
 import logging
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -62,6 +62,11 @@ class Index:
     def nearness(self) -> "Nearness | None":
         """What tells how near statements are in meaning, as far as vectors of them are at hand."""
         return self.meaning.near if self.meaning is not None else None
+
+    @property
+    def neighbours(self) -> Callable[[str, str, int, int], Mapping[int, float]] | None:
+        """What tells which records mean nearly the same, as far as they have vectors."""
+        return self.meaning.near_record if self.meaning is not None else None
 
     # ── keeping up ───────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -22,6 +22,7 @@ Level = Literal["none", "low", "medium", "high"]
 Way = Literal["words", "subject", "meaning", "link"]
 T = TypeVar("T")
 
+_LEVELS: tuple[Level, ...] = ("none", "low", "medium", "high")
 _UNSURE = 0.4
 _CLIPPED = " […]"
 _STEPS = 128
@@ -74,12 +75,14 @@ class Excerpt:
 class Pack:
     """What is remembered for a message. score: how well the best of it fits, 0 to 1; `level` says it in a word.
 
-    need: how much of memory the message called for. dropped: what was found and not shown, by reason. candidates: the
+    likely: how likely a memory answers the question, 0 to 1; None where it is none, or that cannot be told; `level`
+    goes by it where it can. need: how much of memory the message called for. dropped: what was found and not shown, by reason. candidates: the
     best that were found and are not on show already, also such as had no room.
     """
 
     level: Level = "none"
     score: float = 0.0
+    likely: float | None = None
     need: Need = "full"
     memories: tuple[Memory, ...] = ()
     excerpts: tuple[Excerpt, ...] = ()
@@ -104,6 +107,14 @@ def level_of(score: float, policy: RecallPolicy) -> Level:
     if score <= 0:
         return "none"
     return "low" if score < policy.low else "medium" if score < policy.high else "high"
+
+
+def level_of_answer(likely: float, said: float, policy: RecallPolicy) -> Level:
+    """The same of a question. likely: that a memory answers it; said: relevance of the best turn that is quoted."""
+    found: Level = "none"
+    if likely >= policy.unlikely:
+        found = "low" if likely < policy.doubtful else "medium" if likely < policy.likely else "high"
+    return max(found, level_of(said, policy), key=_LEVELS.index)
 
 
 def line_of(record: Record, effective: float, zone: ZoneInfo) -> str:

@@ -17,14 +17,25 @@ from kenobot.cognitive.graph.spread import Activation, spread
 from kenobot.cognitive.policies.recall import RecallPolicy
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.reach import Reach, scopes_of
-from kenobot.cognitive.recall import load, meant, postings, relations, rows, turns
+from kenobot.cognitive.recall import load, meant, postings, relations, rows, sure, turns
 from kenobot.cognitive.recall.candidates import Found, Mentioned, Sought, also, by_words, mentioned, sought
 from kenobot.cognitive.recall.excerpts import Wanted, excerpts
 from kenobot.cognitive.recall.filters import Sieve, is_on_show, is_week, week
 from kenobot.cognitive.recall.fit import asked, fits, held
 from kenobot.cognitive.recall.index import Index
 from kenobot.cognitive.recall.need import asks, need
-from kenobot.cognitive.recall.pack import Edge, Memory, Pack, Way, choose, heading_of, level_of, line_of, shortened
+from kenobot.cognitive.recall.pack import (
+    Edge,
+    Memory,
+    Pack,
+    Way,
+    choose,
+    heading_of,
+    level_of,
+    level_of_answer,
+    line_of,
+    shortened,
+)
 from kenobot.cognitive.recall.score import Features, Score, diverse, feedback_delta, fuse, score
 from kenobot.cognitive.recall.trace import Trace
 from kenobot.cognitive.store import Record
@@ -111,6 +122,7 @@ def recall(connection: Connection, index: Index, query: Query) -> Pack:
     ranked = _ranked(connection, query, replace(found, names=names), sieve, near.shares)
     if query.trace is not None:
         query.trace.see_records(ranked)
+    likely = sure.told(index, query.text, ranked, query.trace) if near.shares and not query.judged else None
     fresh = _fresh(ranked, query, sieve)
     if query.judged:
         fresh = ranked = _as_judged(fresh, query.judged, sieve)
@@ -126,11 +138,13 @@ def recall(connection: Connection, index: Index, query: Query) -> Pack:
         told = partial(_told, index)
         wanted_turns = Wanted(left, query.excerpts or policy.excerpts, query.zone, query.from_message)
         quoted = excerpts(connection, said, sieve, told, wanted_turns, policy)
-    best = max([best if memories else 0.0, *(excerpt.relevance for excerpt in quoted)])
+    said_so = max((excerpt.relevance for excerpt in quoted), default=0.0)
+    best = max(best if memories else 0.0, said_so)
     return replace(
         bare,
-        level=level_of(best, policy),
+        level=level_of(best, policy) if likely is None else level_of_answer(likely, said_so, policy),
         score=best,
+        likely=likely,
         memories=tuple(memories),
         excerpts=tuple(quoted),
         looked_for=tuple(word.stems[0] for word in looked_for.words),

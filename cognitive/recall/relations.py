@@ -1,10 +1,13 @@
-"""Whom "my husband" or "mi jefa" means: the name that a memory of the asker's own says. The newest that says it wins.
+"""Whom "my husband", "mi jefa" or "la niña" means: the name that a memory of the asker's own says. The newest wins.
 
-A name is told beside the relation, in either language: "Mi novio se llama Íñigo", "my boss is Gwen", "my sister Ana".
+A name is told beside the relation, in either language: "Mi novio se llama Íñigo", "my boss is Gwen", "Rashid leads us",
+"tenemos una hija de seis años, Nora". One who is asked for by another word of the same bond is found too: a boyfriend
+as a partner, a kid as a daughter.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from kenobot.cognitive import store
 from kenobot.cognitive.reach import Reach, scopes_of
@@ -13,46 +16,144 @@ from kenobot.cognitive.recall.documents import WIDTH
 from kenobot.cognitive.text.words import fold, stems
 from kenobot.db import Connection
 
-_KINDS = tuple(
-    tuple(group.split())
-    for group in (
-        "husband marido esposo", "wife mujer esposa", "boyfriend novio", "girlfriend novia", "partner pareja",
-        "daughter hija", "son hijo", "mother mum mom madre mama", "father dad padre papa", "sister hermana",
-        "brother hermano", "grandmother granny abuela", "grandfather grandpa abuelo", "aunt tia", "uncle tio",
-        "niece sobrina", "nephew sobrino", "boss manager jefe jefa", "colleague coworker compañero compañera",
-        "friend amigo amiga", "neighbour neighbor vecino vecina", "doctor doctora medico medica", "dentist dentista",
-        "dog perro perra", "cat gato gata", "landlord landlady casero casera", "teacher profesor profesora maestra",
-    )
-)  # fmt: skip
-_OWN = r"(?:mi|mis|my|our|nuestro|nuestra)"
+_BONDS = (
+    ("husband marido esposo hubby", "partner pareja novio novia boyfriend girlfriend"),
+    ("wife mujer esposa", "partner pareja novio novia boyfriend girlfriend"),
+    ("boyfriend novio", "partner pareja husband marido"),
+    ("girlfriend novia", "partner pareja wife mujer"),
+    ("partner pareja spouse conyuge fiance fiancee", "husband wife marido mujer novio novia boyfriend girlfriend"),
+    ("daughter hija girl niña cria", "kid child"),
+    ("son hijo boy niño crio", "kid child"),
+    ("kid child hijos kids children peque peques", "daughter son hija hijo"),
+    ("mother mum mom mam madre mama mami", ""),
+    ("father dad dada padre papa papi", ""),
+    ("sister hermana", "sibling"),
+    ("brother hermano", "sibling"),
+    ("sibling", "sister brother hermana hermano"),
+    ("grandmother granny grandma gran nan abuela yaya abuelita", ""),
+    ("grandfather grandpa granddad abuelo yayo abuelito", ""),
+    ("aunt auntie tia", ""),
+    ("uncle tio", ""),
+    ("cousin primo prima", ""),
+    ("niece sobrina", ""),
+    ("nephew sobrino", ""),
+    ("godson ahijado", ""),
+    ("goddaughter ahijada", ""),
+    ("boss manager jefe jefa", ""),
+    ("mentor mentora", ""),
+    ("colleague coworker workmate compañero compañera", ""),
+    ("flatmate roommate housemate compañero_de_piso compañera_de_piso", ""),
+    ("friend amigo amiga", ""),
+    ("neighbour neighbor vecino vecina", ""),
+    ("doctor gp doctora medico medica", ""),
+    ("dentist dentista", ""),
+    ("dog perro perra pup", ""),
+    ("cat gato gata kitten", ""),
+    ("landlord landlady casero casera", ""),
+    ("teacher profesor profesora maestra maestro", ""),
+    ("architect arquitecto arquitecta", ""),
+    ("lawyer abogado abogada", ""),
+    ("plumber fontanero fontanera", ""),
+)
+"""Words of one bond, and those of the bonds that it may have been told as."""
+
+_AT_HOME = frozenset(
+    "daughter hija girl niña cria son hijo boy niño crio kid child hijos kids children peque peques dog perro perra "
+    "cat gato gata kitten pup abuela abuelo yaya yayo".split()
+)
+"""Who is meant by "the", "el" or "la" as well: there are no others that one would speak of so."""
+
+_BARE = frozenset("mum mom mam mama mami dad papa papi granny grandma grandpa granddad".split())
+"""Who is called so, without any "my"."""
+
+_OWN = r"(?:mi|mis|my|our|nuestro|nuestra|nuestros|nuestras)"
+_ARTICLE = r"(?:the|el|la|los|las|al|del)"
 _NEW = r"(?:\w+ )?"  # "my new boss", "mi nueva jefa"
-_TELLS = r",?\s+(?:(?:se llama|es|is called|is named|is|ahora es|now is|is now)\s+)?"
-_NAME = r"([^\W\d_a-zà-ÿ][\w'’-]+)"  # begins with a capital
-_NEWEST = 40  # memories that are read for one relation
-_ASKED = 3  # relations of one message
+_HAVE = r"(?:i have|we have|tengo|tenemos|i've got|we've got) (?:a|an|un|una) "
+_SAYS = r"(?:se llama|es|is called|is named|called|named|is|ahora es|now is|is now|llamad[oa])"
+_BY = r"(?:(?:el|la) (?:señora?|doctora?|profesora?) )?(?:(?:señora?|doctora?|don|doña) )?"
+_NAME = r"((?:(?:Dr|Dra|Mr|Mrs|Ms|Sr|Sra)\.? )?[^\W\d_a-zà-ÿ][\w'’-]+(?: [^\W\d_a-zà-ÿ][\w'’-]+){0,2})"  # with capitals
+_LEADS = "leads lead lidera dirige manda report dependo".split()
+"""Verbs that tell who somebody's boss is."""
+
+_NO_NAME = frozenset("el la los las mi my the i we he she it they desde since on in at when cuando if si".split())
+_NEWEST = 40  # memories that are read for one bond
+_ASKED = 3  # bonds of one message
 
 
-def asked(text: str) -> list[tuple[str, ...]]:
-    """The relations of their own that a message speaks of, each by all of its words."""
+@dataclass(frozen=True, slots=True)
+class Bond:
+    """words: what one calls somebody of it; wider: what the same may have been told as."""
+
+    words: tuple[str, ...]
+    wider: tuple[str, ...] = ()
+
+    @property
+    def pattern(self) -> str:
+        return "|".join(self.words)
+
+
+_KINDS = tuple(
+    Bond(tuple(words.replace("_", " ") for words in own.split()), tuple(wider.split())) for own, wider in _BONDS
+)
+_IN_OTHER_WORDS = {"boss": r"|\b(?:who do i report to|who(?:'s| is) in charge of (?:me|us)|who leads (?:me|us)|"
+                   r"(?:de )?quien (?:dependo|me dirige|me manda|manda en mi|lleva mi))\b"}  # fmt: skip
+_ASKING = tuple(
+    re.compile(
+        rf"\b{_OWN} {_NEW}(?:{bond.pattern})\b(?!-| de piso)"
+        + (rf"|\b{_ARTICLE} (?:{home})\b(?! de | of )" if (home := "|".join(_AT_HOME.intersection(bond.words))) else "")
+        + (rf"|\b(?:{bare})\b" if (bare := "|".join(_BARE.intersection(bond.words))) else "")
+        + _IN_OTHER_WORDS.get(bond.words[0], "")
+    )
+    for bond in _KINDS
+)
+
+
+def asked(text: str) -> list[Bond]:
+    """The bonds of their own that a message speaks of."""
     plain = fold(text)
-    return [kind for kind in _KINDS if re.search(rf"\b{_OWN} {_NEW}(?:{'|'.join(kind)})\b", plain)][:_ASKED]
+    return [bond for bond, pattern in zip(_KINDS, _ASKING, strict=True) if pattern.search(plain)][:_ASKED]
 
 
-def named(truth: Connection, index: Connection, reach: Reach, kinds: Sequence[tuple[str, ...]]) -> list[str]:
-    """What the people of these relations are called, as far as a live memory within `reach` says so."""
+def named(truth: Connection, index: Connection, reach: Reach, bonds: Sequence[Bond]) -> list[str]:
+    """What the people of these bonds are called, as far as a live memory within `reach` says so."""
     rooms = postings.rooms(index, scopes_of(reach), ("record",))
     found: list[str] = []
-    for kind in kinds:
-        tokens = [room.token(stem) for room in rooms for word in kind for stem in stems(word)]
-        if not tokens:
-            continue
-        numbers = [document // WIDTH for document in postings.holding(index, [tokens], _NEWEST)]
-        known = store.by_ids(truth, numbers, reach)
-        telling = re.compile(rf"\b(?i:{_OWN} {_NEW}(?:{'|'.join(kind)})){_TELLS}{_NAME}")
-        names = (
-            match[1]
-            for number in numbers
-            if number in known and known[number].status == "active" and (match := telling.search(known[number].text))
-        )
-        found += [name for name in [next(names, "")] if name]
+    for bond in bonds:
+        for words in filter(None, (bond.words, bond.wider)):
+            said = [*(each.partition(" ")[0] for each in words), *(_LEADS if "boss" in words else ())]
+            tokens = [room.token(stem) for room in rooms for word in said for stem in stems(word)]
+            numbers = [each // WIDTH for each in postings.holding(index, [tokens], _NEWEST)] if tokens else []
+            known = store.by_ids(truth, numbers, reach)
+            live = (known[number].text for number in numbers if number in known and known[number].status == "active")
+            if name := _first(live, words):
+                found.append(name)
+                break
     return found
+
+
+def _first(texts: Iterable[str], words: Sequence[str]) -> str:
+    """The name that the first of these texts gives to who is called by one of `words`; "" when none does."""
+    patterns = _telling("|".join(words), boss="boss" in words)
+    for text in texts:
+        for pattern in patterns:
+            match = pattern.search(text)
+            if match is not None and fold(match[1].split()[0]) not in _NO_NAME:
+                return match[1].removesuffix("'s").removesuffix("’s")
+    return ""
+
+
+def _telling(kind: str, *, boss: bool) -> list[re.Pattern[str]]:
+    """How a text tells who is called `kind`."""
+    own = rf"(?i:{_OWN} {_NEW}(?:{kind}))\b"
+    patterns = [
+        rf"\b{own},?\s+(?i:{_SAYS}\s+)?{_BY}{_NAME}",
+        rf"\b{own}(?: (?:de|del|of|from|at|in)(?: [a-zà-ÿ]\w*){{1,3}}?),?\s+(?i:{_SAYS}\s+)?{_BY}{_NAME}",
+        rf"\b(?i:{_HAVE}{_NEW}(?:{kind}))\b[^.;]{{0,40}}?(?:,|(?i:called|named|que se llama|llamad[oa]))\s+{_NAME}",
+        rf"\b(?i:{_ARTICLE} (?:{kind}))\b(?: (?:de|del|of|upstairs|downstairs|next)\b(?: [a-zà-ÿ]\w*){{0,3}}?)?"
+        rf"(?:,| (?i:{_SAYS}))\s+{_BY}{_NAME}",
+        rf"{_NAME} (?i:is|es)(?i: now| ahora)? (?i:{_OWN} {_NEW}(?:{kind}))\b",
+    ]
+    if boss:
+        patterns += [rf"(?i:\b(?:dependo de|report to)) {_NAME}", rf"{_NAME} (?i:leads|lidera|dirige) "]
+    return list(map(re.compile, patterns))

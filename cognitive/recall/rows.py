@@ -12,6 +12,7 @@ from kenobot.db import Connection
 from kenobot.ports import Role, Trust
 
 _RESTORED = ("text", "category", "subject", "status", "trust", "confidence", "verification", "attrs", "lifecycle")
+_STEPS = 20  # from a record to what replaced it, and so on
 _FAR_BACK = 200  # turns of a chat that are searched for the frame that a reply was given in
 
 
@@ -52,6 +53,19 @@ def about(connection: Connection, scopes: Iterable[str], subjects: Sequence[str]
             )
             found += [row[0] for row in rows]
     return found
+
+
+def heads(connection: Connection, ids: Sequence[int], reach: Reach) -> dict[int, int]:
+    """The live record within `reach` that each of these was at last replaced by; those without one are left out."""
+    where, scopes = within(reach)
+    rows = connection.execute(
+        "WITH RECURSIVE newer (old, id, steps) AS (SELECT dst, src, 1 FROM link WHERE type = 'supersedes' "
+        "AND dst IN (SELECT value FROM json_each(?)) UNION ALL SELECT old, src, steps + 1 FROM newer "
+        f"JOIN link ON dst = newer.id AND type = 'supersedes' WHERE steps < {_STEPS}) "
+        f"SELECT old, record.id FROM newer JOIN record USING (id) WHERE record.status = 'active' AND +{where}",
+        (json.dumps(ids), *scopes),
+    )
+    return {row[0]: row[1] for row in rows}
 
 
 def turns(connection: Connection, ids: Sequence[int], reach: Reach) -> dict[int, Said]:

@@ -85,14 +85,6 @@ def fuse(lexical: float, dense: float | None) -> float:
     return high + (1 - high) * 0.5 * max(0.0, low)
 
 
-def clear(lexical: float, close: float, policy: RecallPolicy) -> float:
-    """What of a score is due to words and meaning where both were looked at: mixed, and spread so that the best stand
-    out. Vectors of short texts differ by little; the rest of a score must not outweigh that.
-    """
-    mixed = (policy.words * lexical + close) / (policy.words + 1)
-    return float(mixed**policy.spread)
-
-
 def diverse(items: Sequence[tuple[float, frozenset[str]]], weight: float, most: int) -> list[int]:
     """The order of `items`, values with their words, in which each adds most to those before it.
 

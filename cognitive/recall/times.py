@@ -50,6 +50,8 @@ _NEAR = (
     (re.compile(r"\b(?:yesterday|ayer|anoche|last night)\b"), 1),
     (re.compile(r"\b(?:today|hoy|tonight|this morning|esta (?:tarde|noche|mañana))\b"), 0),
 )
+_NAMED_DAY = re.compile(rf"\b({'|'.join(_DAY)})s?\b")
+_NAMED_MONTH = re.compile(rf"\b({'|'.join(name for name in _MONTH if name not in ('may', 'march'))})\b")
 _WEEKDAY = re.compile(rf"\b({'|'.join(_DAY)})\b")
 _IN_MONTH = re.compile(
     rf"\b(?:in|en|during|of|de|since|desde|el mes de|early|late|\d{{1,2}}(?:st|nd|rd|th)?) ({'|'.join(_MONTH)})\b"
@@ -79,6 +81,12 @@ class Days:
 def names_time(plain: str) -> bool:
     """Whether a folded text says anything of a time."""
     return _SAID.search(plain) is not None
+
+
+def calendar(plain: str) -> frozenset[str]:
+    """The days of the week and the months that a folded text names, in whichever language, as numbers."""
+    days = {f"day {_DAY[name]}" for name in _NAMED_DAY.findall(plain)}
+    return frozenset(days | {f"month {_MONTH[name]}" for name in _NAMED_MONTH.findall(plain)})
 
 
 def asks_time(plain: str) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from kenobot.cognitive.recall.pack import Memory
+    from kenobot.cognitive.recall.sure import Signs
     from kenobot.cognitive.recall.turns import Ranked
 
 Kind = Literal["record", "turn"]
@@ -29,11 +30,15 @@ class Seen:
 
 @dataclass(slots=True)
 class Trace:
-    """seen: what was valued. dropped: what may not be shown, and why. turns: whether turns were looked for."""
+    """seen: what was valued. dropped: what may not be shown, and why. turns: whether turns were looked for.
+
+    signs: what tells whether the best of it answers a question, where that can be told.
+    """
 
     seen: dict[tuple[Kind, int], Seen] = field(default_factory=dict)
     dropped: dict[tuple[Kind, int], str] = field(default_factory=dict)
     turns: bool = False
+    signs: "Signs | None" = None
 
     def see_turns(self, ranked: "Sequence[Ranked]") -> None:
         """Take note of turns, best first."""
@@ -45,5 +50,5 @@ class Trace:
     def see_records(self, ranked: "Sequence[Memory]") -> None:
         """Take note of records, best first."""
         for place, each in enumerate(ranked, 1):
-            features = {**each.score.parts, "about": each.relevance}
+            features = {**each.score.parts, "about": each.relevance, **each.fits}
             self.seen["record", each.record.id] = Seen(place, each.score.value, features)

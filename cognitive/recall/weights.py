@@ -1,6 +1,6 @@
-"""The weights of what turns are ranked by, as data: `weights.json`, made by `python -m bench.learn_weights`.
+"""The weights of what turns and records are ranked by, made by `python -m bench.learn_weights`: `weights.json`.
 
-They are learned on the sets that ship, drawn towards round ones: `PRIOR`.
+They are learned on the sets that ship, drawn towards round ones: `PRIOR`, `RECORDS`.
 """
 
 import json
@@ -25,9 +25,37 @@ it asks. len: its length. when: the question asks for a time, and it names one. 
 says. e5, e5s: nearness in meaning of the turn, and of the best of its stretch."""
 
 
+RECORDS: Mapping[str, float] = {
+    "meaning": 1.0,
+    "words": 0.2,
+    "who": 0.5,
+    "kind": 0.25,
+    "then": 0.5,
+    "calendar": 0.25,
+    "down": 0.1,
+}
+"""meaning: nearness of the record, or of what it took the place of, as a share of a usual answer's. words: relevance
+by words. who: it speaks of whom the question means. kind: it holds the kind of answer that is asked for. then: it was
+told when the question says. calendar: both name the same day or month, less than nothing where it names others. down:
+both speak of what is not so or not wanted."""
+
+KEPT = ("words",)
+"""What is not learned: the notes that ship are asked for in other words than they are told in, as people do not."""
+
+
 @lru_cache(1)
 def learned() -> Mapping[str, float]:
-    """The weights that ship."""
+    """The weights for turns that ship."""
+    return _read("turns", PRIOR)
+
+
+@lru_cache(1)
+def learned_for_records() -> Mapping[str, float]:
+    """The weights for records that ship."""
+    return _read("records", RECORDS)
+
+
+def _read(part: str, prior: Mapping[str, float]) -> Mapping[str, float]:
     text = resources.files("kenobot.cognitive.recall").joinpath("weights.json").read_text("utf-8")
-    found = json.loads(text)["turns"]
-    return {name: float(found.get(name, weight)) for name, weight in PRIOR.items()}
+    found = json.loads(text).get(part, {})
+    return {name: float(found.get(name, weight)) for name, weight in prior.items()}

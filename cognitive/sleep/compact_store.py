@@ -151,11 +151,8 @@ def withdraw(connection: Connection, turns: Sequence[int], text: str, at: dateti
     return [record.id for record in told]
 
 
-def under_way(connection: Connection, reach: Reach, whose: str, limit: int) -> dict[str, list[Record]]:
-    """By chat scope, its working memory and its summary, those that changed last first, of at most `limit` records.
-
-    whose: only of chats in which this scope is written to, "owner" in the owner's private ones.
-    """
+def under_way(connection: Connection, reach: Reach, limit: int) -> dict[str, list[Record]]:
+    """By chat scope, its working memory and its summary, those that changed last first, of at most `limit` records."""
     where, scopes = within(reach)
     rows = connection.execute(
         f"SELECT id FROM record WHERE key IN (?, ?) AND status = 'active' AND {where} "
@@ -167,10 +164,10 @@ def under_way(connection: Connection, reach: Reach, whose: str, limit: int) -> d
     for (number,) in rows:
         if number in found and found[number].scope.startswith("chat:"):
             chats.setdefault(found[number].scope, []).append(found[number])
-    return {scope: records for scope, records in chats.items() if _written_to(connection, scope) == whose}
+    return chats
 
 
-def _written_to(connection: Connection, chat: str) -> str:
+def written_to(connection: Connection, chat: str) -> str:
     """The scope to which memory wrote what was said last in a chat; "" before anything was."""
     row = connection.execute(
         "SELECT scope FROM message WHERE session = ? AND scope != '' ORDER BY id DESC LIMIT 1",

@@ -18,8 +18,9 @@ from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.sleep import plan_store, sleep_store
 from kenobot.cognitive.sleep.apply import Night, apply
 from kenobot.cognitive.sleep.changes import Change, Edit
+from kenobot.cognitive.sleep.compared import Compared
 from kenobot.cognitive.sleep.night import NIGHT
-from kenobot.cognitive.sleep.passes import Pass, Question, View
+from kenobot.cognitive.sleep.passes import Neighbours, Pass, Question, View, nobody_near
 from kenobot.cognitive.sleep.plan_store import Course
 from kenobot.cognitive.sleep.plans import as_text, of_text
 from kenobot.cognitive.sleep.sleep_store import Passed, Run
@@ -70,7 +71,11 @@ async def _tell_nobody(_step: Step) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """Plays nights. ask: None leaves everything to rules. hurried: nobody talks beside it, so it takes no rests."""
+    """Plays nights. ask: None leaves everything to rules. hurried: nobody talks beside it, so it takes no rests.
+
+    compared: what the nights before this one found of pairs of records; without it, all are compared. near: who tells
+    which records mean nearly the same, if there is anybody now.
+    """
 
     database: Database
     clock: Clock
@@ -80,6 +85,8 @@ class Cycle:
     tell: Callable[[Step], Awaitable[None]] = _tell_nobody
     night: Sequence[Pass] = NIGHT
     hurried: bool = False
+    compared: Compared | None = None
+    near: Callable[[], Neighbours | None] = nobody_near
 
     async def play(self, run: Run) -> None:
         """Do what the night still lacks. Raises StoreError when the disk fails; what is done stays done."""
@@ -179,6 +186,8 @@ class Cycle:
             self.policy,
             sleep_store.answers(connection, run.id),
             self.ask is not None,
+            near=self.near(),
+            compared=self.compared,
         )
 
     # ── carrying out ─────────────────────────────────────────────────────────────────────────────────────────────

@@ -73,6 +73,20 @@ def changed_last(connection: Connection, reach: Reach, since: str, limit: int) -
     return [found[row[0]] for row in rows]
 
 
+def versions(connection: Connection, reach: Reach) -> dict[int, int]:
+    """Of each live note and episode a number that differs, within this process, as soon as anything about it does.
+
+    What was shown when, and so how often it was used, is no part of it.
+    """
+    where, scopes = within(reach)
+    rows = connection.execute(
+        "SELECT id, changed, updated, (SELECT max(event.id) FROM event WHERE event.record_id = record.id) FROM record "
+        f"WHERE {where} AND status = 'active' AND form IN ('note', 'episode')",
+        scopes,
+    )
+    return {row[0]: hash(row) for row in rows}
+
+
 def with_attributes(connection: Connection, reach: Reach) -> Iterator[tuple[int, str, str, str]]:
     """Id, scope, subject and attributes of the live notes that say something by name."""
     where, scopes = within(reach)

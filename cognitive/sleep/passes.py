@@ -8,11 +8,15 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.remember.bands import Nearness
 from kenobot.cognitive.sleep.changes import Change
+from kenobot.cognitive.sleep.compared import Compared
 from kenobot.db import Connection
 
 Phase = Literal["consolidate", "errors", "prune", "improve"]
+Neighbours = Callable[[str, str, int, int], Mapping[int, float]]
+"""Gives, of a scope and a subject, the records nearest to a record in meaning, at most so many: each by its id with its
+nearness, as in admit's bands. An index of vectors can tell."""
+
 PHASES: tuple[Phase, ...] = ("consolidate", "errors", "prune", "improve")
 
 
@@ -34,6 +38,11 @@ class Question:
         return hashlib.sha256(f"{self.system}\0{self.text}".encode("utf-8", "replace")).hexdigest()
 
 
+def nobody_near() -> Neighbours | None:
+    """Nobody can tell nearness by meaning."""
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """What a pass sees: memory as it stands, in one snapshot, and the night it is part of.
@@ -41,7 +50,8 @@ class View:
     now: when the night began, the same for all its passes, also after a crash. since: when the last finished night
     began; None when there was none. answers: what a model said, by `Question.key`; a question that nobody answered,
     for want of a model, of tokens or of an answer, is missing, and the pass goes by its rules. asked: whether a model
-    was there to ask. near: tells nearness by meaning, where there is somebody who can.
+    was there to ask. near: tells nearness by meaning, where there is somebody who can. compared: what earlier
+    nights found when they held records against each other, where that is remembered.
     """
 
     connection: Connection
@@ -51,7 +61,8 @@ class View:
     policy: Policy = DEFAULT
     answers: Mapping[str, str] = field(default_factory=dict)
     asked: bool = False
-    near: Nearness | None = None
+    near: Neighbours | None = None
+    compared: Compared | None = None
 
     def answer(self, question: Question) -> str | None:
         """What a model said to a question; None: go by the rules."""

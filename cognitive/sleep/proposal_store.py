@@ -154,6 +154,20 @@ def told(connection: Connection, kind: str, since: datetime, limit: int = 5000) 
     return [(row[0], json.loads(row[1] or "{}")) for row in rows]
 
 
+def searches(connection: Connection, since: datetime, limit: int = 5000) -> tuple[int, int]:
+    """How often memory was searched for a reply since a moment, and in how many of these cases not all had room.
+
+    Looks at no more than the newest `limit` replies that memory was shown for.
+    """
+    row = connection.execute(
+        "SELECT count(*), coalesce(sum(coalesce(json_extract(data, '$.dropped.\"no room\"'), 0) > 0), 0) FROM "
+        "(SELECT at, data FROM event WHERE type = 'recalled' ORDER BY id DESC LIMIT ?) "
+        "WHERE at >= ? AND json_type(data, '$.dropped') IS NOT NULL",
+        (limit, store.stamp(since)),
+    ).fetchone()
+    return int(row[0]), int(row[1])
+
+
 def done_tonight(connection: Connection, run: int, kind: str) -> int:
     """How many changes of a kind a night made."""
     row = connection.execute(

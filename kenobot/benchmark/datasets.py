@@ -240,7 +240,7 @@ def _notes(home: str, rows: Sequence[Row]) -> Conversation:
     units.sort(key=lambda unit: unit.at)
     end = units[-1].at + _LATER if units else datetime(2025, 1, 1, tzinfo=UTC)
     questions = [
-        Question(f"{row['id']}:{at}", str(q["text"]), _kind(row, q), (str(row["id"]),), end, str(q["lang"]))
+        Question(f"{row['id']}:{at}", str(q["text"]), _kind(row, q), _gold(row, q), end, str(q["lang"]))
         for row in mine
         for at, q in enumerate(_asked(row))
     ]
@@ -259,6 +259,11 @@ def _kind(row: Row, asked: Row) -> str:
     if row["kind"] == "script" or asked["lang"] == row["lang"]:
         return str(row["kind"])
     return "across"
+
+
+def _gold(row: Row, asked: Row) -> tuple[str, ...]:
+    """The note that a question was written for, first, and those that answer it also."""
+    return str(row["id"]), *_strings(asked.get("also"))
 
 
 def _asked(row: Row) -> list[Row]:

@@ -71,6 +71,14 @@ def by_category(scored: Sequence[Scored]) -> dict[str, Figures]:
     }
 
 
+def area(right: Sequence[float], wrong: Sequence[float]) -> float:
+    """The area under the curve (Hanley and McNeil, 1982): how often one of `right` is greater than one of `wrong`."""
+    if not right or not wrong:
+        return 0.0
+    pairs = sum((one > other) + 0.5 * (one == other) for one in right for other in wrong)
+    return pairs / (len(right) * len(wrong))
+
+
 def percentiles(values: Sequence[float]) -> tuple[float, float]:
     """The median and the 95th percentile; zeros for nothing."""
     if len(values) < 2:

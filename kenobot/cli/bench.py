@@ -5,7 +5,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from kenobot.cli import asking, bench_recall, bench_years
+from kenobot.cli import asking, bench_cost, bench_recall, bench_years
 from kenobot.cli.marks import marks, put
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
     month.set_defaults(command=bench_month)
     bench_years.add(parts)
     bench_recall.add(parts)
+    bench_cost.add(parts)
 
 
 def bench_month(arguments: argparse.Namespace, clock: "Clock | None") -> int:

@@ -188,7 +188,7 @@ def undo(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
 def purge(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import reading
-    from kenobot.cli.memory_purge import erase_files, tell_plan
+    from kenobot.cli.memory_purge import erase_files, finish_earlier, tell_plan
     from kenobot.cognitive.forget import doom
     from kenobot.cognitive.refs import Unclear, resolve
     from kenobot.settings import load
@@ -196,6 +196,8 @@ def purge(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     home = home_of(arguments)
     loaded = load(home, os.environ)
     try:
+        if not arguments.dry_run:
+            finish_earlier(home, loaded, clock)
         with reading.database(home) as connection:
             record = resolve(connection, arguments.ref, reach_of(arguments))
             doomed = doom(connection, record.id, reach_of(arguments))
@@ -207,7 +209,7 @@ def purge(arguments: argparse.Namespace, clock: "Clock | None") -> int:
         return 0
     if not arguments.yes and not _agreed():
         return asking.say_no("Nothing was erased.")
-    erased = _erase(home, loaded, doomed, clock)
+    doomed, erased = _erase(home, loaded, doomed, arguments, clock)
     left = erase_files(home, loaded, clock, doomed)
     row = {"purged": [each.id for each in doomed.records], "turns": [*doomed.turns], "left": left}
     row |= {"messages": len(erased.messages), "backups": [str(path) for path in sorted(home.backups.glob("*.db"))]}
@@ -216,19 +218,14 @@ def purge(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     return _told(arguments, row, what + rest)
 
 
-def _erase(home: "Home", loaded: "Loaded", doomed: "Doomed", clock: "Clock | None") -> "Erased":
+def _erase(
+    home: "Home", loaded: "Loaded", doomed: "Doomed", arguments: argparse.Namespace, clock: "Clock | None"
+) -> "tuple[Doomed, Erased]":
     from kenobot import erasure
     from kenobot.cli import writing
-    from kenobot.cognitive import forget as forgetting
 
     with writing.transaction(home) as connection:
-        connection.execute("PRAGMA secure_delete = ON")
-        at = occasion(loaded, clock_of(clock).now())
-        known = forgetting.doom(connection, doomed.record.id, (doomed.record.scope,))
-        doomed = known or doomed  # what was read outside of this transaction may have changed
-        erased = erasure.erase(connection, doomed.turns, doomed.wordings, doomed.record.scope)
-        forgetting.purge(connection, doomed, at, erased.messages)
-    return erased
+        return erasure.carry_out(connection, doomed, reach_of(arguments), occasion(loaded, clock_of(clock).now()))
 
 
 # ── how it is done ───────────────────────────────────────────────────────────────────────────────────────────────

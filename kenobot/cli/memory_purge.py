@@ -1,6 +1,5 @@
 """What a purge says before and after, and what it does beside the database's rows: files, the index, and free pages."""
 
-import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +42,8 @@ def tell_plan(doomed: "Doomed", home: "Home") -> str:
 def erase_files(home: "Home", loaded: "Loaded", clock: "Clock | None", doomed: "Doomed") -> list[str]:
     """Let files and index follow, and overwrite what the database's file still holds in free pages.
 
-    Returns where the words still stand, in words for a person.
+    A bot that is running does so itself, since what it writes leaves such pages again. Returns where the words still
+    stand, in words for a person.
     """
     from kenobot import erasure
     from kenobot.cli import reading
@@ -51,12 +51,27 @@ def erase_files(home: "Home", loaded: "Loaded", clock: "Clock | None", doomed: "
 
     running = bring_up_to_date(home, loaded, clock) is None
     _wipe_index(home)
-    _wipe_free_pages(home)
+    if not running:
+        erasure.scrub(home.database)
     with reading.database(home) as connection:
         left = erasure.residue(connection, doomed.wordings)
     if running:
-        return [*left, f"files for a moment: {BUSY[0].lower()}{BUSY[1:-1]}"] if left else []
+        return [*left, f"files and free space for a moment: {BUSY[0].lower()}{BUSY[1:-1]}"]
     return left + _in_files(home.memory, doomed.wordings)
+
+
+def finish_earlier(home: "Home", loaded: "Loaded", clock: "Clock | None") -> None:
+    """Finish what an earlier purge left undone because it was killed; a bot that is running does so itself."""
+    from kenobot import erasure
+    from kenobot.cli import reading
+    from kenobot.cli.memory_home import bring_up_to_date
+
+    with reading.database(home) as connection:
+        if not erasure.unfinished(connection):
+            return
+    if bring_up_to_date(home, loaded, clock) is not None:
+        _wipe_index(home)
+        erasure.scrub(home.database)
 
 
 def _wipe_index(home: "Home") -> None:
@@ -74,20 +89,6 @@ def _wipe_index(home: "Home") -> None:
     finally:
         truth.close()
         index.close()
-
-
-def _wipe_free_pages(home: "Home") -> None:
-    """Write the database's file anew, without what was deleted from it, and empty its log."""
-    from kenobot.db import connect, translate
-
-    connection = connect(home.database)
-    try:
-        connection.execute("VACUUM")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    except sqlite3.Error as error:
-        raise translate(error) from error
-    finally:
-        connection.close()
 
 
 def _in_files(root: Path, wordings: tuple[str, ...]) -> list[str]:

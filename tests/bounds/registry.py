@@ -84,6 +84,7 @@ IN_MEMORY = (
     ),
     Bound("kenobot.cognitive.mirror.patterns.Version.entries", "5,000 patterns", "lives for one call", _OVER),
     Bound("kenobot.cognitive.mirror.edits._Edit.blocks", "one file of at most 5 MB", "lives for one call", _OVER),
+    Bound("kenobot.cognitive.mirror.edits._Edit.forgotten", "the lines of one file", "lives for one call", _OVER),
     Bound(
         "kenobot.cognitive.mirror.sync.Mirror._again",
         "the memory files there are",

@@ -263,10 +263,13 @@ async def test_what_is_known_of_memory_files_goes_with_them(tmp_path: Path, data
     for number in range(1, 10):
         (root / f"2026-01-0{number}.md").write_text("## 10:00 — a fact\n")
         (root / f"2026-02-0{number}.md").write_bytes(b"\xff not text")
+    (root / "2026-02-14-garden.md").write_text("- a topic\n")
     await mirror.take_in()
     await mirror.flush()
-    assert (len(mirror._seen), len(mirror._known), len(mirror.problems)) == (18, 9, 9)
-    for path in root.glob("2026-01-*.md"):
+    # The topic stands in its day's log as well.
+    assert (len(mirror._seen), len(mirror._known), len(mirror.problems)) == (20, 11, 9)
+    assert len(mirror._topics) == 1
+    for path in (*root.glob("2026-01-*.md"), *root.glob("2026-02-14*.md")):
         path.write_text("")
     for sweep in ("2026-02-*.md", "2026-01-*.md"):
         clock.advance(60)
@@ -277,8 +280,8 @@ async def test_what_is_known_of_memory_files_goes_with_them(tmp_path: Path, data
     clock.advance(60)
     await mirror.take_in()
     await mirror.flush()
-    held = (mirror._seen, mirror._known, mirror._problems, mirror._marked, mirror._again)
-    assert [len(each) for each in held] == [0] * 5
+    held = (mirror._seen, mirror._known, mirror._topics, mirror._problems, mirror._marked, mirror._again)
+    assert [len(each) for each in held] == [0] * 6
     assert await rows(database, "SELECT * FROM mirror") == []
     assert list(root.rglob("*.md")) == []
 

@@ -6,6 +6,7 @@ _LATER = "not built yet (belongs to a later issue: {})"
 
 _NOT_WANTED: Mapping[str, str] = {
     "confidence.estimate": "ADR 13: one confidence from 0 to 1 instead of points that a second rule took for a share",
+    "backfill-subjects": "a fact comes with its subject, from whoever read it; sleep joins names, and gives none anew",
     "core-prefs": "preferences stand in preferences.md, all of them, in every prompt of the owner's",
     "disagreement": "asking why is answered by /why; only a plain no counts against a memory",
     "cosine": "vectors are kept at length 1, so a product is the cosine; one of another size is made anew",
@@ -71,7 +72,6 @@ _TOPICS: Mapping[str, str] = {
     "tier_routing": "Engram: hot and cold tiers",
     "update_note": "Engram: action policy",
     # Personal AI
-    "backfill-subjects": "Personal AI: subjects",
     "contradiction/": "Personal AI: contradictions",
     "correct/": "Personal AI: commands on beliefs",
     "create/": "Personal AI: beliefs with evidence",
@@ -84,8 +84,6 @@ _TOPICS: Mapping[str, str] = {
     "history/": "Personal AI: audit log of beliefs",
     "import/": "Personal AI: export and import",
     "memory-file/": "Personal AI: export and import",
-    "migration/": "Personal AI: import of its database",
-    "pai-bug/": "Personal AI: beliefs with evidence",
     "prune/": "Personal AI: reflect, merge, synthesize",
     "reinforce/": "Personal AI: reinforcement and duplicates",
     "relationship/": "Personal AI: contradictions",

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.access import Roster
-from kenobot.cli import main
+from kenobot.cli import main, memory_purge
 from tests.scene import Scene
 
 SALARY = "Got it. <memory>Adrian's salary is 90k euros</memory>"
@@ -241,3 +241,76 @@ async def test_the_command_line_beside_a_running_bot(tmp_path: Path) -> None:
         assert "likes lapsang" in scene.requests[-1]
         assert "90k" not in files(scene)
         assert "likes lapsang" in files(scene)
+
+
+def _bytes_of(home: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(home)): path.read_bytes() for path in sorted(home.rglob("*")) if path.is_file()}
+
+
+async def test_a_purge_beside_a_running_bot_is_finished_by_the_bot(tmp_path: Path) -> None:
+    """The command line erases the rows; the bot writes the files, the index and then the database anew: no byte left.
+
+    Nothing more is written anew once that is done.
+    """
+    secret = "<memory>Adrian's boat is called Zanzibar</memory>"
+    async with Scene(tmp_path, [f"Got it. {secret}", "Sure."]) as scene:
+        await scene.app.look_elsewhere()
+        for number in range(20):
+            await scene.say(f"/remember the plant number {number} wants water")
+        await scene.say("My boat is called Zanzibar")
+        boat = await number_of(scene, "Adrian's boat is called Zanzibar")
+        with scene.home.lock():
+            order = ["memory", "purge", str(boat), "--yes", "--home", str(scene.home.path)]
+            assert await asyncio.to_thread(main, order) == 0
+        await scene.app.look_elsewhere()
+        await scene.app.drained()
+        assert await scene.rows("SELECT value FROM state WHERE key = 'purge:unfinished'") != []
+        await scene.app.scrubber.tick()
+        held = {path for path, content in _bytes_of(scene.home.path).items() if b"Zanzibar" in content}
+        assert held == set()
+        assert await scene.rows("SELECT value FROM state WHERE key = 'purge:unfinished'") == []
+        before = scene.home.database.stat().st_mtime_ns
+        await scene.app.scrubber.tick()
+        assert scene.home.database.stat().st_mtime_ns == before
+        await scene.say("How are you?")
+        assert "Zanzibar" not in scene.requests[-1]
+
+
+async def test_a_purge_that_was_killed_is_finished_by_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It dies right after the rows are erased: the next run of the bot does the rest."""
+    async with Scene(tmp_path, ["Got it. <memory>Adrian's boat is called Zanzibar</memory>"]) as scene:
+        for number in range(20):
+            await scene.say(f"/remember the plant number {number} wants water")
+        await scene.say("My boat is called Zanzibar")
+        boat = await number_of(scene, "Adrian's boat is called Zanzibar")
+
+    def killed(*_: object) -> list[str]:
+        raise KeyboardInterrupt
+
+    home = scene.home
+    with monkeypatch.context() as patch:
+        patch.setattr(memory_purge, "erase_files", killed)
+        order = ["memory", "purge", str(boat), "--yes", "--home", str(home.path)]
+        assert await asyncio.to_thread(main, order) == 130
+    assert any(b"Zanzibar" in content for content in _bytes_of(home.path).values())
+    async with Scene(tmp_path, ["Sure."]) as scene:
+        await scene.app.scrubber.tick()
+        assert not [path for path, content in _bytes_of(home.path).items() if b"Zanzibar" in content]
+
+
+async def test_a_purge_that_was_killed_is_finished_by_the_next_purge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no bot runs, the command finishes what is left before anything else, even if it finds nothing to erase."""
+    async with Scene(tmp_path, ["Got it. <memory>Adrian's boat is called Zanzibar</memory>"]) as scene:
+        await scene.say("My boat is called Zanzibar")
+        boat = await number_of(scene, "Adrian's boat is called Zanzibar")
+    order = ["memory", "purge", str(boat), "--yes", "--home", str(scene.home.path)]
+    with monkeypatch.context() as patch:
+        patch.setattr(memory_purge, "erase_files", lambda *_: [])
+        assert await asyncio.to_thread(main, order) == 0
+    assert any(b"Zanzibar" in content for content in _bytes_of(scene.home.path).values())
+    assert await asyncio.to_thread(main, order) == 2, "it is gone already"
+    assert not [path for path, content in _bytes_of(scene.home.path).items() if b"Zanzibar" in content]

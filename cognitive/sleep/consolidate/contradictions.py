@@ -14,7 +14,7 @@ from kenobot.cognitive.remember.entities import name_of, within_value
 from kenobot.cognitive.sleep import merge_store
 from kenobot.cognitive.sleep.changes import Change, Edit
 from kenobot.cognitive.sleep.consolidate import verdicts
-from kenobot.cognitive.sleep.consolidate.alike import Found, standing
+from kenobot.cognitive.sleep.consolidate.alike import Found, judge, standing
 from kenobot.cognitive.sleep.consolidate.disputes import QUESTION, dispute
 from kenobot.cognitive.sleep.consolidate.duplicates import apart, by_rules, found, one_each
 from kenobot.cognitive.sleep.consolidate.merging import merge
@@ -27,14 +27,14 @@ _PAST_ADMIT = ("import", "edit")  # how something comes in that `admit` did not 
 
 def questions(view: View) -> Sequence[Question]:
     """About near pairs that may contradict each other."""
-    pairs = _near(view)
+    pairs = _near(view, asked=True)
     return [question for question, _ in verdicts.batches(_open(view, pairs, by_rules(view, pairs)), view)]
 
 
 def plan(view: View) -> Iterator[Change]:
     """A change for each contradiction, the latest word first; what was told apart; and questions that are answered."""
     yield from _answered(view)
-    pairs = _near(view)
+    pairs = _near(view, asked=view.asked or bool(view.answers))
     ruled = by_rules(view, pairs)
     asked = verdicts.batches(_open(view, pairs, ruled), view)
     known = verdicts.verdicts(view, asked)
@@ -58,11 +58,18 @@ def plan(view: View) -> Iterator[Change]:
     yield from apart(view, asked, known, gone, settled)
 
 
-def _near(view: View) -> list[Pair]:
-    """Pairs of notes near enough to speak of the same, but for what is known of already."""
+def _near(view: View, *, asked: bool) -> list[Pair]:
+    """Pairs of notes near enough to speak of the same, but for what is known of already.
+
+    Where nobody is asked, those are enough that contradict each other by their words.
+    """
+
+    def settled(pair: Pair) -> bool:
+        return not asked and judge(pair, None, view.policy) != "contradiction"
+
     return [
         pair
-        for pair in near_pairs(view, view.policy.admit.grey)
+        for pair in near_pairs(view, view.policy.admit.grey, f"contradictions, asked: {asked}", settled)
         if pair.one.form == "note"
         and "sleep" not in (pair.one.source, pair.other.source)
         and not {pair.one.category, pair.other.category} & HAPPENS

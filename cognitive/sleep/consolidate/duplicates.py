@@ -56,7 +56,7 @@ def candidates(view: View) -> list[Pair]:
     least = min(policy.duplicate, 2 * policy.bullets / (1 + policy.bullets))
     return [
         pair
-        for pair in near_pairs(view, least)
+        for pair in near_pairs(view, least, "duplicates", lambda pair: judge(pair, None, view.policy) == "independent")
         if (pair.nearness >= policy.duplicate or pair.one.tier == pair.other.tier == "core")
         and "sleep" not in (pair.one.source, pair.other.source)
         and not _kept_apart(view, pair)

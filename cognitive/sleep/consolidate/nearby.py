@@ -8,7 +8,7 @@ the newest of those.
 
 from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from heapq import nlargest
 from operator import itemgetter
@@ -19,6 +19,7 @@ from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.remember import lookup
 from kenobot.cognitive.remember.bands import similarity
 from kenobot.cognitive.sleep import merge_store
+from kenobot.cognitive.sleep.compared import Compared
 from kenobot.cognitive.sleep.passes import View
 from kenobot.cognitive.store import Record
 from kenobot.db import Connection
@@ -52,28 +53,40 @@ class Pair:
         return first, second
 
 
-def near_pairs(view: View, least: float) -> list[Pair]:
+def near_pairs(
+    view: View, least: float, name: str = "", settled: Callable[[Pair], bool] = lambda _: False
+) -> list[Pair]:
     """Pairs of live notes and episodes whose nearness is at least `least`, the nearest first.
 
-    Reads the files once and, of the records, those that may be near another. Never mixes scopes or subjects.
+    Reads the files once and, of the records, those that may be near another. Never mixes scopes or subjects. settled:
+    whether whoever compares, by their `name`, needs no pair that their words make: told by the two records alone, and
+    the same every time. It is left out, and not looked at again before one of the two has changed.
     """
-    found = {pair.ids: pair for pair in _by_words(view, least)}
+    found = {pair.ids: pair for pair in _by_words(view, least, name, settled)}
     found.update({pair.ids: pair for pair in _by_meaning(view, least)})
     return sorted(found.values(), key=lambda pair: (-pair.nearness, pair.keys, pair.one.form))
 
 
-def _by_words(view: View, least: float) -> Iterator[Pair]:
-    wanted = sorted(_Files(view.connection, view.policy.merge).pairs(least))
+def _by_words(view: View, least: float, name: str, settled: Callable[[Pair], bool]) -> Iterator[Pair]:
+    compared = view.compared if name and view.compared is not None else Compared(0)
+    known = compared.round(name, merge_store.versions(view.connection, WHOLE_HOME))
+    wanted = [
+        pair for pair in sorted(_Files(view.connection, view.policy.merge).pairs(least)) if not known.is_apart(*pair)
+    ]
     for start in range(0, len(wanted), _PAGE):
         page = wanted[start : start + _PAGE]
         records = merge_store.records(view.connection, (number for pair in page for number in pair))
         for a, b in page:
             one, other = records.get(a), records.get(b)
-            if one is None or other is None or not _comparable(one, other):
+            if one is None or other is None:
                 continue
-            nearness = similarity(one.text, other.text)
-            if nearness >= least:
-                yield Pair(one, other, nearness)
+            nearness = similarity(one.text, other.text) if _comparable(one, other) else 0.0
+            pair = Pair(one, other, nearness)
+            if nearness < least or settled(pair):
+                known.set_apart(a, b)
+            else:
+                yield pair
+    known.close()
 
 
 def _by_meaning(view: View, least: float) -> Iterator[Pair]:
@@ -82,7 +95,7 @@ def _by_meaning(view: View, least: float) -> Iterator[Pair]:
     policy = view.policy.merge
     since = store.stamp(view.since) if view.since is not None else ""
     for record in merge_store.changed_last(view.connection, WHOLE_HOME, since, policy.measured):
-        near = view.near(view.connection, record.scope, record.subject, record.text, policy.compared)
+        near = view.near(record.scope, record.subject, record.id, policy.compared)
         others = merge_store.records(view.connection, near)
         for number, other in others.items():
             if number != record.id and near[number] >= least and _comparable(record, other):

@@ -96,7 +96,7 @@ def _themes(view: View) -> list[list[Record]]:
     """Groups in which each is as near to every other as a theme asks for."""
     policy = view.policy.merge
     home: dict[int, list[Record]] = {}
-    for pair in near_pairs(view, policy.theme)[:_PAIRS]:
+    for pair in near_pairs(view, policy.theme, "themes")[:_PAIRS]:
         if not (_counts(view, pair.one) and _counts(view, pair.other)):
             continue
         one, other = home.setdefault(pair.one.id, [pair.one]), home.setdefault(pair.other.id, [pair.other])

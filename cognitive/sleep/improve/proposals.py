@@ -138,12 +138,11 @@ def _grades(view: View, since: datetime, policy: ImprovePolicy, words: Words) ->
 
 def _settings(view: View, since: datetime, policy: ImprovePolicy, words: Words) -> Iterator[Propose]:
     """Settings that would help."""
-    searched = [told for _, told in proposal_store.told(view.connection, "recalled", since) if "dropped" in told]
-    crowded = sum(bool(isinstance(d := told["dropped"], dict) and d.get("no room")) for told in searched)
-    if len(searched) >= policy.searches and 2 * crowded > len(searched):
-        title, text = words.crowded(crowded, len(searched))
+    searched, crowded = proposal_store.searches(view.connection, since)
+    if searched >= policy.searches and 2 * crowded > searched:
+        title, text = words.crowded(crowded, searched)
         key = f"settings:memory_tokens:{_quarter(view.now)}"
-        evidence: dict[str, Json] = {"searches": len(searched), "without room": crowded}
+        evidence: dict[str, Json] = {"searches": searched, "without room": crowded}
         yield Propose(key, "setting", title, text, {"setting": "context.memory_tokens"}, evidence)
     lost = 0
     for _, told in proposal_store.told(view.connection, GAP, since):

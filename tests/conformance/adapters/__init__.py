@@ -24,6 +24,7 @@ from tests.conformance.adapters import (
     sessions,
     tags,
     telegram,
+    upgrades,
     upkeep,
     value,
 )
@@ -38,6 +39,7 @@ ADAPTERS: dict[str, Adapter] = {
     **hands.ADAPTERS,
     **practice.ADAPTERS,
     **upkeep.ADAPTERS,
+    **upgrades.ADAPTERS,
     "box_seal": boxes.box_seal,
     "box_topics": boxes.box_topics,
     "thread_boundary": boxes.thread_boundary,
@@ -49,6 +51,7 @@ ADAPTERS: dict[str, Adapter] = {
     "learning/": extraction.learning,
     "pai-bug/extract-brackets-in-object": extraction.parsed,
     "pai-bug/extract-non-answer": extraction.parsed,
+    "pai-bug/window-plateau": extraction.plateau,
     "signal_scan": extraction.signal_scan,
     "structured/": extraction.structured,
     "causal_phrase": graph.cause,

@@ -3,6 +3,7 @@
 import asyncio
 import tempfile
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,6 +25,7 @@ from kenobot.ports import OWNER_SCOPE, Candidate, Decision
 from kenobot.testing.clock import START
 from kenobot.testing.provider import ScriptedProvider
 from tests.conformance.cases import NO_BETTER, Case, Checked, Compared, NotApplicable, Outcome, compare
+from tests.memory_rows import open_memory
 from tests.scene import Scene
 
 T = TypeVar("T")
@@ -66,6 +68,28 @@ def buffer_flush(case: Case) -> Outcome:
     left = len(turns) if parse(answer) is None else 0
     wanted = case.better if case.better is not NO_BETTER else {}
     return Compared({"decision": due, "turns_left_in_buffer": left}, {"decision": case.expected["decision"], **wanted})
+
+
+def plateau(case: Case) -> Outcome:
+    """So many turns, of which no more messages are kept than the case says: when each is decided to be read."""
+    given, session = case.input, "telegram-1"
+    every, most = given["consolidate_every"], given["max_messages"]
+    policy = replace(_POLICY, every_turns=every, every_minutes=10**9)
+
+    def at(number: int) -> bool:
+        """Say one turn more; whether what waits is read then."""
+        sessions.append(memory, session, "user", f"turn {number}", START, number, "owner")
+        sessions.append(memory, session, "assistant", "All right.", START, number, "model")
+        memory.execute("DELETE FROM message WHERE id <= (SELECT max(id) FROM message) - ?", (most,))
+        turns = buffer.pending(memory, session, most)
+        waiting = buffer.survey(turns, policy, Automaton(()))
+        if waiting is None or buffer.decide(waiting, START, policy) == "keep_buffering":
+            return False
+        return buffer.move(memory, session, buffer.cursor(memory, session), turns[-1].last)
+
+    with open_memory() as memory:
+        read = [number for number in range(1, given["turns"] + 1) if at(number)]
+    return Checked(read, {f"every {every}th turn, and no other": read == list(range(every, given["turns"] + 1, every))})
 
 
 def parsed(case: Case) -> Outcome:

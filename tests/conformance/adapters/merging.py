@@ -81,10 +81,10 @@ class Asleep:
     def live(self) -> list[str]:
         return [name for name, number in self.ids.items() if get(self.connection, number).status == "active"]
 
-    def _near(self, connection: Connection, scope: str, subject: str, text: str, limit: int) -> Mapping[int, float]:
-        del connection, scope, subject, limit
-        told = next((n for n in self._vectors if get(self.connection, n).text == text), None)
-        return {n: _cosine(vector, self._vectors[told]) for n, vector in self._vectors.items()} if told else {}
+    def _near(self, scope: str, subject: str, record: int, limit: int) -> Mapping[int, float]:
+        del scope, subject, limit
+        own = self._vectors.get(record)
+        return {n: _cosine(vector, own) for n, vector in self._vectors.items()} if own else {}
 
 
 def _cosine(one: Sequence[float], other: Sequence[float]) -> float:

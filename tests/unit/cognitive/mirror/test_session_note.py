@@ -1,11 +1,16 @@
 """`memory/SESSION.md`: written through, for its owner to read, and never read itself."""
 
 import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from kenobot.cognitive import store
+from kenobot.cognitive.mirror.session_note import SessionNote
+from kenobot.cognitive.store import Record
 from kenobot.db import Connection
 from tests.scene import Scene
 
@@ -30,9 +35,7 @@ async def test_summary_and_open_things_stand_there(tmp_path: Path) -> None:
         await scene.say("/remember Tengo que llamar al fontanero el 3 de marzo")
         for text in ("Hemos decidido ir a Oporto", "Todavía no sé si viene Álvaro", *["nada"] * 4):
             await scene.say(text)
-        await scene.app.database.write(
-            lambda c: c.execute("UPDATE record SET category = 'commitment' WHERE source = 'command'")
-        )
+        await scene.app.database.write(_promised)
         scene.app.mirror.mark(())
         await scene.app.mirror.flush()
         text = scene.read("SESSION.md")
@@ -41,6 +44,16 @@ async def test_summary_and_open_things_stand_there(tmp_path: Path) -> None:
     assert "Todavía no sé si viene Álvaro" in opened
     assert "Oporto" not in opened
     assert "Hemos decidido ir a Oporto" in text.partition("### Earlier in this conversation")[2]
+
+
+def _promised(connection: Connection) -> None:
+    connection.execute("UPDATE record SET category = 'commitment' WHERE source = 'command'")
+    _touched(connection)
+
+
+def _touched(connection: Connection) -> None:
+    row = connection.execute("SELECT max(id) FROM record").fetchone()
+    store.add_event(connection, datetime.now(UTC), "test", "edited", record=row[0])
 
 
 async def test_what_a_person_writes_into_it_is_put_aside(tmp_path: Path) -> None:
@@ -61,6 +74,7 @@ async def test_what_a_person_writes_into_it_is_put_aside(tmp_path: Path) -> None
 
 def _written(connection: Connection, text: str) -> None:
     connection.execute("UPDATE record SET text = ? WHERE form = 'scratchpad'", (text,))
+    _touched(connection)
 
 
 async def test_two_rounds_at_once_do_not_take_each_other_for_a_person(
@@ -88,3 +102,54 @@ async def test_a_restart_writes_nothing_anew(tmp_path: Path) -> None:
         after = (scene.home.memory / "SESSION.md").stat()
         assert not list((scene.home.memory / "archive").glob("SESSION-*.md"))
     assert before.st_mtime_ns == after.st_mtime_ns
+
+
+async def test_a_file_that_is_gone_or_changed_is_written_again_while_memory_stays_as_it_is(tmp_path: Path) -> None:
+    """What a round of writing remembers of the last one is no reason to leave the file as somebody else made it."""
+    async with Scene(tmp_path, ["ok <working-memory>- one</working-memory>"]) as scene:
+        await scene.say("a")
+        path, note = scene.home.memory / "SESSION.md", scene.app.mirror.session
+        text = path.read_text()
+        path.unlink()
+        await note.flush()
+        assert path.read_text() == text
+        path.write_text(text + "- mine\n")
+        await note.flush()
+        assert path.read_text() == text
+        aside = [each.read_text() for each in (scene.home.memory / "archive").glob("SESSION-*.md")]
+    assert aside == [text + "- mine\n"]
+
+
+async def test_a_chat_that_is_no_longer_the_owners_own_leaves_it(tmp_path: Path) -> None:
+    """Where memory writes what is said there tells that, and no record changes with it."""
+    async with Scene(tmp_path, ["ok <working-memory>- one</working-memory>"]) as scene:
+        await scene.say("a")
+        assert "- one" in scene.read("SESSION.md")
+        await scene.app.database.write(lambda c: c.execute("UPDATE message SET scope = 'chat:telegram-1'"))
+        await scene.app.mirror.session.flush()
+        assert "- one" not in scene.read("SESSION.md")
+
+
+async def test_what_it_is_made_of_is_read_again_only_when_something_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A round of writing after nothing happened costs a look, and a change of a record costs all of it."""
+    made: list[date] = []
+    wanted = SessionNote._wanted
+
+    def noted(self: SessionNote, connection: Connection, chats: Mapping[str, Sequence[Record]], today: date) -> object:
+        made.append(today)
+        return wanted(self, connection, chats, today)
+
+    monkeypatch.setattr(SessionNote, "_wanted", noted)
+    async with Scene(tmp_path, ["ok <working-memory>- one</working-memory>"]) as scene:
+        await scene.say("a")
+        note = scene.app.mirror.session
+        await note.flush()
+        before = len(made)
+        await note.flush()
+        assert len(made) == before
+        await scene.app.database.write(partial(_written, text="- two"))
+        await note.flush()
+        assert len(made) == before + 1
+        assert "- two" in scene.read("SESSION.md")

@@ -308,9 +308,9 @@ async def test_a_look_at_unchanged_files_asks_the_database_nothing(
     def spy(name: str, owner: object) -> None:
         real: Callable[..., Any] = getattr(owner, name)
 
-        def called(*args: object) -> Any:
+        def called(*args: object, **named: object) -> Any:
             calls.append(name)
-            return real(*args)
+            return real(*args, **named)
 
         monkeypatch.setattr(owner, name, called)
 
@@ -326,10 +326,10 @@ async def test_turns_that_begin_together_share_a_look(house: House, monkeypatch:
     looks = 0
     scan = files.scan
 
-    def counted(root: Path, seen: Mapping[str, files.Stamp]) -> dict[str, files.Stamp]:
+    def counted(root: Path, seen: Mapping[str, files.Stamp], *, archive: bool) -> dict[str, files.Stamp]:
         nonlocal looks
         looks += 1
-        return scan(root, seen)
+        return scan(root, seen, archive=archive)
 
     monkeypatch.setattr(files, "scan", counted)
     house.write("MEMORY.md", "- mine\n")
@@ -340,6 +340,47 @@ async def test_turns_that_begin_together_share_a_look(house: House, monkeypatch:
 
     assert await asyncio.gather(*(turn() for _ in range(50))) == [["mine"]] * 50
     assert looks == 1
+
+
+async def test_a_turn_never_looks_through_the_archive(house: House) -> None:
+    """What no prompt shows, and only ever grows, is looked at by the rounds in the background, and by a whole look."""
+    path = "archive/2024-01-01.md"
+    house.write(path, "## 09:00 — one\n\n")
+    house.clock.advance(61)
+    await house.mirror.take_in("c")
+    assert await house.texts() == []
+    assert await house.mirror.sweep() == 1
+    assert await house.texts() == ["one"]
+    house.write(path, "## 09:00 — two\n\n")
+    house.clock.advance(30)
+    assert await house.mirror.sweep() == 0
+    await house.mirror.take_in("c")
+    assert await house.texts() == ["one"]
+    house.clock.advance(31)
+    assert await house.mirror.sweep() == 1
+    assert await house.texts() == ["two"]
+    house.write(path, "## 09:00 — three\n\n")
+    await house.mirror.take_in()
+    assert await house.texts() == ["three"]
+
+
+async def test_a_turn_does_not_take_the_archive_that_it_passes_over_for_lost(house: House) -> None:
+    """Files that were not looked at are not missing: nothing is forgotten, and the deletion of one still counts."""
+    path = "archive/2024-01-01.md"
+    house.write(path, "## 09:00 — one\n\n")
+    await house.mirror.take_in()
+    house.clock.advance(10)
+    await house.mirror.take_in("c")
+    await house.mirror.flush()
+    assert house.text(path) == "## 09:00 — one\n\n"
+    assert await house.texts() == ["one"]
+
+
+async def test_who_waits_for_a_whole_look_gets_one(house: House) -> None:
+    """Also when a turn, which leaves the archive out, asked for the look that both wait for."""
+    house.write("archive/2024-01-01.md", "## 09:00 — one\n\n")
+    await asyncio.gather(house.mirror.take_in("c"), house.mirror.take_in())
+    assert await house.texts() == ["one"]
 
 
 async def test_a_turn_looks_at_its_own_files_and_now_and_then_at_all(house: House) -> None:

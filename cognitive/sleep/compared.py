@@ -1,0 +1,61 @@
+"""What came of comparing memories in earlier nights: two that have not changed since need no second look.
+
+It is kept for as long as the process runs, and only ever saves work: what it tells of a pair is what another look would
+tell, as both are just what they were. A new process compares everything once more.
+"""
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
+
+_MOST = 1_000_000  # pairs of a pass, eight bytes each; of those beyond, each night finds out anew
+
+
+class Compared:
+    """The pairs that came to nothing, by who compared them. most: pairs that are kept of each."""
+
+    def __init__(self, most: int = _MOST) -> None:
+        self._most = most
+        self._apart: dict[str, array[int]] = {}
+
+    def round(self, name: str, versions: Mapping[int, int]) -> "Round":
+        """Begin to compare once more. versions: of each record, what differs as soon as anything of it does."""
+        return Round(self, name, versions, self._apart.get(name, array("Q")))
+
+    def keep(self, name: str, apart: Iterable[int]) -> None:
+        """Remember these pairs, and no others, until the next round of this name."""
+        self._apart[name] = array("Q", sorted(apart)[: self._most])
+
+
+class Round:
+    """One comparison of all pairs by one who compares. `close` it when all have been seen."""
+
+    def __init__(self, home: Compared, name: str, versions: Mapping[int, int], known: "array[int]") -> None:
+        self._home = home
+        self._name = name
+        self._versions = versions
+        self._known = known
+        self._apart: array[int] = array("Q")
+
+    def is_apart(self, one: int, other: int) -> bool:
+        """Whether these two came to nothing before, and are as they were."""
+        seal = self._seal(one, other)
+        at = bisect_left(self._known, seal)
+        if at == len(self._known) or self._known[at] != seal:
+            return False
+        self._apart.append(seal)
+        return True
+
+    def set_apart(self, one: int, other: int) -> None:
+        """They come to nothing."""
+        self._apart.append(self._seal(one, other))
+
+    def close(self) -> None:
+        """Have the next round know."""
+        self._home.keep(self._name, self._apart)
+
+    def _seal(self, one: int, other: int) -> int:
+        """A number for the two as they are: of a million pairs no two share one but by a chance of one in millions."""
+        first, second = (one, other) if one < other else (other, one)
+        seal = (first, self._versions.get(first, 0), second, self._versions.get(second, 0))
+        return hash(seal) & 0xFFFF_FFFF_FFFF_FFFF

@@ -1,0 +1,1 @@
+"""What a prompt costs as memory grows: `kenobot bench cost`."""

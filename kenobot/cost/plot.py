@@ -1,0 +1,61 @@
+"""The cost of prompts as a picture: tokens, the share a cache serves, and milliseconds, over the size of memory."""
+
+import importlib
+import importlib.util
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from kenobot.cost.judge import Limits
+from kenobot.cost.run import Row
+from kenobot.errors import ConfigError
+
+_INCHES = (10, 3.4)
+_DPI = 100
+
+
+def demand() -> None:
+    """Raises ConfigError, with what to do, when nothing here can draw."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise ConfigError("A plot needs matplotlib: pip install 'kenobot[plots]', or leave out --plot.")
+
+
+def draw(rows: Sequence[Row], limits: Limits, file: str) -> None:
+    """Draw the rows into a PNG file. Raises ConfigError when it cannot be drawn or written."""
+    demand()
+    figure = importlib.import_module("matplotlib.figure").Figure(figsize=_INCHES, layout="constrained")
+    tokens, cached, times = figure.subplots(1, 3)
+    sizes = [row.memories for row in rows]
+    series: Mapping[str, Sequence[float]] = {
+        "prompt, mean": [row.prompt for row in rows],
+        "memory in it, mean": [row.memory for row in rows],
+        "memory, most": [row.memory_most for row in rows],
+    }
+    _lines(tokens, "tokens of a prompt", sizes, series)
+    tokens.axhline(limits.memory, color="gray", linewidth=0.8, linestyle="--", label="memory may take")
+    _lines(cached, "input served by a prompt cache, %", sizes, {"share": [100 * row.cached for row in rows]})
+    cached.set_ylim(0, 100)
+    series = {
+        "prompt built, p50": [row.build_cpu.p50 for row in rows],
+        "prompt built, p95": [row.build_cpu.p95 for row in rows],
+        "turn, p50": [row.turn_cpu.p50 for row in rows],
+        "turn, p95": [row.turn_cpu.p95 for row in rows],
+    }
+    _lines(times, "ms of CPU", sizes, series)
+    for each in (tokens, times):
+        each.legend(fontsize=8, frameon=False)
+    try:
+        with Path(file).open("wb") as png:
+            figure.savefig(png, format="png", dpi=_DPI)
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be written: {error}.") from error
+
+
+def _lines(axes: Any, title: str, sizes: Sequence[int], series: Mapping[str, Sequence[float]]) -> None:
+    for name, values in series.items():
+        axes.plot(sizes, values, label=name, linewidth=1.4, marker="o", markersize=3)
+    axes.set_xscale("log")
+    axes.set_title(title, fontsize=10)
+    axes.set_xlabel("memories")
+    axes.set_ylim(bottom=0)
+    axes.grid(visible=True, alpha=0.3)

@@ -1,0 +1,44 @@
+"""The database's own upgrades: each once, with one copy before it, or not at all."""
+
+import sqlite3
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from kenobot import schema
+from kenobot.errors import KenobotError
+from tests.conformance.cases import Adapter, Case, NotApplicable, Outcome, compare
+
+
+def migrated(case: Case) -> Outcome:
+    """The case's own migrations instead of those that ship, on a database that was there before."""
+    steps = [(each["v"], f"{each['sql']};") for each in case.input["migrations"]]
+    times = {"migrate": 1, "migrate_twice": 2}.get(case.input["op"])
+    if times is None:
+        return NotApplicable(f"unknown operation: {case.input['op']}")
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        path, backups = Path(folder) / "kenobot.db", Path(folder) / "backups"
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("CREATE TABLE before (id TEXT)")
+        patch.setattr(schema, "migrations", lambda: steps)
+        raised, copies = False, []
+        for _ in range(times):
+            try:
+                schema.migrate(path, backups)
+            except KenobotError:
+                raised = True
+            copies.append(len(list(backups.glob("*.db"))))
+        with closing(sqlite3.connect(path)) as connection:
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+        found = {
+            "raises": raised,
+            "applied": list(range(1, version + 1)),
+            "backups_after_first": copies[0],
+            "backups_after_second": copies[-1],
+        }
+        return compare(case, {name: value for name, value in found.items() if name in case.expected})
+
+
+ADAPTERS: dict[str, Adapter] = {"migration/": migrated}

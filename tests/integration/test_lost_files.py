@@ -1,0 +1,139 @@
+"""Files of memory that vanish all at once: nothing is forgotten in silence, the owner is told and says what it was."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.db import Connection
+from kenobot.ports import Candidate
+from tests.scene import Scene
+
+LIVE = "SELECT count(*) FROM record WHERE status = 'active' AND form = 'note'"
+PLANTS = {"en": "/remember the plant {} wants {} drops of it", "es": "/recuerda que la planta {} quiere {} gotas"}
+
+
+async def settled(scene: Scene, count: int, language: str = "en") -> None:
+    """A bot that remembers so many things, each with its card."""
+    await scene.say(PLANTS[language].format(0, 0))
+    rest = [PLANTS[language].partition(" ")[2].format(number, number * 7919) for number in range(1, count)]
+    occasion = Occasion(scene.clock.now(), "2026-02-14", "owner")
+
+    def learn(connection: Connection) -> None:
+        for text in rest:
+            admit(connection, Candidate("note", "owner", text, source="command"), occasion)
+
+    await scene.app.database.write(learn)
+    await scene.app.mirror.flush()
+
+
+async def looked(scene: Scene) -> list[str]:
+    """What the owner is told after the bot has looked at its files and for what there is to tell."""
+    before = len(scene.texts)
+    await scene.app.mirror.sweep()
+    await scene.app.mirror.take_in()
+    await scene.app.losing.tick()
+    await scene.app.drained()
+    return scene.texts[before:]
+
+
+def cards(scene: Scene) -> list[Path]:
+    return sorted((scene.home.memory / "facts").rglob("*.md"))
+
+
+@pytest.mark.parametrize(
+    ("language", "told", "order", "answer", "back"),
+    [
+        ("en", "12 memory files are gone at once", "/lost forget", "Forgotten: 12 memories", "/undo"),
+        ("es", "Han desaparecido 12 ficheros de memoria", "/perdidos olvida", "Olvidados: 12 recuerdos", "/deshacer"),
+    ],
+)
+async def test_a_folder_that_vanished_is_told_and_forgotten_only_if_it_was_meant(
+    tmp_path: Path, language: str, told: str, order: str, answer: str, back: str
+) -> None:
+    """It is written again; the owner hears of it once, may confirm with one word, and undo that with another."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        await settled(scene, 12, language)
+        before = {path: path.read_bytes() for path in cards(scene)}
+        assert len(before) == 12
+        shutil.rmtree(scene.home.memory / "facts")
+        [notice] = await looked(scene)
+        assert told in notice and order in notice
+        assert await scene.rows(LIVE) == [(12,)]
+        assert {path: path.read_bytes() for path in cards(scene)} == before
+        assert await looked(scene) == [], "it is told once"
+        shown = await scene.say(order.partition(" ")[0])
+        assert "plant" in shown and order in shown
+        assert (await scene.say(order)).startswith(answer)
+        assert await scene.rows(LIVE) == [(0,)]
+        await scene.say(back)
+        assert await scene.rows(LIVE) == [(12,)]
+        assert order not in await scene.say(order.partition(" ")[0]), "the question is answered"
+
+
+async def test_what_was_lost_while_no_bot_ran_is_told_at_the_next_start(tmp_path: Path) -> None:
+    """The start looks at the files before anybody can be told; keeping it closes the question."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        await settled(scene, 6)
+    shutil.rmtree(scene.home.memory / "facts")
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        scene.channel.number = 100
+        await scene.app.losing.tick()
+        await scene.app.drained()
+        assert "6 memory files are gone at once" in scene.texts[-1]
+        assert await scene.say("/lost keep") == "Good, I keep all of it."
+        assert "No memory files were lost" in await scene.say("/lost forget")
+        assert await scene.rows(LIVE) == [(6,)]
+
+
+async def test_a_large_file_that_is_empty_at_once_is_a_loss(tmp_path: Path) -> None:
+    """A log cut to nothing is written again; a small one that its owner emptied is forgotten as before."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        await settled(scene, 25)
+        (log,) = scene.home.memory.glob("2*.md")
+        text = log.read_text("utf-8")
+        log.write_text("", "utf-8")
+        [notice] = await looked(scene)
+        assert "25 memory files are gone at once (2026-02-14.md)" in notice
+        assert log.read_text("utf-8") == text
+        assert await scene.rows(LIVE) == [(25,)]
+
+
+async def test_many_lines_taken_out_at_once_are_one_decision_and_told(tmp_path: Path) -> None:
+    """They are forgotten, as their owner wished; if it was somebody else, one undo brings all of them back."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        await settled(scene, 25)
+        (log,) = scene.home.memory.glob("2*.md")
+        entries = log.read_text("utf-8").split("\n## ")
+        log.write_text("\n## ".join(entries[:3]) + "\n", "utf-8")
+        [notice] = await looked(scene)
+        assert "were taken out of my files at once" in notice
+        [(left,)] = await scene.rows(LIVE)
+        assert isinstance(left, int) and left <= 3
+        await scene.say(re.findall(r"/undo \d+", notice)[0])
+        assert await scene.rows(LIVE) == [(25,)]
+
+
+async def test_some_of_very_many_cards_are_one_decision_and_told(tmp_path: Path) -> None:
+    """Fewer than a fifth: a wish. It is one decision that one undo takes back."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        await settled(scene, 110)
+        for path in cards(scene)[:20]:
+            path.unlink()
+        [notice] = await looked(scene)
+        assert "20 memories were taken out of my files at once" in notice
+        assert await scene.rows(LIVE) == [(90,)]
+        await scene.say(re.findall(r"/undo \d+", notice)[0])
+        assert await scene.rows(LIVE) == [(110,)]
+
+
+async def test_only_the_owner_decides_what_was_lost(tmp_path: Path) -> None:
+    """A guest's order goes to the model like any other message."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        await settled(scene, 6)
+        shutil.rmtree(scene.home.memory / "facts")
+        await looked(scene)
+        assert await scene.say("/lost forget", chat="7", user="7") == "Hm."
+        assert await scene.rows(LIVE) == [(6,)]

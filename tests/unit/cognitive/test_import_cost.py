@@ -1,0 +1,32 @@
+"""An import of a large memory costs its length, and not its square."""
+
+from kenobot.cognitive import portable
+from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cost import memories
+from kenobot.testing.clock import START
+from tests.memory_rows import open_memory
+
+_STEPS = 100  # of SQLite's virtual machine between two counts
+
+
+def _cost(records: int) -> float:
+    """Steps of the database's virtual machine a record."""
+    counted = 0
+
+    def count() -> int:
+        nonlocal counted
+        counted += _STEPS
+        return 0
+
+    with open_memory() as connection:
+        connection.set_progress_handler(count, _STEPS)
+        occasion = Occasion(START, START.date().isoformat(), "import")
+        report = portable.bring_in(connection, memories.lines(records, START), occasion)
+        assert report.added["record"] == records
+        connection.set_progress_handler(None, 0)
+    return counted / records
+
+
+def test_a_record_costs_the_same_in_a_large_import() -> None:
+    """Ten times as many records, and each costs hardly more than before."""
+    assert _cost(1000) < 1.5 * _cost(100)
