@@ -1,10 +1,11 @@
 """`python -m bench.learn_confidence`: how sure memory may be of an answer, learned on the notes that ship.
 
-A logistic regression over the signs in `kenobot.cognitive.recall.sure`, each with the sign that it must have, so that
-nothing is learned from how the set was written: its questions use other words than its notes, and `words` is set by
-hand. Questions with an answer and those without count the same as a whole. What comes of it is written to
-`confidence.json` there; and for each model that ships it says how well it tells the two apart, by weights learned
-without the notes and questions of the fold: ten folds.
+A logistic regression over the signs in `kenobot.cognitive.recall.sure`, each of which may only count the way that
+makes sense, so that nothing is learned from how the set was written. Questions with an answer and those without count
+the same as a whole, among those that name somebody or something and among those that do not: that more of the one
+kind have names is of the set, not of the world. What comes of it is written to `confidence.json` there; and for each
+model that ships it says how well it tells the two apart, by weights learned without the notes and questions of the
+fold: ten folds.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from kenobot.benchmark import datasets
 from kenobot.benchmark.measure import area
 from kenobot.benchmark.place import embedder_of, opened
 from kenobot.clock import SystemClock
+from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall import sure
 
 Floats = NDArray[np.float64]
@@ -43,32 +45,32 @@ class Example:
     source: str
 
 
-async def examples_of(embedder: str, vectors: Path | None) -> list[Example]:
-    """The signs of every question of the notes that ship."""
+async def examples_of(embedder: str, vectors: Path | None) -> tuple[str, list[Example]]:
+    """The model's id, and the signs of every question of the notes that ship."""
     clock, found = SystemClock(), []
+    known = ""
     with tempfile.TemporaryDirectory(prefix="kenobot-learn-") as folder:
         for number, conversation in enumerate(datasets.load("own")):
             mine = Path(folder, str(number))
             await asyncio.to_thread(mine.mkdir)
             model = embedder_of(embedder, mine, clock, vectors)
+            known = model.model_id if model is not None else ""
             async with opened(conversation, mine, model, clock, lambda *_: None) as place:
                 for question in conversation.questions:
                     signs = (await place.ask(question, _BUDGET, _MOST)).trace.signs
                     if signs is not None:
                         source = question.gold[0] if question.gold else question.id
                         found.append(Example(astuple(signs), bool(question.gold), source))
-    return found
+    return known, found
 
 
 def fit(examples: Sequence[Example]) -> Floats:
     """The weights of the signs, then of "always", in log-odds: by projected gradients."""
     rows = np.array([(*each.signs, 1.0) for each in examples])
     truth = np.array([each.answered for each in examples], np.float64)
-    share = np.where(truth == 1, 0.5 / truth.mean(), 0.5 / (1 - truth.mean())) / len(truth)
+    share = _shares(rows[:, sure.NAMES.index("named")] > 0, truth > 0)
     low = np.array([0.0 if _RISES.get(name) == 1 else -np.inf for name in (*sure.NAMES, "always")])
     high = np.array([0.0 if _RISES.get(name) == -1 else np.inf for name in (*sure.NAMES, "always")])
-    at = sure.NAMES.index("words")
-    low[at] = high[at] = sure.WORDS
     found = np.clip(np.zeros(len(low)), low, high)
     speed, spread = np.zeros_like(found), np.zeros_like(found)
     for step in range(1, _STEPS + 1):
@@ -78,6 +80,15 @@ def fit(examples: Sequence[Example]) -> Floats:
         found -= _STEP * (speed / (1 - 0.9**step)) / (np.sqrt(spread / (1 - 0.999**step)) + 1e-8)
         found = np.clip(found, low, high)
     return np.asarray(found)
+
+
+def _shares(named: NDArray[np.bool_], answered: NDArray[np.bool_]) -> Floats:
+    """How much each question counts: as many answered as not, among those with names and among those without."""
+    share = np.zeros(len(named))
+    for kind in (named, ~named):
+        for truth in (answered, ~answered):
+            share[kind & truth] = kind.mean() / 2 / max(1, (kind & truth).sum())
+    return share
 
 
 def crossed(examples: Sequence[Example]) -> Floats:
@@ -95,13 +106,20 @@ def crossed(examples: Sequence[Example]) -> Floats:
 
 
 def told(likely: Floats, examples: Sequence[Example]) -> str:
-    """How well the two are told apart, in a line."""
-    truth = np.array([each.answered for each in examples])
-    points = []
-    for least in (0.3, 0.4, 0.5):
-        right, wrong = (likely[truth] >= least).mean(), (likely[~truth] < least).mean()
-        points.append(f"at {least}: {right:.1%} of the answered, {wrong:.1%} of the others, {(right + wrong) / 2:.1%}")
-    return f"area under the curve {area(likely[truth].tolist(), likely[~truth].tolist()):.3f}; {'; '.join(points)}"
+    """How well the two are told apart, a line for all of them, for those with names and for those without."""
+    answered = np.array([each.answered for each in examples])
+    named = np.array([each.signs[sure.NAMES.index("named")] > 0 for each in examples])
+    lines = []
+    for what, kind in (("all", named | ~named), ("with names", named), ("without", ~named)):
+        right, wrong = likely[kind & answered], likely[kind & ~answered]
+        points = [f"{what}: area under the curve {area(right.tolist(), wrong.tolist()):.3f}"]
+        for least in (DEFAULT.recall.unlikely, DEFAULT.recall.doubtful):
+            kept, told_off = (right >= least).mean(), (wrong < least).mean()
+            points.append(
+                f"at {least}: {kept:.1%} answered, {told_off:.1%} not, {(kept + told_off) / 2:.1%} on the mean"
+            )
+        lines.append("; ".join(points))
+    return "\n  ".join(lines)
 
 
 def main() -> int:
@@ -110,17 +128,23 @@ def main() -> int:
     parser.add_argument("--dry", action="store_true", help="print the weights, and write nothing")
     arguments = parser.parse_args()
     pooled: list[Example] = []
+    weights: dict[str, dict[str, float]] = {}
     for name in MODELS:
-        mine = asyncio.run(examples_of(name, arguments.vectors))
-        print(f"{name}, {len(mine)} questions: {told(crossed(mine), mine)}")
+        model, mine = asyncio.run(examples_of(name, arguments.vectors))
+        print(f"{name}, {len(mine)} questions\n  {told(crossed(mine), mine)}")
+        weights[model] = _named(fit(mine))
         pooled += mine
-    print(f"all, {len(pooled)} questions: {told(crossed(pooled), pooled)}")
-    weights = {name: round(float(weight), 3) for name, weight in zip((*sure.NAMES, "always"), fit(pooled), strict=True)}
+    print(f"{sure.OTHERS}, {len(pooled)} questions\n  {told(crossed(pooled), pooled)}")
+    weights[sure.OTHERS] = _named(fit(pooled))
     text = json.dumps({"made": "python -m bench.learn_confidence", "weights": weights}, indent=2)
     print(text)
     if not arguments.dry:
         Path(sure.__file__).with_name("confidence.json").write_text(f"{text}\n", "utf-8")
     return 0
+
+
+def _named(found: Floats) -> dict[str, float]:
+    return {name: round(float(weight), 3) for name, weight in zip((*sure.NAMES, "always"), found, strict=True)}
 
 
 if __name__ == "__main__":

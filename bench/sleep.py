@@ -72,6 +72,9 @@ async def measure(folder: Path, records: int, turns: int) -> dict[str, float]:
     async with Scene(folder) as scene:
         await scene.app.database.write(lambda connection: furnish(connection, records, Random(7)))
         await scene.app.keeper.keep_up()
+        began = time.perf_counter()
+        await scene.app.mirror.flush()
+        figures["writing the files before it, s"] = time.perf_counter() - began
         await _talk(scene, 50)
         alone = await _talk(scene, turns)
         seconds: dict[str, float] = {}

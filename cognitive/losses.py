@@ -14,7 +14,7 @@ from kenobot.cognitive import store
 from kenobot.cognitive.store import Json
 from kenobot.db import Connection
 
-_HELD, _FORGOTTEN = "files:lost", "files:forgotten"  # keys of `state`
+_HELD, _FORGOTTEN, _WISHED = "files:lost", "files:forgotten", "files:wished"  # keys of `state`
 _MOST = 20_000  # records of a loss that can be forgotten by one word; the rest is forgotten one by one
 
 
@@ -34,6 +34,16 @@ class Loss:
     told: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is still to be forgotten of a loss, as part of the decision `event`, within `reach`."""
+
+    event: int
+    records: tuple[int, ...]
+    reach: tuple[str, ...]
+    session: str
+
+
 def hold_back(connection: Connection, at: datetime, where: str, records: tuple[int, ...]) -> None:
     """Note that these records' files are gone and that nothing of it was forgotten, inside a transaction."""
     before = held(connection)
@@ -49,6 +59,26 @@ def forgot(connection: Connection, at: datetime, where: str, count: int, event: 
 def held(connection: Connection) -> Loss | None:
     """What is held back until the owner says what it was."""
     return _read(connection, _HELD)
+
+
+def wish(connection: Connection, wished: Wish) -> None:
+    """Note what is still to be forgotten, inside a transaction; nothing when there is none."""
+    said: dict[str, Json] = {
+        "event": wished.event,
+        "records": [*wished.records],
+        "reach": [*wished.reach],
+        "session": wished.session,
+    }
+    store.write_state(connection, _WISHED, json.dumps(said) if wished.records else "")
+
+
+def wished(connection: Connection) -> Wish | None:
+    """What is still to be forgotten because its owner said that the loss was meant."""
+    told = store.read_state(connection, _WISHED)
+    if not told:
+        return None
+    said = json.loads(told)
+    return Wish(said["event"], tuple(said["records"]), tuple(said["reach"]), said["session"])
 
 
 def settle(connection: Connection, left: tuple[int, ...] = ()) -> None:

@@ -164,7 +164,7 @@ def by_ids(connection: Connection, ids: Sequence[int], reach: Reach) -> dict[int
     return found
 
 
-def newest_daily(connection: Connection, scope: str, since_day: str, limit: int) -> list[Record]:
+def newest_daily(connection: Connection, scope: str, since_day: str, limit: int) -> Iterator[Record]:
     """Live notes and episodes of days' logs, also archived ones, newest first, none from before `since_day`, at most
     `limit`.
 
@@ -177,7 +177,7 @@ def newest_daily(connection: Connection, scope: str, since_day: str, limit: int)
         "ORDER BY day DESC, id DESC LIMIT ?",
         (scope, since_day, limit),
     )
-    return [Record(*row) for row in rows]
+    yield from (Record(*row) for row in rows)
 
 
 def count_daily(connection: Connection, scope: str) -> int:

@@ -309,7 +309,7 @@ def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random
         keeper=keeper,
         embedding=embedding,
         scrubber=Scrubber(database, home.database, mirror.flush, keeper.keep_up),
-        losing=Losing(database, bus),
+        losing=Losing(database, bus, clock, zone, lambda: mirror.mark(())),
         schedule=Schedule(),
         channels=given.channels,
         providers=given.providers if given.reader is None else (*given.providers, given.reader),

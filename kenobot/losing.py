@@ -1,24 +1,62 @@
-"""Announces what went from memory's files all at once, so that the owner hears of it: once each, also after a crash."""
+"""Announces what went from memory's files all at once, and forgets it little by little where its owner says so."""
 
+from collections.abc import Callable
 from functools import partial
+from zoneinfo import ZoneInfo
 
 from kenobot.bus import Bus
-from kenobot.cognitive import losses
-from kenobot.db import Database
+from kenobot.clock import Clock
+from kenobot.cognitive import hands_store, losses, store
+from kenobot.cognitive.calendar import local_day
+from kenobot.cognitive.policies.hands import HandsPolicy
+from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.db import Connection, Database
+from kenobot.loss_commands import forget_some
 from kenobot.signals import MEMORY_LOST
 
 
 class Losing:
-    """Call `tick` now and then."""
+    """Call `tick` now and then. changed: is told when something was forgotten, so that the files follow."""
 
-    def __init__(self, database: Database, bus: Bus) -> None:
+    def __init__(
+        self,
+        database: Database,
+        bus: Bus,
+        clock: Clock,
+        zone: ZoneInfo,
+        changed: Callable[[], object],
+        policy: HandsPolicy = DEFAULT.hands,
+    ) -> None:
         self._database = database
         self._bus = bus
+        self._clock = clock
+        self._zone = zone
+        self._changed = changed
+        self._policy = policy
 
     async def tick(self) -> None:
-        """Announce what nobody was told of yet. Raises StoreError."""
+        """Announce what nobody was told of yet, once, and forget what is wished. Raises StoreError."""
         for loss in await self._database.read(losses.untold):
             await self._bus.fire(
                 MEMORY_LOST, "memory", "", at=loss.at, where=loss.where, files=loss.files, event=loss.event
             )
             await self._database.write_soon(partial(losses.tell, loss=loss))
+        while await self._database.read(losses.wished) is not None:
+            if await self._database.write(self._forget_some):
+                self._changed()
+
+    def _forget_some(self, connection: Connection) -> bool:
+        """The next of what is wished, unless that was undone meanwhile."""
+        wished = losses.wished(connection)
+        if wished is None:
+            return False
+        some, left = wished.records[: self._policy.at_once], wished.records[self._policy.at_once :]
+        if hands_store.undone_by(connection, wished.event) is not None:
+            some = left = ()
+        now = self._clock.now()
+        day = local_day(now, self._zone)
+        occasion = Occasion(now, day, "owner", wished.session, part_of=wished.event)
+        records = [each for each in store.by_ids(connection, some, wished.reach).values() if each.status == "active"]
+        losses.wish(connection, losses.Wish(wished.event, left, wished.reach, wished.session))
+        return bool(forget_some(connection, records, wished.reach, occasion))

@@ -5,9 +5,11 @@ from dataclasses import replace
 
 from kenobot.cognitive import losses, store
 from kenobot.cognitive.forget import hide
-from kenobot.cognitive.losses import Loss
+from kenobot.cognitive.losses import Loss, Wish
 from kenobot.cognitive.policies.hands import HandsPolicy
 from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.reach import Reach
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import Record
 from kenobot.commands import Order
 from kenobot.db import Connection
@@ -57,19 +59,24 @@ class Lost(ByHand):
     def _forget(
         self, connection: Connection, loss: Loss, records: Sequence[Record], order: Order, language: Language
     ) -> str:
-        """Forget some of it as one decision: so many that the others who talk to the bot need not wait."""
-        some = records[: self._policy.at_once]
-        occasion, first, count = self._hands.occasion(order), 0, 0
-        for record in some:
-            hidden = hide(connection, record.id, order.principal.reads, occasion, reason="its file was deleted")
-            if hidden is not None:
-                first = first or hidden.event
-                occasion = replace(occasion, part_of=first)
-                count += 1 + len(hidden.copies)
-        left = [record.id for record in records[len(some) :]]
+        """Forget it as one decision: some at once, the rest in the background, so that nobody waits for it."""
+        some, rest = records[: self._policy.at_once], records[self._policy.at_once :]
+        first = forget_some(connection, some, order.principal.reads, self._hands.occasion(order))
         elsewhere = set(loss.records) - store.by_ids(connection, loss.records, order.principal.reads).keys()
-        losses.settle(connection, (*left, *sorted(elsewhere)))
+        losses.settle(connection, tuple(sorted(elsewhere)))
         if not first:
             return tell("lost_elsewhere" if elsewhere else "lost_none", language)
-        said = tell("lost_forgotten", language, count=count, event=first)
-        return f"{said}\n\n{tell('lost_left', language, count=len(left))}" if left else said
+        left = tuple(record.id for record in rest)
+        losses.wish(connection, Wish(first, left, order.principal.reads, order.inbound.session))
+        return tell("lost_forgotten", language, count=len(records), event=first)
+
+
+def forget_some(connection: Connection, records: Sequence[Record], reach: Reach, occasion: Occasion) -> int:
+    """Forget records as one decision, and as part of the one that the occasion is part of; its event, 0 for none."""
+    first = 0
+    for record in records:
+        hidden = hide(connection, record.id, reach, occasion, reason="its file was deleted")
+        if hidden is not None and not first:
+            first = hidden.event
+            occasion = replace(occasion, part_of=occasion.part_of or first)
+    return occasion.part_of or 0 if first else 0

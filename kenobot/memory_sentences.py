@@ -132,10 +132,6 @@ _SENTENCES: dict[str, dict[Language, str]] = {
         "en": "Forgotten: {count} memories. `/undo {event}` brings all of them back.",
         "es": "Olvidados: {count} recuerdos. `/deshacer {event}` los devuelve todos.",
     },
-    "lost_left": {
-        "en": "{count} are left: say `/lost forget` again for the next ones.",
-        "es": "Quedan {count}: di `/perdidos olvida` otra vez para los siguientes.",
-    },
     "lost_elsewhere": {
         "en": "What was lost belongs to other chats: say so there, or use `kenobot memory forget`.",
         "es": "Lo que se perdió es de otros chats: dilo allí, o usa `kenobot memory forget`.",
@@ -168,7 +164,7 @@ MemorySentence = Literal[
     "forget_said", "forgotten_said", "forget_everything", "kept", "no_question", "why_none", "why_nothing", "why_some",
     "why_more", "why_line",
     "why_quote", "why_quote_else", "memory_none", "memory_some", "memory_files", "memory_hands", "undo_none",
-    "lost_none", "lost_some", "lost_kept", "lost_forgotten", "lost_left", "lost_elsewhere",
+    "lost_none", "lost_some", "lost_kept", "lost_forgotten", "lost_elsewhere",
     "undo_how", "undo_hindered", "undone", "is_back", "is_gone", "is_so", "line", "along", "copies", "turns",
     "from_tag", "from_extraction", "from_edit", "from_command", "from_sleep", "from_import", "just_now", "ago",
 ]  # fmt: skip

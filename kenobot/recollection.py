@@ -21,6 +21,12 @@ _NOTHING = (
     "_Beyond what is shown here, nothing is remembered that seems to be about the next message. When asked, say so; "
     "do not guess._"
 )
+_UNLIKELY = (
+    "_Memory probably does not hold what the next message asks for; what follows only comes near it. Use it where it "
+    "really answers; where it does not, say that this is not remembered, and do not guess._"
+)
+_DOUBTFUL = "_It is uncertain whether what follows answers the next message. Where it does not, say so; do not guess._"
+_DOUBTS = {"none": _UNLIKELY, "low": _DOUBTFUL}
 _BEFORE = 2  # messages from which a short one borrows words
 
 
@@ -74,4 +80,6 @@ def render(pack: Pack) -> str:
         sections.append("### Said earlier in this chat\n" + "\n".join(excerpt.line for excerpt in pack.excerpts))
     if not sections and pack.need == "full" and not pack.dropped.get("on show already"):
         return _NOTHING
+    if sections and pack.likely is not None and pack.level in _DOUBTS:
+        sections.insert(0, _DOUBTS[pack.level])
     return "\n\n".join(sections)

@@ -235,6 +235,7 @@ class Sleeper:
             try:
                 await self._cycle(tell).play(run)
             finally:
+                self._compared.rest()
                 self._p.mark()
             done = await self._close(run)
         await self._index()
@@ -277,7 +278,9 @@ class Sleeper:
                 await tell(step)
 
         return Cycle(
-            p.database, p.clock, p.zone, self._policy, self._asker, told, p.night, self._hurried, self._compared, p.near
+            *(p.database, p.clock, p.zone, self._policy, self._asker, told, p.night, self._hurried, self._compared),
+            near=p.near,
+            settled=self._index,  # else the next turn would have to
         )
 
     async def _index(self) -> None:

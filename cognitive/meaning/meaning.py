@@ -191,7 +191,9 @@ class Meaning:
                 continue
             row, named = _without(row, held.common), _without(named, held.common)
             named /= max(float(np.linalg.norm(named)), _CLOSE)
-            cosines = held.records.cosines(row - (row @ named) * named, [number])
+            rest = row - (row @ named) * named
+            rest *= float(np.linalg.norm(row)) / max(float(np.linalg.norm(rest)), _CLOSE)
+            cosines = held.records.cosines(rest, [number])
             if number in cosines:
                 return held.scale.share(cosines[number])
         return None

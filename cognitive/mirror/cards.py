@@ -195,33 +195,42 @@ class Cards:
             at = self._clock.now()
             await self._database.write(lambda connection: lost.hold_back(connection, missed, at))
         forgotten: list[int] = []
-        for folder, name in gone:
-            again = held_back or (folder, name) not in missed
+        size = self._disk.batch if held_back else 1  # to forget takes longer, and others have to write meanwhile
+        for start in range(0, len(gone), size):
+            some = gone[start : start + size]
+            again = frozenset(some) if held_back else frozenset(some) - missed
             part_of = forgotten[0] if forgotten else None
-            event, record = await self._database.write(partial(self._bury, folder, name, again, part_of))
-            forgotten += [event] if event else []
-            if record is not None:
-                self._again.add(record)
+            events, records = await self._database.write(partial(self._bury, some, again, part_of))
+            forgotten += events
+            self._again |= records
         if len(forgotten) >= self._disk.told_least:
             at, where, count, event = self._clock.now(), gone[0][0], len(forgotten), forgotten[0]
             await self._database.write(lambda connection: losses.forgot(connection, at, where, count, event))
         return len(forgotten)
 
     def _bury(
-        self, folder: str, name: str, again: bool, part_of: int | None, connection: Connection
-    ) -> tuple[int, int | None]:
-        """Follow the deletion of a file: the event that forgot its fact, and the record to be shown anew.
+        self, some: Sequence[lost.File], again: frozenset[lost.File], part_of: int | None, connection: Connection
+    ) -> tuple[list[int], set[int]]:
+        """Follow the deletion of files: the events that forgot their facts, and the records to be shown anew.
 
-        again: it is written again, and nothing forgotten. part_of: the event of the first one that went with it.
+        again: what is written again, and nothing of it forgotten. part_of: the event of the first one that went.
         """
-        spot, row = cardfiles.spot_of(folder), card_store.at(connection, folder, name)
-        if spot is None or row is None:
-            return 0, None  # it has been taken in as moved
-        card_store.drop(connection, folder, name)
-        if again or row.record is None or row.kind != "card" or spot.area != "facts":
-            return 0, row.record
-        occasion = replace(cardedits.occasion(spot, self._when()), part_of=part_of)
-        return cardedits.remove(connection, row.record, spot.scope, occasion), row.record
+        events: list[int] = []
+        records: set[int] = set()
+        for folder, name in some:
+            spot, row = cardfiles.spot_of(folder), card_store.at(connection, folder, name)
+            if spot is None or row is None:
+                continue  # it has been taken in as moved
+            card_store.drop(connection, folder, name)
+            if row.record is None:
+                continue
+            records.add(row.record)
+            if (folder, name) in again or row.kind != "card" or spot.area != "facts":
+                continue
+            occasion = replace(cardedits.occasion(spot, self._when()), part_of=part_of)
+            event = cardedits.remove(connection, row.record, spot.scope, occasion)
+            events += [event] if event else []
+        return events, records
 
     def _when(self) -> cardedits.When:
         now = self._clock.now()

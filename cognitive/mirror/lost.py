@@ -1,13 +1,21 @@
 """What of memory's files is gone that should be there: what to hold back until the owner says that it was meant."""
 
+import logging
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from functools import partial
+from typing import Literal
 
+from kenobot.clock import Clock
 from kenobot.cognitive import card_store, losses, store
 from kenobot.cognitive.mirror import cardfiles, layout
+from kenobot.cognitive.mirror.files import Found, Stamp
 from kenobot.cognitive.mirror.places import Place, page_of, path_of
-from kenobot.db import Connection
+from kenobot.db import Connection, Database
 
+log = logging.getLogger(__name__)
+
+_SAVING = 1.0  # seconds that an editor may take between emptying a file and writing it
 File = tuple[str, str]  # folder and name
 
 
@@ -37,13 +45,44 @@ def hold_back(connection: Connection, files: Iterable[File], at: datetime) -> No
         losses.hold_back(connection, at, next(iter(found.values())), tuple(found))
 
 
-def is_lost(connection: Connection, path: str, place: Place, at: datetime, least: int) -> bool:
-    """Whether a file that is empty now held so much that it was lost rather than emptied; then that is noted."""
+class Emptied:
+    """Files that are empty at once, and held so much that they were lost rather than emptied. least: how much that is.
+
+    An editor that saves may empty a file first and write it then: so it counts only when it is empty still a little
+    later.
+    """
+
+    def __init__(self, database: Database, clock: Clock, least: int) -> None:
+        self._database = database
+        self._clock = clock
+        self._least = least
+        self._since: dict[str, tuple[Stamp | None, float]] = {}
+
+    async def look(self, path: str, place: Place, found: Found) -> Literal["kept", "wait", "lost"]:
+        """What an empty file that is known is: "wait" for the next look, or lost, which is noted."""
+        if found.text is None or found.text.strip():
+            self._since.pop(path, None)
+            return "kept"
+        gone = await self._database.read(partial(_said_in, path=path, place=place))
+        if len(gone) < self._least:
+            return "kept"
+        stamp, since = self._since.get(path, (None, 0.0))
+        if stamp != found.stamp:
+            self._since[path] = (found.stamp, self._clock.monotonic())
+            return "wait"
+        if self._clock.monotonic() - since < _SAVING:
+            return "wait"
+        del self._since[path]
+        at = self._clock.now()
+        await self._database.write(lambda connection: losses.hold_back(connection, at, path, gone))
+        log.warning("%s is empty at once: that looks like a loss, so it is written again.", path)
+        return "lost"
+
+
+def _said_in(connection: Connection, path: str, place: Place) -> tuple[int, ...]:
+    """The live records that belong into a file and stood there when it was last written or read."""
     row = store.mirrored(connection, path)
     held = [block.record for block in (layout.thaw(place.kind, *row) if row else []) if block.record is not None]
     found = store.by_ids(connection, held, (place.scope,)).values()
-    gone = [record.id for record in found if record.status == "active" and path in (path_of(record), page_of(record))]
-    if len(gone) < least:
-        return False
-    losses.hold_back(connection, at, path, tuple(gone))
-    return True
+    mine = (record for record in found if record.status == "active" and path in (path_of(record), page_of(record)))
+    return tuple(record.id for record in mine)

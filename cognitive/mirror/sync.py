@@ -53,6 +53,7 @@ class Mirror:
         self._marked: set[int] = set()
         self._again: set[str] = set()
         self._problems: dict[str, str] = {}
+        self._emptied = lost.Emptied(database, clock, policy.disk.told_least)
         self._cursor: int | None = None
         self._scanned: float | None = None
         self._scanned_archive: float | None = None
@@ -259,7 +260,11 @@ class Mirror:
                 if found.problem:
                     self._leave_alone(path, found.stamp, found.problem)
                     return touched
-                held = None if await self._is_lost(path, place, found) else found.text
+                empty = await self._emptied.look(path, place, found) if path in self._known else "kept"
+                if empty == "wait":
+                    self._again.add(path)
+                    return touched
+                held = None if empty == "lost" else found.text
                 sheet = await self._database.read(
                     partial(edits.look, path=path, place=place, zone=self._zone, found=held)
                 )
@@ -282,16 +287,6 @@ class Mirror:
             log.exception("%s", path)
             self._leave_alone(path, found.stamp, f"{path} cannot be understood: it is left alone.")
         return touched
-
-    async def _is_lost(self, path: str, place: Place, found: files.Found) -> bool:
-        """Whether a file is there, but empty, and held much: then it is written again, as if it were not there."""
-        if found.text is None or found.text.strip() or path not in self._known:
-            return False
-        at, least = self._clock.now(), self._policy.disk.told_least
-        if not await self._database.write(lambda c: lost.is_lost(c, path, place, at, least)):
-            return False
-        log.warning("%s is empty at once: that looks like a loss, so it is written again.", path)
-        return True
 
     def _absorb(self, path: str, place: Place, text: str, connection: Connection) -> tuple[int, Sheet]:
         now = self._clock.now()

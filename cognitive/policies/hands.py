@@ -11,7 +11,8 @@ class HandsPolicy:
     shown at once. looked_at: newest messages of a scope that are searched for what repeats a forgotten fact.
     patience: how long a question waits for its answer. sought: newest records that are compared word by word when
     something is sought without an index. unread: newest turns of a conversation that are looked through for what has
-    not been read for memories yet. at_once: memories that one order forgets at most, since other writes wait for it.
+    not been read for memories yet. at_once: memories that are forgotten in one go, since others
+    wait meanwhile.
     """
 
     shortest_prefix: int = 4
@@ -22,4 +23,4 @@ class HandsPolicy:
     patience: timedelta = timedelta(hours=1)
     sought: int = 20_000
     unread: int = 200
-    at_once: int = 200
+    at_once: int = 10

@@ -71,7 +71,7 @@ class RecallPolicy:
     turn_list: int = 300
     turn_postings: int = 2400
     talk: int = 250
-    ranked: int = 300
+    ranked: int = 120
     near_turns: int = 100
     around: int = 30
     stretches: int = 4
@@ -107,9 +107,9 @@ class RecallPolicy:
     profile_tokens: int = 200
     low: float = 0.35
     high: float = 0.6
-    unlikely: float = 0.3
-    doubtful: float = 0.5
-    likely: float = 0.75
+    unlikely: float = 0.35
+    doubtful: float = 0.45
+    likely: float = 0.6
 
     use: float = 0.1
     frame_share: float = 0.5

@@ -4,10 +4,11 @@ Told by words, in Spanish and English, the words that ask also in other language
 """
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal
 
-from kenobot.cognitive.recall.times import asks_time, names_time
+from kenobot.cognitive.recall.times import asks_time_first, names_time
 from kenobot.cognitive.text.words import fold
 
 Answer = Literal["time", "number", "person", "place"]
@@ -18,8 +19,11 @@ _NUMBER_ASKED = re.compile(
     r"lange)|quant[oiae]s?|сколько|скільки)\b|多少|几|幾|いくら|いくつ|何[回歳]|몇|얼마"
 )
 _PERSON_ASKED = re.compile(
-    r"\b(who|whom|whose|quien|quienes|qui|wer|wem|wen|quem|chi|кто|кого|хто|кого)\b|谁|誰|누가|누구|"
-    r"\b(?:name|called|nombre|se llama)\b"
+    r"\b(who|whom|whose|quien|quienes|qui|wer|wem|wen|quem|chi|кто|кого|хто|кого)\b|谁|誰|누가|누구"
+)
+_NAME_ASKED = re.compile(r"\b(?:name|called|nombre|se llama)\b")
+_OPENS = re.compile(
+    r"\b(?:what|which|how|who|whom|whose|where|when|why|que|cual|quien|donde|adonde|cuando|cuant[oa]s?)\b"
 )
 _PLACE_ASKED = re.compile(
     r"\b(where|(?:in |to |from )?wh(?:ich|at) (?:city|country|town|place|street|floor)|donde|adonde|(?:que|cual) "
@@ -59,11 +63,22 @@ def asked(question: str) -> frozenset[Answer]:
     """The kinds of answer that a question asks for; none where it asks for another, or does not say."""
     match = _QUESTION.search(question)
     plain = " ".join(fold(match[1] if match is not None else question).split()[:_OPENING])
-    found: set[Answer] = {kind for kind, pattern in _ASKS.items() if pattern.search(plain)}
-    return frozenset(found | {"time"} if asks_time(plain) else found)
+    opens = _OPENS.search(plain)
+    first = opens.start() if opens is not None else len(plain)
+    found: set[Answer] = {kind for kind, at in _asked_at(plain) if at <= first}
+    if _NAME_ASKED.search(plain):
+        found.add("person")
+    return frozenset(found | {"time"} if asks_time_first(plain, first) else found)
 
 
-@lru_cache(4096)
+def _asked_at(plain: str) -> Iterator[tuple[Answer, int]]:
+    """The kinds of answer that words of a question ask for, each with where it does so first."""
+    for kind, pattern in _ASKS.items():
+        if match := pattern.search(plain):
+            yield kind, match.start()
+
+
+@lru_cache(512)
 def held(text: str) -> frozenset[Answer]:
     """The kinds of answer that a memory may hold."""
     plain = fold(text)
@@ -73,7 +88,7 @@ def held(text: str) -> frozenset[Answer]:
     return frozenset(found | {"person"} if _NAME.search(text) else found)
 
 
-@lru_cache(4096)
+@lru_cache(512)
 def turns_down(text: str) -> bool:
     """Whether a question or a memory speaks of what is not so, not wanted, not allowed or feared."""
     return _TURNED_DOWN.search(fold(text)) is not None

@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from kenobot.cognitive import decay_store, store
+from kenobot.cognitive.calendar import week_of
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.reach import Reach
 from kenobot.cognitive.recall import rows
@@ -16,6 +17,9 @@ from kenobot.cognitive.recall.trace import Kind, Trace
 from kenobot.cognitive.store import Record
 from kenobot.cognitive.value import has_faded, moment
 from kenobot.db import Connection
+
+if TYPE_CHECKING:
+    from kenobot.cognitive.recall.pack import Memory
 
 Reason = Literal[
     "out of reach", "another form", "forgotten", "not live", "not valid then", "expired", "trust", "stale", "faded",
@@ -146,6 +150,14 @@ def is_week(record: Record) -> bool:
 def week(record: Record) -> str:
     """The week, YYYY-Www, that a record sums up."""
     return record.key.rpartition(":")[2]
+
+
+def without_told_weeks(memories: "Sequence[Memory]", sieve: Sieve) -> "list[Memory]":
+    """`memories` without the summaries of weeks of which a fact was found itself: that says it in full."""
+    told = {(each.record.scope, week_of(each.record.day)) for each in memories if not is_week(each.record)}
+    kept = [each for each in memories if not is_week(each.record) or (each.record.scope, week(each.record)) not in told]
+    sieve.dropped["irrelevant"] += len(memories) - len(kept)
+    return kept
 
 
 def is_on_show(text: str, shown: str) -> bool:

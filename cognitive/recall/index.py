@@ -111,7 +111,9 @@ class Index:
         return 0
 
     def read(self, work: Callable[[Connection], T], otherwise: T) -> T:
-        """What `work` finds in the index; `otherwise` when it cannot be read just now."""
+        """What `work` finds in the index; `otherwise` when it cannot be read just now, or nobody has made one yet."""
+        if not self._path.exists():
+            return otherwise
         try:
             return work(self._reader())
         except sqlite3.Error as error:

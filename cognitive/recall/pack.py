@@ -76,8 +76,8 @@ class Pack:
     """What is remembered for a message. score: how well the best of it fits, 0 to 1; `level` says it in a word.
 
     likely: how likely a memory answers the question, 0 to 1; None where it is none, or that cannot be told; `level`
-    goes by it where it can. need: how much of memory the message called for. dropped: what was found and not shown, by reason. candidates: the
-    best that were found and are not on show already, also such as had no room.
+    goes by it where it can. need: how much of memory the message called for. dropped: what was found and not shown, by
+    reason. candidates: the best that were found and are not on show already, also such as had no room.
     """
 
     level: Level = "none"

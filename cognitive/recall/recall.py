@@ -12,7 +12,6 @@ from itertools import zip_longest
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive import store, value, value_store
-from kenobot.cognitive.calendar import week_of
 from kenobot.cognitive.graph.spread import Activation, spread
 from kenobot.cognitive.policies.recall import RecallPolicy
 from kenobot.cognitive.policy import DEFAULT, Policy
@@ -20,7 +19,7 @@ from kenobot.cognitive.reach import Reach, scopes_of
 from kenobot.cognitive.recall import load, meant, postings, relations, rows, sure, turns
 from kenobot.cognitive.recall.candidates import Found, Mentioned, Sought, also, by_words, mentioned, sought
 from kenobot.cognitive.recall.excerpts import Wanted, excerpts
-from kenobot.cognitive.recall.filters import Sieve, is_on_show, is_week, week
+from kenobot.cognitive.recall.filters import Sieve, is_on_show, without_told_weeks
 from kenobot.cognitive.recall.fit import asked, fits, held
 from kenobot.cognitive.recall.index import Index
 from kenobot.cognitive.recall.need import asks, need
@@ -213,17 +212,9 @@ def _ranked(
             continue
         fit, parts = fitting.get(number, (relevance, {}))
         memories.append(replace(value_of(record, fit, relevance, tuple(ways), hit), fits=parts))
-    memories = _without_told_weeks(memories, sieve)
+    memories = without_told_weeks(memories, sieve)
     memories.sort(key=lambda memory: (-memory.score.value, -memory.record.id))
     return _with_neighbours(connection, query, memories, sieve, value_of)
-
-
-def _without_told_weeks(memories: Sequence[Memory], sieve: Sieve) -> list[Memory]:
-    """`memories` without the summaries of weeks of which a fact was found itself: that says it in full."""
-    told = {(each.record.scope, week_of(each.record.day)) for each in memories if not is_week(each.record)}
-    kept = [each for each in memories if not is_week(each.record) or (each.record.scope, week(each.record)) not in told]
-    sieve.dropped["irrelevant"] += len(memories) - len(kept)
-    return kept
 
 
 class _Valuer:

@@ -19,8 +19,7 @@ from kenobot.cognitive.recall.need import asks
 from kenobot.cognitive.recall.pack import Memory
 from kenobot.cognitive.recall.trace import Trace
 from kenobot.cognitive.recall.weights import learned_for_records
-from kenobot.cognitive.text.stop import STOP
-from kenobot.cognitive.text.words import stems, words
+from kenobot.cognitive.text.words import words
 
 _NEXT = 9  # memories that the best is compared with
 
@@ -29,10 +28,10 @@ _NEXT = 9  # memories that the best is compared with
 class Signs:
     """What is known of the best that was found for a question.
 
-    near: its nearness as a share of a usual answer's. rest: the same without the names of the question. named: the
-    question has names. apart: by how much it fits better than the next. kind: it holds the kind of answer asked for;
-    a half where none is. unknown: share of its names that stand in nothing that was found. words: share of the other
-    words of the question that stand in it.
+    near: its nearness as a share of a usual answer's. named: the question has names; rest: then, the nearness without
+    them. apart: by how much it fits better than the next. kind: it holds the kind of answer asked for;
+    a half where none is. unknown: share of its names that stand in nothing that was found. How many words the two
+    share is no sign: the notes that ship are asked for in other words on purpose.
     """
 
     near: float
@@ -41,12 +40,11 @@ class Signs:
     apart: float
     kind: float
     unknown: float
-    words: float
 
 
 NAMES = tuple(each.name for each in fields(Signs))
-WORDS = 1.0
-"""The weight of `words` in log-odds, set by hand: the notes that ship are asked for in other words on purpose."""
+OTHERS = "others"
+"""What stands for every model that none was learned of."""
 
 
 def told(index: Index, text: str, ranked: Sequence[Memory], trace: Trace | None) -> float | None:
@@ -61,7 +59,7 @@ def told(index: Index, text: str, ranked: Sequence[Memory], trace: Trace | None)
     signs = signs_of(text, ranked, index.meaning.rest(text, names, best) if names and best is not None else None)
     if trace is not None:
         trace.signs = signs
-    return None if signs is None else sure(signs)
+    return None if signs is None else sure(signs, index.meaning.models[0])
 
 
 def signs_of(text: str, memories: Sequence[Memory], rest: float | None) -> Signs | None:
@@ -75,34 +73,29 @@ def signs_of(text: str, memories: Sequence[Memory], rest: float | None) -> Signs
     worth = [sum(weights[name] * value for name, value in each.fits.items()) for each in fitted[: _NEXT + 1]]
     names = {word for name in proper_names(text) for word in words(name)}
     said = {word for each in memories for word in words(each.record.text)} if names else set()
-    near = best.fits["meaning"]
     return Signs(
-        near,
-        near if rest is None else rest,
-        float(bool(names)),
+        best.fits["meaning"],
+        0.0 if rest is None else rest,
+        float(rest is not None),
         worth[0] - sum(worth[1:]) / len(worth[1:]) if len(worth) > 1 else 0.0,
         best.fits["kind"],
         sum(name not in said for name in names) / len(names) if names else 0.0,
-        _shared(text, names, best.record.text),
     )
 
 
-def _shared(text: str, names: set[str], said: str) -> float:
-    """The share of the words of a question, without names and function words, that a text has."""
-    own = {stems(word) for word in words(text) if word not in STOP and word not in names}
-    held = {stem for word in words(said) for stem in stems(word)}
-    return sum(not held.isdisjoint(each) for each in own) / len(own) if own else 0.0
-
-
 @lru_cache(1)
-def learned() -> Mapping[str, float]:
-    """The weights that ship, of each sign and of "always", in log-odds."""
+def learned() -> Mapping[str, Mapping[str, float]]:
+    """The weights that ship, by the id of the model: of each sign and of "always", in log-odds."""
     text = resources.files("kenobot.cognitive.recall").joinpath("confidence.json").read_text("utf-8")
-    return {str(name): float(weight) for name, weight in json.loads(text)["weights"].items()}
+    found: Mapping[str, Mapping[str, float]] = json.loads(text)["weights"]
+    return found
 
 
-def sure(signs: Signs) -> float:
-    """How likely the best that was found answers the question, were answers and near misses equally many."""
-    by = learned()
+def sure(signs: Signs, model: str) -> float:
+    """How likely the best that was found answers the question, were answers and near misses equally many.
+
+    model: whose vectors it was found by; those of another than ships go by what was learned with all of them.
+    """
+    by = learned().get(model) or learned()[OTHERS]
     odds = by["always"] + sum(by[name] * value for name, value in zip(NAMES, astuple(signs), strict=True))
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))

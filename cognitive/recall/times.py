@@ -94,6 +94,12 @@ def asks_time(plain: str) -> bool:
     return _ASKED.search(plain) is not None
 
 
+def asks_time_first(plain: str, before: int) -> bool:
+    """Whether a folded question asks for a time at its place `before` or earlier."""
+    found = _ASKED.search(plain)
+    return found is not None and found.start() <= before
+
+
 def days_meant(plain: str, today: date) -> Days | None:
     """The days that a folded question speaks of, counted from `today`; None when it speaks of none."""
     if found := _DATE.search(plain):

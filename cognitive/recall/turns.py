@@ -86,6 +86,10 @@ class _Talk:
         mask = self.held.get(message, 0)
         return [at for at in range(len(self.words)) if mask >> at & 1] if mask else []
 
+    def said(self, message: int) -> tuple[Word, ...]:
+        """The same, themselves."""
+        return tuple(self.words[at] for at in self.bits(message))
+
     def worth(self, mask: int) -> float:
         """What the words of a bit mask gain together. Few masks are asked for, each often."""
         if mask not in self.sums:
@@ -206,20 +210,23 @@ def _valued(
     asked, days = asks_time(plain), days_meant(plain, today)
     said_by = _named(talk, query)
     full = sum(sorted(talk.gains, reverse=True)[: policy.heaviest]) or 1.0
-    raw = {message: _own(talk, message) for message in talk.turns}
+    raw = {message: _own(talk, message) for message in talk.held.keys() & talk.turns.keys()}
     lex = _damped(raw)
     win = _damped({message: _with_neighbours(talk, turn) for message, turn in talk.turns.items()})
     close = spread(near)
     around = _best_of(talk, close)
     weights = tuple(learned().values())
-    own = {message: _relevance(value / full, near.get(message), whole) for message, value in raw.items()}
+    own = {
+        message: _relevance(raw.get(message, 0.0) / full, near.get(message), whole)
+        for message in (raw.keys() | near.keys()) & talk.turns.keys()
+    }
     best: dict[int, float] = {}
     for message, turn in talk.turns.items():
-        best[turn.stretch] = max(best.get(turn.stretch, 0.0), own[message])
+        best[turn.stretch] = max(best.get(turn.stretch, 0.0), own.get(message, 0.0))
     found = []
     for message, turn in talk.turns.items():
         values = (
-            lex[message],
+            lex.get(message, 0.0),
             win[message],
             talk.ses.get(turn.stretch, 0.0),
             said_by(turn),
@@ -232,9 +239,7 @@ def _valued(
         )
         found.append((sum(map(mul, weights, values)), message, turn, values))
     return [
-        Ranked(
-            turn, score, own[message], best[turn.stretch], tuple(talk.words[at] for at in talk.bits(message)), values
-        )
+        Ranked(turn, score, own.get(message, 0.0), best[turn.stretch], talk.said(message), values)
         for score, message, turn, values in nlargest(policy.ranked, found)
     ]
 
@@ -253,8 +258,11 @@ def _own(talk: _Talk, message: int) -> float:
 
 def _with_neighbours(talk: _Talk, turn: Turn) -> float:
     """BM25 of a turn with the ones before and after it."""
-    before, after = (talk.places.get((turn.stretch, turn.place + step)) for step in (-1, 1))
-    one, other, own = (talk.held.get(each.message, 0) if each is not None else 0 for each in (before, after, turn))
+    before = talk.places.get((turn.stretch, turn.place - 1))
+    after = talk.places.get((turn.stretch, turn.place + 1))
+    own = talk.held.get(turn.message, 0)
+    one = talk.held.get(before.message, 0) if before is not None else 0
+    other = talk.held.get(after.message, 0) if after is not None else 0
     said = own | one | other
     if not said:
         return 0.0

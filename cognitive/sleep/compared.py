@@ -6,17 +6,38 @@ tell, as both are just what they were. A new process compares everything once mo
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 _MOST = 1_000_000  # pairs of a pass, eight bytes each; of those beyond, each night finds out anew
 
 
+Likely = Mapping[tuple[int, int], float]
+"""Pairs that may be near each other, the smaller number first, and how near they may be at most."""
+
+
 class Compared:
-    """The pairs that came to nothing, by who compared them. most: pairs that are kept of each."""
+    """The pairs that came to nothing, by who compared them; and, during a night, which pairs there are to compare.
+
+    most: pairs that are kept of each who compares.
+    """
 
     def __init__(self, most: int = _MOST) -> None:
         self._most = most
         self._apart: dict[str, array[int]] = {}
+        self._likely: tuple[int, float, Likely] | None = None
+
+    def likely(self, event: int, least: float, find: Callable[[], Likely]) -> Likely:
+        """The pairs that may be as near as `least`, and maybe others, as `find` tells them.
+
+        event: the newest that speaks of a record; while it is the same, nobody has to look for them again.
+        """
+        if self._likely is None or self._likely[0] != event or self._likely[1] > least:
+            self._likely = event, least, find()
+        return self._likely[2]
+
+    def rest(self) -> None:
+        """A night is over: what is only of use within one goes."""
+        self._likely = None
 
     def round(self, name: str, versions: Mapping[int, int]) -> "Round":
         """Begin to compare once more. versions: of each record, what differs as soon as anything of it does."""

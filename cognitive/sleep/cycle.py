@@ -65,6 +65,10 @@ class Step:
     passed: Passed | None = None
 
 
+async def _nothing() -> None:
+    pass
+
+
 async def _tell_nobody(_step: Step) -> None:
     pass
 
@@ -74,7 +78,8 @@ class Cycle:
     """Plays nights. ask: None leaves everything to rules. hurried: nobody talks beside it, so it takes no rests.
 
     compared: what the nights before this one found of pairs of records; without it, all are compared. near: who tells
-    which records mean nearly the same, if there is anybody now.
+    which records mean nearly the same, if there is anybody now. settled: is told after each transaction that somebody
+    may write and ask beside.
     """
 
     database: Database
@@ -87,6 +92,7 @@ class Cycle:
     hurried: bool = False
     compared: Compared | None = None
     near: Callable[[], Neighbours | None] = nobody_near
+    settled: Callable[[], Awaitable[None]] = _nothing
 
     async def play(self, run: Run) -> None:
         """Do what the night still lacks. Raises StoreError when the disk fails; what is done stays done."""
@@ -120,6 +126,8 @@ class Cycle:
             return not await self._plan(run, one)
         policy, began = self.policy.sleep, self.clock.monotonic()
         left = await self.database.write(partial(self._some, run, one))
+        if not self.hurried:
+            await self.settled()
         if left and not self.hurried:
             took = max(policy.batch_seconds, self.clock.monotonic() - began)
             await self.clock.sleep(took * policy.rest)

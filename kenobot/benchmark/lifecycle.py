@@ -19,6 +19,8 @@ from kenobot.cognitive.remember.admit import Occasion, forget
 _MOST = 12  # memories, as a chat is given
 _ASKED = 5  # what is updated must be among so many
 _FORGOTTEN = 12  # notes of each home that are forgotten
+_SURE = ("abstention", "presence", "doubt", "trust")
+_DOUBTED = ("none", "low")
 _OTHERS = ("user:bench-2", "chat:bench-2")
 
 
@@ -40,7 +42,7 @@ class Area:
 
 async def run(embedder: str, vectors: str, clock: Clock, progress: Progress) -> list[Area]:
     """The accuracy in each area. Raises ConfigError when the embedder cannot be used here."""
-    areas = {name: Area(name) for name in ("update", "contradiction", "forgetting", "scope", "abstention", "presence")}
+    areas = {name: Area(name) for name in ("update", "contradiction", "forgetting", "scope", *_SURE)}
     with tempfile.TemporaryDirectory(prefix="kenobot-bench-") as folder:
         for number, conversation in enumerate(load("own")):
             mine = Path(folder, str(number))
@@ -60,8 +62,10 @@ async def _ask_all(place: Place, conversation: Conversation, areas: dict[str, Ar
         answer = await place.ask(question, BUDGET, _MOST)
         if question.category == "nothing":
             areas["abstention"].note(question, right=answer.pack.level == "none")
+            areas["doubt"].note(question, right=answer.pack.level in _DOUBTED)
             continue
         areas["presence"].note(question, right=answer.pack.level != "none")
+        areas["trust"].note(question, right=answer.pack.level not in _DOUBTED)
         if (old := replaced.get(question.gold[0])) is not None:
             areas["update"].note(question, right=question.gold[0] in answer.ranking[:_ASKED])
             areas["contradiction"].note(

@@ -12,6 +12,7 @@ from kenobot.errors import ConfigError
 
 _INCHES = (10, 3.4)
 _DPI = 100
+_ROOM = 1.3  # above the highest line, for what the lines mean
 
 
 def demand() -> None:
@@ -42,8 +43,9 @@ def draw(rows: Sequence[Row], limits: Limits, file: str) -> None:
         "turn, p95": [row.turn_cpu.p95 for row in rows],
     }
     _lines(times, "ms of CPU", sizes, series)
-    for each in (tokens, times):
-        each.legend(fontsize=8, frameon=False)
+    times.set_ylim(0, _ROOM * max(row.turn_cpu.p95 for row in rows))
+    tokens.legend(fontsize=8, frameon=False)
+    times.legend(fontsize=8, frameon=False, loc="upper left", ncols=2)
     try:
         with Path(file).open("wb") as png:
             figure.savefig(png, format="png", dpi=_DPI)

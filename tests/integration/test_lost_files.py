@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import Occasion, admit
 from kenobot.db import Connection
 from kenobot.ports import Candidate
@@ -67,10 +68,26 @@ async def test_a_folder_that_vanished_is_told_and_forgotten_only_if_it_was_meant
         shown = await scene.say(order.partition(" ")[0])
         assert "plant" in shown and order in shown
         assert (await scene.say(order)).startswith(answer)
+        await looked(scene)
         assert await scene.rows(LIVE) == [(0,)]
         await scene.say(back)
         assert await scene.rows(LIVE) == [(12,)]
         assert order not in await scene.say(order.partition(" ")[0]), "the question is answered"
+
+
+async def test_what_is_undone_is_forgotten_no_further(tmp_path: Path) -> None:
+    """Much is forgotten in the background, so that nobody waits; an undo ends that and brings all of it back."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        await settled(scene, 25)
+        shutil.rmtree(scene.home.memory / "facts")
+        await looked(scene)
+        said = await scene.say("/lost forget")
+        assert "25 memories" in said
+        assert await scene.rows(LIVE) == [(25 - DEFAULT.hands.at_once,)]
+        await scene.say(re.findall(r"/undo \d+", said)[0])
+        await looked(scene)
+        assert await scene.rows(LIVE) == [(25,)]
+        assert await scene.rows("SELECT count(*) FROM veil") == [(0,)]
 
 
 async def test_what_was_lost_while_no_bot_ran_is_told_at_the_next_start(tmp_path: Path) -> None:
@@ -95,10 +112,28 @@ async def test_a_large_file_that_is_empty_at_once_is_a_loss(tmp_path: Path) -> N
         (log,) = scene.home.memory.glob("2*.md")
         text = log.read_text("utf-8")
         log.write_text("", "utf-8")
+        assert await looked(scene) == [], "an editor may be about to write it"
+        assert await scene.rows(LIVE) == [(25,)]
+        await scene.clock.sleep(2)
         [notice] = await looked(scene)
         assert "25 memory files are gone at once (2026-02-14.md)" in notice
         assert log.read_text("utf-8") == text
         assert await scene.rows(LIVE) == [(25,)]
+
+
+async def test_a_file_that_is_emptied_while_it_is_saved_is_none(tmp_path: Path) -> None:
+    """What the editor writes a moment later counts, and nothing was forgotten or told meanwhile."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        await settled(scene, 25)
+        (log,) = scene.home.memory.glob("2*.md")
+        text = log.read_text("utf-8")
+        log.write_text("", "utf-8")
+        assert await looked(scene) == []
+        log.write_text(text.replace("plant 7 ", "fern 7 "), "utf-8")
+        await scene.clock.sleep(2)
+        assert await looked(scene) == []
+        assert await scene.rows(LIVE) == [(25,)]
+        assert "fern 7" in log.read_text("utf-8")
 
 
 async def test_many_lines_taken_out_at_once_are_one_decision_and_told(tmp_path: Path) -> None:

@@ -122,6 +122,11 @@ def shown(connection: Connection, index: Index, facts: Sequence[Fact], now: Occa
     return "\n".join(parts)
 
 
+def waiting(connection: Connection) -> set[int]:
+    """The turns that wait to be read for memories and may be."""
+    return {turn.inbox for turn in buffer.pending(connection, SESSION, 1000) if turn.inbox and not turn.hidden}
+
+
 def recalled(connection: Connection, index: Index, fact: Fact, now: Occasion) -> bool:
     """Whether the fact is found by its own words as a memory."""
     found = recall(connection, index, Query(text=fact.text, reach=REACH, now=now.at, always=True))

@@ -9,7 +9,7 @@ from kenobot.cognitive.change import Act, change
 from kenobot.cognitive.keys import key_of
 from kenobot.cognitive.remember import lookup
 from kenobot.cognitive.sleep.apply import Night, apply
-from kenobot.cognitive.sleep.compared import Compared
+from kenobot.cognitive.sleep.compared import Compared, Likely
 from kenobot.cognitive.sleep.consolidate import contradictions, duplicates, synthesize
 from kenobot.cognitive.sleep.passes import Pass, View
 from kenobot.db import Connection
@@ -130,3 +130,22 @@ def test_no_more_pairs_are_kept_than_may_be() -> None:
             known.set_apart(number, number + 1)
         known.close()
         assert {name: len(apart) for name, apart in compared._apart.items()} == {"x": 3}
+
+
+def test_pairs_are_looked_for_once_while_nothing_happens() -> None:
+    """What was found for a nearer limit does not do for a wider one, nor after an event, nor the night after."""
+    compared, looks = Compared(), list[float]()
+
+    def likely(event: int, least: float) -> Likely:
+        def find() -> Likely:
+            looks.append(least)
+            return {(1, 2): least}
+
+        return compared.likely(event, least, find)
+
+    for event, least in ((1, 0.7), (1, 0.8), (1, 0.6), (1, 0.7), (2, 0.7)):
+        assert likely(event, least)
+    assert looks == [0.7, 0.6, 0.7]
+    compared.rest()
+    likely(2, 0.7)
+    assert looks == [0.7, 0.6, 0.7, 0.7]

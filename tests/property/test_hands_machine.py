@@ -247,6 +247,12 @@ class HandsMachine(RuleBasedStateMachine):
                 assert await self.house.database.read(
                     lambda c, fact=fact: world.recalled(c, self.index, fact, now)  # type: ignore[misc]
                 ), f"{fact} is not recalled"
+        everything = [record.id for record in await self.house.everything()]
+        assert sorted(self.house.cards()) == everything, "one card a record, and no other"
+        kept = {fact.record for fact in self.facts if fact.record and fact.state != "purged"}
+        assert kept <= set(everything), "a record is gone that nobody erased"
+        waiting = await self.house.database.read(world.waiting)
+        assert {fact.turn for fact in self._of("said")} <= waiting, "a turn is neither read nor waiting"
         self._check_bytes()
 
     def _check_bytes(self, skip: tuple[str, ...] = ()) -> None:

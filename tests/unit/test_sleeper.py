@@ -157,7 +157,8 @@ async def test_a_night_that_was_cut_short_is_gone_on_with_at_any_hour(bedroom: B
     sleeper = bedroom.sleeper(hour=23)
     await sleeper.tick()
     await sleeper.wait_idle()
-    assert bedroom.done == ["marked", "indexed"]
+    assert "drained" not in bedroom.done
+    assert bedroom.done[-2:] == ["marked", "indexed"]
     assert bedroom.signals[0].payload == {"run": run.id, "cause": "hourly", "resumed": True}
     assert await rows(bedroom.database, "SELECT state, at FROM sleep_run") == [
         ("finished", START.strftime("%Y-%m-%dT%H:%M:%S.%f+00:00"))
@@ -198,7 +199,9 @@ async def test_it_stops_at_once_and_goes_on_later(database: Database) -> None:
 async def test_a_night_is_announced_and_prepared_and_settled(bedroom: Bedroom) -> None:
     """What was said is read first; files and index follow; signals tell how far it is and what it came to."""
     await bedroom.sleeper().sleep("hourly")
-    assert bedroom.done == ["drained", "marked", "indexed"]
+    assert bedroom.done[0] == "drained"
+    assert bedroom.done[-2:] == ["marked", "indexed"]
+    assert "indexed" in bedroom.done[:-2], "the next turn would have to take in what a transaction changed"
     told = [(each.signal.name, each.payload.get("phase")) for each in bedroom.signals]
     assert told == [
         ("sleep:started", None),

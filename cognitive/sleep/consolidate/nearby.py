@@ -19,7 +19,7 @@ from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.remember import lookup
 from kenobot.cognitive.remember.bands import similarity
 from kenobot.cognitive.sleep import merge_store
-from kenobot.cognitive.sleep.compared import Compared
+from kenobot.cognitive.sleep.compared import Compared, Likely
 from kenobot.cognitive.sleep.passes import View
 from kenobot.cognitive.store import Record
 from kenobot.db import Connection
@@ -70,9 +70,12 @@ def near_pairs(
 def _by_words(view: View, least: float, name: str, settled: Callable[[Pair], bool]) -> Iterator[Pair]:
     compared = view.compared if name and view.compared is not None else Compared(0)
     known = compared.round(name, merge_store.versions(view.connection, WHOLE_HOME))
-    wanted = [
-        pair for pair in sorted(_Files(view.connection, view.policy.merge).pairs(least)) if not known.is_apart(*pair)
-    ]
+    # What is asked for next, after this, is as near as `grey`: found once, it serves both.
+    lowest = min(least, view.policy.admit.grey)
+    likely = compared.likely(
+        store.last_touch(view.connection), lowest, lambda: _Files(view.connection, view.policy.merge).pairs(lowest)
+    )
+    wanted = [pair for pair in sorted(likely) if likely[pair] >= least and not known.is_apart(*pair)]
     for start in range(0, len(wanted), _PAGE):
         page = wanted[start : start + _PAGE]
         records = merge_store.records(view.connection, (number for pair in page for number in pair))
@@ -126,19 +129,22 @@ class _Files:
                 else:
                     self._of[record] = array("l", (number,))
 
-    def pairs(self, least: float) -> set[tuple[int, int]]:
-        """Pairs that may be as near as `least`, by the number of their common words; the smaller id first.
+    def pairs(self, least: float) -> Likely:
+        """Pairs that may be as near as `least`, by the number of their common words, and how near they may be.
 
         Of two, the one with fewer words finds the other, so a record with too many words of its own need not look.
         """
-        found: set[tuple[int, int]] = set()
+        found: dict[tuple[int, int], float] = {}
         for record, numbers in self._of.items():
-            if len(numbers) < (least - _SLACK) * self._sizes[record]:
+            at_most = len(numbers) / self._sizes[record] + _SLACK
+            if at_most < least:
                 continue
             own = set(numbers)
             for other in self._candidates(record, numbers):
-                if self._may_be(least, record, own, other):
-                    found.add((record, other) if record < other else (other, record))
+                near = min(at_most, self._at_most(record, own, other))
+                pair = (record, other) if record < other else (other, record)
+                if near >= least and near > found.get(pair, 0.0):
+                    found[pair] = near
         return found
 
     def _candidates(self, record: int, numbers: "array[int]") -> list[int]:
@@ -160,7 +166,8 @@ class _Files:
             return list(tally)
         return [other for other, _ in nlargest(policy.compared, tally.items(), key=itemgetter(1, 0))]
 
-    def _may_be(self, least: float, record: int, own: set[int], other: int) -> bool:
+    def _at_most(self, record: int, own: set[int], other: int) -> float:
+        """How near two records may be, as far as the number of their words tells."""
         common = len(own.intersection(self._of[other]))
         here, there = self._sizes[record], self._sizes[other]
-        return 2 * common / (here + there) >= least - _SLACK or common / min(here, there) >= least - _SLACK / 2
+        return max(2 * common / (here + there) + _SLACK, common / min(here, there) + _SLACK / 2)

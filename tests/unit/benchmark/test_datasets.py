@@ -89,6 +89,25 @@ def test_every_question_that_ships_is_answered_by_what_ships() -> None:
             assert {unit.replaces for unit in conversation.units} <= known | {""}
 
 
+def test_a_question_may_be_answered_by_several_notes(tmp_path: Path) -> None:
+    """The one that it was written for, first, and those that it names besides."""
+    (tmp_path / "set.jsonl").write_text(
+        '{"id": "a", "lang": "en", "at": "2025-01-01", "kind": "fact", "text": "I run", "ask": []}\n'
+        '{"id": "b", "lang": "en", "at": "2025-01-02", "kind": "fact", "text": "I swim", '
+        '"ask": [{"lang": "en", "text": "Which sport do I do?", "also": ["a"]}, {"lang": "es", "text": "¿Nado?"}]}\n'
+    )
+    (home,) = datasets.load(str(tmp_path / "set.jsonl"))
+    assert [question.gold for question in home.questions] == [("b", "a"), ("b",)]
+
+
+def test_questions_that_nothing_answers_are_many_in_both_languages() -> None:
+    """Enough of them that a percent is more than one question."""
+    unanswered = [question for home in datasets.load("own") for question in home.questions if not question.gold]
+    languages = Counter(question.lang for question in unanswered)
+    assert len({question.text for question in unanswered}) == len(unanswered) >= 120
+    assert min(languages["es"], languages["en"]) >= 60
+
+
 @pytest.mark.parametrize(("split", "asked"), [("t1", 0), ("when", 0), ("en", 0)])
 def test_a_part_is_a_conversation_a_category_or_a_language(split: str, asked: int) -> None:
     """And nothing else of it is asked."""

@@ -38,6 +38,8 @@ def test_each_area_counts_what_it_is_named_for(monkeypatch: pytest.MonkeyPatch) 
         "scope": (3, 3),
         "abstention": (1, 2),
         "presence": (2, 3),
+        "doubt": (1, 2),
+        "trust": (2, 3),
     }
     wrong = {area.area: area.wrong for area in areas}
     assert wrong["presence"] == ["n3:1 Which medicine?"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.benchmark.measure import by_category, percentiles, score
+from kenobot.benchmark.measure import area, by_category, percentiles, score
 
 
 def test_recall_is_the_share_of_the_answer_among_the_first() -> None:
@@ -39,3 +39,11 @@ def test_percentiles_of_few() -> None:
     assert percentiles([]) == (0.0, 0.0)
     assert percentiles([3.0]) == (3.0, 3.0)
     assert percentiles([1.0, 2.0, 3.0])[0] == 2.0
+
+
+def test_the_area_under_the_curve_is_how_often_the_right_one_is_greater() -> None:
+    """One for a perfect score, a half for one that tells nothing, nothing for nothing."""
+    assert area([0.9, 0.8], [0.1, 0.2]) == 1
+    assert area([0.5], [0.5, 0.5]) == 0.5
+    assert area([0.1], [0.2]) == 0
+    assert area([], [0.2]) == 0

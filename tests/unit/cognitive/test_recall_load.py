@@ -251,7 +251,7 @@ async def test_a_recall_reads_what_fits_not_what_there_is(database: Database) ->
 
     async def rows_read() -> int:
         def work(connection: Connection) -> int:
-            return len(store.newest_daily(connection, "owner", "", 50))
+            return len(list(store.newest_daily(connection, "owner", "", 50)))
 
         return await database.read(work)
 
@@ -264,7 +264,7 @@ async def test_a_recall_reads_what_fits_not_what_there_is(database: Database) ->
             return 0
 
         connection.set_progress_handler(tick, 100)
-        store.newest_daily(connection, "owner", "", 50)
+        list(store.newest_daily(connection, "owner", "", 50))
         connection.set_progress_handler(None, 0)
         return count
 

@@ -2,6 +2,7 @@
 
 import logging
 import sqlite3
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +24,14 @@ async def test_what_was_just_stored_is_found_by_the_very_next_query(memory: Memo
     assert await memory.texts("where do I keep the ladder?") == []
     await memory.learn("The ladder stands in the garage")
     assert await memory.texts("where do I keep the ladder?") == ["The ladder stands in the garage"]
+
+
+def test_nobody_makes_an_index_by_looking_into_it(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Who asks a fresh home before anything was indexed gets nothing, and is not told of damage."""
+    index = Index(tmp_path / "index.db")
+    assert index.read(lambda connection: connection.execute("SELECT * FROM room").fetchall(), []) == []
+    assert not (tmp_path / "index.db").exists()
+    assert caplog.records == []
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,99 @@
+"""How sure memory is of an answer: what is said of it to the model, and by what it goes."""
+
+from dataclasses import replace
+
+import pytest
+
+pytest.importorskip("numpy", reason="vectors are compared with numpy, which is not installed")
+
+from kenobot.cognitive.meaning.meaning import Meaning
+from kenobot.cognitive.meaning.scale import Scale
+from kenobot.cognitive.meaning.texts import Spot
+from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.recall.pack import level_of_answer
+from kenobot.cognitive.recall.sure import NAMES, OTHERS, Signs, learned, signs_of, sure
+from kenobot.cognitive.recall.trace import Trace
+from kenobot.recollection import render
+from tests.unit.cognitive.recall.house import Memory
+
+GOOD = Signs(near=1.8, rest=1.0, named=1, apart=1.5, kind=1, unknown=0)
+WIDE = Scale(unrelated=0.0, answer=0.5, apart=0.0, alike=0.9)
+
+
+@pytest.mark.parametrize("model", [*learned(), "a model that does not ship"])
+def test_an_answer_is_likelier_than_a_near_miss(model: str) -> None:
+    """With every model, also with one that nothing was learned of."""
+    assert sure(GOOD, model) > sure(replace(GOOD, rest=-2, near=1.0), model)
+    assert 0 < sure(replace(GOOD, near=-1e9, rest=-1e9), model) < sure(replace(GOOD, near=1e9), model) <= 1
+
+
+def test_each_sign_counts_the_way_that_makes_sense() -> None:
+    """None was learned against what it means from how the questions that ship are written."""
+    for weights in learned().values():
+        assert weights.keys() == {*NAMES, "always"}
+        assert all(weights[name] >= 0 for name in ("near", "rest", "apart", "kind"))
+        assert weights["unknown"] <= 0
+    assert OTHERS in learned()
+
+
+def test_the_level_is_the_better_of_memories_and_talk() -> None:
+    """What was said in so many words makes up for memories that say nothing of it."""
+    policy = DEFAULT.recall
+    assert level_of_answer(policy.unlikely - 0.01, 0, policy) == "none"
+    assert level_of_answer(policy.unlikely, 0, policy) == "low"
+    assert level_of_answer(policy.doubtful, 0, policy) == "medium"
+    assert level_of_answer(policy.likely, 0, policy) == "high"
+    assert level_of_answer(0, 0.9, policy) == "high"
+
+
+def _placed(memory: Memory, rows: dict[str, tuple[int, list[float]]], texts: dict[str, list[float]]) -> None:
+    """Vectors of records and of questions, by hand. rows: by text, the record's number and its vector."""
+    import numpy as np
+
+    meaning = Meaning(("m",))
+    meaning.settle_scale("m", WIDE)
+    for number, row in rows.values():
+        meaning.put_records("m", [Spot(number, "owner", "owner")], np.array([row], np.float32))
+    meaning.keep("m", "query", list(texts), list(texts.values()))
+    memory.index.meaning = meaning
+
+
+async def test_what_only_its_name_makes_near_is_doubted(memory: Memory) -> None:
+    """The name is taken out of the question: what is left is near to the answer, and not to another thing of theirs."""
+    job = await memory.learn("Declan works as a sound engineer")
+    _placed(
+        memory,
+        {"job": (job, [0.6, 0.8, 0, 0])},
+        {
+            "What is the job of Declan?": [0.6, 0.8, 0, 0],
+            "What is the height of Declan?": [0.8, 0, 0.6, 0],
+            "Declan": [1, 0, 0, 0],
+        },
+    )
+    answer, miss = Trace(), Trace()
+    known = await memory.recall("What is the job of Declan?", trace=answer)
+    unknown = await memory.recall("What is the height of Declan?", trace=miss)
+    assert answer.signs is not None and miss.signs is not None
+    assert answer.signs.named == miss.signs.named == 1
+    assert answer.signs.rest > 1 > miss.signs.rest
+    assert known.likely is not None and unknown.likely is not None
+    assert known.likely > unknown.likely
+
+
+async def test_the_model_is_told_in_plain_words_that_memory_may_not_hold_it(memory: Memory) -> None:
+    """Above what comes near; what is likely stands without a word, and so does what nobody asked for."""
+    job = await memory.learn("Declan works as a sound engineer")
+    _placed(memory, {"job": (job, [1, 0, 0, 0])}, {"What is his job?": [0.9, 0.43589, 0, 0]})
+    pack = await memory.recall("What is his job?")
+    assert pack.memories
+    assert render(replace(pack, level="none", likely=0.1)).startswith("_Memory probably does not hold")
+    assert render(replace(pack, level="low", likely=0.4)).startswith("_It is uncertain")
+    assert render(replace(pack, level="high", likely=0.9)).startswith("### Remembered")
+    assert render(replace(pack, level="low", likely=None)).startswith("### Remembered")
+
+
+async def test_without_vectors_and_without_a_question_nothing_is_claimed(memory: Memory) -> None:
+    """It cannot be told."""
+    await memory.learn("Declan works as a sound engineer")
+    assert (await memory.recall("What does Declan work as?")).likely is None
+    assert signs_of("What does Declan work as?", (), None) is None

@@ -1,0 +1,150 @@
+"""What a prompt costs as memory grows: how it is measured, and a run so small that it fits into a test."""
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from kenobot.cli import main
+from kenobot.cognitive.policy import DEFAULT
+from kenobot.context import TAGS
+from kenobot.cost import memories, plot
+from kenobot.cost.judge import Limits, failures, table
+from kenobot.cost.meter import Meter
+from kenobot.cost.run import Row, Spread
+from kenobot.errors import ConfigError
+from kenobot.ports import Block, Message, Request
+from kenobot.settings import Context
+from kenobot.testing.provider import collect
+from kenobot.tokens import estimate
+
+BUDGET = Context().budget_tokens
+MEMORY = Context().memory_tokens + DEFAULT.recall.budget + DEFAULT.practice.tokens + DEFAULT.working_tokens
+ROW = Row(
+    memories=1000,
+    turns=60,
+    prompt=900.0,
+    prompt_most=1000,
+    memory=500.0,
+    memory_most=600,
+    log=100.0,
+    cached=0.9,
+    build_cpu=Spread(10, 20),
+    build=Spread(10, 20),
+    turn_cpu=Spread(20, 40),
+    turn=Spread(15, 30),
+)
+LIMITS = Limits(24_000, 8_000)
+
+
+@pytest.fixture(scope="module")
+def told() -> Iterator[dict[str, object]]:
+    """What `kenobot bench cost` prints of ten and fifty memories and five messages each."""
+    with pytest.MonkeyPatch.context() as patch:
+        said: list[str] = []
+        patch.setattr(sys.stdout, "write", said.append)
+        code = main(["bench", "cost", "--sizes", "10,50", "--turns", "5", "--json"])
+    found = json.loads("".join(said))
+    yield {**found, "code": code}
+
+
+def test_a_small_run_keeps_the_budget(told: dict[str, object]) -> None:
+    """Each prompt and what memory takes of it stay within what the settings allow; exit code 0."""
+    assert (told["code"], told["failures"]) == (0, [])
+    rows = told["rows"]
+    assert isinstance(rows, list)
+    assert [(row["memories"], row["turns"]) for row in rows] == [(10, 5), (50, 5)]
+    for row in rows:
+        assert 0 < row["memory_most"] <= MEMORY
+        assert row["memory"] <= row["memory_most"] < row["prompt_most"] <= BUDGET
+        assert 0.3 < row["cached"] < 1
+        for name in ("build_cpu", "build", "turn_cpu", "turn"):
+            assert 0 < row[name]["p50"] <= row[name]["p95"]
+    assert rows[0]["memory"] < rows[1]["memory"], "fifty memories take more room than ten as long as all of them fit"
+
+
+def test_no_two_memories_have_the_same_words() -> None:
+    """And the first ones are the same however many there are, with a question that names whom it is about."""
+    texts = [memories.told(number).text for number in range(30_000)]
+    assert len(set(texts)) == len(texts)
+    assert memories.told(0).question == "Where does Ana Torres live?"
+
+
+async def test_what_a_cache_would_serve_ends_at_a_mark() -> None:
+    """Nothing of the first request; of the next what stands before the last mark up to which both are the same."""
+    meter = Meter()
+    system = (Block("identity " * 50, cache=True), Block(f"## Memory\n{TAGS}\n\nAna likes tea", cache=True))
+    first = Message("user", (Block("hello", cache=True), Block("<kenobot-context>now</kenobot-context>")))
+    await collect(meter, Request(system, (first,)))
+    again = (Message("user", (Block("hello"),)), Message("assistant", (Block("Vale."),)))
+    await collect(meter, Request(system, (*again, Message("user", (Block("bye", cache=True),)))))
+    await collect(meter, Request((system[0], Block("another frame")), (Message("user", (Block("hello"),)),)))
+    one, two, three = meter.sizes
+    shared = sum(estimate(block.text) for block in system)
+    assert one.cached == 0
+    assert two.cached == shared + estimate("hello"), "the time behind the message is not sent again"
+    assert three.cached == estimate(system[0].text), "a new frame begins behind the identity"
+    assert one.frame == estimate("\n\nAna likes tea") and one.notes > 0 and two.notes == 0
+
+
+async def test_the_counters_of_the_provider_say_the_same() -> None:
+    """Tokens read in full and from the cache add up to the prompt."""
+    meter = Meter()
+    request = Request((Block("identity", cache=True),), (Message("user", (Block("hello", cache=True),)),))
+    await collect(meter, request)
+    last = (await collect(meter, request))[-1]
+    assert last.usage is not None
+    assert last.usage.cache_read_tokens == meter.sizes[-1].cached == estimate("identity") + estimate("hello")
+    assert last.usage.input_tokens + last.usage.cache_read_tokens == meter.sizes[-1].prompt
+
+
+@pytest.mark.parametrize(
+    ("rows", "what"),
+    [
+        ([replace(ROW, prompt_most=24_001)], "a prompt had 24001 tokens"),
+        ([replace(ROW, memory_most=8_001)], "took 8001 tokens of a prompt"),
+        ([ROW, replace(ROW, memories=9000, build_cpu=Spread(31, 40))], "a prompt took 31.0 ms of CPU with 9,000"),
+        ([ROW, replace(ROW, memories=9000, turn_cpu=Spread(61, 80))], "a turn took 61.0 ms of CPU with 9,000"),
+    ],
+)
+def test_what_is_not_kept_is_named(rows: list[Row], what: str) -> None:
+    """A budget that is exceeded, and a time that grows with memory; the table says so below."""
+    [found] = failures(rows, LIMITS)
+    assert what in found
+    assert found in table(rows, [found])
+
+
+def test_a_small_memory_may_be_faster() -> None:
+    """Where all of it is shown anyway nothing is looked for: that is no measure of how it grows."""
+    assert failures([replace(ROW, memories=10, build_cpu=Spread(1, 2)), ROW], LIMITS) == []
+
+
+def test_a_failure_is_exit_code_1(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """And named; the table is printed all the same."""
+    monkeypatch.setattr("kenobot.cost.run.run", lambda *_: [replace(ROW, prompt_most=99_999)])
+    assert main(["bench", "cost", "--sizes", "10"]) == 1
+    out, err = capsys.readouterr()
+    assert "99,999" in out
+    assert "1 things are not as they should be" in err
+
+
+@pytest.mark.parametrize("wrong", [["--sizes", "10,x"], ["--sizes", "0"], ["--turns", "0"], ["--sizes", ""]])
+def test_numbers_that_mean_nothing_are_refused(wrong: list[str]) -> None:
+    """With exit code 2, before anything is measured."""
+    assert main(["bench", "cost", *wrong]) == 2
+
+
+def test_a_plot_without_a_library_is_refused_at_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before minutes are spent on a run; it says what to install."""
+    monkeypatch.setattr("kenobot.cost.run.run", lambda *_: pytest.fail("it was run"))
+
+    def missing() -> None:
+        raise ConfigError("A plot needs matplotlib")
+
+    monkeypatch.setattr(plot, "demand", missing)
+    assert main(["bench", "cost", "--plot", "x.png"]) == 78
+    assert "matplotlib" in capsys.readouterr().err
