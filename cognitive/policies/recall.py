@@ -32,7 +32,8 @@ class RecallPolicy:
     relevance of a memory that makes excerpts of the talk needless; excerpts: how many otherwise; excerpt_tokens: of
     each. profile_tokens: cap of the profile. low, high: relevance up to which confidence is low, and from which it
     is high; unlikely, doubtful, likely: the same of how likely a memory answers a question: below, none, low, medium.
-    use: what being shown adds to stability. frame_share: how much of the memory budget a frame takes when
+    use: what being shown adds to stability; again_minutes: so long a frame that is made
+    anew does not count what was used already. frame_share: how much of the memory budget a frame takes when
     each message is searched for anyway.
     """
 
@@ -112,4 +113,5 @@ class RecallPolicy:
     likely: float = 0.6
 
     use: float = 0.1
+    again_minutes: float = 60.0
     frame_share: float = 0.5

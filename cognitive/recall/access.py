@@ -6,7 +6,7 @@ they are noted once, when it is made; what became known since is noted with the 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from kenobot.cognitive import lifecycle, store
@@ -34,6 +34,12 @@ class Shown:
     pack: Pack | None = None
     practice: tuple[Why, ...] = ()
     noted: tuple[int, ...] = ()
+
+    @property
+    def asked_for(self) -> frozenset[int]:
+        """Those that the message itself called for."""
+        recalled = [memory.record.id for memory in self.pack.memories] if self.pack else []
+        return frozenset([*recalled, *(why.record for why in self.practice)])
 
     @property
     def records(self) -> list[int]:
@@ -89,7 +95,10 @@ def note(
     if shown.frame is None and shown.pack is None and not shown.practice and not shown.noted:
         return None
     records = shown.records
-    used = [number for number in records if number not in shown.noted]  # what was just told is not used by saying so
+    # What was just told is not used by saying so, nor what a frame shows that was only made anew for something else.
+    lately = at - timedelta(minutes=policy.recall.again_minutes)
+    again = rows.used_since(connection, shown.frame or (), lately, reach) - shown.asked_for
+    used = [number for number in records if number not in shown.noted and number not in again]
     if used:
         rows.note_use(connection, used, at, policy.recall.use, policy.recall.most_stable)
         lifecycle.used(connection, used, reach, Act(at, "recall", "it was used", session), policy.value)

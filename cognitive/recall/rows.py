@@ -108,6 +108,16 @@ def note_use(connection: Connection, ids: Sequence[int], at: datetime, step: flo
     )
 
 
+def used_since(connection: Connection, ids: Sequence[int], since: datetime, reach: Reach) -> set[int]:
+    """Those of these records that were used after a moment."""
+    where, scopes = within(reach)
+    rows = connection.execute(
+        f"SELECT id FROM record WHERE id IN (SELECT value FROM json_each(?)) AND last_used > ? AND +{where}",
+        (json.dumps(list(ids)), store.stamp(since), *scopes),
+    )
+    return {row[0] for row in rows}
+
+
 def turn_of(connection: Connection, inbox: int, reach: Reach) -> tuple[str, int] | None:
     """The chat that a turn belongs to, and the number of its question; None when there is none in a chat of `reach`."""
     where, chats = within_chats(reach)

@@ -86,6 +86,19 @@ async def test_what_was_shown_counts_as_used_once(memory: Memory) -> None:
     assert events == (1,)
 
 
+async def test_a_frame_made_anew_counts_nothing_twice(memory: Memory) -> None:
+    """Within the hour only what it did not show before; what a message asks for counts each time, later all does."""
+    kept, fresh = await memory.learn("Lives in Oviedo"), await memory.learn("The trip to Oslo is in June")
+    await _note(memory, Shown((kept,)), 1)
+    await _note(memory, Shown((kept, fresh)), 2)
+    await _note(memory, Shown((kept, fresh), await memory.recall("the trip to Oslo")), 3)
+    uses = "SELECT uses FROM record ORDER BY id"
+    assert await memory.database.read(lambda c: c.execute(uses).fetchall()) == [(1,), (2,)]
+    memory.now += timedelta(minutes=61)
+    await _note(memory, Shown((kept, fresh)), 4)
+    assert await memory.database.read(lambda c: c.execute(uses).fetchall()) == [(2,), (3,)]
+
+
 async def test_nothing_shown_leaves_no_trace(memory: Memory) -> None:
     """A turn within its frame that was not searched for."""
     await _note(memory, Shown(), 1)
