@@ -177,6 +177,7 @@ IN_MEMORY = (
     Bound("kenobot.benchmark.run.Report.rows", "the data of one run", "lives for one command", _OVER),
     Bound("kenobot.cognitive.recall.pack.Pack.dropped", "the 12 reasons there are", "lives for one turn", _OVER),
     Bound("kenobot.cognitive.recall.recall.Query.dense", "what a search by vectors found", "lives for one turn", _OVER),
+    Bound("kenobot.cognitive.recall.recall.Query.judged", "twice what may be shown", "lives for one turn", _OVER),
     Bound(
         "kenobot.cognitive.recall.load.Recall._logs",
         "64 logs and 8 million characters",

@@ -49,7 +49,8 @@ def _later(scene: Scene) -> None:
 
 def remembered(prompt: str) -> str:
     """What the prompt says is remembered about the last message."""
-    return prompt.partition("### Remembered about this\n")[2].partition("\n\n")[0]
+    _, known, last = prompt.rpartition("### Remembered about this\n")
+    return last.partition("\n\n")[0] if known else ""
 
 
 async def test_a_fact_told_in_spanish_answers_in_english(tmp_path: Path) -> None:

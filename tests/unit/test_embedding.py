@@ -462,3 +462,32 @@ async def test_nearness_is_told_where_a_vector_is_at_hand_and_nowhere_else(tmp_p
         assert list(found) == [mine]
         assert found[mine] > 0.7
         assert REACH == ("owner", HERE)
+
+
+async def test_what_was_replaced_is_found_among_the_past_and_is_not_placed_again(tmp_path: Path) -> None:
+    """By the vector that it has; after a restart too, and not once it is forgotten."""
+    async with house(tmp_path) as home:
+        old = await home.memory.learn("the cat sleeps")
+        new = await home.memory.learn("a dog barks")
+        await home.embedding.wait_idle()
+        await home.memory.link(new, old, "supersedes")
+        await home.memory.change(old, "superseded", status="superseded")
+        await home.embedding.wait_idle()
+        assert sorted(home.placed) == ["a dog barks", "the cat sleeps"]
+        await _is_of_the_past(home, old)
+        again = await home.restarted(WordEmbedder(ANIMALS))
+        await _is_of_the_past(again, old)
+        await again.memory.change(old, "forgotten", status="forgotten")
+        await again.embedding.wait_idle()
+        meaning = again.memory.index.meaning
+        assert meaning is not None
+        assert not meaning.past_shares("gato?", None, 5)
+
+
+async def _is_of_the_past(home: House, record: int) -> None:
+    await home.embedding.ask("gato?")
+    await home.embedding.wait_idle()
+    meaning = home.memory.index.meaning
+    assert meaning is not None
+    assert meaning.past_shares("gato?", None, 5).keys() == {record}
+    assert record not in meaning.records("gato?", None)

@@ -24,6 +24,7 @@ DATA = (
     "years/*.toml",
     "benchmark/data/*.jsonl",
     "cognitive/recall/*.json",
+    "cognitive/meaning/*.json",
     "py.typed",
 )
 NEEDED = 77

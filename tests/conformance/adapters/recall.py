@@ -184,9 +184,12 @@ def alias(case: Case) -> Outcome:
 
 
 def accessed(case: Case) -> Outcome:
+    """Shown by frames that are made hours apart: within an hour, they count once."""
+
     async def run(store: _Store) -> Outcome:
         shown = Shown(tuple(store.ids.values()))
         for _ in range(case.input["args"]["times"]):
+            store.memory.now += timedelta(hours=2)
             await store.memory.database.write(lambda c: access.note(c, shown, 1, "s", store.memory.now, REACH))
         ((uses, stability, used),) = await store.memory.database.read(
             lambda c: c.execute("SELECT uses, stability, last_used FROM record").fetchall()
