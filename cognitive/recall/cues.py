@@ -48,7 +48,8 @@ _TURNED_DOWN = re.compile(
     r"afraid|scare\w*|out of the question|wrong|nunca|jamas|ni|sin|nadie|nada|tampoco|odi[oae]\w*|aborrezco|detest\w*|"
     r"evit\w+|rechaz\w+|prohib\w+|vet(?:o|aron|ado)|dej[eo]|alergi\w+|miedo|terror|panico|asco|falta|mal|rompi)\b"
 )
-_QUESTION = re.compile(r"([^.!?¿？؟\n]+)[?？؟]")
+_MARK = re.compile(r"[?？؟]")
+_LONGEST = 2000  # characters of a message in which its question is looked for
 _OPENING = 5  # words of a question within which it says what it asks for
 _PEOPLE = re.compile(
     r"\b(mother|father|mum|dad|sister|brother|aunt|uncle|cousin|son|daughter|husband|wife|neighbour|neighbor|boss|friend|"
@@ -61,14 +62,22 @@ _ASKS: dict[Answer, re.Pattern[str]] = {"number": _NUMBER_ASKED, "person": _PERS
 
 def asked(question: str) -> frozenset[Answer]:
     """The kinds of answer that a question asks for; none where it asks for another, or does not say."""
-    match = _QUESTION.search(question)
-    plain = " ".join(fold(match[1] if match is not None else question).split()[:_OPENING])
+    plain = " ".join(fold(_question(question[:_LONGEST])).split()[:_OPENING])
     opens = _OPENS.search(plain)
     first = opens.start() if opens is not None else len(plain)
     found: set[Answer] = {kind for kind, at in _asked_at(plain) if at <= first}
     if _NAME_ASKED.search(plain):
         found.add("person")
     return frozenset(found | {"time"} if asks_time_first(plain, first) else found)
+
+
+def _question(text: str) -> str:
+    """The first question of a text; all of it where it has none."""
+    for mark in _MARK.finditer(text):
+        begin = max(text.rfind(end, 0, mark.start()) for end in ".!?¿？؟\n") + 1
+        if begin < mark.start():
+            return text[begin : mark.start()]
+    return text
 
 
 def _asked_at(plain: str) -> Iterator[tuple[Answer, int]]:
@@ -81,6 +90,7 @@ def _asked_at(plain: str) -> Iterator[tuple[Answer, int]]:
 @lru_cache(512)
 def held(text: str) -> frozenset[Answer]:
     """The kinds of answer that a memory may hold."""
+    text = text[:_LONGEST]
     plain = fold(text)
     found: set[Answer] = {kind for kind, pattern in _OFFERS.items() if pattern.search(plain)}
     if names_time(plain) or "number" in found:
@@ -91,7 +101,7 @@ def held(text: str) -> frozenset[Answer]:
 @lru_cache(512)
 def turns_down(text: str) -> bool:
     """Whether a question or a memory speaks of what is not so, not wanted, not allowed or feared."""
-    return _TURNED_DOWN.search(fold(text)) is not None
+    return _TURNED_DOWN.search(fold(text[:_LONGEST])) is not None
 
 
 def fits(wanted: frozenset[Answer], text: str) -> float:

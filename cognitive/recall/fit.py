@@ -19,6 +19,7 @@ from kenobot.cognitive.store import Record
 from kenobot.cognitive.text.words import fold, words
 
 _EITHER = 0.5
+_LONGEST_NAMING = 2000  # characters in which names are looked for
 _LONGEST = 300  # characters of a question in which names are taken for whom it is about
 _CAPITALS = re.compile(r"(?<![.!?:;¿¡\n] )(?<![¿¡\n])(?<!^)\b[^\W\d_a-zà-ÿ][^\W\d_]*[a-zà-ÿ]\w*")
 
@@ -60,7 +61,7 @@ def asked(text: str, names: Sequence[str], subjects: frozenset[str], today: date
 
 def proper_names(text: str) -> list[str]:
     """The words of a text that begin with a capital within a sentence."""
-    return _CAPITALS.findall(text)
+    return _CAPITALS.findall(text[:_LONGEST_NAMING])
 
 
 def names_of(text: str) -> str:

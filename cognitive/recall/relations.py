@@ -79,6 +79,7 @@ _LEADS = "leads lead lidera dirige manda report dependo".split()
 _NO_NAME = frozenset("el la los las mi my the i we he she it they desde since on in at when cuando if si".split())
 _NEWEST = 40  # memories that are read for one bond
 _ASKED = 3  # bonds of one message
+_LONGEST, _LONGEST_TOLD = 2000, 400  # characters of a message, and of a memory, that are looked through
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ _ASKING = tuple(
 
 def asked(text: str) -> list[Bond]:
     """The bonds of their own that a message speaks of."""
-    plain = fold(text)
+    plain = fold(text[:_LONGEST])
     return [bond for bond, pattern in zip(_KINDS, _ASKING, strict=True) if pattern.search(plain)][:_ASKED]
 
 
@@ -126,18 +127,18 @@ def named(truth: Connection, index: Connection, reach: Reach, bonds: Sequence[Bo
             numbers = [each // WIDTH for each in postings.holding(index, [tokens], _NEWEST)] if tokens else []
             known = store.by_ids(truth, numbers, reach)
             live = (known[number].text for number in numbers if number in known and known[number].status == "active")
-            if name := _first(live, words):
+            if name := name_in(live, words):
                 found.append(name)
                 break
     return found
 
 
-def _first(texts: Iterable[str], words: Sequence[str]) -> str:
+def name_in(texts: Iterable[str], words: Sequence[str]) -> str:
     """The name that the first of these texts gives to who is called by one of `words`; "" when none does."""
     patterns = _telling("|".join(words), boss="boss" in words)
     for text in texts:
         for pattern in patterns:
-            match = pattern.search(text)
+            match = pattern.search(text, 0, _LONGEST_TOLD)
             if match is not None and fold(match[1].split()[0]) not in _NO_NAME:
                 return match[1].removesuffix("'s").removesuffix("’s")
     return ""

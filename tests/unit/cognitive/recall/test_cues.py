@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.cognitive.recall import cues, relations
+from kenobot.cognitive.recall import cues, fit, relations
 from kenobot.cognitive.recall.times import calendar
 from kenobot.cognitive.text.words import fold
 
@@ -78,3 +78,14 @@ def test_who_is_meant_without_a_name_is_told(text: str, bond: str) -> None:
 def test_somebody_of_another_bond_is_not(text: str) -> None:
     """A mother-in-law is no mother, and a stranger no daughter."""
     assert relations.asked(text) == []
+
+
+@pytest.mark.parametrize("piece", ["a", "a ", "? ", "¿", "A", "Aa", "the new ", "José ", "in charge of ", "Mi jefe "])
+def test_a_message_that_is_all_one_word_is_read_through_once(piece: str) -> None:
+    """Nothing goes over the rest again at every place: with 200,000 characters that would take minutes."""
+    text = piece * (200_000 // len(piece))
+    assert cues.asked(text) <= {"time", "number", "person", "place"}
+    assert cues.turns_down(text) is False
+    assert len(fit.names_of(text)) <= len(text)
+    assert len(relations.asked(text)) <= 3
+    assert len(relations.name_in([text], ("boss", "jefe"))) <= len(text)
