@@ -20,7 +20,7 @@ _DESCRIPTION = """\
 Live through years of talk in a folder of its own, on a clock that runs ahead, with a model that follows a script: facts
 told once on the first day, guesses, habits said again and again, corrections, and small talk, in Spanish and English,
 with sleep every night. Every week it is measured how much there is, how large prompts are, what is still known, and how
-long nights and turns take. No network, no key; your own home is not touched. Two years take half an hour or so.
+long nights and turns take. No network, no key; your own home is not touched. Two years take the better part of an hour.
 """
 
 
