@@ -107,12 +107,6 @@ IN_MEMORY = (
         "tests/property/test_compared.py::test_no_more_pairs_are_kept_than_may_be",
     ),
     Bound(
-        "kenobot.cognitive.sleep.compared.Compared._likely",
-        "a dozen pairs of each record",
-        "let go at the end of a night",
-        "tests/property/test_compared.py::test_pairs_are_looked_for_once_while_nothing_happens",
-    ),
-    Bound(
         "kenobot.cognitive.mirror.sync.Mirror._topics",
         "the topic files there are",
         "goes with the file",
