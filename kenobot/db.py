@@ -143,6 +143,7 @@ class Database:
                 jobs = self._join(group)
                 _commit(connection, group)
                 _settle(group)
+                del group
                 if jobs is not None:
                     jobs = self._jobs.get()
         finally:
@@ -201,6 +202,7 @@ class Database:
             except Exception as error:
                 job.error = error
             _settle([job])
+            del job  # a thread that waits holds nothing of what it did last
         if connection is not None:
             connection.close()
 

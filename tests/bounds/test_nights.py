@@ -48,7 +48,6 @@ async def test_nothing_of_a_night_stays_when_it_is_over(tmp_path: Path) -> None:
         for _ in range(2):
             await scene.app.sleeper.sleep("hourly")
         more = {name: count - before.get(name, 0) for name, count in _left().items() if count > before.get(name, 0)}
-        assert more.pop("Run", 0) <= 3, "each thread of the database may still hold its last job"
         assert more == {}
         assert await scene.rows("SELECT name FROM sleep_pass WHERE trouble != ''") == []
 
