@@ -87,12 +87,12 @@ def fits(
     question: Asked, records: Mapping[int, Held], policy: RecallPolicy
 ) -> dict[int, tuple[float, dict[str, float]]]:
     """How well each of these records fits, 0 to 1, and of what that comes, by the names of the weights."""
-    said = {number: frozenset(words(each.text)) for number, each in records.items()}
+    said = {number: frozenset(words(each.text)) for number, each in records.items()} if question.people else {}
     known = {name for name in question.people if any(name in of for of in said.values())}
     weights = learned_for_records()
     found: dict[int, tuple[float, dict[str, float]]] = {}
     for number, each in records.items():
-        named = each.subject in question.subjects or bool(known & said[number])
+        named = each.subject in question.subjects or bool(known and known & said[number])
         parts = {
             "meaning": each.meaning or 0.0,
             "words": each.words,
