@@ -1,6 +1,6 @@
 """The owner's calendar: which day and which time of day a moment is where the owner lives."""
 
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 
@@ -21,3 +21,18 @@ def week_of(day: str) -> str:
     except ValueError:
         return ""
     return f"{year:04}-W{number:02}"
+
+
+def age(elapsed: timedelta) -> str:
+    """How long ago, as people say it: "just now", "5 minutes ago", "2 hours ago", "1 day ago"."""
+    minutes = int(elapsed.total_seconds() // 60)
+    if minutes < 1:
+        return "just now"
+    if minutes < 60:
+        return _ago(minutes, "minute")
+    hours = round(minutes / 60)
+    return _ago(hours, "hour") if hours < 24 else _ago(round(hours / 24), "day")
+
+
+def _ago(count: int, unit: str) -> str:
+    return f"{count} {unit}{'' if count == 1 else 's'} ago"

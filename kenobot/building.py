@@ -1,7 +1,6 @@
 """Gets a turn its prompt: from memory as it is now, files that people just edited included, and by meaning too."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from kenobot.clock import Clock
 from kenobot.cognitive.mirror.tree import Tree
@@ -12,8 +11,7 @@ from kenobot.db import Connection, Database
 from kenobot.embedding import Embedding
 from kenobot.inbox import Pending
 from kenobot.ports import Principal, Reranker
-
-_NOBODY_READ: Mapping[int, float] = MappingProxyType({})
+from kenobot.recollection import NOBODY_READ
 
 
 class Building:
@@ -74,7 +72,7 @@ class Building:
         builder: ContextBuilder,
         pending: Pending,
         principal: Principal,
-        judged: Mapping[int, float] = _NOBODY_READ,
+        judged: Mapping[int, float] = NOBODY_READ,
     ) -> Context:
         """Build the prompt; if a person edited a file that it shows, take that in first."""
         now = self._clock.now()

@@ -11,12 +11,12 @@ changes, when the log has grown too long, or when the conversation rested so lon
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
 from kenobot import border, earlier, practice, recollection, sessions, voices
 from kenobot.border import harmless, wrap
 from kenobot.cognitive import store
+from kenobot.cognitive.calendar import age
 from kenobot.cognitive.identity import bootstrap
 from kenobot.cognitive.identity.files import Identity, IdentityText
 from kenobot.cognitive.recall import load
@@ -27,6 +27,7 @@ from kenobot.db import Connection
 from kenobot.inbox import Pending
 from kenobot.ports import OWNER_SCOPE, Block, Message, Principal, Request, chat_scope
 from kenobot.provenance import Said
+from kenobot.recollection import NOBODY_READ
 from kenobot.sessions import Frame, Line
 from kenobot.tokens import clip, estimate
 from kenobot.trifecta import Exposure
@@ -55,7 +56,6 @@ _NOTES_ROWS = 100
 _NARROWER = 4
 _CHAT_CONTEXT = "### Chat context"
 _PAD = "### Working memory"
-_NOBODY_READ: Mapping[int, float] = MappingProxyType({})
 _NEVER_IN_A_FRAME = ("procedure", "summary", "entity", "box")  # each message shows those that fit it
 
 
@@ -144,21 +144,6 @@ class _Past:
         return replace(self, notes=notes, texts=(*self.texts, *lines))
 
 
-def age(elapsed: timedelta) -> str:
-    """How long ago, as people say it: "just now", "5 minutes ago", "2 hours ago", "1 day ago"."""
-    minutes = int(elapsed.total_seconds() // 60)
-    if minutes < 1:
-        return "just now"
-    if minutes < 60:
-        return _ago(minutes, "minute")
-    hours = round(minutes / 60)
-    return _ago(hours, "hour") if hours < 24 else _ago(round(hours / 24), "day")
-
-
-def _ago(count: int, unit: str) -> str:
-    return f"{count} {unit}{'' if count == 1 else 's'} ago"
-
-
 class ContextBuilder:
     """Builds the prompt of a turn from one snapshot of the database and the identity files."""
 
@@ -195,7 +180,7 @@ class ContextBuilder:
         pending: Pending,
         principal: Principal,
         now: datetime,
-        judged: Mapping[int, float] = _NOBODY_READ,
+        judged: Mapping[int, float] = NOBODY_READ,
     ) -> Context:
         """Assemble the prompt for `pending`. Blocking; runs in a reader's thread. judged: as in a query of recall."""
         identity = self._identity.read()

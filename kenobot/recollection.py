@@ -7,6 +7,7 @@ same bytes are sent again with every later message.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.recall.index import Index
@@ -27,6 +28,9 @@ _UNLIKELY = (
 )
 _DOUBTFUL = "_It is uncertain whether what follows answers the next message. Where it does not, say so; do not guess._"
 _DOUBTS = {"none": _UNLIKELY, "low": _DOUBTFUL}
+NOBODY_READ: Mapping[int, float] = MappingProxyType({})
+"""No memory was judged by anybody."""
+
 _BEFORE = 2  # messages from which a short one borrows words
 
 

@@ -1,11 +1,10 @@
 """What a model is asked to sum up, and its answer read strictly: what cannot be read is no summary."""
 
-import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
+from kenobot.cognitive.answers import objects
 from kenobot.cognitive.compact.digest import Digest
 from kenobot.cognitive.extract.buffer import Turn
 from kenobot.cognitive.extract.prompt import shown
@@ -39,8 +38,6 @@ _VOICES: dict[Trust, str] = {
     "model": "the assistant, by itself",
 }
 _LONGEST = 60_000  # characters of an answer
-_TRIES = 50
-_OPENER = re.compile(r"\{")
 _BLOT = Redactor()
 
 
@@ -67,7 +64,7 @@ def build(old: Digest, turns: Sequence[Turn], room: int, zone: ZoneInfo, policy:
 
 def parse(answer: str, old: int, turns: int, policy: CompactPolicy) -> list[Answered] | None:
     """The lines of a model's answer; None when it holds no summary. old, turns: how many there were of each."""
-    value = _object(answer[:_LONGEST])
+    value = next((found for found in objects(answer[:_LONGEST]) if "lines" in found), None)
     items = value.get("lines") if value is not None else None
     if not isinstance(items, list):
         return None
@@ -94,23 +91,6 @@ def _turn(number: int, turn: Turn, zone: ZoneInfo, policy: CompactPolicy) -> lis
 
 def _quoted(text: str) -> list[str]:
     return [f"> {line}" for line in text.splitlines()]
-
-
-def _object(text: str) -> dict[str, object] | None:
-    """The first JSON object in a text that has `lines`."""
-    decoder, at = json.JSONDecoder(), 0
-    for _ in range(_TRIES):
-        opener = _OPENER.search(text, at)
-        if opener is None:
-            return None
-        at = opener.end()
-        try:
-            value, _ = decoder.raw_decode(text, opener.start())
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict) and "lines" in value:
-            return value
-    return None
 
 
 def _positions(value: object, most: int) -> tuple[int, ...]:

@@ -36,17 +36,15 @@ class Shown:
     noted: tuple[int, ...] = ()
 
     @property
-    def asked_for(self) -> frozenset[int]:
+    def asked_for(self) -> list[int]:
         """Those that the message itself called for."""
         recalled = [memory.record.id for memory in self.pack.memories] if self.pack else []
-        return frozenset([*recalled, *(why.record for why in self.practice)])
+        return [*(why.record for why in self.practice), *recalled]
 
     @property
     def records(self) -> list[int]:
         """Every record among it, each once."""
-        recalled = [memory.record.id for memory in self.pack.memories] if self.pack else []
-        patterns = [why.record for why in self.practice]
-        return list(dict.fromkeys([*patterns, *recalled, *self.noted, *(self.frame or ())]))
+        return list(dict.fromkeys([*self.asked_for, *self.noted, *(self.frame or ())]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +93,11 @@ def note(
     if shown.frame is None and shown.pack is None and not shown.practice and not shown.noted:
         return None
     records = shown.records
-    # What was just told is not used by saying so, nor what a frame shows that was only made anew for something else.
-    lately = at - timedelta(minutes=policy.recall.again_minutes)
-    again = rows.used_since(connection, shown.frame or (), lately, reach) - shown.asked_for
-    used = [number for number in records if number not in shown.noted and number not in again]
+    unused = {*shown.noted}  # what was just told is not used by saying so
+    if shown.frame:  # nor what a frame shows that was only made anew for something else
+        lately = at - timedelta(minutes=policy.recall.again_minutes)
+        unused |= rows.used_since(connection, shown.frame, lately, reach).difference(shown.asked_for)
+    used = [number for number in records if number not in unused]
     if used:
         rows.note_use(connection, used, at, policy.recall.use, policy.recall.most_stable)
         lifecycle.used(connection, used, reach, Act(at, "recall", "it was used", session), policy.value)

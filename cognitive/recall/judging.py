@@ -1,9 +1,8 @@
 """What a model is asked about memories that recall found, and its answer read strictly."""
 
-import json
-import re
 from collections.abc import Sequence
 
+from kenobot.cognitive.answers import objects
 from kenobot.ports import Block, Message, Request
 
 _INSTRUCTIONS = """\
@@ -20,7 +19,6 @@ _LONGEST_QUESTION = 2000  # characters
 _LONGEST_NOTE = 400
 _LONGEST_ANSWER = 4000
 _ANSWER_TOKENS = 400
-_OBJECT = re.compile(r"\{[^{}]*\}")
 
 
 def build(question: str, notes: Sequence[str]) -> Request:
@@ -35,14 +33,11 @@ def build(question: str, notes: Sequence[str]) -> Request:
 
 def parse(answer: str, count: int) -> list[float] | None:
     """The marks of an answer, 0 to 1, one for each of `count` notes; None when one is missing or is no mark."""
-    for found in _OBJECT.finditer(answer[:_LONGEST_ANSWER]):
-        try:
-            marks = json.loads(found[0])
-        except ValueError:
-            continue
+    for marks in objects(answer[:_LONGEST_ANSWER]):
         told = [marks.get(str(number)) for number in range(1, count + 1)]
-        if all(isinstance(mark, int) and not isinstance(mark, bool) and 0 <= mark <= _MOST for mark in told):
-            return [mark / _MOST for mark in told]
+        given = [mark for mark in told if isinstance(mark, int) and not isinstance(mark, bool) and 0 <= mark <= _MOST]
+        if len(given) == count:
+            return [mark / _MOST for mark in given]
     return None
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.context import TAGS, age
+from kenobot.cognitive.calendar import age
+from kenobot.context import TAGS
 from kenobot.ports import Request
 from kenobot.testing.clock import EagerClock
 from kenobot.testing.provider import ScriptedProvider

@@ -360,9 +360,13 @@ async def test_what_the_process_may_have_died_of_is_tried_alone_and_after_a_paus
     house = House(database)
     together: list[set[str]] = []
     at_work: set[str] = set()
+    bystanders = asyncio.Barrier(2)
 
     async def during(pending: Pending) -> None:
         at_work.add(pending.inbound.chat)
+        if pending.inbound.chat not in chats:
+            async with asyncio.timeout(10):
+                await bystanders.wait()  # neither ends before the other has begun
         for _ in range(20):
             await asyncio.sleep(0)
             together.append(set(at_work))
