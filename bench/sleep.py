@@ -1,6 +1,8 @@
 """Conversation beside sleep: what a turn costs while a whole night works through a large memory, and without one.
 
-`python -m bench.sleep --records 20000` prints a table, pass by pass. Wanted: the p95 of turns at most doubles.
+Turns are measured before the night and after it, with the same long talk behind them as beside it, and what is said is
+made up of words as frequent as words are. `python -m bench.sleep --records 20000` prints a table, pass by pass. Wanted:
+the p95 of turns at most doubles.
 """
 
 import argparse
@@ -15,8 +17,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
-from bench.memory import speeches
-from bench.turns import Scene
+from bench.memory import Speech, speeches
+from bench.turns import CHANNEL, Scene
 from kenobot.cognitive.keys import key_of
 from kenobot.cognitive.sleep.cycle import Step
 from kenobot.cognitive.store import stamp
@@ -24,6 +26,7 @@ from kenobot.db import Connection
 
 _TIMES = 2.0  # the most that the p95 may grow by
 _APART = 0.05  # seconds between two turns: a person, or a few, and not a flood
+_TALK = 2000  # turns that were said before
 
 
 def furnish(connection: Connection, records: int, rng: Random) -> None:
@@ -61,6 +64,41 @@ def furnish(connection: Connection, records: int, rng: Random) -> None:
     )
 
 
+def converse(connection: Connection, turns: int, spoken: dict[str, Speech], rng: Random) -> None:
+    """A talk of so many turns, of the last year."""
+    now = datetime.now(UTC)
+    for number in range(turns):
+        speech = spoken["spanish" if number % 3 else "english"]
+        at = (now - timedelta(days=1 + 365 * (1 - number / turns))).isoformat()
+        connection.executemany(
+            "INSERT INTO message (session, role, text, at, trust) VALUES (?, ?, ?, ?, ?)",
+            [
+                (f"{CHANNEL}-0", "user", " ".join(speech.say(rng, 12)), at, "owner"),
+                (f"{CHANNEL}-0", "assistant", " ".join(speech.say(rng, 20)), at, "model"),
+            ],
+        )
+
+
+class Talker:
+    """Says something of usual length, and notes how many seconds the answer took."""
+
+    def __init__(self, scene: Scene, rng: Random) -> None:
+        self._scene = scene
+        self._rng = rng
+        self._spoken = speeches(rng)
+
+    async def say(self) -> float:
+        """One turn, and a moment of rest after it."""
+        speech = self._spoken[self._rng.choice(("english", "spanish"))]
+        took = await self._scene.say("0", f"what about {' '.join(speech.say(self._rng, 6))}?")
+        await asyncio.sleep(_APART)
+        return took
+
+    async def talk(self, turns: int) -> list[float]:
+        """So many turns."""
+        return [await self.say() for _ in range(turns)]
+
+
 def p95(times: Sequence[float]) -> float:
     """Milliseconds."""
     return 1000 * statistics.quantiles(times, n=20)[18] if len(times) > 1 else 1000 * sum(times)
@@ -70,13 +108,16 @@ async def measure(folder: Path, records: int, turns: int) -> dict[str, float]:
     """p50 and p95 of turns without and beside a night, in milliseconds, and the seconds of the night and its passes."""
     figures: dict[str, float] = {}
     async with Scene(folder) as scene:
-        await scene.app.database.write(lambda connection: furnish(connection, records, Random(7)))
+        rng = Random(7)
+        await scene.app.database.write(lambda connection: furnish(connection, records, rng))
+        await scene.app.database.write(lambda connection: converse(connection, _TALK, speeches(rng), rng))
         await scene.app.keeper.keep_up()
         began = time.perf_counter()
         await scene.app.mirror.flush()
         figures["writing the files before it, s"] = time.perf_counter() - began
-        await _talk(scene, 50)
-        alone = await _talk(scene, turns)
+        talker = Talker(scene, rng)
+        await talker.talk(50)
+        alone = await talker.talk(turns // 2)
         seconds: dict[str, float] = {}
         latest = [time.perf_counter()]
 
@@ -89,33 +130,27 @@ async def measure(folder: Path, records: int, turns: int) -> dict[str, float]:
         night = asyncio.create_task(scene.app.sleeper.sleep("command", tell=tell))
         beside: list[float] = []
         while not night.done():
-            beside.append(await scene.say("0", f"question number {len(beside)}"))
-            await asyncio.sleep(_APART)
+            beside.append(await talker.say())
         report = await night
+        took = time.perf_counter() - began
+        await scene.app.mirror.flush()
+        alone += await talker.talk(turns - turns // 2)
         figures["turns without sleep: p50, ms"] = 1000 * statistics.median(alone)
         figures["turns without sleep: p95, ms"] = p95(alone)
         figures["turns beside sleep: p50, ms"] = 1000 * statistics.median(beside)
         figures["turns beside sleep: p95, ms"] = p95(beside)
         figures["times the p95"] = p95(beside) / p95(alone)
         figures["turns beside sleep"] = len(beside)
-        figures["the night, s"] = time.perf_counter() - began
+        figures["the night, s"] = took
         figures["decisions"] = report.done
         figures.update({f"  {name}, s": each for name, each in seconds.items()})
     return figures
 
 
-async def _talk(scene: Scene, turns: int) -> list[float]:
-    times = []
-    for number in range(turns):
-        times.append(await scene.say("0", f"question number {number}"))
-        await asyncio.sleep(_APART)
-    return times
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.sleep", description=__doc__)
     parser.add_argument("--records", type=int, default=20_000, help="records of the memory (20000)")
-    parser.add_argument("--turns", type=int, default=200, help="turns without sleep (200)")
+    parser.add_argument("--turns", type=int, default=400, help="turns without sleep, half of them after it (400)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="kenobot-bench-") as folder:

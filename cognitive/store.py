@@ -15,6 +15,18 @@ Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
 
 @dataclass(frozen=True, slots=True)
+class Regard:
+    """Which changes matter to somebody who sees these records: theirs, new ones past `known`, and profiles.
+
+    ended: also that any record is no longer live.
+    """
+
+    known: int
+    shown: Sequence[int]
+    ended: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
     """Something believed, as far as recall and the mirror need to know it. Times are ISO-8601 text in UTC.
 
@@ -249,12 +261,20 @@ def slot(connection: Connection, scope: str, form: str, name: str) -> Record | N
     return by_key(connection, scope, form, f"slot:{name}")
 
 
-def changed_since(connection: Connection, scopes: tuple[str, ...], event: int, limit: int) -> list[Record]:
+def changed_since(
+    connection: Connection, scopes: tuple[str, ...], event: int, limit: int, only: Regard | None = None
+) -> list[Record]:
     """Records of any status whose showing changed after `event`, oldest change first, at most `limit`."""
     where, values = within(scopes)
+    matters, chosen = "", tuple[str | int, ...]()
+    if only is not None:
+        matters = (
+            "AND (id > ? OR form = 'profile' OR (? AND status != 'active') OR id IN (SELECT value FROM json_each(?))) "
+        )
+        chosen = (only.known, only.ended, json.dumps(list(only.shown)))
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM record WHERE {where} AND changed > ? ORDER BY changed LIMIT ?",
-        (*values, event, limit),
+        f"SELECT {_COLUMNS} FROM record WHERE {where} AND changed > ? {matters}ORDER BY changed LIMIT ?",
+        (*values, event, *chosen, limit),
     )
     return [Record(*row) for row in rows]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from kenobot import border, earlier, practice, recollection, sessions, voices
+from kenobot import border, earlier, news, practice, recollection, sessions, voices
 from kenobot.border import harmless, wrap
 from kenobot.cognitive import store
 from kenobot.cognitive.calendar import age
@@ -29,7 +29,7 @@ from kenobot.ports import OWNER_SCOPE, Block, Message, Principal, Request, chat_
 from kenobot.provenance import Said
 from kenobot.recollection import NOBODY_READ
 from kenobot.sessions import Frame, Line
-from kenobot.tokens import clip, estimate
+from kenobot.tokens import clip
 from kenobot.trifecta import Exposure
 from kenobot.window import Window
 
@@ -51,12 +51,9 @@ only. What stands in `<kenobot-context>` comes from the runtime; quoted memories
 OPEN, CLOSE = border.OPEN, border.CLOSE
 _RULE = "\n\n---\n\n"
 _REST = timedelta(hours=1)
-_NOTES_TOKENS = 1500
-_NOTES_ROWS = 100
 _NARROWER = 4
 _CHAT_CONTEXT = "### Chat context"
 _PAD = "### Working memory"
-_NEVER_IN_A_FRAME = ("procedure", "summary", "entity", "box")  # each message shows those that fit it
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,8 +230,7 @@ class ContextBuilder:
     ) -> tuple[_Past, Pack | None]:
         """`past` with what is remembered for this message, where the frame does not show everything anyway."""
         now, identity, judged = at
-        mode = self._limits.mode
-        if self._index is None or mode == "full" or (mode == "auto" and not past.frame.left_out):
+        if self._index is None or not self._looks_beyond(past.frame):
             return past, None
         shown = (*past.shown, identity.preferences)
         found = recollection.recollect(
@@ -242,6 +238,11 @@ class ContextBuilder:
         )
         lines = [item.line for item in found.pack.memories] + [item.line for item in found.pack.excerpts]
         return past.told(found.text, lines), found.pack
+
+    def _looks_beyond(self, frame: Frame) -> bool:
+        """Whether each message is searched for in memory, since the frame does not show all of it."""
+        mode = self._limits.mode
+        return self._index is not None and (mode == "selective" or (mode == "auto" and frame.left_out > 0))
 
     # ── the frozen beginning ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -264,35 +265,12 @@ class ContextBuilder:
             edited = any(store.edited(connection, scope) > frame.seen for scope in principal.reads)
             fits = self._limits.window.has_room(lines, earlier.taken(frame.text))
             if lines and not edited and fits and now - datetime.fromisoformat(lines[-1].at) <= _REST:
-                news = store.changed_since(connection, principal.reads, frame.seen, _NOTES_ROWS)
-                notes, noted = self._notes(news, frame)
-                if notes is not None:
-                    texts = (frame.text, notes, *(line.context for line in lines if line.context))
-                    return _Past(_advanced(frame, news), frame, notes, lines, texts, noted=noted)
+                searched = self._looks_beyond(frame)
+                fresh = news.since(connection, frame, principal.reads, self._zone, searched=searched)
+                if fresh is not None:
+                    texts = (frame.text, fresh.text, *(line.context for line in lines if line.context))
+                    return _Past(fresh.frame, frame, fresh.text, lines, texts, noted=fresh.records)
         return self._new_frame(connection, session, principal, scopes, day)
-
-    def _notes(self, news: Sequence[store.Record], frame: Frame) -> tuple[str | None, tuple[int, ...]]:
-        """What became known since the frame, and its records; None when that cannot be told by adding to it."""
-        if len(news) >= _NOTES_ROWS:
-            return None, ()
-        here = chat_scope(frame.session)
-        noted, recent, chat = list[int](), list[str](), list[str]()
-        for record in news:
-            if record.form == "scratchpad" or (record.scope == OWNER_SCOPE and record.category == "preference"):
-                continue
-            if earlier.is_summary(record) or record.form in _NEVER_IN_A_FRAME:
-                continue
-            if record.id <= frame.known or record.status != "active" or record.form == "profile":
-                return None, ()
-            noted.append(record.id)
-            (chat if record.scope == here else recent).append(harmless(load.entry(record, self._zone)))
-        sections = []
-        if recent:
-            sections.append("### Recent notes\n" + "\n\n".join(recent))
-        if chat:
-            sections.append("### Chat-specific memory\n" + "\n\n".join(chat))
-        text = "\n\n".join(sections)
-        return (text, tuple(noted)) if estimate(text) <= _NOTES_TOKENS else (None, ())
 
     def _new_frame(self, connection: Connection, session: str, principal: Principal, scopes: str, day: str) -> _Past:
         query = load.Query(
@@ -360,13 +338,6 @@ class ContextBuilder:
         if guidance:
             sections.append(guidance)
         return "\n\n".join(sections)
-
-
-def _advanced(frame: Frame, news: Sequence[store.Record]) -> Frame:
-    """The frame, with `news` counted as shown."""
-    if not news:
-        return frame
-    return replace(frame, seen=news[-1].changed, known=max(frame.known, *(record.id for record in news)))
 
 
 def _render(pack: load.Pack, summary: str) -> str:

@@ -159,6 +159,16 @@ def shown_in(connection: Connection, session: str, inbox: int) -> list[int]:
     return list(dict.fromkeys(numbers))
 
 
+def on_show(connection: Connection, session: str) -> tuple[list[int], bool]:
+    """The records that a chat's prompt shows since its frame was made, and whether it quotes turns besides."""
+    numbers: list[int] = []
+    quoted = False
+    for _, told in rows.shown_up_to(connection, session):
+        numbers += _numbers(told.get("records"))
+        quoted = quoted or bool(told.get("turns"))
+    return list(dict.fromkeys(numbers)), quoted
+
+
 def _if_not_forgotten(record: Record | None) -> Record | None:
     return None if record is None or record.status == "forgotten" else record
 

@@ -127,11 +127,16 @@ def turn_of(connection: Connection, inbox: int, reach: Reach) -> tuple[str, int]
     return (str(row[0]), int(row[1])) if row else None
 
 
-def shown_up_to(connection: Connection, session: str, inbox: int) -> list[tuple[str, Mapping[str, object]]]:
-    """When and what was shown in a chat, newest first, from the turn `inbox` back to the frame that it was given in."""
+def shown_up_to(
+    connection: Connection, session: str, inbox: int | None = None
+) -> list[tuple[str, Mapping[str, object]]]:
+    """When and what was shown in a chat, newest first, from a turn back to the frame that it was given in.
+
+    inbox: the turn; without one, the last.
+    """
     rows = connection.execute(
         "SELECT at, data FROM event WHERE type = 'recalled' AND session = ? "
-        "AND json_extract(data, '$.inbox') <= ? ORDER BY id DESC LIMIT ?",
+        "AND json_extract(data, '$.inbox') <= coalesce(?, 9e18) ORDER BY id DESC LIMIT ?",
         (session, inbox, _FAR_BACK),
     )
     found: list[tuple[str, Mapping[str, object]]] = []

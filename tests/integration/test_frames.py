@@ -1,0 +1,141 @@
+"""When the frozen beginning of a prompt is made anew: when it or the log behind it is no longer true, and only then."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from kenobot.cognitive import store
+from kenobot.cognitive.change import Act, change
+from kenobot.db import Connection
+from kenobot.ports import Block
+from kenobot.testing.provider import ScriptedProvider
+from tests.scene import Scene
+from tests.unit.cognitive.recall.house import insert
+
+_SMALL = {"KENOBOT_CONTEXT__MEMORY_TOKENS": "600"}  # so that a frame has no room for most of it
+_REACH = ("owner",)
+_OLD = "The plumber is called Ignacio Ferrer"
+
+
+async def _crowded(scene: Scene, many: int = 300) -> list[int]:
+    """Memories over half a year, the oldest first, and one that is older still and about a plumber; their ids."""
+
+    def work(connection: Connection) -> list[int]:
+        found = [insert(connection, _OLD, {}, scene.clock.now() - timedelta(days=300), quietly=True)]
+        for number in range(many):
+            text = f"Note {number}: the {number % 97}th thing about garden tools, invoices and weather"
+            at = scene.clock.now() - timedelta(days=180 * (1 - number / many))
+            found.append(insert(connection, text, {}, at, quietly=True))
+        return found
+
+    ids = await scene.app.database.write(work)
+    await scene.app.keeper.keep_up()
+    return ids
+
+
+async def _change(scene: Scene, ids: Sequence[int], **values: str | float) -> None:
+    """As a night changes records: a decision for each."""
+
+    def work(connection: Connection) -> None:
+        for record in store.by_ids(connection, ids, _REACH).values():
+            change(connection, record, "mended", values, Act(scene.clock.now(), "sleep"))
+
+    await scene.app.database.write(work)
+    await scene.app.keeper.keep_up()
+
+
+def _frames(scene: Scene) -> list[Sequence[Block]]:
+    """The frozen beginning of each prompt."""
+    assert isinstance(scene.provider, ScriptedProvider)
+    return [request.system for request in scene.provider.requests]
+
+
+async def test_a_night_among_what_is_not_shown_leaves_the_frame_alone(tmp_path: Path) -> None:
+    """Two hundred changes of older notes make no new beginning, and a later look starts behind them."""
+    async with Scene(tmp_path, ["ok"], environ=_SMALL) as scene:
+        ids = await _crowded(scene)
+        await scene.say("good morning to you my friend")
+        for importance in (0.6, 0.7, 0.8):
+            await _change(scene, ids[:200], importance=importance)
+        await scene.say("I had a coffee just now")
+        ((seen, newest),) = await scene.rows("SELECT seen, (SELECT max(changed) FROM record) FROM frame")
+        first, second = _frames(scene)
+    assert first == second
+    assert int(str(seen)) >= int(str(newest))
+
+
+async def test_a_change_of_what_the_frame_shows_makes_a_new_one(tmp_path: Path) -> None:
+    """The newest note stands in the frame; corrected, it stands there as it is now."""
+    async with Scene(tmp_path, ["ok"], environ=_SMALL) as scene:
+        newest = (await _crowded(scene))[-1]
+        await scene.say("good morning to you my friend")
+        await _change(scene, [newest], text="Note 299: the rake was sold")
+        await scene.say("I had a coffee just now")
+    assert "Note 299: the 8th thing" in scene.requests[0]
+    assert "Note 299: the 8th thing" not in scene.requests[1]
+    assert "Note 299: the rake was sold" in scene.requests[1]
+
+
+@pytest.mark.parametrize("values", [{"text": "The plumber is called Rosa Vidal"}, {"status": "forgotten"}])
+async def test_a_change_of_what_was_recalled_earlier_makes_a_new_one(tmp_path: Path, values: dict[str, str]) -> None:
+    """What a message of the log was shown is not sent again once it was corrected or forgotten."""
+    async with Scene(tmp_path, ["ok"], environ=_SMALL) as scene:
+        plumber = (await _crowded(scene))[0]
+        await scene.say("good morning to you my friend")
+        await scene.say("how is the plumber called?")
+        await scene.say("I had a coffee just now")
+        await _change(scene, [plumber], **values)
+        await scene.say("I had another coffee")
+    assert [_OLD in prompt for prompt in scene.requests] == [False, True, True, False]
+
+
+async def test_a_quotation_goes_when_what_it_told_was_taken_back(tmp_path: Path) -> None:
+    """A turn that was quoted into the log is not sent again once the memory learned from it is forgotten."""
+    told = "the wifi of the cabin answers to turquoise heron"
+    async with Scene(tmp_path, ["ok"], environ=_SMALL, owners=("1", "2")) as scene:
+        await _crowded(scene)
+        await scene.say(told)
+        ((inbox,),) = await scene.rows("SELECT max(id) FROM inbox")
+        evidence = {"evidence": f"[{inbox}]"}
+        learned = await scene.app.database.write(
+            lambda c: insert(c, "There is a network", evidence, scene.clock.now() - timedelta(days=200))
+        )
+        for number in range(40):
+            await scene.put(f"small talk number {number} of today", "1")
+        await scene.app.loop.wait_idle()
+        scene.clock.advance(7200)  # type: ignore[attr-defined]
+        await scene.say("good morning again my friend")
+        await scene.say("which heron was it, turquoise?")
+        await scene.say("I had a coffee just now")
+        await _change(scene, [learned], status="forgotten")
+        await scene.say("I had another coffee")
+        shown = [told in prompt for prompt in scene.requests[-3:]]
+    assert shown == [True, True, False]
+
+
+async def test_where_nothing_is_searched_for_every_change_counts(tmp_path: Path) -> None:
+    """A small memory is shown whole: what comes back to it stands in the next prompt."""
+    async with Scene(tmp_path, ["ok"]) as scene:
+        hidden = {"status": "archived"}
+        record = await scene.app.database.write(
+            lambda c: insert(c, _OLD, hidden, scene.clock.now() - timedelta(days=9), quietly=True)
+        )
+        await scene.say("good morning to you my friend")
+        await _change(scene, [record], status="active")
+        await scene.say("I had a coffee just now")
+    assert [_OLD in prompt for prompt in scene.requests] == [False, True]
+
+
+async def test_what_is_new_is_told_beside_the_message(tmp_path: Path) -> None:
+    """And the frame stays, among changes of others."""
+    async with Scene(tmp_path, ["ok"], environ=_SMALL) as scene:
+        ids = await _crowded(scene)
+        await scene.say("good morning to you my friend")
+        await scene.app.database.write(lambda c: insert(c, "Ana moved to Cusco", {}, scene.clock.now()))
+        await _change(scene, ids[:50], importance=0.6)
+        await scene.say("I had a coffee just now")
+        first, second = _frames(scene)
+    assert first == second
+    assert "Ana moved to Cusco" in scene.requests[1]
