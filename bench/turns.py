@@ -10,7 +10,8 @@ from random import Random
 from typing import Self
 
 from kenobot.access import Roster
-from kenobot.app import App, assemble
+from kenobot.app import App
+from kenobot.assembly import assemble
 from kenobot.clock import SystemClock
 from kenobot.db import Connection
 from kenobot.given import Given, load_parts

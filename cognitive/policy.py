@@ -57,5 +57,10 @@ class Policy:
     improve: ImprovePolicy = field(default_factory=ImprovePolicy)
     upkeep: UpkeepPolicy = field(default_factory=UpkeepPolicy)
 
+    @property
+    def beside_memory(self) -> int:
+        """Tokens, at most, of what a prompt shows beside the memory that every message shows."""
+        return self.recall.budget + self.practice.tokens + self.working_tokens
+
 
 DEFAULT = Policy()

@@ -10,7 +10,7 @@ in no card is taken in at the next start, as the owner's own words.
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
@@ -205,13 +205,7 @@ def _record(card: Card, spot: Spot) -> Record | None:
     if card.id is None or "created" not in said:
         return None
     created = _time(str(said["created"]))
-    form = str(said.get("form", "note"))
-    trust = str(said.get("trust", "owner"))
-    source = str(said.get("source", "edit"))
-    if form not in get_args(Form):
-        raise Unreadable(f"there is no form {form}")
-    if trust not in get_args(Trust) or source not in get_args(Source):
-        raise Unreadable(f"there is no trust {trust}, or no source {source}")
+    form, trust, source = _kinds(said)
     if said.get("scope", spot.scope) != spot.scope:
         raise Unreadable(f"it is of the scope {said['scope']}, and stands in a folder of {spot.scope}")
     text = clean(card.text or "", _LONGEST)
@@ -260,6 +254,18 @@ def _record(card: Card, spot: Spot) -> Record | None:
         key=str(said.get("key") or key_of(text)),
         evidence=json.dumps(said.get("evidence", [])),
     )
+
+
+def _kinds(said: Mapping[str, object]) -> tuple[str, str, str]:
+    """Form, trust and source of a card. Raises Unreadable where there is no such one."""
+    form, trust, source = (
+        str(said.get(name, usual)) for name, usual in (("form", "note"), ("trust", "owner"), ("source", "edit"))
+    )
+    if form not in get_args(Form):
+        raise Unreadable(f"there is no form {form}")
+    if trust not in get_args(Trust) or source not in get_args(Source):
+        raise Unreadable(f"there is no trust {trust}, or no source {source}")
+    return form, trust, source
 
 
 def _time(text: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from kenobot.cognitive.frozen import maker
 from kenobot.cognitive.reach import Reach, within
 from kenobot.db import Connection
 
@@ -81,11 +82,12 @@ class Record:
         return tuple(json.loads(self.evidence))
 
 
+_record = maker(Record)  # for many at once
 _COLUMNS = (
     "id, form, category, scope, text, trust, tier, status, confidence, seen, created, updated, day, changed, "
-    "coalesce(json_extract(attrs, '$.by'), ''), subject, attrs, tags, lang, source, importance, stability, uses, "
-    "lifecycle, verification, policy_class, valid_from, valid_to, last_seen, last_used, confirmed, expires, key, "
-    "evidence"
+    "CASE attrs WHEN '{}' THEN '' ELSE coalesce(json_extract(attrs, '$.by'), '') END, subject, attrs, tags, lang, "
+    "source, importance, stability, uses, lifecycle, verification, policy_class, valid_from, valid_to, last_seen, "
+    "last_used, confirmed, expires, key, evidence"
 )
 
 
@@ -166,13 +168,15 @@ def by_ids(connection: Connection, ids: Sequence[int], reach: Reach) -> dict[int
     where, scopes = within(reach)
     found: dict[int, Record] = {}
     for start in range(0, len(ids), 500):
-        chunk = ids[start : start + 500]
+        chunk: list[int | None] = [*ids[start : start + 500]]
+        chunk += [None] * (-len(chunk) % 20)  # a statement for each number of ids would be prepared anew each time
         marks = ", ".join("?" * len(chunk))
         # By their numbers, not by an index of scopes, which would read all that the scopes hold: hence the plus.
         rows = connection.execute(
             f"SELECT {_COLUMNS} FROM record WHERE id IN ({marks}) AND +{where}", (*chunk, *scopes)
         )
-        found.update((row[0], Record(*row)) for row in rows)
+        for row in rows:
+            found[row[0]] = _record(*row)
     return found
 
 

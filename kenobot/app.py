@@ -1,64 +1,41 @@
-"""The composition root: the only module that knows everybody. It builds the house, opens it, and closes it."""
+"""Everything that runs, wired up: how it opens, what it does by the clock, and how it closes."""
 
 import asyncio
 import contextlib
 import logging
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from random import Random
 from typing import Any
-from zoneinfo import ZoneInfo
 
-from kenobot import orders, turns
-from kenobot.access import Access
+from kenobot import turns
 from kenobot.audit import Audit
-from kenobot.breaker import CircuitBreaker
-from kenobot.building import Building
 from kenobot.bus import Bus
 from kenobot.channels.console import Console, ConsoleOptions
 from kenobot.clock import Clock
 from kenobot.cognitive.change import Act
-from kenobot.cognitive.identity.files import Identity
 from kenobot.cognitive.mirror.tree import Tree
-from kenobot.cognitive.rebuild import demand_memory
 from kenobot.cognitive.recall.index import Index
 from kenobot.cognitive.recall.keeper import Keeper
 from kenobot.cognitive.remember import boxes
 from kenobot.compaction import Compaction
-from kenobot.context import ContextBuilder
-from kenobot.courier import Courier
 from kenobot.db import Database
 from kenobot.delivery import Delivery
-from kenobot.door import Door, Post
+from kenobot.door import Door
 from kenobot.embedding import Embedding
 from kenobot.errors import StoreError
-from kenobot.extraction import Extraction, Rooms, extraction
-from kenobot.given import Given
-from kenobot.home import Home
+from kenobot.extraction import Extraction
 from kenobot.inbox import Inbox
-from kenobot.language import guess, say
-from kenobot.loop import AgentLoop, Gate
+from kenobot.loop import AgentLoop
 from kenobot.losing import Losing
-from kenobot.memory_hands import Hands
-from kenobot.model import Model, Route
 from kenobot.notices import Notices
 from kenobot.outbox import Outbox
-from kenobot.ports import Channel, Inbound, Provider
-from kenobot.postprocessors.pipeline import Pipeline
+from kenobot.ports import Channel, Provider
 from kenobot.proposing import Proposing
-from kenobot.reranker import reranker_of
-from kenobot.runner import Parts, TurnRunner
 from kenobot.schedule import Schedule
 from kenobot.scrubbing import Scrubber
-from kenobot.secrets import Redactor
-from kenobot.settings import Loaded, Settings
 from kenobot.signals import MEMORY_WRITTEN, MESSAGE_IN, MESSAGE_OUT, STARTED, STOPPING, Envelope
-from kenobot.sleeper import Rooms as Bedroom
-from kenobot.sleeper import Sleeper, policy_of
-from kenobot.summarizer import Summarizer
+from kenobot.sleeper import Sleeper
 from kenobot.supervise import keep_running, notify_systemd, stop_signals
-from kenobot.wished import language_of, limits_of, turn_policy_of
 
 _log = logging.getLogger(__name__)
 
@@ -191,160 +168,8 @@ class App:
         self.index.close()
 
 
-def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random) -> App:
-    """Wire everything up. Opens the database; raises ConfigError or StoreCorrupt when that fails."""
-    settings = loaded.settings
-    zone = ZoneInfo(settings.bot.timezone)
-    redact = Redactor(loaded.secrets())
-    pipeline = Pipeline(given.processors, redact)
-    demand_memory(home.memory, home.database)
-    database = Database.open(home.database, home.backups)
-    bus = Bus(clock)
-    inbox, outbox = Inbox(database, clock), Outbox(database, clock)
-    mirror = Tree(home.memory, database, clock, zone, policy_of(settings.sleep))
-    index = Index(home.index)
-    embedding = Embedding(database, index, clock, given.embedder, given.formers)
-    identity = Identity(home.identity)
-    model = model_of(settings, given.providers, clock)
-    asked = thinking(settings, given, model, clock)
-    proposing = Proposing(database, bus)
-    delivery = Delivery(given.channels, outbox, bus, clock, rng)
-    access = Access(given.rosters)
-    door = Door(
-        access,
-        database,
-        bus,
-        clock,
-        Post(delivery.hand_over, delivery.sweep),
-        secrets.randbelow,
-        pairs=settings.access.pairing,
-        language=language_of(settings),
-    )
-    runner = TurnRunner(
-        Parts(
-            database=database,
-            bus=bus,
-            clock=clock,
-            zone=zone,
-            access=access,
-            building=Building(
-                database,
-                ContextBuilder(identity, zone, limits_of(settings), index),
-                mirror,
-                clock,
-                embedding,
-                reranker_of(settings, asked, database, clock),
-            ),
-            embedding=embedding,
-            mirror=mirror,
-            model=model,
-            pipeline=pipeline,
-            channels=given.channels,
-            redact=redact,
-            rng=rng,
-            commands=orders.commands(
-                access, door.changed, Hands(zone, home.memory, index, language_of(settings)), proposing.decided
-            ),
-            finish_bootstrap=identity.finish_bootstrap,
-            violations=identity.violations,
-            hand_over=delivery.hand_over,
-            language=language_of(settings),
-            policy=turn_policy_of(settings, model.count),
-        )
-    )
-    courier = Courier(database, clock, given.channels, delivery.hand_over)
-
-    async def turn_away(inbound: Inbound) -> None:
-        language = language_of(settings) or guess(inbound.text)
-        await courier.say(inbound.channel, inbound.chat, say("too_many", language))
-
-    audit = Audit(database, settings.signals.keep, redact)
-    keeper = Keeper(database, index)
-    rooms = Rooms(database, bus, clock, zone, mirror.mark, index, embedding)
-    reading = extraction(settings.extraction, rooms, asked)
-
-    async def gather() -> None:
-        await mirror.take_in()  # what people wrote into the files comes before what a night makes of it
-        await reading.drain()
-
-    bedroom = Bedroom(
-        database,
-        bus,
-        clock,
-        zone,
-        home.sleep_lock,
-        gather,
-        lambda: mirror.mark(()),
-        keeper.keep_up,
-        lambda: index.neighbours,
-    )
-    return App(
-        clock=clock,
-        database=database,
-        bus=bus,
-        audit=audit,
-        inbox=inbox,
-        outbox=outbox,
-        mirror=mirror,
-        door=door,
-        loop=AgentLoop(
-            inbox,
-            bus,
-            clock,
-            runner,
-            model.wait_until_back,
-            lambda: f"{rng.getrandbits(64):016x}",
-            Gate(door, turn_away, settings.loop.backlog, settings.loop.chat_backlog),
-            parallel=settings.loop.parallel_chats,
-        ),
-        delivery=delivery,
-        notices=Notices(
-            database, clock, given.channels, delivery.hand_over, access.is_owner, redact, language_of(settings)
-        ),
-        extraction=reading,
-        compaction=_compaction(settings, rooms, asked),
-        proposing=proposing,
-        sleeper=sleeper_of(settings, bedroom, asked),
-        index=index,
-        keeper=keeper,
-        embedding=embedding,
-        scrubber=Scrubber(database, home.database, mirror.flush, keeper.keep_up),
-        losing=Losing(database, bus, clock, zone, lambda: mirror.mark(())),
-        schedule=Schedule(),
-        channels=given.channels,
-        providers=given.providers if given.reader is None else (*given.providers, given.reader),
-    )
-
-
-def model_of(settings: Settings, providers: Sequence[Provider], clock: Clock) -> Model:
-    """The providers in their order, each behind a breaker of its own."""
-    failures, seconds = settings.provider.breaker_failures, settings.provider.breaker_seconds
-    routes = [Route(provider, CircuitBreaker(clock, failures, seconds)) for provider in providers]
-    return Model(routes, settings.loop.turn_seconds, clock)
-
-
-def thinking(settings: Settings, given: Given, model: Model, clock: Clock) -> Model | None:
-    """Who is asked in the background: the provider, by the `model` it shares, or one of its own; None when by rules."""
-    if getattr(given.reader or given.provider, "by_rote", False):
-        return None
-    return model if given.reader is None else model_of(settings, [given.reader], clock)
-
-
-def _compaction(settings: Settings, rooms: Rooms, asked: Model | None) -> Compaction:
-    """Who sums up what conversations no longer show."""
-    summarizer = Summarizer(rooms.database, rooms.clock, rooms.zone, asked, settings.compaction.daily_tokens)
-    return Compaction(rooms, summarizer, limits_of(settings).window, reads=settings.extraction.enabled)
-
-
-def sleeper_of(settings: Settings, rooms: Bedroom, asked: Model | None, *, hurried: bool = False) -> Sleeper:
-    """Who looks after memory. hurried: nobody talks to the bot meanwhile."""
-    hour = settings.sleep.hour if settings.sleep.hour >= 0 else None
-    return Sleeper(rooms, policy_of(settings.sleep), asked, enabled=settings.sleep.enabled, hour=hour, hurried=hurried)
-
-
-async def serve(home: Home, loaded: Loaded, clock: Clock, given: Given, console: ConsoleOptions | None = None) -> int:
+async def serve(app: App, console: ConsoleOptions | None = None) -> int:
     """Run until SIGTERM, SIGINT, or the end of the console conversation. Returns the exit code."""
-    app = assemble(home, loaded, clock, given, Random())  # noqa: S311 - trace ids and jitter, not secrets
     if console is not None:
         _attach_console(app, console)
     stop = asyncio.Event()
@@ -357,17 +182,17 @@ async def serve(home: Home, loaded: Loaded, clock: Clock, given: Given, console:
             app.keeper.begin()
             app.embedding.begin()
             app.sleeper.begin()
-            await _watch(app, clock, stop)
+            await _watch(app, stop)
         finally:
             notify_systemd("STOPPING=1")
             await app.stop()
     return 0
 
 
-async def _watch(app: App, clock: Clock, stop: asyncio.Event) -> None:
+async def _watch(app: App, stop: asyncio.Event) -> None:
     """Run the channels until asked to stop or until none is left. Raises ConfigError from a channel."""
     intake = [
-        asyncio.create_task(keep_running(channel, app.loop, app.bus, clock), name=f"channel {name}")
+        asyncio.create_task(keep_running(channel, app.loop, app.bus, app.clock), name=f"channel {name}")
         for name, channel in app.channels.items()
     ]
     asked = asyncio.create_task(stop.wait(), name="stop")

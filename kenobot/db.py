@@ -197,10 +197,8 @@ class Database:
             try:
                 connection = connection or connect(self._path, readonly=True)
                 _look(connection, job)
-            except (sqlite3.Error, MemoryError) as error:
-                job.error = translate(error)
             except Exception as error:
-                job.error = error
+                job.error = _plain(error)
             _settle([job])
             del job  # a thread that waits holds nothing of what it did last
         if connection is not None:
@@ -223,6 +221,11 @@ class Database:
             raise StoreError("The database is closed.")
 
 
+def _plain(error: Exception) -> Exception:
+    """What whoever waits is told: the store's own errors for SQLite's, and others as they are."""
+    return translate(error) if isinstance(error, (sqlite3.Error, MemoryError)) else error
+
+
 def _look(connection: Connection, job: _Job) -> None:
     """Do a job in one snapshot."""
     connection.execute("BEGIN")
@@ -237,10 +240,8 @@ def _survey(path: Path, job: _Job, over: threading.Event) -> None:
     try:
         with contextlib.closing(connect(path, readonly=True, over=over)) as connection:
             _look(connection, job)
-    except (sqlite3.Error, MemoryError) as error:
-        job.error = translate(error)
     except Exception as error:
-        job.error = error
+        job.error = _plain(error)
     _settle([job])
 
 
@@ -271,7 +272,7 @@ def _commit(connection: Connection, group: list[_Job]) -> None:
                     undone = True
                     raise
                 connection.execute("ROLLBACK TO job")
-                job.error = translate(error) if isinstance(error, (sqlite3.Error, MemoryError)) else error
+                job.error = _plain(error)
             connection.execute("RELEASE job")
         connection.execute("COMMIT")
     except Exception as error:
@@ -279,7 +280,7 @@ def _commit(connection: Connection, group: list[_Job]) -> None:
             with contextlib.suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
         for job in group:
-            job.error = translate(error) if isinstance(error, (sqlite3.Error, MemoryError)) else error
+            job.error = _plain(error)
             if undone and len(group) > 1:
                 job.error = None
                 _commit(connection, [job])

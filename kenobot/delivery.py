@@ -14,6 +14,7 @@ from kenobot.errors import RateLimited, Rejected, RemoteError, StoreError, Unava
 from kenobot.outbox import Outbox
 from kenobot.ports import Channel, Outbound
 from kenobot.signals import MESSAGE_FAILED, MESSAGE_SENT, Envelope, Value
+from kenobot.worker import let_finish
 
 T = TypeVar("T")
 
@@ -100,11 +101,7 @@ class Delivery:
         """Give what is being sent `grace` seconds, then leave the rest to the next start."""
         self._stopping = True
         tasks = [line.task for line in self._lines.values() if line.task is not None]
-        if tasks:
-            _, late = await asyncio.wait(tasks, timeout=grace)
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
+        await let_finish(tasks, grace)
 
     def _line(self, key: Key) -> _Line:
         return self._lines.setdefault(key, _Line())

@@ -6,7 +6,6 @@ left, when it is started, and by a timer, which makes old turns due and tries ag
 """
 
 import logging
-import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,9 +22,8 @@ from kenobot.cognitive.extract.prompt import Batch
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.recall.index import Index
 from kenobot.cognitive.recall.recall import near
-from kenobot.cognitive.remember.admit import Occasion, admit
 from kenobot.cognitive.store import Record
-from kenobot.db import Connection, Database, savepoint
+from kenobot.db import Connection, Database
 from kenobot.embedding import Embedding
 from kenobot.errors import RateLimited, RemoteError, Unavailable
 from kenobot.extracted import Reading, candidates
@@ -33,7 +31,7 @@ from kenobot.model import Model
 from kenobot.ports import Candidate, Decision
 from kenobot.reader import Allowance, Found, OutOfTokens, Reader, Unreadable
 from kenobot.rounds import Rounds
-from kenobot.settings import Extraction as ExtractionSettings
+from kenobot.sections import Extraction as ExtractionSettings
 from kenobot.signals import (
     CONFIG_CHANGED,
     MEMORY_EXTRACTED,
@@ -42,6 +40,7 @@ from kenobot.signals import (
     MESSAGE_FAILED,
     MESSAGE_SENT,
 )
+from kenobot.taken import announced, take
 
 _log = logging.getLogger(__name__)
 
@@ -250,7 +249,7 @@ class Extraction(Rounds):
         reading = Reading(session, batch, found.facts, at, self._p.zone, self._policy)
         near = self._p.index.nearness if self._p.index is not None else None
         found_in = ((candidate, replace(when, near=near)) for candidate, when in candidates(reading))
-        kept = [(candidate, _admit(connection, candidate, when)) for candidate, when in found_in]
+        kept = [(candidate, take(connection, candidate, when)) for candidate, when in found_in]
         buffer.move(connection, session, first, batch.turns[-1].last)
         told: dict[str, store.Json] = {
             "turns": len(batch.turns),
@@ -268,30 +267,8 @@ class Extraction(Rounds):
         if self._p.embedding is not None:
             self._p.embedding.wake()
         for candidate, decision in kept:
-            await self._p.bus.fire(
-                MEMORY_WRITTEN,
-                "extraction",
-                "",
-                action=decision.action,
-                reason=decision.reason,
-                record=decision.record,
-                form=candidate.form,
-                scope=candidate.scope,
-                text=candidate.text,
-            )
+            await self._p.bus.fire(MEMORY_WRITTEN, "extraction", "", **announced(candidate, decision))
         if records:
             await self._p.bus.fire(CONFIG_CHANGED, "extraction", "", reason="memory update")
         numbers = {"turns": len(batch.turns), "facts": len(found.facts), "kept": len(records), "tokens": found.tokens}
         await self._p.bus.fire(MEMORY_EXTRACTED, "extraction", "", session=session, by=found.by, **numbers)
-
-
-def _admit(connection: Connection, candidate: Candidate, occasion: Occasion) -> Decision:
-    """A memory that cannot be written costs itself, not its batch. A failing disk costs the whole transaction."""
-    try:
-        with savepoint(connection, "memory"):
-            return admit(connection, candidate, occasion)
-    except Exception as error:
-        if type(error) in (sqlite3.DatabaseError, sqlite3.OperationalError):  # damaged, or failing
-            raise
-        _log.exception("a memory could not be written")
-        return Decision("discarded", f"{type(error).__name__}: {error}")

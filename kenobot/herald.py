@@ -21,6 +21,7 @@ from kenobot.signals import (
     Signal,
     Value,
 )
+from kenobot.taken import announced
 
 _log = logging.getLogger(__name__)
 
@@ -45,16 +46,7 @@ class Herald:
         where: dict[str, Value] = {"channel": pending.inbound.channel, "chat": pending.inbound.chat}
         await self.fire(MESSAGE_OUT, pending, text=clean, **where)
         for candidate, decision in work.decisions:
-            await self.fire(
-                MEMORY_WRITTEN,
-                pending,
-                action=decision.action,
-                reason=decision.reason,
-                record=decision.record,
-                form=candidate.form,
-                scope=candidate.scope,
-                text=candidate.text,
-            )
+            await self.fire(MEMORY_WRITTEN, pending, **announced(candidate, decision))
             if candidate.form in _REASONS and decision.record is not None:
                 await self.fire(CONFIG_CHANGED, pending, reason=_REASONS[candidate.form])
         for element in cleaned.inert:

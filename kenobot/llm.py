@@ -65,6 +65,11 @@ class Reply:
     model: str = ""
     usage: Usage = field(default_factory=Usage)
 
+    @property
+    def cut(self) -> bool:
+        """Whether it ends because it had become as long as it might, as one provider or another says it."""
+        return self.stop_reason in ("max_tokens", "length")
+
 
 class Provider(Protocol):
     """A language model."""

@@ -21,6 +21,7 @@ from kenobot.errors import StoreError
 from kenobot.inbox import Inbox, Pending, misfit
 from kenobot.ports import Inbound
 from kenobot.signals import HEALTH_DEGRADED, MESSAGE_ASIDE, MESSAGE_IN, MESSAGE_REFUSED, MESSAGE_UNSTORED, Envelope
+from kenobot.worker import let_finish
 
 _log = logging.getLogger(__name__)
 
@@ -342,8 +343,4 @@ class AgentLoop:
             parked.cancel()
         await asyncio.gather(*self._parked.values(), return_exceptions=True)
         tasks = [*self._taking, *(lane.task for lane in self._lanes.values() if lane.task is not None)]
-        if tasks:
-            _, late = await asyncio.wait(tasks, timeout=grace)
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
+        await let_finish(tasks, grace)

@@ -1,6 +1,5 @@
 """Announces what sleep proposes and what the owner approves: once each, also across restarts and the command line."""
 
-import asyncio
 import json
 import logging
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from kenobot.signals import (
     SLEEP_FINISHED,
     Envelope,
 )
+from kenobot.worker import Worker
 
 _log = logging.getLogger(__name__)
 
@@ -35,13 +35,13 @@ class _News:
     approved: tuple[tuple[int, str], ...]
 
 
-class Proposing:
+class Proposing(Worker):
     """`start` it once. `decided` may be called from any thread, within the transaction that decides."""
 
     def __init__(self, database: Database, bus: Bus) -> None:
+        super().__init__("proposals")
         self._database = database
         self._bus = bus
-        self._task: asyncio.Task[None] | None = None
         self._stale = False
 
     async def start(self, schedule: Schedule) -> None:
@@ -60,28 +60,15 @@ class Proposing:
             self._wake(envelope)
 
     def _wake(self, _: Envelope) -> None:
-        if self._task is None:
+        if self.idle:
             self._stale = False
-            self._task = asyncio.create_task(self._run(), name="proposals")
+            self._begin(self._run)
 
     async def _run(self) -> None:
         try:
             await self.look()
         except StoreError as error:
             _log.warning("proposals cannot be looked at now: %s", error)
-        finally:
-            self._task = None
-
-    async def wait_idle(self) -> None:
-        """Return once what is new has been announced."""
-        while self._task is not None:
-            await asyncio.wait({self._task})
-
-    async def stop(self) -> None:
-        """Leave what is not announced yet to the next start."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
 
     async def look(self) -> None:
         """Announce what nobody was told of yet. Raises StoreError."""

@@ -17,8 +17,6 @@ from kenobot.ports import Reply, Request
 from kenobot.provenance import unquoted
 from kenobot.tokens import estimate
 
-_CUT = frozenset({"max_tokens", "length"})
-
 
 class Unreadable(KenobotError):
     """A model cannot read these turns, or what it says about them cannot be read: fewer at a time may do."""
@@ -80,7 +78,7 @@ class Reader:
         reply = await self._ask(self._model, request, day, tokens)
         spent = used(request, reply)
         facts = parse(reply.text)
-        if facts is None or (reply.stop_reason in _CUT and len(batch.turns) > 1):
+        if facts is None or (reply.cut and len(batch.turns) > 1):
             await self._settle(day, tokens, spent)
             raise Unreadable("The answer is cut." if facts else "The answer holds no list of facts.")
         return Found(facts, "model", day, tokens, spent)

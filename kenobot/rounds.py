@@ -2,7 +2,6 @@
 when it is started and by a timer. One round at a time; what is asked for meanwhile is the next one.
 """
 
-import asyncio
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -13,11 +12,12 @@ from kenobot.errors import StoreError
 from kenobot.ports import session_id
 from kenobot.schedule import Schedule
 from kenobot.signals import MESSAGE_OUT, Envelope, Signal
+from kenobot.worker import Worker
 
 _log = logging.getLogger(__name__)
 
 
-class Rounds(ABC):
+class Rounds(Worker, ABC):
     """`start` it once. Not `enabled`, it does nothing. wakes: signals at which it goes where something was said.
 
     every: seconds between rounds that look everywhere. Whatever a round fails with waits for the next.
@@ -26,15 +26,13 @@ class Rounds(ABC):
     def __init__(
         self, bus: Bus, database: Database, name: str, every: float, wakes: Sequence[Signal], *, enabled: bool
     ) -> None:
+        super().__init__(name)
         self._bus = bus
         self._database = database
-        self._name = name
         self._every = every
         self._wakes = wakes
         self._enabled = enabled
-        self._task: asyncio.Task[None] | None = None
         self._again = False
-        self._stopping = False
         self._everywhere = True
         self._heard: set[str] = set()
 
@@ -53,23 +51,6 @@ class Rounds(ABC):
         if self._enabled:
             self._everywhere = True
             self._wake()
-
-    async def wait_idle(self) -> None:
-        """Return once what is due has been done, or has to wait."""
-        while self._task is not None:
-            await asyncio.wait({self._task})
-
-    async def stop(self) -> None:
-        """Leave what is under way to the next start: nothing of it is lost."""
-        self._stopping = True
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-
-    @property
-    def idle(self) -> bool:
-        """Whether nothing is under way."""
-        return self._task is None
 
     @property
     def heard(self) -> int:
@@ -93,8 +74,7 @@ class Rounds(ABC):
 
     def _wake(self, _: Envelope | None = None) -> None:
         self._again = True
-        if self._task is None and not self._stopping:
-            self._task = asyncio.create_task(self._run(), name=self._name)
+        self._begin(self._run)
 
     async def _run(self) -> None:
         try:
@@ -105,8 +85,6 @@ class Rounds(ABC):
             _log.warning("%s cannot go on now: %s", self._name, error)
         except Exception:
             _log.exception("%s failed; the next tick tries again", self._name)
-        finally:
-            self._task = None
 
     async def _round(self) -> None:
         sessions: Sequence[str] = sorted(self._heard)

@@ -4,14 +4,13 @@ import asyncio
 import contextlib
 import json
 import logging
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from random import Random
 from zoneinfo import ZoneInfo
 
-from kenobot import inbox, outbox, secrets, sessions, trifecta, turns
+from kenobot import inbox, outbox, secrets, sessions, taken, trifecta, turns
 from kenobot.access import Access
 from kenobot.building import Building
 from kenobot.bus import Bus
@@ -22,10 +21,10 @@ from kenobot.cognitive.metacognition.grade import Grade, grade
 from kenobot.cognitive.mirror.tree import Tree
 from kenobot.cognitive.procedural import outcome
 from kenobot.cognitive.recall import access
-from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.admit import Occasion
 from kenobot.cognitive.sleep import proposal_store
 from kenobot.commands import Commands, Order
-from kenobot.db import Connection, Database, savepoint
+from kenobot.db import Connection, Database
 from kenobot.embedding import Embedding
 from kenobot.errors import KenobotError, StoreError
 from kenobot.herald import Herald, typing
@@ -316,7 +315,7 @@ class TurnRunner:
         )
         # The same words twice in one reply are said once: a reply can hold thousands of the same tag.
         asked = dict.fromkeys(effects.candidates)
-        decisions = [(item, _admit(connection, item, occasion)) for item in asked]
+        decisions = [(item, taken.take(connection, item, occasion)) for item in asked]
         waiting = outbox.enqueue(connection, _letter(pending), parts, at)
         proposal_store.note_broken(connection, work.violated, pending.id, pending.session, at)
         turns.commit(connection, pending.id, at, _grade_text(work.grade))
@@ -353,30 +352,15 @@ def _letter(pending: Pending, first: int = 0) -> outbox.Letter:
     return outbox.Letter(pending.inbound.channel, pending.inbound.chat, pending.trace, pending.id, first)
 
 
-def _admit(connection: Connection, candidate: Candidate, occasion: Occasion) -> Decision:
-    """A memory that cannot be written costs itself, not the reply. A failing disk costs the whole transaction."""
-    try:
-        with savepoint(connection, "memory"):
-            return admit(connection, candidate, occasion)
-    except Exception as error:
-        if type(error) in (sqlite3.DatabaseError, sqlite3.OperationalError):  # damaged, or failing
-            raise
-        _log.exception("a memory could not be written")
-        return Decision("discarded", f"{type(error).__name__}: {error}")
-
-
 def _react(connection: Connection, pending: Pending, principal: Principal, at: datetime) -> list[int]:
     """Apply what the message says of the last replies' memories and advice. A mistake costs itself, not the reply."""
-    try:
-        with savepoint(connection, "reaction"):
-            text = pending.inbound.text
-            reacted = feedback.react(connection, pending.session, text, principal, at)
-            return reacted + outcome.learn(connection, pending.session, text, principal, at, reacted)
-    except Exception as error:
-        if type(error) in (sqlite3.DatabaseError, sqlite3.OperationalError):  # damaged, or failing
-            raise
-        _log.exception("a reaction could not be taken in")
-        return []
+
+    def react() -> list[int]:
+        text = pending.inbound.text
+        reacted = feedback.react(connection, pending.session, text, principal, at)
+        return reacted + outcome.learn(connection, pending.session, text, principal, at, reacted)
+
+    return taken.apart(connection, "reaction", react, lambda _: [])
 
 
 def _grade_text(graded: Grade | None) -> str:

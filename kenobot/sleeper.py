@@ -39,8 +39,9 @@ from kenobot.model import Model
 from kenobot.ports import Block, Message, Reply, Request
 from kenobot.reader import used
 from kenobot.schedule import Schedule
-from kenobot.settings import Sleep as SleepSettings
+from kenobot.sections import Sleep as SleepSettings
 from kenobot.signals import CONFIG_CHANGED, SLEEP_FINISHED, SLEEP_PHASE, SLEEP_STARTED, Value
+from kenobot.worker import Worker
 
 _log = logging.getLogger(__name__)
 
@@ -138,7 +139,7 @@ class Asker:
         raise Unavailable("The model was not asked.")
 
 
-class Sleeper:
+class Sleeper(Worker):
     """`start` it once, and `begin` when everything is up. model: who is asked; None leaves all to rules.
 
     hour: from when on it may sleep, in the owner's zone. Not `enabled`, it sleeps only when told to.
@@ -154,6 +155,7 @@ class Sleeper:
         hour: int | None = None,
         hurried: bool = False,
     ) -> None:
+        super().__init__(JOB)
         self._p = rooms
         self._policy = policy
         self._asker = Asker(rooms, model, policy.sleep) if model and policy.sleep.budget_tokens else None
@@ -161,8 +163,6 @@ class Sleeper:
         self._hour = hour
         self._hurried = hurried
         self._compared = Compared()
-        self._task: asyncio.Task[None] | None = None
-        self._stopping = False
 
     def start(self, schedule: Schedule) -> None:
         """Look every hour from now on."""
@@ -172,33 +172,12 @@ class Sleeper:
     def begin(self) -> None:
         """Look for the first time in a minute: what was missed is made up for, but start-up comes first."""
         if self._enabled:
-            self._begin(self._policy.sleep.begin_seconds)
+            self._begin(partial(self._look, self._policy.sleep.begin_seconds))
 
     async def tick(self) -> None:
         """Sleep if it is time, or if a night was cut short. Does not wait for it."""
         if self._enabled:
-            self._begin(0)
-
-    @property
-    def idle(self) -> bool:
-        """Whether nothing is under way."""
-        return self._task is None
-
-    async def wait_idle(self) -> None:
-        """Return once the night that is under way is over."""
-        while self._task is not None:
-            await asyncio.wait({self._task})
-
-    async def stop(self) -> None:
-        """Break off; the next look goes on with the night."""
-        self._stopping = True
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-
-    def _begin(self, delay: float) -> None:
-        if self._task is None and not self._stopping:
-            self._task = asyncio.create_task(self._look(delay), name="sleep")
+            self._begin(partial(self._look, 0))
 
     async def _look(self, delay: float) -> None:
         try:
@@ -212,8 +191,6 @@ class Sleeper:
             _log.warning("sleep has to wait: %s", error)
         except Exception:
             _log.exception("sleep failed; the next look tries again")
-        finally:
-            self._task = None
 
     def _is_time(self, connection: Connection) -> bool:
         if sleep_store.last(connection, "running") is not None:

@@ -23,7 +23,6 @@ from kenobot.reader import used
 from kenobot.tokens import estimate
 
 JOB = "compaction"
-_CUT = frozenset({"max_tokens", "length"})
 
 
 class NoSummary(KenobotError):
@@ -105,7 +104,7 @@ class Summarizer:
     def _read(self, reply: Reply, batch: Batch) -> list[Line] | None:
         """The lines of an answer, within the room; None when it is not worth the place of what it stands for."""
         policy = self._policy.compact
-        if reply.stop_reason in _CUT:
+        if reply.cut:
             return None
         answered = prompt.parse(reply.text, len(batch.old.lines), len(batch.turns), policy)
         if answered is None:

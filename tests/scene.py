@@ -8,7 +8,8 @@ from random import Random
 from typing import Self
 
 from kenobot.access import Roster
-from kenobot.app import App, assemble
+from kenobot.app import App
+from kenobot.assembly import assemble
 from kenobot.clock import Clock
 from kenobot.embedding import Formers, nobody
 from kenobot.given import Given, load_parts

@@ -1,13 +1,13 @@
 """What a model is asked to sum up, and its answer read strictly: what cannot be read is no summary."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.answers import objects
 from kenobot.cognitive.compact.digest import Digest
 from kenobot.cognitive.extract.buffer import Turn
-from kenobot.cognitive.extract.prompt import shown
+from kenobot.cognitive.extract.transcript import VOICES, lines_of
 from kenobot.cognitive.policies.compact import CompactPolicy
 from kenobot.ports import Block, Message, Request, Trust
 from kenobot.secrets import Redactor
@@ -30,13 +30,7 @@ Answer with one JSON object and nothing else:
 - Of the person who speaks say `the user` (`el usuario`); in a group say their name. Say who said what.
 - Never write down passwords, keys or codes that open something."""
 
-_VOICES: dict[Trust, str] = {
-    "owner": "the user",
-    "guest": "a guest",
-    "forward": "forwarded by the speaker, the words of somebody else",
-    "tool": "from a tool",
-    "model": "the assistant, by itself",
-}
+_VOICES: Mapping[Trust, str] = {**VOICES, "model": "the assistant, by itself"}
 _LONGEST = 60_000  # characters of an answer
 _BLOT = Redactor()
 
@@ -56,7 +50,7 @@ def build(old: Digest, turns: Sequence[Turn], room: int, zone: ZoneInfo, policy:
     parts += [f"[{number}] > {line.text}" for number, line in enumerate(old.lines, 1)] or ["None yet."]
     parts += ["", "## What was said after it"]
     for number, turn in enumerate(turns, 1):
-        parts += ["", *_turn(number, turn, zone, policy)]
+        parts += ["", *lines_of(number, turn, zone, policy.turn_tokens, policy.reply_tokens, _VOICES)]
     parts += ["", "Now answer with the JSON object."]
     message = Message("user", (Block("\n".join(parts)),))
     return Request((Block(_INSTRUCTIONS % room, cache=True),), (message,), max_tokens=policy.answer_tokens)
@@ -77,20 +71,6 @@ def parse(answer: str, old: int, turns: int, policy: CompactPolicy) -> list[Answ
         if any(map(str.isalnum, line)):
             found.append(Answered(line, _positions(item.get("turns"), turns), _positions(item.get("summary"), old)))
     return found or None
-
-
-def _turn(number: int, turn: Turn, zone: ZoneInfo, policy: CompactPolicy) -> list[str]:
-    who = _VOICES[turn.trust]
-    speaker = f"{' '.join(turn.speaker.split())}, {who}" if turn.speaker else who
-    lines = [f"### Turn {number} — {speaker} — {turn.at.astimezone(zone):%A, %Y-%m-%d %H:%M}"]
-    lines += _quoted(shown(turn.text, policy.turn_tokens))
-    if turn.answer.strip():
-        lines += ["The assistant answered:", *_quoted(shown(turn.answer, policy.reply_tokens))]
-    return lines
-
-
-def _quoted(text: str) -> list[str]:
-    return [f"> {line}" for line in text.splitlines()]
 
 
 def _positions(value: object, most: int) -> tuple[int, ...]:

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from datetime import date
 from zoneinfo import ZoneInfo
 
+from kenobot.cognitive.extract import transcript
 from kenobot.cognitive.extract.buffer import Turn
 from kenobot.cognitive.policies.extract import ExtractPolicy
 from kenobot.cognitive.store import Record
-from kenobot.ports import Block, Message, Request, Trust
-from kenobot.tokens import clip, estimate
+from kenobot.ports import Block, Message, Request
+from kenobot.tokens import estimate
 
 _INSTRUCTIONS = """\
 You keep the memory of a personal assistant. You are shown some turns of a conversation and what is remembered already.
@@ -46,13 +47,6 @@ skill",
   cannot be true now, independent if both can. What is remembered already is an item too, with its repeat verdict.
 - Never note passwords, keys or codes that open something."""
 
-_VOICES: dict[Trust, str] = {
-    "owner": "the user",
-    "guest": "a guest",
-    "forward": "forwarded by the speaker, the words of somebody else",
-    "tool": "from a tool",
-    "model": "the assistant",
-}
 _OUTSIDE = "said by others, not the user's word"
 
 
@@ -78,7 +72,7 @@ def build(batch: Batch, zone: ZoneInfo, policy: ExtractPolicy) -> Request:
     parts += ["", "## The conversation"]
     for number, turn in enumerate(batch.turns, 1):
         if not turn.hidden:
-            parts += ["", *_turn(number, turn, zone, policy)]
+            parts += ["", *transcript.lines_of(number, turn, zone, policy.turn_tokens, policy.reply_tokens)]
     parts += ["", "Now answer with the JSON object."]
     message = Message("user", (Block("\n".join(parts)),))
     return Request((Block(_INSTRUCTIONS, cache=True),), (message,), max_tokens=policy.answer_tokens)
@@ -95,14 +89,6 @@ def size(turn: Turn, policy: ExtractPolicy) -> int:
     return min(estimate(turn.text), policy.turn_tokens) + min(estimate(turn.answer), policy.reply_tokens) + 40
 
 
-def shown(text: str, tokens: int) -> str:
-    """`text`, or its beginning and end when it has more than `tokens`: people say what they want there."""
-    if estimate(text) <= tokens:
-        return text
-    end = clip(text[::-1][: 4 * tokens], tokens // 4)[::-1]
-    return f"{clip(text, tokens - tokens // 4)}\n[…]\n{end}"
-
-
 def _remembered(known: Sequence[Record], policy: ExtractPolicy) -> list[str]:
     lines: list[str] = []
     for number, record in enumerate(known, 1):
@@ -112,18 +98,3 @@ def _remembered(known: Sequence[Record], policy: ExtractPolicy) -> list[str]:
         outside = f" ({_OUTSIDE})" if record.trust in ("forward", "tool", "model") else ""
         lines.append(f"[{number}]{about}{outside} > {text}")
     return lines
-
-
-def _turn(number: int, turn: Turn, zone: ZoneInfo, policy: ExtractPolicy) -> list[str]:
-    who = _VOICES[turn.trust]
-    speaker = f"{' '.join(turn.speaker.split())}, {who}" if turn.speaker else who
-    at = turn.at.astimezone(zone)
-    lines = [f"### Turn {number} — {speaker} — {at:%A, %Y-%m-%d %H:%M}", *_quoted(shown(turn.text, policy.turn_tokens))]
-    if turn.answer.strip():
-        lines += ["The assistant answered:", *_quoted(shown(turn.answer, policy.reply_tokens))]
-    return lines
-
-
-def _quoted(text: str) -> list[str]:
-    """`text` line by line behind a mark, whatever its line ends are: no line of it can stand as a heading."""
-    return [f"> {line}" for line in text.splitlines()]

@@ -1,12 +1,10 @@
 """The figures of a run as a picture."""
 
-import importlib
-import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kenobot import plots
 from kenobot.benchmark.measure import DEPTHS
-from kenobot.errors import ConfigError
 
 if TYPE_CHECKING:
     from kenobot.benchmark.run import Report
@@ -14,16 +12,9 @@ if TYPE_CHECKING:
 _NAMES = {"recall": "recall", "bm25": "BM25 alone", "dense": "vectors alone"}
 
 
-def demand() -> None:
-    """Raise ConfigError when there is nothing to draw with."""
-    if importlib.util.find_spec("matplotlib") is None:
-        raise ConfigError("A plot needs matplotlib: pip install 'kenobot[plots]', or leave out --plot.")
-
-
 def draw(report: "Report", path: Path) -> None:
-    """Recall at each depth, by ranking, into the PNG `path`. Raises ConfigError when it cannot be written."""
-    demand()
-    figure = importlib.import_module("matplotlib.figure").Figure(figsize=(7, 4), layout="constrained")
+    """Recall at each depth, by ranking, into the PNG `path`. Raises ConfigError when it cannot be drawn or written."""
+    figure = plots.figure(7, 4)
     axes = figure.add_subplot()
     places = range(len(DEPTHS))
     for number, (method, name) in enumerate(_NAMES.items()):
@@ -37,7 +28,4 @@ def draw(report: "Report", path: Path) -> None:
     axes.set_ylim(0, 100)
     axes.set_title(f"{len(report.rows)} questions, {report.model or 'no model'}", fontsize=9)
     axes.legend()
-    try:
-        figure.savefig(path, format="png", dpi=120)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be written: {error}.") from error
+    plots.save(figure, path, dots=120)

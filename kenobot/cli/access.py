@@ -64,14 +64,13 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
 def list_(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot import people
     from kenobot.cli import reading
-    from kenobot.home import Home
 
-    home = Home.find(os.environ, arguments.home)
+    home = asking.home_of(arguments)
     rows = [row for channel, roster in _rosters(home).items() for row in _of_roster(channel, roster)]
     try:
         with reading.database(home) as connection:
             known = people.everybody(connection)
-    except reading.NothingYet:
+    except asking.NothingYet:
         known = []
     rows += [
         {"channel": p.channel, "kind": "guest", "id": p.user, "name": p.name, "by": "approval", "since": p.since}
@@ -83,15 +82,10 @@ def list_(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 def pending(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot import pairing
     from kenobot.cli import reading
-    from kenobot.clock import SystemClock
-    from kenobot.home import Home
 
     nothing = "Nobody waits to be let in."
-    try:
-        with reading.database(Home.find(os.environ, arguments.home)) as connection:
-            found = pairing.waiting(connection, (clock or SystemClock()).now())
-    except reading.NothingYet as error:
-        return asking.show([], arguments.json, _line, str(error))
+    with reading.database(asking.home_of(arguments)) as connection:
+        found = pairing.waiting(connection, asking.clock_of(clock).now())
     rows = [
         {"channel": item.channel, "kind": "stranger", "id": item.user, "name": item.name, "until": item.expires}
         for item in found
@@ -101,23 +95,18 @@ def pending(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
 def approve(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot import pairing
-    from kenobot.cli import reading, writing
-    from kenobot.clock import SystemClock
-    from kenobot.home import Home
+    from kenobot.cli import writing
     from kenobot.terminal import one_line
 
-    home = Home.find(os.environ, arguments.home)
+    home = asking.home_of(arguments)
     rosters = _rosters(home)
 
     def is_owner(channel: str, user: str) -> bool:
         return channel in rosters and user in rosters[channel].owners
 
-    try:
-        with writing.transaction(home) as connection:
-            at = (clock or SystemClock()).now()
-            verdict = pairing.approve(connection, " ".join(arguments.code), at, is_owner)
-    except reading.NothingYet as error:
-        return asking.say_no(str(error))
+    with writing.transaction(home) as connection:
+        at = asking.clock_of(clock).now()
+        verdict = pairing.approve(connection, " ".join(arguments.code), at, is_owner)
     match verdict.kind:
         case "approved":
             assert verdict.person is not None
@@ -134,16 +123,12 @@ def approve(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
 def revoke(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot import people
-    from kenobot.cli import reading, writing
-    from kenobot.home import Home
+    from kenobot.cli import writing
     from kenobot.terminal import one_line
 
-    home = Home.find(os.environ, arguments.home)
-    try:
-        with writing.transaction(home) as connection:
-            gone = people.put_out(connection, arguments.channel, arguments.user)
-    except reading.NothingYet as error:
-        return asking.say_no(str(error))
+    home = asking.home_of(arguments)
+    with writing.transaction(home) as connection:
+        gone = people.put_out(connection, arguments.channel, arguments.user)
     if gone:
         print(f"Put out: {one_line(arguments.channel)} {one_line(arguments.user)}")
         return 0

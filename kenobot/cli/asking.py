@@ -2,18 +2,45 @@
 
 import argparse
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from kenobot.errors import StoreError
+
 if TYPE_CHECKING:
     from kenobot.clock import Clock
+    from kenobot.home import Home
 
 NOTHING = 2
+_DIGITS = 15  # what no number of ours comes near, and SQLite can still count
 _AGO = re.compile(r"(\d{1,6})([smhdw])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+class NothingYet(StoreError):
+    """This home has no database, because the bot has never run here. `main` says so and ends with NOTHING."""
+
+
+def home_of(arguments: argparse.Namespace) -> "Home":
+    from kenobot.home import Home
+
+    return Home.find(os.environ, arguments.home)
+
+
+def clock_of(clock: "Clock | None") -> "Clock":
+    from kenobot.clock import SystemClock
+
+    return clock or SystemClock()
+
+
+def demand_database(home: "Home") -> None:
+    """Raises NothingYet."""
+    if not home.database.exists():
+        raise NothingYet(f"There is nothing in {home.path} yet: start with `kenobot chat`.")
 
 
 def since(text: str) -> timedelta | datetime:
@@ -27,11 +54,36 @@ def since(text: str) -> timedelta | datetime:
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def count(text: str) -> int:
-    """A number of lines, 1 or more."""
-    if not text.isdecimal() or not 1 <= int(text) <= 1_000_000:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of lines from 1 to 1000000")
-    return int(text)
+def number(most: int) -> Callable[[str], int]:
+    """What reads a number from 1 to `most`."""
+
+    def read(text: str) -> int:
+        if not text.isdecimal() or not 1 <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {most}")
+        return int(text)
+
+    return read
+
+
+count = number(1_000_000)
+
+
+def numbered(complaint: str) -> Callable[[str], int]:
+    """What reads the number that something goes by, with or without #; complaint: of what is none."""
+
+    def read(text: str) -> int:
+        digits = text.lstrip("#")
+        if not (digits.isascii() and digits.isdecimal() and len(digits) <= _DIGITS):
+            raise argparse.ArgumentTypeError(f"{text!r} is {complaint}")
+        return int(digits)
+
+    return read
+
+
+def passing(line: str = "") -> None:
+    """Have a person see how far it is, on stderr, where the next such line takes this one's place."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
 
 
 def add_window(parser: argparse.ArgumentParser) -> None:
@@ -50,9 +102,7 @@ def moment(wanted: timedelta | datetime | None, clock: "Clock | None") -> dateti
     """--since as a moment."""
     if not isinstance(wanted, timedelta):
         return wanted
-    from kenobot.clock import SystemClock
-
-    return (clock or SystemClock()).now() - wanted
+    return clock_of(clock).now() - wanted
 
 
 def show(

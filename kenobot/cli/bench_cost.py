@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _MARK = "cost"
 _SIZES, _TURNS = (10, 1000, 100_000), 60
+_number = asking.number(10_000)
 _DESCRIPTION = """\
 Fill homes of their own with made-up memories, hold the same kind of conversation in each, with a model that answers at
 once, and measure every prompt: its tokens, how many of them are memory, how many a provider's prompt cache would serve,
@@ -36,7 +37,7 @@ def add(parts: Any) -> None:
     )
     shown = ",".join(map(str, _SIZES))
     cost.add_argument("--sizes", type=_sizes, default=_SIZES, metavar="N,N,…", help=f"how many memories ({shown})")
-    cost.add_argument("--turns", type=_turns, default=_TURNS, metavar="N", help=f"messages of each talk ({_TURNS})")
+    cost.add_argument("--turns", type=_number, default=_TURNS, metavar="N", help=f"messages of each talk ({_TURNS})")
     cost.add_argument("--embedder", default="none", metavar="NAME", help="as memory.embedder (none)")
     cost.add_argument("--plot", default="", metavar="FILE.png", help="draw it; needs kenobot[plots]")
     begin, end = marks(_MARK)
@@ -46,22 +47,21 @@ def add(parts: Any) -> None:
 
 
 def bench_cost(arguments: argparse.Namespace, clock: "Clock | None") -> int:
+    from kenobot import plots
     from kenobot.cognitive.policy import DEFAULT
     from kenobot.cost import plot
     from kenobot.cost.judge import Limits, as_json, failures, table
     from kenobot.cost.run import run
-    from kenobot.settings import Context
+    from kenobot.sections import Context
     from kenobot.years.live import quietly
 
     if arguments.plot:
-        plot.demand()  # before a run that may take minutes
+        plots.demand()  # before a run that may take minutes
     with quietly():
-        rows = run(arguments.sizes, arguments.turns, arguments.embedder, _tell)
-    beside = DEFAULT.recall.budget + DEFAULT.practice.tokens + DEFAULT.working_tokens  # beside what every message shows
-    limits = Limits(Context().budget_tokens, Context().memory_tokens + beside)
+        rows = run(arguments.sizes, arguments.turns, arguments.embedder, asking.passing)
+    limits = Limits(Context().budget_tokens, Context().memory_tokens + DEFAULT.beside_memory)
     found = failures(rows, limits)
-    if sys.stderr.isatty():
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    asking.passing()
     print(json.dumps(as_json(rows, found), ensure_ascii=False) if arguments.json else table(rows, found))
     if arguments.plot:
         plot.draw(rows, limits, arguments.plot)
@@ -72,19 +72,8 @@ def bench_cost(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     return 1 if found else 0
 
 
-def _tell(what: str) -> None:
-    if sys.stderr.isatty():
-        print(f"\r\x1b[K{what}", end="", file=sys.stderr, flush=True)
-
-
 def _sizes(text: str) -> tuple[int, ...]:
     found = tuple(int(part) for part in text.split(",") if part.isdecimal())
     if len(found) != len(text.split(",")) or not all(1 <= size <= 1_000_000 for size in found):
         raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers from 1 to 1000000, such as 10,1000")
     return found
-
-
-def _turns(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 10_000:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 10000")
-    return int(text)

@@ -67,21 +67,19 @@ def bench_recall(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     import asyncio
     from pathlib import Path
 
+    from kenobot import plots
     from kenobot.benchmark import datasets
     from kenobot.benchmark.run import Setting, run
-    from kenobot.clock import SystemClock
 
     if arguments.plot:
-        from kenobot.benchmark.plot import demand
-
-        demand()  # before a run that may take minutes
+        plots.demand()  # before a run that may take minutes
     conversations = datasets.load(arguments.dataset)
     if arguments.explain:
         conversations = datasets.only(conversations, arguments.explain)
     conversations = datasets.part(conversations, arguments.split, arguments.limit)
     setting = Setting(arguments.embedder, arguments.budget, arguments.vectors)
-    report = asyncio.run(run(conversations, setting, clock or SystemClock(), _progress))
-    _end_progress()
+    report = asyncio.run(run(conversations, setting, asking.clock_of(clock), _progress))
+    asking.passing()
     if arguments.explain:
         return _explained(report.rows[0], as_json=arguments.json)
     if arguments.json:
@@ -155,10 +153,9 @@ def bench_lifecycle(arguments: argparse.Namespace, clock: "Clock | None") -> int
     import asyncio
 
     from kenobot.benchmark.lifecycle import run
-    from kenobot.clock import SystemClock
 
-    rows = asyncio.run(run(arguments.embedder, arguments.vectors, clock or SystemClock(), _progress))
-    _end_progress()
+    rows = asyncio.run(run(arguments.embedder, arguments.vectors, asking.clock_of(clock), _progress))
+    asking.passing()
     if arguments.json:
         told = {row.area: {"asked": row.asked, "right": row.right, "wrong": row.wrong} for row in rows}
         print(json.dumps(told, ensure_ascii=False))
@@ -170,12 +167,5 @@ def bench_lifecycle(arguments: argparse.Namespace, clock: "Clock | None") -> int
 
 
 def _progress(what: str, done: int, whole: int) -> None:
-    if sys.stderr.isatty():
-        filled = _BAR * done // max(1, whole)
-        bar = f"[{'#' * filled}{'.' * (_BAR - filled)}]"
-        print(f"\r{bar} {done}/{whole} {what[:40]:<40}", end="", file=sys.stderr, flush=True)
-
-
-def _end_progress() -> None:
-    if sys.stderr.isatty():
-        print(f"\r{'':<90}\r", end="", file=sys.stderr, flush=True)
+    filled = _BAR * done // max(1, whole)
+    asking.passing(f"[{'#' * filled}{'.' * (_BAR - filled)}] {done}/{whole} {what[:40]}")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _MARK = "years"
 _DAYS, _PER_DAY = 730, 50
+_number = asking.number(10_000)
 _DESCRIPTION = """\
 Live through years of talk in a folder of its own, on a clock that runs ahead, with a model that follows a script: facts
 told once on the first day, guesses, habits said again and again, corrections, and small talk, in Spanish and English,
@@ -42,18 +43,18 @@ def add(parts: Any) -> None:
 
 
 def bench_years(arguments: argparse.Namespace, clock: "Clock | None") -> int:
+    from kenobot import plots
     from kenobot.cognitive.policy import DEFAULT
-    from kenobot.settings import Context
+    from kenobot.sections import Context
     from kenobot.years import plot
     from kenobot.years.judge import Limits, judge, table
     from kenobot.years.live import live, quietly
 
     if arguments.plot:
-        plot.demand()
+        plots.demand()
     with quietly():
         years = live(arguments.days, arguments.per_day, _tell(as_json=arguments.json))
-    beside = DEFAULT.recall.budget + DEFAULT.practice.tokens + DEFAULT.working_tokens  # beside what every message shows
-    verdict = judge(years, Limits(Context().budget_tokens, years.talk.memory_tokens + beside))
+    verdict = judge(years, Limits(Context().budget_tokens, years.talk.memory_tokens + DEFAULT.beside_memory))
     if arguments.json:
         print(json.dumps({"told": years.told, "failures": verdict.failures}, ensure_ascii=False))
     else:
@@ -74,13 +75,7 @@ def _tell(*, as_json: bool) -> "Callable[[Week], None]":
     def tell(week: "Week") -> None:
         if as_json:
             print(json.dumps(judge.as_json(week)), flush=True)
-        elif sys.stderr.isatty():
-            print(f"\r\x1b[Kday {week.day}: {week.live} memories", end="", file=sys.stderr, flush=True)
+        else:
+            asking.passing(f"day {week.day}: {week.live} memories")
 
     return tell
-
-
-def _number(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 10_000:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 10000")
-    return int(text)

@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from kenobot.cli import asking
+
 if TYPE_CHECKING:
     from kenobot.clock import Clock
     from kenobot.settings import Loaded
@@ -23,11 +25,10 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
 
 
 def config(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.home import Home
     from kenobot.settings import load
     from kenobot.terminal import one_line
 
-    loaded = load(Home.find(os.environ, arguments.home), os.environ)
+    loaded = load(asking.home_of(arguments), os.environ)
     rows = {key: {"value": value, "origin": loaded.origin(key)} for key, value in _values(loaded)}
     if arguments.json:
         print(json.dumps(rows, indent=2))

@@ -48,13 +48,11 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
 
 
 def import_home(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.clock import SystemClock
-    from kenobot.home import Home
     from kenobot.settings import load
 
-    home = Home.find(os.environ, arguments.home)
+    home = asking.home_of(arguments)
     loaded = load(home, os.environ)
-    about = _about(loaded, (clock or SystemClock()).now())
+    about = _about(loaded, asking.clock_of(clock).now())
     plan = _plan(home, arguments, about)
     if not plan.sheets and not plan.offers:
         return asking.say_no(f"There is nothing to take in: {_shown(arguments.path)} holds no memories.")

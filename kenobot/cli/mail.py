@@ -1,7 +1,6 @@
 """`kenobot mail`: messages that could not be answered or delivered: list, show, retry, drop."""
 
 import argparse
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -87,15 +86,11 @@ def _add_change(
 def list_(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot import letters
     from kenobot.cli import reading
-    from kenobot.home import Home
 
     states = letters.STATES if arguments.state == "all" else [arguments.state] if arguments.state else letters.ENDED
     since = reading.stamp(asking.moment(arguments.since, clock))
-    try:
-        with reading.database(Home.find(os.environ, arguments.home)) as connection:
-            found = letters.find(connection, states, since, arguments.limit)
-    except reading.NothingYet as error:
-        return asking.show([], arguments.json, _line, str(error))
+    with reading.database(asking.home_of(arguments)) as connection:
+        found = letters.find(connection, states, since, arguments.limit)
     rows = [_row(letter) for letter in found]
     for row in rows:
         del row["text"]
@@ -105,13 +100,9 @@ def list_(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 def show(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot import letters
     from kenobot.cli import reading
-    from kenobot.home import Home
 
-    try:
-        with reading.database(Home.find(os.environ, arguments.home)) as connection:
-            found = letters.get(connection, arguments.id)
-    except reading.NothingYet as error:
-        return asking.say_no(str(error))
+    with reading.database(asking.home_of(arguments)) as connection:
+        found = letters.get(connection, arguments.id)
     if found is None:
         return asking.say_no(f"{arguments.id}: {_WHY['missing']}")
     return asking.show([_row(found)], arguments.json, _whole, "")
@@ -131,23 +122,18 @@ def drop(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
 def _change(arguments: argparse.Namespace, clock: "Clock | None", change: "Change") -> int:
     from kenobot import letters
-    from kenobot.cli import reading, writing
-    from kenobot.clock import SystemClock
-    from kenobot.home import Home
+    from kenobot.cli import writing
 
     if arguments.state and not arguments.all:
         return asking.say_no("--state goes with --all: letters that are named are meant as they are.")
-    at = (clock or SystemClock()).now()
+    at = asking.clock_of(clock).now()
     done = _past(change.__name__)
-    try:
-        with writing.transaction(Home.find(os.environ, arguments.home)) as connection:
-            ids: Sequence[LetterId] = list(dict.fromkeys(arguments.ids))
-            if arguments.all:
-                found = letters.find(connection, [arguments.state] if arguments.state else letters.ENDED)
-                ids = [letters.LetterId.parse(item.id) for item in found if item.readable or change is letters.drop]
-            verdicts = {str(number): change(connection, number, at) for number in ids}
-    except reading.NothingYet as error:
-        return asking.say_no(str(error))
+    with writing.transaction(asking.home_of(arguments)) as connection:
+        ids: Sequence[LetterId] = list(dict.fromkeys(arguments.ids))
+        if arguments.all:
+            found = letters.find(connection, [arguments.state] if arguments.state else letters.ENDED)
+            ids = [letters.LetterId.parse(item.id) for item in found if item.readable or change is letters.drop]
+        verdicts = {str(number): change(connection, number, at) for number in ids}
     if not verdicts:
         return asking.say_no(f"There is nothing that could be {done}.")
     code = 0  # else of the last that could not be done

@@ -12,12 +12,11 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kenobot.cli import asking
+from kenobot.cli.asking import clock_of, home_of
 from kenobot.cli.memory_home import (
     add_scope,
     bring_up_to_date,
-    clock_of,
     example,
-    home_of,
     line_of,
     occasion,
     reach_of,
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     Work = Callable[[sqlite3.Connection, Occasion], int]
 
 _FAILED = 1
+_event = asking.numbered("no number of a change: `kenobot memory log --json` shows them")
 _YES = frozenset({"y", "yes", "s", "si", "sí"})
 
 
@@ -201,7 +201,7 @@ def purge(arguments: argparse.Namespace, clock: "Clock | None") -> int:
         with reading.database(home) as connection:
             record = resolve(connection, arguments.ref, reach_of(arguments))
             doomed = doom(connection, record.id, reach_of(arguments))
-    except (reading.NothingYet, Unclear) as error:
+    except Unclear as error:
         return asking.say_no(str(error))
     assert doomed is not None
     print(tell_plan(doomed, home), file=sys.stderr if arguments.json else sys.stdout)
@@ -233,7 +233,7 @@ def _erase(
 
 def _change(arguments: argparse.Namespace, clock: "Clock | None", work: "Work") -> int:
     """Run `work` in one transaction; then let the files follow, unless a bot is there to do it."""
-    from kenobot.cli import reading, writing
+    from kenobot.cli import writing
     from kenobot.cognitive.refs import Unclear
     from kenobot.settings import load
 
@@ -242,7 +242,7 @@ def _change(arguments: argparse.Namespace, clock: "Clock | None", work: "Work") 
     try:
         with writing.transaction(home) as connection:
             code = work(connection, occasion(loaded, clock_of(clock).now()))
-    except (reading.NothingYet, Unclear) as error:
+    except Unclear as error:
         return asking.say_no(str(error))
     if code == 0:
         bring_up_to_date(home, loaded, clock)
@@ -261,10 +261,3 @@ def _agreed() -> bool:
         print("Nobody is there to be asked: say --yes if it is meant.", file=sys.stderr)
         return False
     return input("Erase this for good? [y/N] ").strip().lower() in _YES
-
-
-def _event(text: str) -> int:
-    number = text.lstrip("#")
-    if not (number.isascii() and number.isdecimal() and len(number) <= 15):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of a change: `kenobot memory log --json` shows them")
-    return int(number)

@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kenobot.cli import asking
+from kenobot.cli.asking import clock_of, home_of
 from kenobot.cli.memory_home import (
     BUSY,
     add_scope,
     bring_up_to_date,
-    clock_of,
     example,
-    home_of,
     occasion,
     progress,
     reach_of,
@@ -91,8 +90,6 @@ def export(arguments: argparse.Namespace, clock: "Clock | None") -> int:
                 count = sum(1 for _ in map(print, lines))
             else:
                 count = _write(Path(arguments.file), lines, tell)
-    except reading.NothingYet as error:
-        return asking.say_no(str(error))
     except OSError as error:
         return asking.say_no(f"{arguments.file} cannot be written: {error.strerror}.", _FAILED)
     if arguments.file != "-":
@@ -101,7 +98,7 @@ def export(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
 
 def import_(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.cli import reading, writing
+    from kenobot.cli import writing
     from kenobot.cognitive import portable
     from kenobot.db import savepoint
     from kenobot.settings import load
@@ -119,8 +116,6 @@ def import_(arguments: argparse.Namespace, clock: "Clock | None") -> int:
                         raise _Rehearsed(report)
             except _Rehearsed as rehearsed:
                 report = rehearsed.report
-    except reading.NothingYet as error:
-        return asking.say_no(str(error))
     except (OSError, UnicodeDecodeError) as error:
         return asking.say_no(f"{arguments.file} cannot be read: {error}.", _FAILED)
     if not arguments.dry_run:
@@ -134,8 +129,7 @@ def sync(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
     home = home_of(arguments)
     loaded = load(home, os.environ)
-    if not home.database.exists():
-        return asking.say_no(f"There is nothing in {home.path} yet: start with `kenobot chat`.")
+    asking.demand_database(home)
     touched = bring_up_to_date(home, loaded, clock)
     if touched is None:
         print(json.dumps({"running": True}) if arguments.json else BUSY)

@@ -1,7 +1,6 @@
 """What the memory commands have in common: which memory is meant, when it is, and bringing the files up to date."""
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
@@ -22,23 +21,11 @@ BUSY = "The bot is running: it brings its files up to date within seconds."
 _LEFT_OUT = ("changed", "day", "by")
 
 
-def home_of(arguments: argparse.Namespace) -> "Home":
-    from kenobot.home import Home
-
-    return Home.find(os.environ, arguments.home)
-
-
 def reach_of(arguments: argparse.Namespace) -> "Reach":
     """The scope that was asked for; without one, the owner sees all of the home."""
     from kenobot.cognitive.reach import WHOLE_HOME
 
     return WHOLE_HOME if arguments.scope is None else (arguments.scope,)
-
-
-def clock_of(clock: "Clock | None") -> "Clock":
-    from kenobot.clock import SystemClock
-
-    return clock or SystemClock()
 
 
 def occasion(loaded: "Loaded", now: datetime) -> "Occasion":
@@ -93,10 +80,7 @@ def progress(arguments: argparse.Namespace) -> Callable[[int], None] | None:
     if getattr(arguments, "json", False) or not sys.stderr.isatty():
         return None
 
-    def told(done: int) -> None:
-        print(f"\r{done} lines …", end="", file=sys.stderr, flush=True)
-
-    return told
+    return lambda done: asking.passing(f"{done} lines …")
 
 
 def bring_up_to_date(home: "Home", loaded: "Loaded", clock: "Clock | None") -> int | None:
@@ -110,7 +94,7 @@ def bring_up_to_date(home: "Home", loaded: "Loaded", clock: "Clock | None") -> i
 
     try:
         with home.lock():
-            return asyncio.run(_agree(home, loaded, clock_of(clock)))
+            return asyncio.run(_agree(home, loaded, asking.clock_of(clock)))
     except ConfigError as error:
         if "already running" in str(error):
             return None

@@ -6,7 +6,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from kenobot.cli import asking
-from kenobot.cli.memory_home import add_as_of, add_scope, clock_of, example, home_of, line_of, reach_of, row_of
+from kenobot.cli.asking import clock_of, home_of
+from kenobot.cli.memory_home import add_as_of, add_scope, example, line_of, reach_of, row_of
 
 if TYPE_CHECKING:
     from kenobot.clock import Clock
@@ -95,16 +96,13 @@ def list_(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
     moment = asking.moment(arguments.as_of, clock)
     forms = (arguments.form,) if arguments.form else tuple(form for form in _FORMS if form != "box")
-    try:
-        with reading.database(home_of(arguments)) as connection:
-            reach = reach_of(arguments)
-            if moment is not None:
-                records = past.alive(connection, reach, moment, forms, arguments.limit)
-            else:
-                statuses = () if arguments.status == "all" else (arguments.status,)
-                records = hands_store.listed(connection, reach, statuses, forms, arguments.limit)
-    except reading.NothingYet as error:
-        return asking.show([], arguments.json, line_of, str(error))
+    with reading.database(home_of(arguments)) as connection:
+        reach = reach_of(arguments)
+        if moment is not None:
+            records = past.alive(connection, reach, moment, forms, arguments.limit)
+        else:
+            statuses = () if arguments.status == "all" else (arguments.status,)
+            records = hands_store.listed(connection, reach, statuses, forms, arguments.limit)
     rows = [row_of(record) for record in records if record.confidence >= arguments.min_confidence]
     return asking.show(rows, arguments.json, line_of, _NOBODY)
 
@@ -114,11 +112,8 @@ def show(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
     if arguments.ref is not None:
         return _with_record(arguments, lambda connection, record: _show_one(arguments, clock, connection, record))
-    try:
-        with reading.database(home_of(arguments)) as connection:
-            rows = reading.records(connection, reach_of(arguments))
-    except reading.NothingYet as error:
-        return asking.show([], arguments.json, line_of, str(error))
+    with reading.database(home_of(arguments)) as connection:
+        rows = reading.records(connection, reach_of(arguments))
     if arguments.json or not rows:
         return asking.show(rows, arguments.json, line_of, _NOBODY)
     from kenobot.terminal import one_line
@@ -168,31 +163,25 @@ def why(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
     if arguments.ref is not None:
         return _with_record(arguments, lambda c, record: _say_origins(arguments, [_origin(c, record, arguments)]))
-    try:
-        with reading.database(home_of(arguments)) as connection:
-            session = arguments.session or hands_store.last_session(connection)
-            found = behind(connection, session, reach_of(arguments)) if session else None
-            if found is None:
-                return asking.say_no("Nothing was answered there yet: `kenobot chat` begins a conversation.")
-            rows = [_because(connection, each, arguments) for each in found.because]
-            if not arguments.json:
-                from kenobot.terminal import one_line
+    with reading.database(home_of(arguments)) as connection:
+        session = arguments.session or hands_store.last_session(connection)
+        found = behind(connection, session, reach_of(arguments)) if session else None
+        if found is None:
+            return asking.say_no("Nothing was answered there yet: `kenobot chat` begins a conversation.")
+        rows = [_because(connection, each, arguments) for each in found.because]
+        if not arguments.json:
+            from kenobot.terminal import one_line
 
-                print(one_line(f"{found.at[:16]}  {found.session}  {_short(found.question)}"))
-            return _say_origins(arguments, rows)
-    except reading.NothingYet as error:
-        return asking.say_no(str(error))
+            print(one_line(f"{found.at[:16]}  {found.session}  {_short(found.question)}"))
+        return _say_origins(arguments, rows)
 
 
 def log(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import reading
 
     since = asking.moment(arguments.since, clock)
-    try:
-        with reading.database(home_of(arguments)) as connection:
-            rows = reading.events(connection, since, arguments.limit)
-    except reading.NothingYet as error:
-        return asking.show([], arguments.json, _event, str(error))
+    with reading.database(home_of(arguments)) as connection:
+        rows = reading.events(connection, since, arguments.limit)
     return asking.show(rows, arguments.json, _event, "Nothing has happened to memory in that time.")
 
 
@@ -208,8 +197,6 @@ def _with_record(arguments: argparse.Namespace, work: Any) -> int:
         with reading.database(home_of(arguments)) as connection:
             result: int = work(connection, resolve(connection, arguments.ref, reach_of(arguments)))
             return result
-    except reading.NothingYet as error:
-        return asking.say_no(str(error))
     except Unclear as error:
         return asking.say_no(str(error))
 

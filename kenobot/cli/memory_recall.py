@@ -6,7 +6,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from kenobot.cli import asking
-from kenobot.cli.memory_home import add_as_of, add_scope, clock_of, example, home_of, reach_of
+from kenobot.cli.asking import clock_of, home_of
+from kenobot.cli.memory_home import add_as_of, add_scope, example, reach_of
 
 _NO_CHAT = "chat:none"
 
@@ -62,13 +63,9 @@ def add(parts: Any, home: argparse.ArgumentParser) -> None:
 
 
 def recall(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.cli import reading
     from kenobot.cognitive.recall import xray
 
-    try:
-        pack = _recalled(arguments, clock, " ".join(arguments.text), arguments.budget, arguments.limit)
-    except reading.NothingYet as error:
-        return asking.say_no(str(error))
+    pack = _recalled(arguments, clock, " ".join(arguments.text), arguments.budget, arguments.limit)
     seen = xray.xray(pack, " ".join(arguments.text))
     if arguments.json:
         print(json.dumps(xray.as_json(seen)))
@@ -82,13 +79,9 @@ def recall(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
 
 def context(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.cli import reading
     from kenobot.terminal import safe
 
-    try:
-        text = _recalled_text(arguments, clock) if arguments.text else _loaded_text(arguments, clock)
-    except reading.NothingYet as error:
-        return asking.say_no(str(error))
+    text = _recalled_text(arguments, clock) if arguments.text else _loaded_text(arguments, clock)
     if not text:
         return asking.say_no("Nothing of memory would be in it.")
     print(json.dumps({"context": text}) if arguments.json else safe(text))
@@ -170,12 +163,9 @@ def stats(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import reading
 
     home = home_of(arguments)
-    try:
-        with reading.database(home) as connection:
-            connection.row_factory = None
-            row = _figures(arguments, clock, home, connection)
-    except reading.NothingYet as error:
-        return asking.say_no(str(error))
+    with reading.database(home) as connection:
+        connection.row_factory = None
+        row = _figures(arguments, clock, home, connection)
     print(json.dumps(row) if arguments.json else "\n".join(_told(row)))
     return 0 if row["records"] or row["events"] else asking.NOTHING
 

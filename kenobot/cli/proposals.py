@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
 
     Deed = Callable[[Connection, int, Ruling], Proposal]
 
+_number = asking.numbered("not the number of a proposal")
 _STATES: "tuple[State, ...]" = ("pending", "approved", "rejected", "undone")
 _MEANING = """\
 kinds:
@@ -73,29 +73,21 @@ def _codes() -> str:
 def list_(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import reading
     from kenobot.cognitive.sleep import proposal_store
-    from kenobot.home import Home
 
     states: Sequence[State] = _STATES if arguments.state == "all" else (arguments.state,)
-    try:
-        with reading.database(Home.find(os.environ, arguments.home)) as connection:
-            connection.row_factory = None
-            found = proposal_store.listed(connection, states, arguments.limit)
-    except reading.NothingYet as error:
-        return asking.say_no(str(error))
+    with reading.database(asking.home_of(arguments)) as connection:
+        connection.row_factory = None
+        found = proposal_store.listed(connection, states, arguments.limit)
     return asking.show([_row(each) for each in found], arguments.json, _line, "There is no such proposal.")
 
 
 def show(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import reading
     from kenobot.cognitive.sleep import proposal_store
-    from kenobot.home import Home
 
-    try:
-        with reading.database(Home.find(os.environ, arguments.home)) as connection:
-            connection.row_factory = None
-            found = proposal_store.get(connection, arguments.number)
-    except reading.NothingYet as error:
-        return asking.say_no(str(error))
+    with reading.database(asking.home_of(arguments)) as connection:
+        connection.row_factory = None
+        found = proposal_store.get(connection, arguments.number)
     if found is None:
         return asking.say_no(f"There is no proposal {arguments.number}.")
     return asking.show([_row(found)], arguments.json, _whole, "")
@@ -120,31 +112,21 @@ def undo(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
 
 def _decide(arguments: argparse.Namespace, clock: "Clock | None", deed: "Deed") -> int:
-    from kenobot.cli import reading, writing
-    from kenobot.clock import SystemClock
+    from kenobot.cli import writing
     from kenobot.cognitive.sleep import proposal_store
     from kenobot.cognitive.sleep.proposals import CannotDecide, Ruling
-    from kenobot.home import Home
 
-    home = Home.find(os.environ, arguments.home)
-    ruling = Ruling((clock or SystemClock()).now(), "owner", home.identity)
+    home = asking.home_of(arguments)
+    ruling = Ruling(asking.clock_of(clock).now(), "owner", home.identity)
     try:
         with writing.transaction(home) as connection:
             if proposal_store.get(connection, arguments.number) is None:
                 return asking.say_no(f"There is no proposal {arguments.number}.")
             done = deed(connection, arguments.number, ruling)
-    except reading.NothingYet as error:
-        return asking.say_no(str(error))
     except CannotDecide as error:
         return asking.say_no(str(error), 1)
     print(json.dumps(_row(done)) if arguments.json else f"{done.id}: {done.state}")
     return 0
-
-
-def _number(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) <= 9):
-        raise argparse.ArgumentTypeError(f"{text!r} is not the number of a proposal")
-    return int(text)
 
 
 def _row(proposal: "Proposal") -> dict[str, Any]:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
+from kenobot.cli import asking
 from kenobot.cognitive.reach import Reach, within
 from kenobot.errors import StoreCorrupt, StoreError
 from kenobot.home import Home
@@ -17,15 +18,10 @@ from kenobot.home import Home
 Row = dict[str, Any]
 
 
-class NothingYet(StoreError):
-    """This home has no database, because the bot has never run here."""
-
-
 @contextmanager
 def database(home: Home) -> Iterator[sqlite3.Connection]:
     """A read-only connection. Raises NothingYet, StoreCorrupt or StoreError."""
-    if not home.database.exists():
-        raise NothingYet(f"There is nothing in {home.path} yet: start with `kenobot chat`.")
+    asking.demand_database(home)
     try:
         connection = sqlite3.connect(f"{home.database.as_uri()}?mode=ro", uri=True, timeout=5)
         try:

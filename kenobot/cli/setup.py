@@ -6,6 +6,8 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from kenobot.cli import asking
+
 if TYPE_CHECKING:
     from kenobot.cli.wizard import Wishes
     from kenobot.clock import Clock
@@ -50,23 +52,22 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
 
 def setup(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import embedded, toml_edit
-    from kenobot.clock import SystemClock
-    from kenobot.home import Home, replace_file
+    from kenobot.home import replace_file
     from kenobot.ports import Surroundings
     from kenobot.settings import load
 
-    home = Home.find(os.environ, arguments.home)
+    home = asking.home_of(arguments)
     loaded = load(home, os.environ)
     text = _current_text(home)
     wishes = _from_flags(arguments, loaded)
-    surroundings = Surroundings(home.path, clock or SystemClock(), loaded.settings.bot.name)
+    surroundings = Surroundings(home.path, asking.clock_of(clock), loaded.settings.bot.name)
     if not arguments.yes and not _ask(loaded, wishes, embedded.missing(loaded, surroundings)):
         return 2
     _take_secrets(wishes, loaded, os.environ)
     for (section, key), value in wishes.values.items():
         text = toml_edit.put(text, section, key, value)
     after = load(home, os.environ, text=text, given=wishes.secrets)
-    _try_out(home, after, clock or SystemClock())
+    _try_out(home, after, asking.clock_of(clock))
 
     home.prepare()
     for name, value in wishes.secrets.items():

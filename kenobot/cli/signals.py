@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -28,16 +27,12 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
 
 def signals(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import reading
-    from kenobot.home import Home
     from kenobot.plugins import nearest
     from kenobot.signals import ALL
 
     since = asking.moment(arguments.since, clock)
-    try:
-        with reading.database(Home.find(os.environ, arguments.home)) as connection:
-            rows = reading.signals(connection, arguments.type, arguments.trace, since, arguments.limit)
-    except reading.NothingYet as error:
-        return asking.show([], arguments.json, _line, str(error))
+    with reading.database(asking.home_of(arguments)) as connection:
+        rows = reading.signals(connection, arguments.type, arguments.trace, since, arguments.limit)
     hint = nearest(arguments.type, ALL) if arguments.type and arguments.type not in ALL else ""
     return asking.show(rows, arguments.json, _line, f"No signal fits{hint or '.'}")
 

@@ -6,7 +6,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from kenobot.cli import asking
-from kenobot.cli.memory_home import clock_of, example, home_of
+from kenobot.cli.asking import clock_of, home_of
+from kenobot.cli.memory_home import example
 
 if TYPE_CHECKING:
     from kenobot.clock import Clock
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _FAILED = 1
 _PHASES: "tuple[Phase, ...]" = ("consolidate", "errors", "prune", "improve")
+_night = asking.numbered("no number of a night: `kenobot sleep status` shows the last one")
 _NEVER = "It has not slept here yet: `kenobot sleep run` has it do so now."
 
 
@@ -48,7 +50,7 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
         description="What a night changed, why, and how to take each change back, as Markdown.",
         **example("kenobot sleep report", "kenobot sleep report 12 --json"),
     )
-    told.add_argument("run", metavar="NIGHT", nargs="?", type=_number, help="its number; without it the last one")
+    told.add_argument("run", metavar="NIGHT", nargs="?", type=_night, help="its number; without it the last one")
     asking.add_json(told)
     told.set_defaults(command=report)
     back = parts.add_parser(
@@ -59,7 +61,7 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
         "left and named. Sleep does not decide the same again.",
         **example("kenobot sleep undo", "kenobot sleep undo 12"),
     )
-    back.add_argument("run", metavar="NIGHT", nargs="?", type=_number, help="its number; without it the last one")
+    back.add_argument("run", metavar="NIGHT", nargs="?", type=_night, help="its number; without it the last one")
     asking.add_json(back)
     back.set_defaults(command=undo)
 
@@ -91,8 +93,7 @@ def run(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
     home = home_of(arguments)
     loaded = load(home, os.environ)
-    if not home.database.exists():
-        return asking.say_no(f"There is nothing in {home.path} yet: start with `kenobot chat`.")
+    asking.demand_database(home)
     log.set_up("warning", loaded.settings.log.format, loaded.secrets())
     phases = tuple(phase for phase in _PHASES if phase in (arguments.phase or _PHASES))
     night = sleep_home.rehearse if arguments.dry_run else sleep_home.sleep
@@ -110,16 +111,13 @@ def status(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
     home = home_of(arguments)
     loaded = load(home, os.environ)
-    try:
-        with reading.database(home) as connection:
-            connection.row_factory = None
-            numbers = plan_store.nights(connection, 1)
-            last = sleep_store.get(connection, numbers[0]) if numbers else None
-            if last is None:
-                return asking.say_no(_NEVER)
-            row = _status(connection, home, loaded, clock_of(clock), last)
-    except reading.NothingYet as error:
-        return asking.say_no(str(error))
+    with reading.database(home) as connection:
+        connection.row_factory = None
+        numbers = plan_store.nights(connection, 1)
+        last = sleep_store.get(connection, numbers[0]) if numbers else None
+        if last is None:
+            return asking.say_no(_NEVER)
+        row = _status(connection, home, loaded, clock_of(clock), last)
     return asking.show([row], arguments.json, _status_lines, "")
 
 
@@ -133,22 +131,19 @@ def report(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
     home = home_of(arguments)
     loaded = load(home, os.environ)
-    try:
-        with reading.database(home) as connection:
-            connection.row_factory = None
-            connection.execute("BEGIN")
-            numbers = [arguments.run] if arguments.run is not None else plan_store.nights(connection, 1)
-            night = sleep_store.get(connection, numbers[0]) if numbers else None
-            if night is None:
-                return asking.say_no(_NEVER if arguments.run is None else f"There is no night {arguments.run}.")
-            done = build(connection, night, NIGHT, policy_of(loaded.settings.sleep).sleep)
-    except reading.NothingYet as error:
-        return asking.say_no(str(error))
+    with reading.database(home) as connection:
+        connection.row_factory = None
+        connection.execute("BEGIN")
+        numbers = [arguments.run] if arguments.run is not None else plan_store.nights(connection, 1)
+        night = sleep_store.get(connection, numbers[0]) if numbers else None
+        if night is None:
+            return asking.say_no(_NEVER if arguments.run is None else f"There is no night {arguments.run}.")
+        done = build(connection, night, NIGHT, policy_of(loaded.settings.sleep).sleep)
     return _show(arguments, loaded, done)
 
 
 def undo(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.cli import reading, sleep_home
+    from kenobot.cli import sleep_home
     from kenobot.cli.memory_home import bring_up_to_date
     from kenobot.home import Held
     from kenobot.settings import load
@@ -157,7 +152,7 @@ def undo(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     loaded = load(home, os.environ)
     try:
         back = sleep_home.take_back(home, loaded, clock_of(clock), arguments.run)
-    except (reading.NothingYet, sleep_home.NoSuchNight) as error:
+    except sleep_home.NoSuchNight as error:
         return asking.say_no(str(error))
     except Held as error:
         return asking.say_no(str(error), _FAILED)
@@ -239,10 +234,3 @@ def _status_lines(row: Any) -> str:
     else:
         lines.append("  it does not sleep by itself: `sleep.enabled` is false")
     return "\n".join(one_line(line) for line in lines)
-
-
-def _number(text: str) -> int:
-    number = text.lstrip("#")
-    if not (number.isascii() and number.isdecimal() and len(number) <= 15):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of a night: `kenobot sleep status` shows the last one")
-    return int(number)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot import app, db, given, schema
+from kenobot import assembly, db, given, schema
 from kenobot.bus import Bus
-from kenobot.cli import writing
+from kenobot.cli import asking, writing
 from kenobot.cli.memory_home import occasion
 from kenobot.clock import Clock
 from kenobot.cognitive.mirror.tree import Tree
@@ -64,7 +64,7 @@ async def sleep(home: Home, loaded: Loaded, clock: Clock, phases: tuple[Phase, .
             alone = False
             writing.demand_current(home)
         async with _bedroom(home, loaded, clock, alone=alone) as (rooms, asked):
-            sleeper = app.sleeper_of(loaded.settings, rooms, asked, hurried=alone)
+            sleeper = assembly.sleeper_of(loaded.settings, rooms, asked, hurried=alone)
             done = await sleeper.sleep("command", phases, tell)
             if not set(phases) <= set(done.run.phases):
                 print("That was the rest of a night that had been cut short.", file=sys.stderr)
@@ -79,8 +79,8 @@ async def _bedroom(
     """The house, as far as sleep needs it. Alone, conversations are read, and the Markdown files kept, as well."""
     zone = ZoneInfo(loaded.settings.bot.timezone)
     parts = given.load_models(home, loaded, clock)
-    model = app.model_of(loaded.settings, parts.providers, clock)
-    asked = app.thinking(loaded.settings, parts, model, clock)
+    model = assembly.model_of(loaded.settings, parts.providers, clock)
+    asked = assembly.thinking(loaded.settings, parts, model, clock)
     database = Database.open(home.database, home.backups)
     index, bus = Index(home.index), Bus(clock)
     try:
@@ -126,7 +126,9 @@ async def rehearse(home: Home, loaded: Loaded, clock: Clock, phases: tuple[Phase
             try:
                 zone = ZoneInfo(loaded.settings.bot.timezone)
                 rooms = Rooms(database, bus, clock, zone, contextlib.nullcontext, _nothing, lambda: None, _nothing)
-                return await app.sleeper_of(loaded.settings, rooms, None, hurried=True).sleep("rehearsal", phases, tell)
+                return await assembly.sleeper_of(loaded.settings, rooms, None, hurried=True).sleep(
+                    "rehearsal", phases, tell
+                )
             finally:
                 await bus.close()
                 await database.close()
@@ -148,12 +150,11 @@ async def tell(step: Step) -> None:
     """How far it is, on stderr."""
     where = f"{step.number}/{step.of} {step.one.phase}: {step.one.name}"
     if step.passed is None:
-        if sys.stderr.isatty():
-            print(f"\r\x1b[K{where} …", end="", file=sys.stderr, flush=True)
+        asking.passing(f"{where} …")
         return
     came = "failed" if step.passed.trouble and not step.passed.done else f"{step.passed.done} decisions"
-    begin = "\r\x1b[K" if sys.stderr.isatty() else ""
-    print(f"{begin}{where}, {came}", file=sys.stderr, flush=True)
+    asking.passing()
+    print(f"{where}, {came}", file=sys.stderr, flush=True)
 
 
 async def _nothing() -> None:

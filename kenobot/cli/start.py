@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from random import Random
 from typing import TYPE_CHECKING
 
 from kenobot import log
@@ -26,16 +27,21 @@ def start(folder: str | None, clock: Clock | None, console: "ConsoleOptions | No
         raise ConfigError("No channel is enabled: run `kenobot setup`, or talk right here with `kenobot chat`.")
     log.set_up(_level(loaded, console), loaded.settings.log.format, loaded.secrets())
     log.guard()
-    from kenobot import app, given, schema
+    from kenobot import app, assembly, given, schema
 
     clock = clock or SystemClock()
     parts = given.load_parts(home, loaded, clock, channels)
+
+    async def serve() -> int:
+        rng = Random()  # noqa: S311 - trace ids and jitter, not secrets
+        return await app.serve(assembly.assemble(home, loaded, clock, parts, rng), console)
+
     try:
         schema.check(home.database)
         home.prepare()
         with home.lock():
             home.seed_identity()
-            return asyncio.run(app.serve(home, loaded, clock, parts, console))
+            return asyncio.run(serve())
     except StoreCorrupt as error:  # a service that starts again would find it as damaged as before
         raise ConfigError(str(error)) from error
 

@@ -9,7 +9,8 @@ from pydantic import SecretStr, ValidationError
 from kenobot import plugins
 from kenobot.cli.toml_edit import Value
 from kenobot.language import Language
-from kenobot.settings import Bot, Loaded
+from kenobot.sections import Bot
+from kenobot.settings import Loaded
 
 Ask = Callable[[str], str]
 

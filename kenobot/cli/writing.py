@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 from kenobot import db, schema
-from kenobot.cli.reading import NothingYet
+from kenobot.cli import asking
 from kenobot.errors import ConfigError
 from kenobot.home import Home
 
@@ -13,8 +13,7 @@ from kenobot.home import Home
 @contextmanager
 def transaction(home: Home) -> Iterator[sqlite3.Connection]:
     """What the block writes is written whole or not at all. Raises NothingYet, ConfigError or StoreError."""
-    if not home.database.exists():
-        raise NothingYet(f"There is nothing in {home.path} yet: start with `kenobot chat`.")
+    asking.demand_database(home)
     schema.check(home.database)
     try:
         connection = db.connect(home.database)
@@ -31,8 +30,7 @@ def transaction(home: Home) -> Iterator[sqlite3.Connection]:
 
 def demand_current(home: Home) -> None:
     """For who writes beside a bot in transactions of their own. Raises NothingYet, ConfigError or StoreError."""
-    if not home.database.exists():
-        raise NothingYet(f"There is nothing in {home.path} yet: start with `kenobot chat`.")
+    asking.demand_database(home)
     schema.check(home.database)
     try:
         with closing(db.connect(home.database, readonly=True)) as connection:

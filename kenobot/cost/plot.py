@@ -1,30 +1,20 @@
 """The cost of prompts as a picture: tokens, the share a cache serves, and milliseconds, over the size of memory."""
 
-import importlib
-import importlib.util
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
+from kenobot import plots
 from kenobot.cost.judge import Limits
 from kenobot.cost.run import Row
-from kenobot.errors import ConfigError
 
 _INCHES = (10, 3.4)
 _DPI = 100
 _ROOM = 1.3  # above the highest line, for what the lines mean
 
 
-def demand() -> None:
-    """Raises ConfigError, with what to do, when nothing here can draw."""
-    if importlib.util.find_spec("matplotlib") is None:
-        raise ConfigError("A plot needs matplotlib: pip install 'kenobot[plots]', or leave out --plot.")
-
-
 def draw(rows: Sequence[Row], limits: Limits, file: str) -> None:
     """Draw the rows into a PNG file. Raises ConfigError when it cannot be drawn or written."""
-    demand()
-    figure = importlib.import_module("matplotlib.figure").Figure(figsize=_INCHES, layout="constrained")
+    figure = plots.figure(*_INCHES)
     tokens, cached, times = figure.subplots(1, 3)
     sizes = [row.memories for row in rows]
     series: Mapping[str, Sequence[float]] = {
@@ -46,11 +36,7 @@ def draw(rows: Sequence[Row], limits: Limits, file: str) -> None:
     times.set_ylim(0, _ROOM * max(row.turn_cpu.p95 for row in rows))
     tokens.legend(fontsize=8, frameon=False)
     times.legend(fontsize=8, frameon=False, loc="upper left", ncols=2)
-    try:
-        with Path(file).open("wb") as png:
-            figure.savefig(png, format="png", dpi=_DPI)
-    except OSError as error:
-        raise ConfigError(f"{file} cannot be written: {error}.") from error
+    plots.save(figure, file, _DPI)
 
 
 def _lines(axes: Any, title: str, sizes: Sequence[int], series: Mapping[str, Sequence[float]]) -> None:

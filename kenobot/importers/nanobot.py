@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from kenobot.importers import workspace
 from kenobot.importers.folder import Folder, Text
-from kenobot.importers.plan import About, Item, Offer, Plan, Sheet
+from kenobot.importers.plan import About, Item, Plan, Sheet
 from kenobot.ports import OWNER_SCOPE, Candidate
 
 _MARKS = ("AGENTS.md", "SOUL.md", "HEARTBEAT.md", "TOOLS.md", "USER.md")
@@ -47,12 +47,7 @@ def read(folder: Folder, about: About) -> Plan:
     for path in folder.files(f"{base}memory", ".md"):
         day = workspace.day_of(path)
         workspace.notes(plan, folder.read(path), about, "notes" if day is None else "daily log", day)
-    for name, advice in _OFFERS.items():
-        if folder.has(base + name):
-            plan.offers.append(Offer(base + name, advice))
-    for name in _INSTRUCTIONS:
-        if folder.has(base + name):
-            plan.leave(base + name, "instructions", workspace.INSTRUCTIONS)
+    workspace.others(plan, folder, base, _OFFERS, _INSTRUCTIONS)
     return plan
 
 

@@ -8,7 +8,7 @@ from datetime import date
 
 from kenobot.importers import workspace
 from kenobot.importers.folder import Folder, Text, Unread
-from kenobot.importers.plan import About, Offer, Plan
+from kenobot.importers.plan import About, Plan
 
 _MARKS = ("AGENTS.md", "SOUL.md", "IDENTITY.md", "HEARTBEAT.md", "TOOLS.md")
 _OFFERS = {
@@ -46,12 +46,7 @@ def read(folder: Folder, about: About) -> Plan:
         day = workspace.day_of(path)
         kind = "notes" if day is None else "daily log"
         _notes(plan, folder.read(path), about, kind, day)
-    for name, advice in _OFFERS.items():
-        if folder.has(base + name):
-            plan.offers.append(Offer(base + name, advice))
-    for name in _INSTRUCTIONS:
-        if folder.has(base + name):
-            plan.leave(base + name, "instructions", workspace.INSTRUCTIONS)
+    workspace.others(plan, folder, base, _OFFERS, _INSTRUCTIONS)
     return plan
 
 

@@ -3,15 +3,16 @@
 Whatever stands in them may have been written by their model, so nothing of it counts as the owner's own word.
 """
 
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime, time
 
 from kenobot.importers import markdown
-from kenobot.importers.folder import Text, Unread
+from kenobot.importers.folder import Folder, Text, Unread
 from kenobot.importers.markdown import Fact
-from kenobot.importers.plan import About, Item, Plan, Sheet
+from kenobot.importers.plan import About, Item, Offer, Plan, Sheet
 from kenobot.ports import OWNER_SCOPE, Candidate
 
-INSTRUCTIONS = "it tells another program what to do"
+_INSTRUCTIONS = "it tells another program what to do"
 
 
 def long_term(plan: Plan, found: Text | Unread | None, about: About) -> None:
@@ -40,6 +41,16 @@ def notes(plan: Plan, found: Text | Unread | None, about: About, kind: str, day:
         sheet.skipped += reading.skipped
         sheet.items += (item(fact, about, found.modified, day=day) for fact in reading.facts)
     return sheet
+
+
+def others(plan: Plan, folder: Folder, base: str, offers: Mapping[str, str], instructions: Iterable[str]) -> None:
+    """The files below `base` that no memory is made of. offers: what a person may do with each instead."""
+    for name, advice in offers.items():
+        if folder.has(base + name):
+            plan.offers.append(Offer(base + name, advice))
+    for name in instructions:
+        if folder.has(base + name):
+            plan.leave(base + name, "instructions", _INSTRUCTIONS)
 
 
 def item(fact: Fact, about: About, modified: datetime, *, core: bool = False, day: date | None = None) -> Item:

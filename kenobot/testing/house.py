@@ -10,7 +10,8 @@ from random import Random
 from zoneinfo import ZoneInfo
 
 from kenobot.access import Roster
-from kenobot.app import App, assemble
+from kenobot.app import App
+from kenobot.assembly import assemble
 from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.db import Connection
 from kenobot.given import load_parts

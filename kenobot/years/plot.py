@@ -1,11 +1,9 @@
 """The years as a picture: records, disk, prompt tokens and recall over the days."""
 
-import importlib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from kenobot.errors import ConfigError
+from kenobot import plots
 from kenobot.years.live import Week
 
 _MEGABYTE = 1_000_000
@@ -13,16 +11,10 @@ _INCHES = (10, 7)
 _DPI = 110
 
 
-def demand() -> None:
-    """Raises ConfigError, with what to do, when nothing here can draw."""
-    _library()
-
-
 def draw(weeks: Sequence[Week], file: str) -> None:
     """Draw the weeks into a PNG file. Raises ConfigError when it cannot be drawn or written."""
-    figure_of = _library()
     days = [week.day for week in weeks]
-    figure = figure_of(figsize=_INCHES, layout="constrained")
+    figure = plots.figure(*_INCHES)
     (records, disk), (tokens, found) = figure.subplots(2, 2, sharex=True)
     _lines(records, "records", days, {"all": [w.records for w in weeks], "live": [w.live for w in weeks]})
     _lines(
@@ -57,11 +49,7 @@ def draw(weeks: Sequence[Week], file: str) -> None:
     )
     for each in (tokens, found):
         each.set_xlabel("day")
-    try:
-        with Path(file).open("wb") as png:
-            figure.savefig(png, format="png", dpi=_DPI)
-    except OSError as error:
-        raise ConfigError(f"{file} cannot be written: {error}.") from error
+    plots.save(figure, file, _DPI)
 
 
 def _lines(axes: Any, title: str, days: Sequence[int], series: Mapping[str, Sequence[float]]) -> None:
@@ -71,10 +59,3 @@ def _lines(axes: Any, title: str, days: Sequence[int], series: Mapping[str, Sequ
     axes.set_ylim(bottom=0)
     axes.grid(visible=True, alpha=0.3)
     axes.legend(fontsize=8, frameon=False)
-
-
-def _library() -> Any:
-    try:
-        return importlib.import_module("matplotlib.figure").Figure
-    except ImportError as error:
-        raise ConfigError("A plot needs matplotlib: pip install 'kenobot[plots]', or leave out --plot.") from error

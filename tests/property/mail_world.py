@@ -16,7 +16,8 @@ from random import Random
 from typing import Literal
 
 from kenobot.access import Roster
-from kenobot.app import App, assemble
+from kenobot.app import App
+from kenobot.assembly import assemble
 from kenobot.errors import RateLimited, Rejected, StoreError, Unavailable
 from kenobot.given import Given, load_parts
 from kenobot.home import Home

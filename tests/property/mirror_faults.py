@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive.mirror import files
+from kenobot.cognitive.mirror import cardfiles, files
 
 Replace = Callable[[Path, str, str, files.Stamp | None], Awaitable[files.Stamp | None]]
 
@@ -73,6 +73,29 @@ def death_between_files(is_dead: Callable[[], bool], left: int | None, *, swappe
 
     with _replacing(dying), contextlib.suppress(Killed):
         yield
+
+
+@contextlib.contextmanager
+def death_between_cards(left: int | None, *, swapped: bool) -> Iterator[None]:
+    """The process dies at the card after `left` more (None: at none), with the new one in place or half-written."""
+    real, done = cardfiles._write, 0
+
+    def dying(target: Path, draft: cardfiles.Draft) -> files.Stamp | None:
+        nonlocal done
+        if left is not None and done >= left:
+            if swapped:
+                real(target, draft)
+            else:
+                half = draft.text.encode()[: len(draft.text) // 2]
+                target.with_name(f".kenobot-{done:016x}.tmp").write_bytes(half)
+            raise Killed
+        done += 1
+        return real(target, draft)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cardfiles, "_write", dying)
+        with contextlib.suppress(Killed):
+            yield
 
 
 @contextlib.contextmanager

@@ -33,6 +33,7 @@ CRASHES = st.builds(
     Crash, st.integers(0, 8), st.sampled_from(["after", "torn", "before"]), st.sampled_from([0.0, 0.3, 0.9, 1.0])
 )
 AT_ONCE = Crash(0, "before")
+NEVER = 1_000_000  # writes
 
 
 class Power:

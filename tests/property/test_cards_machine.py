@@ -4,17 +4,12 @@ Every text is made once only and holds a number of its own, so that it is like n
 from the cards alone, and is the same.
 """
 
-import asyncio
-import contextlib
 import re
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from hypothesis.stateful import initialize, rule
 
 from kenobot.cognitive import rebuild, store
 from kenobot.cognitive.change import change
@@ -22,11 +17,13 @@ from kenobot.cognitive.mirror import card, cardfiles
 from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.remember.admit import Occasion, admit, supersede
 from kenobot.db import Connection, Database
-from kenobot.errors import ConfigError, StoreError
+from kenobot.errors import ConfigError
 from kenobot.ports import Candidate
 from kenobot.testing.clock import ManualClock
-from tests.property.effort import effort, scratch
-from tests.property.power import AT_ONCE, CRASHES, Crash, Power
+from tests.property.effort import effort
+from tests.property.lives import Lives
+from tests.property.mirror_faults import death_between_cards
+from tests.property.power import CRASHES, NEVER, Crash
 from tests.unit.cognitive.mirror.cardhouse import CardHouse
 from tests.unit.cognitive.mirror.house import TODAY
 
@@ -37,32 +34,16 @@ _WORDS = ["Ana vive en Lyon", "我喜欢喝茶", "likes C++\n---\nid: 1", "🙂"
 _WORD = st.sampled_from(_WORDS)
 
 
-class Killed(BaseException):
-    """The process died here."""
-
-
-class CardMachine(RuleBasedStateMachine):
+class CardMachine(Lives):
     """Cards that a bot and a person write to. owed: texts that must be alive; gone: texts that must not be."""
 
     @initialize()
     def begin(self) -> None:
         """An empty folder."""
-        self.folder = scratch()
-        self.runner = asyncio.Runner()
-        self.power = Power(lives_on=False)
-        self.lives = 0
         self.numbers = 0
         self.owed: set[str] = set()
         self.gone: set[str] = set()
         self.runner.run(self._begin())
-
-    def teardown(self) -> None:
-        try:
-            self.runner.run(self._end())
-        finally:
-            self.power.close()
-            self.runner.close()
-            self.folder.cleanup()
 
     # ── the bot ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -138,14 +119,8 @@ class CardMachine(RuleBasedStateMachine):
     # ── how it happens ───────────────────────────────────────────────────────────────────────────────────────────
 
     async def _begin(self) -> None:
-        self.house = CardHouse(Path(self.folder.name) / "memory", self._open(), ManualClock())
+        self.house = CardHouse(self.root / "memory", self._open(), ManualClock())
         await self.house.tree.start()
-
-    def _open(self) -> Database:
-        return Database.open(self._path(), Path(self.folder.name) / "backups")
-
-    def _path(self) -> Path:
-        return Path(self.folder.name) / f"life {self.lives}.db"
 
     async def _end(self) -> None:
         await self._sync()
@@ -286,18 +261,14 @@ class CardMachine(RuleBasedStateMachine):
         """left: it dies at a file, after so many more; None: at a write of the database, as `crash` says."""
         await self._learn("owner", "extraction", word)
         await self._replace(left or 0, word)
-        self.lives += 1
-        self.power.cut(replace(crash, writes=crash.writes % 4 if left is None else 1_000_000), self._path())
-        with contextlib.suppress(StoreError), death(left, swapped=swapped):
-            await self.house.tree.take_in()
-            await self.house.tree.flush()
-        if not self.power.dead.is_set():
-            self.power.cut(AT_ONCE, self._path())
-        with contextlib.suppress(StoreError):
-            await self.house.database.write(lambda _: None)
-        await self.house.database.close()
-        self.power.restore()
-        self.house.database = self._open()
+        crash = replace(crash, writes=crash.writes % 4 if left is None else NEVER)
+
+        async def last() -> None:
+            with death_between_cards(left, swapped=swapped):
+                await self.house.tree.take_in()
+                await self.house.tree.flush()
+
+        self.house.database = await self._die(crash, last(), self.house.database)
         await self.house.again().start()
 
     # ── what must hold ───────────────────────────────────────────────────────────────────────────────────────────
@@ -335,7 +306,7 @@ class CardMachine(RuleBasedStateMachine):
         house = self.house
         records = [replace(record, changed=0) for record in await house.everything()]
         links = await house.database.read(_links)
-        database = Database.open(Path(self.folder.name) / "new.db", Path(self.folder.name) / "backups")
+        database = Database.open(self.root / "new.db", self.root / "backups")
         try:
             report = await database.write(lambda c: rebuild.rebuild(c, house.root, house.clock.now()))
             assert report.problems == () or not records
@@ -350,29 +321,6 @@ class CardMachine(RuleBasedStateMachine):
 
 def _links(connection: Connection) -> list[tuple[Any, ...]]:
     return connection.execute("SELECT * FROM link ORDER BY src, dst, type").fetchall()
-
-
-@contextlib.contextmanager
-def death(left: int | None, *, swapped: bool) -> Iterator[None]:
-    """The process dies at the card after `left` more (None: at none), with the new one in place or half-written."""
-    real, done = cardfiles._write, 0
-
-    def dying(target: Path, draft: cardfiles.Draft) -> Any:
-        nonlocal done
-        if left is not None and done >= left:
-            if swapped:
-                real(target, draft)
-            else:
-                half = draft.text.encode()[: len(draft.text) // 2]
-                target.with_name(f".kenobot-{done:016x}.tmp").write_bytes(half)
-            raise Killed
-        done += 1
-        return real(target, draft)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cardfiles, "_write", dying)
-        with contextlib.suppress(Killed):
-            yield
 
 
 TestCards = CardMachine.TestCase

@@ -4,14 +4,11 @@ What is hidden stays hidden everywhere, what is erased is nowhere, and each fact
 looked for: in recall, lists, the talk, the files, and in the bytes of database, logs and index.
 """
 
-import asyncio
-import contextlib
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from kenobot import erasure
 from kenobot.cognitive.forget import doom
@@ -20,45 +17,31 @@ from kenobot.cognitive.recall.keeper import Keeper
 from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import stamp
 from kenobot.cognitive.undo import last_change
-from kenobot.db import Connection, Database
-from kenobot.errors import StoreError
+from kenobot.db import Connection
 from kenobot.scrubbing import Scrubber
 from kenobot.testing.clock import ManualClock
 from tests.property import hands_world as world
-from tests.property.effort import effort, scratch
+from tests.property.effort import effort
 from tests.property.hands_world import REACH, SESSION, Fact, Snapshot
-from tests.property.mirror_faults import death_between_files
-from tests.property.power import AT_ONCE, CRASHES, Crash, Power
-from tests.property.test_cards_machine import death
+from tests.property.lives import Lives
+from tests.property.mirror_faults import death_between_cards, death_between_files
+from tests.property.power import CRASHES, NEVER, Crash
 from tests.unit.cognitive.mirror.cardhouse import CardHouse
 
 _PICKS = st.integers(0, 30)
-_NEVER = 1_000_000  # writes
 _CRASH = st.none() | CRASHES
 _LEFT = st.none() | st.integers(0, 3)
 Deed = Callable[[Connection], object]
 
 
-class HandsMachine(RuleBasedStateMachine):
+class HandsMachine(Lives):
     """A chat whose owner has things forgotten, brought back and erased; each fact is said in one turn."""
 
     @initialize()
     def begin(self) -> None:
         """An empty home, with an index beside its database."""
-        self.folder = scratch()
-        self.runner = asyncio.Runner()
-        self.power = Power(lives_on=False)
-        self.lives = 0
         self.facts: list[Fact] = []
         self.runner.run(self._begin())
-
-    def teardown(self) -> None:
-        try:
-            self.runner.run(self._end())
-        finally:
-            self.power.close()
-            self.runner.close()
-            self.folder.cleanup()
 
     # ── what is said and ordered ─────────────────────────────────────────────────────────────────────────────────
 
@@ -104,23 +87,13 @@ class HandsMachine(RuleBasedStateMachine):
         return found[pick % len(found)]
 
     async def _begin(self) -> None:
-        self.house = CardHouse(self._root / "memory", self._open(), ManualClock())
+        self.house = CardHouse(self.root / "memory", self._open(), ManualClock())
         await self.house.tree.start()
         self._around()
 
-    @property
-    def _root(self) -> Path:
-        return Path(self.folder.name)
-
-    def _open(self) -> Database:
-        return Database.open(self._path(), self._root / "backups")
-
-    def _path(self) -> Path:
-        return self._root / f"life {self.lives}.db"
-
     def _around(self) -> None:
         """What stands around the database of this life."""
-        self.index = Index(self._root / "index.db")
+        self.index = Index(self.root / "index.db")
         self.forgetting, self.undoing = world.commands(self.house.root, self.index)
         keeper = Keeper(self.house.database, self.index)
         self.scrubber = Scrubber(self.house.database, self._path(), self.house.tree.flush, keeper.keep_up)
@@ -130,7 +103,7 @@ class HandsMachine(RuleBasedStateMachine):
         await self.house.database.close()
         self.index.close()
         self._check_bytes(("life",))
-        assert not self._traces(world.bytes_below(self._root))
+        assert not self._traces(world.bytes_below(self.root))
 
     def _occasion(self) -> Occasion:
         self.house.clock.advance(3600)
@@ -173,7 +146,7 @@ class HandsMachine(RuleBasedStateMachine):
             await self.house.database.write(work)
             await self._follow()
         else:
-            promised = await self._die(work, crash, left)
+            promised = await self._break_off(work, crash, left)
             found = await self.house.database.read(world.snapshot)
             assert found in [*([] if promised else [before]), *done], "half of it was done"
         await self._take_stock()
@@ -186,27 +159,25 @@ class HandsMachine(RuleBasedStateMachine):
         await self.house.database.read(self.index.catch_up)
         await self.scrubber.tick()
 
-    async def _die(self, work: Deed, crash: Crash, left: int | None) -> bool:
+    async def _break_off(self, work: Deed, crash: Crash, left: int | None) -> bool:
         """Whether the order was promised to be on disk when the process died."""
-        self.lives += 1
-        self.power.cut(replace(crash, writes=crash.writes % 5 if left is None else _NEVER), self._path())
         promised = False
-        lines = death_between_files(self.power.dead.is_set, left, swapped=bool(left))
-        with contextlib.suppress(StoreError), lines, death(left, swapped=not left):
-            await self.house.database.write(work)
-            promised = True
-            await self._follow()
-        if not self.power.dead.is_set():
-            self.power.cut(AT_ONCE, self._path())
-        with contextlib.suppress(StoreError):
-            await self.house.database.write(lambda _: None)
-        await self.house.database.close()
+
+        async def last() -> None:
+            nonlocal promised
+            lines = death_between_files(self.power.dead.is_set, left, swapped=bool(left))
+            with lines, death_between_cards(left, swapped=not left):
+                await self.house.database.write(work)
+                promised = True
+                await self._follow()
+
+        crash = replace(crash, writes=crash.writes % 5 if left is None else NEVER)
+        database = await self._die(crash, last(), self.house.database)
         self.index.close()
-        self.power.restore()
-        for old in self._root.glob("life *"):
+        for old in self.root.glob("life *"):
             if not old.name.startswith(self._path().name):
                 old.unlink()
-        self.house.database = self._open()
+        self.house.database = database
         await self.house.again().start()
         self._around()
         return promised
@@ -256,7 +227,7 @@ class HandsMachine(RuleBasedStateMachine):
         self._check_bytes()
 
     def _check_bytes(self, skip: tuple[str, ...] = ()) -> None:
-        assert not self._traces(world.bytes_below(self._root, skip))
+        assert not self._traces(world.bytes_below(self.root, skip))
 
     def _traces(self, held: bytes) -> list[Fact]:
         return [fact for fact in self._of("purged") if fact.mark.encode() in held]

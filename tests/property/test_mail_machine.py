@@ -7,16 +7,16 @@ import asyncio
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from pathlib import Path
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import invariant, rule
 
 from kenobot import turns
 from kenobot.db import Connection
-from tests.property.effort import effort, scratch
+from tests.property.effort import effort
+from tests.property.lives import Lives
 from tests.property.mail_world import CHANNEL, CHATS, Answer, Life, Line, Said, World, marks
-from tests.property.power import CRASHES, Crash, Power, ordered
+from tests.property.power import CRASHES, Crash, ordered
 
 OPEN = {"pending", "claimed"}
 TOLD = {"failed", "dead", "expired"}
@@ -90,16 +90,14 @@ class Books:
         )
 
 
-class Mail(RuleBasedStateMachine):
+class Mail(Lives):
     """A KenoBot with three chats, and everything that can happen to it."""
+
+    lives_on = True
 
     def __init__(self) -> None:
         super().__init__()
-        self.folder = scratch()
-        self.runner = asyncio.Runner()
-        self.power = Power(lives_on=True)
         self.world = World()
-        self.lives = 0
         self.ends: dict[int, str] = {}
         self.done_at: dict[int, datetime] = {}
         self.numbers: dict[int, int] = {}
@@ -107,14 +105,6 @@ class Mail(RuleBasedStateMachine):
         self.facts: set[str] = set()
         self.turns: dict[int, tuple[str, str]] = {}
         self.runner.run(self._begin())
-
-    def teardown(self) -> None:
-        try:
-            self.runner.run(self._end())
-        finally:
-            self.power.close()
-            self.runner.close()
-            self.folder.cleanup()
 
     # ── what happens ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -174,7 +164,7 @@ class Mail(RuleBasedStateMachine):
     async def _begin(self, doom: Crash | None = None, *, stopped: bool = False) -> None:
         """A new process over what is on disk. stopped: whether the one before was asked to go, and so put it away."""
         self.power.restore()
-        folder, heir = (Path(self.folder.name) / str(number) for number in (self.lives, self.lives + 1))
+        folder, heir = (self.root / str(number) for number in (self.lives, self.lives + 1))
         self.lives += 1
         self.life = Life(folder, heir, self.world, self.power)
         left = await self.life.app.database.read(Books.read)

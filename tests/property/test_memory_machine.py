@@ -3,25 +3,24 @@
 The oracle is a plain dictionary of what was said: tests/property/memory_oracle.py.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from copy import deepcopy
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from kenobot.cognitive.keys import key_of
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import Occasion, clean
-from kenobot.db import Connection, Database
+from kenobot.db import Connection
 from kenobot.errors import StoreError
 from kenobot.ports import Candidate
 from kenobot.testing.clock import START
 from kenobot.tokens import estimate
-from tests.property.effort import effort, scratch
+from tests.property.effort import effort
+from tests.property.lives import Lives
 from tests.property.memory_oracle import (
     BUDGETS,
     FACTS,
@@ -43,7 +42,7 @@ from tests.property.memory_oracle import (
     said,
     shown_to,
 )
-from tests.property.power import CRASHES, Crash, Power
+from tests.property.power import CRASHES, Crash
 
 _TEXTS = st.sampled_from([dress for dresses in FACTS.values() for dress in dresses] + NOTHING)
 _CANDIDATES = st.builds(
@@ -70,28 +69,16 @@ _SLOTS = st.sampled_from(SCOPES[1:3]).flatmap(
 )
 
 
-class MemoryMachine(RuleBasedStateMachine):
+class MemoryMachine(Lives):
     """A memory to which anything may be said, in any order, on a disk that may lose its process at any write."""
 
     @initialize()
     def begin(self) -> None:
         """An empty memory."""
-        self.folder = scratch()
-        self.runner = asyncio.Runner()
-        self.power = Power(lives_on=False)
-        self.lives = 0
         self.day = 0
         self.model = Memory()
         self.most = 0
-        self.runner.run(self._open())
-
-    def teardown(self) -> None:
-        try:
-            self.runner.run(self.database.close())
-        finally:
-            self.power.close()
-            self.runner.close()
-            self.folder.cleanup()
+        self.runner.run(self._begin())
 
     # ── what happens ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -153,12 +140,11 @@ class MemoryMachine(RuleBasedStateMachine):
         at = START + timedelta(days=self.day)
         return Occasion(at, at.date().isoformat(), "test", "fake-1")
 
-    async def _open(self) -> None:
-        path = self._path()
-        self.database = Database.open(path, path.with_name("backups"))
+    async def _begin(self) -> None:
+        self.database = self._open()
 
-    def _path(self) -> Path:
-        return Path(self.folder.name) / f"life {self.lives}.db"
+    async def _end(self) -> None:
+        await self.database.close()
 
     async def _crash(self, crash: Crash, deeds: Iterable[Deed]) -> None:
         """Which of the deeds are on disk only a look can tell; but they are the first ones, each whole."""
@@ -179,7 +165,7 @@ class MemoryMachine(RuleBasedStateMachine):
             await _survives(self.database.write(lambda _: None))
         await self.database.close()
         self.power.restore()
-        await self._open()
+        self.database = self._open()
         found = await self.database.read(recorded)
         fitting = [stage for stage in stages[promised:] if live_of(stage) == found]
         assert fitting, f"{promised} of {len(stages) - 1} deeds were promised, and this is left: {found}"

@@ -4,26 +4,22 @@ Every text is made once only and holds a number of its own, so that the oracle c
 somewhere, and one of what must stand nowhere.
 """
 
-import asyncio
-import contextlib
 from dataclasses import replace
-from pathlib import Path
 from typing import Literal
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import initialize, invariant, rule
 
 from kenobot.cognitive import store
 from kenobot.cognitive.change import Act, change
 from kenobot.cognitive.mirror import layout
 from kenobot.cognitive.mirror.places import path_of, place_of
-from kenobot.db import Database
-from kenobot.errors import StoreError
 from kenobot.testing.clock import ManualClock
-from tests.property.effort import effort, scratch
+from tests.property.effort import effort
+from tests.property.lives import Lives
 from tests.property.mirror_faults import death_between_files, full_disk, somebody_edits
 from tests.property.mirror_lines import CHAT, FILES, KINDS, OTHER, WORDS, facts, is_line, kind_of, line
-from tests.property.power import AT_ONCE, CRASHES, Crash, Power
+from tests.property.power import CRASHES, NEVER, Crash
 from tests.unit.cognitive.mirror.house import House
 
 _PICKS = st.integers(0, 60)
@@ -31,11 +27,10 @@ _WORK: st.SearchStrategy[Literal["flush", "look"]] = st.sampled_from(["flush", "
 _KINDS = st.integers(0, len(KINDS) - 1)
 _SOME_KINDS = st.lists(_KINDS, min_size=1, max_size=3)
 Work = Literal["flush", "look"]
-NEVER = 1_000_000  # writes
 TIERS = ("core", "daily", "archive", "ref:n8n", "ref:茶")
 
 
-class MirrorMachine(RuleBasedStateMachine):
+class MirrorMachine(Lives):
     """A memory folder that a bot and a person write to.
 
     owed: what must be remembered and stand in a file. gone: what must not. scopes: whose each text is. Texts that an
@@ -45,23 +40,11 @@ class MirrorMachine(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         """An empty folder."""
-        self.folder = scratch()
-        self.runner = asyncio.Runner()
-        self.power = Power(lives_on=False)
-        self.lives = 0
         self.numbers = 0
         self.scopes: dict[str, str] = {}
         self.owed: set[str] = set()
         self.gone: set[str] = set()
         self.runner.run(self._begin())
-
-    def teardown(self) -> None:
-        try:
-            self.runner.run(self._end())
-        finally:
-            self.power.close()
-            self.runner.close()
-            self.folder.cleanup()
 
     # ── the bot ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -168,14 +151,8 @@ class MirrorMachine(RuleBasedStateMachine):
     # ── how it happens ───────────────────────────────────────────────────────────────────────────────────────────
 
     async def _begin(self) -> None:
-        self.house = House(Path(self.folder.name) / "memory", self._open(), ManualClock())
+        self.house = House(self.root / "memory", self._open(), ManualClock())
         await self.house.mirror.start()
-
-    def _open(self) -> Database:
-        return Database.open(self._path(), Path(self.folder.name) / "backups")
-
-    def _path(self) -> Path:
-        return Path(self.folder.name) / f"life {self.lives}.db"
 
     async def _end(self) -> None:
         await self._sync()
@@ -270,17 +247,13 @@ class MirrorMachine(RuleBasedStateMachine):
     async def _crash(self, crash: Crash, work: Work, kinds: list[int], left: int | None, swapped: bool) -> None:
         """left: it dies at a file, after so many more; None: at a write of the database, as `crash` says."""
         await self._learn_some(kinds)
-        self.lives += 1
-        self.power.cut(replace(crash, writes=crash.writes % 4 if left is None else NEVER), self._path())
-        with contextlib.suppress(StoreError), death_between_files(self.power.dead.is_set, left, swapped=swapped):
-            await self._work(work)
-        if not self.power.dead.is_set():
-            self.power.cut(AT_ONCE, self._path())
-        with contextlib.suppress(StoreError):
-            await self.house.database.write(lambda _: None)
-        await self.house.database.close()
-        self.power.restore()
-        self.house.database = self._open()
+        crash = replace(crash, writes=crash.writes % 4 if left is None else NEVER)
+
+        async def last() -> None:
+            with death_between_files(self.power.dead.is_set, left, swapped=swapped):
+                await self._work(work)
+
+        self.house.database = await self._die(crash, last(), self.house.database)
         self.house.restart()
 
     # ── edits ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -10,7 +10,7 @@ from kenobot.postprocessors.code import code
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.postprocessors.scanner import scan
 from kenobot.testing.postprocessor import RecordingTurn
-from tests.unit.postprocessors.test_scanner import NAMES
+from tests.unit.postprocessors.tags_found import NAMES
 from tests.unit.postprocessors.test_tags import TAGS
 
 WORDS = "|".join(name.rstrip("/") for name in NAMES if name != "user")

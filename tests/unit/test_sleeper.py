@@ -24,7 +24,7 @@ from kenobot.home import Held
 from kenobot.model import Model, Route
 from kenobot.ports import Provider, Reply, Usage
 from kenobot.schedule import Schedule
-from kenobot.settings import Sleep as SleepSettings
+from kenobot.sections import Sleep as SleepSettings
 from kenobot.signals import SLEEP_FINISHED, SLEEP_PHASE, SLEEP_STARTED, Envelope
 from kenobot.sleeper import Rooms, Sleeper, due_at, policy_of
 from kenobot.testing.clock import START, EagerClock, ManualClock

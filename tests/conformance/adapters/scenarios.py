@@ -13,7 +13,8 @@ from random import Random
 from typing import Any
 
 from kenobot.access import Roster
-from kenobot.app import App, assemble
+from kenobot.app import App
+from kenobot.assembly import assemble
 from kenobot.context import OPEN
 from kenobot.db import Connection
 from kenobot.given import Given

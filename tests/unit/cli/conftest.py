@@ -10,6 +10,7 @@ import pytest
 
 from kenobot.cli import main
 from kenobot.home import Home
+from kenobot.schema import migrate
 from kenobot.testing.clock import ManualClock
 
 Cli = Callable[..., tuple[int, str, str]]
@@ -50,3 +51,17 @@ def database(home: Home) -> Iterator[sqlite3.Connection]:
         connection.execute(f"pragma user_version = {int(migration.name[:4])}")
     yield connection
     connection.close()
+
+
+@pytest.fixture
+def by_words(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory is found by words: what a model adds is tested where there is one."""
+    monkeypatch.setenv("KENOBOT_MEMORY__EMBEDDER", "none")
+
+
+@pytest.fixture
+def made(home: Home) -> Home:
+    """A home with an empty memory."""
+    home.prepare()
+    migrate(home.database, home.backups)
+    return home

@@ -7,16 +7,17 @@ from dataclasses import replace
 
 import pytest
 
+from kenobot import plots
 from kenobot.cli import main
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.context import TAGS
-from kenobot.cost import memories, plot
+from kenobot.cost import memories
 from kenobot.cost.judge import Limits, failures, table
 from kenobot.cost.meter import Meter
 from kenobot.cost.run import Row, Spread
 from kenobot.errors import ConfigError
 from kenobot.ports import Block, Message, Request
-from kenobot.settings import Context
+from kenobot.sections import Context
 from kenobot.testing.provider import collect
 from kenobot.tokens import estimate
 
@@ -145,6 +146,6 @@ def test_a_plot_without_a_library_is_refused_at_once(
     def missing() -> None:
         raise ConfigError("A plot needs matplotlib")
 
-    monkeypatch.setattr(plot, "demand", missing)
+    monkeypatch.setattr(plots, "demand", missing)
     assert main(["bench", "cost", "--plot", "x.png"]) == 78
     assert "matplotlib" in capsys.readouterr().err

@@ -17,6 +17,8 @@ from kenobot.testing.clock import ManualClock
 
 ZONE = ZoneInfo("UTC")
 TODAY = "2026-02-14"
+LOG = f"{TODAY}.md"
+ENTRY = "## 14:30 — {}\n\n".format
 
 
 class House:

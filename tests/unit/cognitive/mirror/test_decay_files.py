@@ -1,7 +1,7 @@
-"""The files of decay: logs in the archive, weeks, ref files and their pointers, slots, and what people put there."""
+"""The files of decay: logs in the archive, weeks, ref files and their pointers, and slots."""
 
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,53 +9,24 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kenobot.cognitive import rebuild, store
-from kenobot.cognitive.change import Act, Value, change
+from kenobot.cognitive import rebuild
 from kenobot.cognitive.mirror import sections
 from kenobot.cognitive.mirror.layout import Block, Item, compose
 from kenobot.cognitive.policies.decay import DecayPolicy
 from kenobot.cognitive.policies.sleep import SleepPolicy
-from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.reach import WHOLE_HOME
+from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import Occasion, admit
-from kenobot.cognitive.sleep.consolidate import distil, hygiene, weeks
-from kenobot.cognitive.sleep.passes import Pass
-from kenobot.cognitive.sleep.prune import dailies
-from kenobot.db import Connection
+from kenobot.cognitive.sleep.consolidate import hygiene
 from kenobot.ports import Candidate
-from tests.nights import play
 from tests.unit.cognitive.mirror.cardhouse import CardHouse, open_card_house
-from tests.unit.cognitive.mirror.house import TODAY, House
-
-NIGHT = (weeks.PASS, distil.PASS, hygiene.PASS, dailies.PASS)
-ENTRY = "## 14:30 — {}\n\n".format
-LOG = f"{TODAY}.md"
+from tests.unit.cognitive.mirror.decay_nights import night, put
+from tests.unit.cognitive.mirror.house import ENTRY, LOG, TODAY, House
 
 
 @pytest.fixture
 async def cards(tmp_path: Path) -> AsyncIterator[CardHouse]:
     async with open_card_house(tmp_path, start=datetime(2026, 2, 14, 14, 30, tzinfo=UTC)) as house:
         yield house
-
-
-async def night(house: House, days: float, passes: Sequence[Pass] = NIGHT, policy: Policy = DEFAULT) -> None:
-    """Let days go by, then sleep, then let the files follow."""
-    house.clock.advance(days * 86_400)
-    now = house.clock.now()
-    await house.database.write(lambda c: play(c, passes, now, policy=policy))
-    await house.mirror.flush()
-
-
-async def put(house: House, record: int, kind: str, values: dict[str, Value], actor: str = "sleep") -> None:
-    """Change a record as somebody else's pass does."""
-    act = Act(house.clock.now(), actor, "a test")
-
-    def work(connection: Connection) -> None:
-        known = store.get(connection, record, WHOLE_HOME)
-        assert known is not None
-        change(connection, known, kind, values, act)
-
-    await house.database.write(work)
 
 
 # ── logs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -291,85 +262,6 @@ async def test_a_ticked_item_leaves_memory_md(house: House) -> None:
 def test_empty_headings_of_ours_do_not_pile_up(before: str, after: str) -> None:
     """A person's headings stay, and so do their words below ours."""
     assert compose(sections.arrange([Block(before)], [Item(1, "new")], {}, {}, {}, {})) == after
-
-
-# ── topics and legacies ──────────────────────────────────────────────────────────────────────────────────────────
-
-TOPIC = (
-    "# Moving house\n\nThe van is rented for the 3rd.\nIt has two seats.\n\n- boxes come from Ikea\n\n```\ncode\n```\n"
-)
-
-
-async def test_a_topic_file_is_taken_in_and_ages_by_its_date(house: House) -> None:
-    """Its paragraphs and items are known of that day; the file stays as it is until the day is over, then leaves."""
-    path = "2026-02-10-moving.md"
-    house.write(path, TOPIC)
-    await house.mirror.take_in()
-    await house.mirror.flush()
-    live = await house.live()
-    assert [(record.text, record.day) for record in live] == [
-        ("The van is rented for the 3rd.\nIt has two seats.", "2026-02-10"), ("boxes come from Ikea", "2026-02-10"),
-    ]  # fmt: skip
-    assert house.text(path) == TOPIC
-    await night(house, 20)
-    assert house.text(path) == TOPIC
-    await night(house, 10)
-    assert path not in house.files()
-    assert house.text(f"archive/{path}") == TOPIC
-    assert {"boxes come from Ikea", live[0].text} <= set(await house.texts())
-
-
-async def test_a_topic_file_follows_what_is_known(house: House) -> None:
-    """A line its owner changes supersedes; one they take out was only shown there; what the bot learns shows."""
-    path = "2026-02-10-moving.md"
-    house.write(path, "- the van is blue\n- boxes come from Ikea\n")
-    await house.mirror.take_in()
-    await house.mirror.flush()
-    van = (await house.live())[0].id
-    house.write(path, "- the van is blue\n")
-    await house.mirror.take_in()
-    assert "boxes come from Ikea" in await house.texts()
-    await house.learn("the van is red", replaces=van, flush=True)
-    await house.mirror.flush()
-    house.edit(path, "the van is", "our van is")
-    await house.mirror.take_in()
-    texts = await house.texts()
-    assert "our van is red" in texts or "our van is blue" in texts
-
-
-async def test_a_legacy_file_is_read_once_and_put_away(house: House) -> None:
-    """The remainder of another memory: its facts are known from today, the file itself is in the archive."""
-    house.write("MEMORY-legacy.md", "# Old\n- the gym closes at ten\n")
-    (house.root / "archive").mkdir()
-    house.write("archive/MEMORY-legacy.md", "another one\n")
-    await house.mirror.take_in()
-    await house.mirror.flush()
-    assert await house.texts() == ["the gym closes at ten"]
-    assert house.text("archive/MEMORY-legacy-2.md") == "# Old\n- the gym closes at ten\n"
-    assert house.text("archive/MEMORY-legacy.md") == "another one\n"
-    assert "MEMORY-legacy.md" not in house.files()
-
-
-async def test_a_secret_in_a_topic_file_stays_with_its_owner(house: House) -> None:
-    """Memory refuses it, and the file is put away with it as it is."""
-    house.write("x-legacy.md", "- my key is sk-ant-api03-" + "a1B2" * 20 + "\n- likes tea\n")
-    await house.mirror.take_in()
-    assert await house.texts() == ["likes tea"]
-    assert "sk-ant" in house.text("archive/x-legacy.md")
-
-
-async def test_an_archive_that_is_a_link_is_left_alone(house: House, tmp_path: Path) -> None:
-    """Nothing is written to where a link leads; the log stays where it is, and the owner is told."""
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    await house.learn("one", flush=True)
-    (house.root / "archive").symlink_to(elsewhere)
-    house.write("x-legacy.md", "- likes tea\n")
-    await house.mirror.take_in()
-    await night(house, 30)
-    assert list(elsewhere.iterdir()) == []
-    assert "x-legacy.md" in house.files()
-    assert house.mirror.problems
 
 
 # ── all of it again ──────────────────────────────────────────────────────────────────────────────────────────────

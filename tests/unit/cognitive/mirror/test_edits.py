@@ -8,10 +8,9 @@ import pytest
 
 from kenobot.cognitive import store
 from kenobot.ports import OWNER_SCOPE
-from tests.unit.cognitive.mirror.house import TODAY, House, open_house
+from tests.unit.cognitive.mirror.house import LOG, House, open_house
 from tests.unit.cognitive.recorded import recorded
 
-LOG = f"{TODAY}.md"
 CHAT = "chat:telegram-1"
 
 

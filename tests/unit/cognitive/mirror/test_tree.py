@@ -7,10 +7,7 @@ import pytest
 
 from kenobot.errors import StoreError
 from tests.unit.cognitive.mirror.cardhouse import CardHouse
-from tests.unit.cognitive.mirror.house import TODAY
-
-LOG = f"{TODAY}.md"
-ENTRY = "## 14:30 — {}\n\n".format
+from tests.unit.cognitive.mirror.house import ENTRY, LOG
 
 
 async def test_a_burst_of_marks_is_one_round_of_writing(cards: CardHouse, monkeypatch: pytest.MonkeyPatch) -> None:

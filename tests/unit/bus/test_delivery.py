@@ -1,11 +1,7 @@
-"""The signal bus: order, isolation, middleware."""
+"""The signal bus: order, isolation, and what is told of it."""
 
 import asyncio
-import functools
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -21,31 +17,7 @@ from kenobot.signals import (
     Signal,
 )
 from kenobot.testing.clock import START, ManualClock
-
-
-@pytest.fixture
-async def bus(clock: ManualClock) -> AsyncIterator[Bus]:
-    """A bus whose receivers have a tenth of a second."""
-    made = Bus(clock, deadline=0.1)
-    yield made
-    await made.close()
-
-
-class Ear:
-    """A receiver that remembers what it heard."""
-
-    def __init__(self) -> None:
-        self.heard: list[Any] = []
-
-    async def __call__(self, envelope: Envelope) -> None:
-        self.heard.append(envelope.payload.get("number", envelope.signal.name))
-
-    async def method(self, envelope: Envelope) -> None:
-        await self(envelope)
-
-
-async def _fire(bus: Bus, number: int = 1, signal: Signal = STARTED) -> Envelope | None:
-    return await bus.fire(signal, "test", "trace", number=number)
+from tests.unit.bus.ears import Ear, fire
 
 
 async def test_an_envelope_says_everything(bus: Bus) -> None:
@@ -73,7 +45,7 @@ async def test_each_receiver_hears_in_order(bus: Bus) -> None:
     bus.subscribe(STARTED, receiver)
     bus.subscribe(MESSAGE_IN, Ear())
     for number in range(1, 100):
-        await _fire(bus, number)
+        await fire(bus, number)
     await bus.settle()
     assert heard == list(range(1, 100))
 
@@ -87,7 +59,7 @@ async def test_receivers_are_rung_in_order_of_subscription(bus: Bus) -> None:
             heard.append(number)
 
         bus.subscribe(STARTED, receiver)
-    await _fire(bus)
+    await fire(bus)
     await bus.settle()
     assert heard == list(range(50))
 
@@ -96,8 +68,8 @@ async def test_a_receiver_hears_only_its_signal(bus: Bus) -> None:
     """Each signal has receivers of its own."""
     ear = Ear()
     bus.subscribe(STARTED, ear)
-    await _fire(bus, 1, CONFIG_CHANGED)
-    await _fire(bus, 2)
+    await fire(bus, 1, CONFIG_CHANGED)
+    await fire(bus, 2)
     await bus.settle()
     assert ear.heard == [2]
 
@@ -117,7 +89,7 @@ async def test_a_failing_receiver_harms_nobody(bus: Bus, caplog: pytest.LogCaptu
     bus.subscribe(STARTED, ear)
     bus.subscribe(RECEIVER_FAILED, failed)
     for number in (1, 2):
-        await _fire(bus, number)
+        await fire(bus, number)
     await bus.settle()
     await bus.settle()
     assert (ear.heard, len(calls)) == ([1, 2], 2)
@@ -138,7 +110,7 @@ async def test_a_slow_receiver_delays_only_itself(bus: Bus) -> None:
     bus.subscribe(STARTED, ear)
     bus.subscribe(RECEIVER_FAILED, failures)
     for number in (1, 2):
-        await _fire(bus, number)
+        await fire(bus, number)
     while len(ear.heard) < 2:
         await asyncio.sleep(0)
     assert (hung, failures.heard) == ([1], [])
@@ -157,7 +129,7 @@ async def test_a_failure_to_hear_of_failures_is_not_announced(bus: Bus) -> None:
 
     bus.subscribe(STARTED, broken)
     bus.subscribe(RECEIVER_FAILED, broken)
-    await _fire(bus)
+    await fire(bus)
     for _ in range(5):
         await bus.settle()
     assert [envelope.signal for envelope in calls] == [STARTED, RECEIVER_FAILED]
@@ -175,7 +147,7 @@ async def test_a_receiver_whose_helper_was_cancelled_hears_on(bus: Bus) -> None:
 
     bus.subscribe(STARTED, receiver)
     for number in (1, 2):
-        await _fire(bus, number)
+        await fire(bus, number)
     async with asyncio.timeout(5):
         await bus.settle()
     assert heard == [1, 2]
@@ -208,196 +180,6 @@ async def test_a_bell_rings_at_once_and_misses_nothing(bus: Bus) -> None:
     assert heard == list(range(3000))
 
 
-# ── who may subscribe ────────────────────────────────────────────────────────────────────────────────────────────
-
-
-async def _function(envelope: Envelope) -> None: ...
-
-
-async def _with_more(more: int, envelope: Envelope) -> None: ...
-
-
-def _sync(envelope: Envelope) -> None: ...
-
-
-async def _generator(envelope: Envelope) -> AsyncIterator[None]:
-    yield
-
-
-class _Deaf:
-    def __call__(self, envelope: Envelope) -> None: ...
-
-    def method(self, envelope: Envelope) -> None: ...
-
-
-@pytest.mark.parametrize(
-    "receiver",
-    [
-        _function,
-        Ear().method,
-        Ear(),
-        functools.partial(_with_more, 1),
-        functools.partial(functools.partial(_with_more), 1),
-        functools.partial(Ear()),
-    ],
-)
-async def test_async_callables_of_every_kind_may_listen(
-    bus: Bus, receiver: Callable[[Envelope], Awaitable[None]]
-) -> None:
-    """Functions, bound methods, objects and partials of them."""
-    bus.subscribe(STARTED, receiver)
-    await _fire(bus)
-    await bus.settle()
-
-
-@pytest.mark.parametrize(
-    "receiver",
-    [_sync, lambda envelope: None, _Deaf(), _Deaf().method, functools.partial(_sync), _generator, Ear, 7, None],
-)
-async def test_nothing_else_may_listen(bus: Bus, receiver: Any) -> None:
-    """It is refused when it subscribes, not when it is first rung."""
-    with pytest.raises(TypeError, match="async"):
-        bus.subscribe(STARTED, receiver)
-    with pytest.raises(TypeError, match="async"):
-        bus.use(receiver)
-
-
-async def test_who_unsubscribed_hears_no_more(bus: Bus) -> None:
-    """Neither what is sent later nor what was waiting; saying it twice does no harm."""
-    ear, other = Ear(), Ear()
-    unsubscribe = bus.subscribe(STARTED, ear)
-    bus.subscribe(STARTED, other)
-    await _fire(bus, 1)
-    await bus.settle()
-    await _fire(bus, 2)
-    unsubscribe()
-    unsubscribe()
-    await _fire(bus, 3)
-    await bus.settle()
-    assert (ear.heard, other.heard) == ([1], [1, 2, 3])
-
-
-async def test_unsubscribing_leaves_no_task_behind(bus: Bus) -> None:
-    """A plugin that comes and goes leaves nothing running."""
-    before = asyncio.all_tasks()
-    for _ in range(10):
-        unsubscribe = bus.subscribe(STARTED, Ear())
-        await _fire(bus)
-        await bus.settle()
-        unsubscribe()
-    for _ in range(3):
-        await asyncio.sleep(0)
-    assert asyncio.all_tasks() == before
-
-
-async def test_a_receiver_may_unsubscribe_itself(bus: Bus) -> None:
-    """It finishes what it is doing and hears nothing more."""
-    heard: list[object] = []
-
-    async def once(envelope: Envelope) -> None:
-        unsubscribe()
-        await asyncio.sleep(0)
-        heard.append(envelope.payload["number"])
-
-    unsubscribe = bus.subscribe(STARTED, once)
-    await _fire(bus, 1)
-    await _fire(bus, 2)
-    while not heard:
-        await asyncio.sleep(0)
-    await bus.settle()
-    assert heard == [1]
-
-
-# ── middleware ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-async def test_middleware_enriches_what_is_sent(bus: Bus) -> None:
-    """Each sees what the one before made of it, and receivers hear the last."""
-    heard: list[Envelope] = []
-
-    async def receiver(envelope: Envelope) -> None:
-        heard.append(envelope)
-
-    def adding(mark: str) -> Callable[[Envelope], Awaitable[Envelope]]:
-        async def middleware(envelope: Envelope) -> Envelope:
-            return replace(envelope, payload={**envelope.payload, "text": f"{envelope.payload['text']}{mark}"})
-
-        return middleware
-
-    bus.use(adding("b"))
-    bus.use(adding("c"))
-    bus.subscribe(MESSAGE_OUT, receiver)
-    sent = await bus.fire(MESSAGE_OUT, "test", "", text="a")
-    await bus.settle()
-    assert heard == [sent]
-    assert heard[0].payload["text"] == "abc"
-
-
-async def test_middleware_may_stop_a_signal(bus: Bus) -> None:
-    """Nobody hears it then: no later middleware, no tap, no receiver."""
-    ear, later = Ear(), Ear()
-    tapped: list[Envelope] = []
-
-    async def stop(envelope: Envelope) -> None:
-        return None
-
-    async def after(envelope: Envelope) -> Envelope:
-        await later(envelope)
-        return envelope
-
-    bus.use(stop)
-    bus.use(after)
-    bus.tap(tapped.append)
-    bus.subscribe(STARTED, ear)
-    assert await _fire(bus) is None
-    await bus.settle()
-    assert (ear.heard, tapped, later.heard) == ([], [], [])
-
-
-async def test_middleware_that_fails_or_hangs_is_left_out(bus: Bus, caplog: pytest.LogCaptureFixture) -> None:
-    """The signal goes on as it was; a broken plugin silences nobody."""
-    ear = Ear()
-
-    async def broken(envelope: Envelope) -> Envelope:
-        raise ValueError("mine")
-
-    async def hangs(envelope: Envelope) -> Envelope:
-        await asyncio.Event().wait()
-        return envelope
-
-    async def waits_for_the_cancelled(envelope: Envelope) -> Envelope:
-        helper = asyncio.get_running_loop().create_future()
-        helper.cancel()
-        await helper
-        return envelope
-
-    for middleware in (broken, hangs, waits_for_the_cancelled):
-        bus.use(middleware)
-    bus.subscribe(STARTED, ear)
-    assert await _fire(bus) is not None
-    await bus.settle()
-    assert ear.heard == [1]
-    assert caplog.text.count("middleware") >= 3
-
-
-async def test_a_sender_that_is_cancelled_in_middleware_is_cancelled(bus: Bus) -> None:
-    """A stop is not swallowed."""
-    begun = asyncio.Event()
-
-    async def hangs(envelope: Envelope) -> Envelope:
-        begun.set()
-        await asyncio.Event().wait()
-        return envelope
-
-    bus.deadline = 60
-    bus.use(hangs)
-    sender = asyncio.create_task(_fire(bus))
-    await begun.wait()
-    sender.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await sender
-
-
 # ── the rest ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -408,14 +190,14 @@ async def test_a_doorbell_that_nobody_hears_is_reported_once(
     """Without a listener to these two nothing would ever be answered."""
     with caplog.at_level(logging.WARNING):
         for number in range(3):
-            await _fire(bus, number, signal)
+            await fire(bus, number, signal)
     assert caplog.text.count("dead signal") == 1
     assert signal.name in caplog.text
 
 
 async def test_other_signals_may_go_unheard(bus: Bus, caplog: pytest.LogCaptureFixture) -> None:
     """Announcements need no listener."""
-    await _fire(bus, 1, MEMORY_WRITTEN)
+    await fire(bus, 1, MEMORY_WRITTEN)
     assert caplog.text == ""
 
 
@@ -423,7 +205,7 @@ async def test_a_tap_sees_what_is_delivered_at_once(bus: Bus) -> None:
     """Before any receiver has run, also when there is none."""
     tapped: list[Envelope] = []
     bus.tap(tapped.append)
-    sent = await _fire(bus)
+    sent = await fire(bus)
     assert tapped == [sent]
 
 
@@ -438,8 +220,8 @@ async def test_settling_waits_for_what_was_sent(bus: Bus) -> None:
 
     bus.subscribe(STARTED, slow)
     bus.subscribe(MESSAGE_IN, slow)
-    await _fire(bus)
-    await _fire(bus, 1, MESSAGE_IN)
+    await fire(bus)
+    await fire(bus, 1, MESSAGE_IN)
     await bus.settle()
     assert len(done) == 2
 
@@ -456,7 +238,7 @@ async def test_close_stops_every_receiver(clock: ManualClock) -> None:
     before = asyncio.all_tasks()
     bus.subscribe(STARTED, hangs)
     bus.subscribe(MESSAGE_IN, Ear())
-    await _fire(bus)
+    await fire(bus)
     await begun.wait()
     await bus.close()
     assert asyncio.all_tasks() == before

@@ -1,79 +1,18 @@
 """Delivery: order within a chat, patience, and a record before the next part."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
 from itertools import pairwise
-from random import Random
 from typing import Any
 
 import pytest
 
-from kenobot.bus import Bus
 from kenobot.db import Database
-from kenobot.delivery import Delivery
 from kenobot.errors import RateLimited, Rejected, RemoteError, StoreError, TruncatedReply, Unavailable
-from kenobot.outbox import Letter, Outbox, enqueue
-from kenobot.ports import Outbound, Part
-from kenobot.signals import MESSAGE_FAILED, MESSAGE_OUT, MESSAGE_SENT, Envelope
-from kenobot.testing.channel import FakeChannel
-from kenobot.testing.clock import START, EagerClock, ManualClock
-from tests.samples import inbound, rows
-
-
-class House:
-    """A delivery with a real outbox, two fake channels, and a note of what was announced."""
-
-    def __init__(self, database: Database, clock: ManualClock | None = None) -> None:
-        self.database = database
-        self.clock = clock or EagerClock()
-        self.bus = Bus(self.clock)
-        self.outbox = Outbox(database, self.clock)
-        self.channel, self.other = FakeChannel(), FakeChannel("other")
-        channels = {channel.name: channel for channel in (self.channel, self.other)}
-        self.delivery = Delivery(channels, self.outbox, self.bus, self.clock, Random(1))
-        self.announced: list[tuple[str, object]] = []
-        self.bus.bell(MESSAGE_OUT, self.delivery.on_message_out)
-        for signal in (MESSAGE_SENT, MESSAGE_FAILED):
-            self.bus.bell(signal, self._note)
-        self._messages = 0
-
-    def _note(self, envelope: Envelope) -> None:
-        self.announced.append((envelope.signal.name, envelope.payload.get("error")))
-
-    async def commit(self, *texts: str, chat: str = "1", channel: str = "fake") -> list[Outbound]:
-        """As a turn does, without telling anybody."""
-        self._messages += 1
-        number, to = self._messages, inbound(chat=chat, channel=channel)
-        parts = [Part(text) for text in texts]
-        return await self.database.write(
-            lambda c: enqueue(c, Letter(to.channel, to.chat, f"trace {number}", number), parts, START)
-        )
-
-    async def ring(self, chat: str = "1", channel: str = "fake") -> None:
-        await self.bus.fire(MESSAGE_OUT, "test", "", channel=channel, chat=chat)
-
-    async def answer(self, *texts: str, chat: str = "1", channel: str = "fake") -> None:
-        """Commit a reply, hand it over and ring."""
-        self.delivery.hand_over(await self.commit(*texts, chat=chat, channel=channel))
-        await self.ring(chat, channel)
-
-    async def states(self) -> list[tuple[object, ...]]:
-        return await rows(self.database, "SELECT text, state, attempts FROM outbox ORDER BY id")
-
-
-@pytest.fixture
-async def house(database: Database) -> AsyncIterator[House]:
-    """A delivery whose pauses are over at once."""
-    made = House(database)
-    yield made
-    await made.delivery.stop(1)
-    await made.bus.close()
-
-
-async def _until(happy: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
-        while not happy():
-            await asyncio.sleep(0)
+from kenobot.ports import Outbound
+from kenobot.testing.clock import EagerClock, ManualClock
+from tests.samples import rows
+from tests.unit.delivery.house import House
+from tests.waiting import until
 
 
 async def test_a_part_reaches_its_channel(house: House) -> None:
@@ -117,10 +56,10 @@ async def test_a_chat_that_waits_does_not_hold_up_others(database: Database) -> 
     house = House(database, ManualClock())
     house.channel.fail(RateLimited("slow", 30))
     await house.answer("slow", chat="1")
-    await _until(lambda: bool(house.clock.naps))
+    await until(lambda: bool(house.clock.naps))
     await house.answer("quick", chat="2")
     await house.answer("elsewhere", channel="other")
-    await _until(lambda: bool(house.channel.sent) and bool(house.other.sent))
+    await until(lambda: bool(house.channel.sent) and bool(house.other.sent))
     assert (house.channel.texts, house.other.texts) == (["quick"], ["elsewhere"])
     house.clock.advance(30)
     await house.delivery.wait_idle()
@@ -317,7 +256,7 @@ async def test_stop_leaves_the_rest_to_the_next_start(database: Database) -> Non
     house = House(database, ManualClock())
     house.channel.fail(None, Unavailable("down"))
     await house.answer("one", "two", "three")
-    await _until(lambda: bool(house.clock.naps))
+    await until(lambda: bool(house.clock.naps))
     await house.delivery.stop(0)
     await house.answer("late")
     assert house.channel.texts == ["one"]
@@ -340,94 +279,3 @@ async def test_a_channel_that_returns_no_id_is_not_asked_twice(house: House, mon
     async with asyncio.timeout(10):
         await house.delivery.wait_idle()
     assert house.channel.texts == ["one", "two"]
-
-
-# ── sweeping ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-async def test_a_sweep_sends_what_nobody_works_on(house: House) -> None:
-    """Such as a part that the owner put back by the command line; what is under way is left alone."""
-    await house.answer("one")
-    await house.delivery.wait_idle()
-    await house.commit("put back")
-    await house.delivery.sweep()
-    await house.delivery.sweep()
-    await house.delivery.wait_idle()
-    assert house.channel.texts == ["one", "put back"]
-
-
-async def test_sweeping_all_the_while_doubles_nothing(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Parts are handed over, swept up and sent at the same time, each once and in order."""
-    texts = [str(number) for number in range(60)]
-
-    async def sweep() -> None:
-        while len(house.channel.sent) < len(texts):
-            await house.delivery.sweep()
-
-    sweeping = [asyncio.create_task(sweep()) for _ in range(3)]
-    for text in texts:
-        await house.answer(text)
-    await asyncio.gather(*sweeping)
-    await house.delivery.wait_idle()
-    assert house.channel.texts == texts
-
-
-async def test_a_line_that_broke_is_taken_up_by_the_next_sweep(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A bug of ours costs a part a minute, not a restart."""
-    original, bugs = house.outbox.sent, [RuntimeError("a bug")]
-
-    async def sent(part: int, platform_id: str) -> None:
-        if bugs:
-            raise bugs.pop()
-        await original(part, platform_id)
-
-    monkeypatch.setattr(house.outbox, "sent", sent)
-    await house.answer("one", "two")
-    tasks = [line.task for line in house.delivery._lines.values() if line.task]
-    assert [type(end) for end in await asyncio.gather(*tasks, return_exceptions=True)] == [RuntimeError]
-    await house.delivery.sweep()
-    await house.delivery.wait_idle()
-    assert house.channel.texts[-1] == "two"
-    assert {state for _, state, _ in await house.states()} == {"sent"}
-
-
-async def test_a_channel_whose_sends_hang_holds_up_no_other(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many of its chats have something to send."""
-    release = asyncio.Event()
-
-    async def hang(outbound: Outbound) -> str:
-        await release.wait()
-        return "1"
-
-    monkeypatch.setattr(house.channel, "send", hang)
-    for chat in range(40):
-        await house.answer("slow", chat=str(chat))
-    await house.answer("quick", channel="other")
-    async with asyncio.timeout(10):
-        await house.other.until_sent(1)
-    release.set()
-    await house.delivery.wait_idle()
-
-
-@pytest.mark.parametrize(("asked", "waited"), [(0, 1), (-5, 1), (float("nan"), 1), (1e12, 86_400)])
-async def test_a_senseless_wish_is_obeyed_within_reason(house: House, asked: float, waited: float) -> None:
-    """No tries without a pause, and no pause without an end."""
-    house.channel.fail(RateLimited("slow", asked))
-    await house.answer("hello")
-    await house.delivery.wait_idle()
-    assert isinstance(house.clock, EagerClock)
-    assert house.clock.slept == [waited]
-
-
-async def test_a_chat_that_blocked_the_bot_costs_only_itself(house: House) -> None:
-    """Each of its parts is tried once and given up; which chat it was is announced."""
-    blocked: list[object] = []
-    house.bus.bell(MESSAGE_FAILED, lambda envelope: blocked.append(envelope.payload["chat"]))
-    house.channel.fail(Rejected("blocked"), Rejected("blocked"))
-    await house.answer("one", "two", chat="blocker")
-    await house.delivery.wait_idle()
-    await house.answer("hello", chat="friend")
-    await house.delivery.wait_idle()
-    assert blocked == ["blocker", "blocker"]
-    assert house.channel.texts == ["hello"]
-    assert [state for _, state, _ in await house.states()] == ["dead", "dead", "sent"]

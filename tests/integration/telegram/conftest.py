@@ -1,0 +1,34 @@
+"""The stand-in, and the channel that talks to it."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from aiohttp import web
+
+from kenobot.channels.telegram.channel import TelegramChannel
+from kenobot.testing.clock import EagerClock
+from tests.integration.telegram.standin import FakeTelegram, channel_at
+
+
+@pytest.fixture
+async def telegram() -> AsyncIterator[FakeTelegram]:
+    fake = FakeTelegram()
+    app = web.Application()
+    app.router.add_post("/bot{token}/{method}", fake.handle)
+    runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    fake.base_url = f"http://127.0.0.1:{runner.addresses[0][1]}/bot"
+    yield fake
+    await runner.cleanup()
+
+
+@pytest.fixture
+def clock() -> EagerClock:
+    return EagerClock()
+
+
+@pytest.fixture
+def channel(telegram: FakeTelegram, clock: EagerClock) -> TelegramChannel:
+    return channel_at(telegram.base_url, clock)

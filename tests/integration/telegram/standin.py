@@ -1,0 +1,190 @@
+"""A Telegram server that misbehaves on purpose, and what hears and speaks through the channel to it."""
+
+import asyncio
+import json
+from collections import defaultdict, deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from kenobot.channels.telegram import TelegramSettings
+from kenobot.channels.telegram.channel import TelegramChannel
+from kenobot.errors import RateLimited, Rejected, Unavailable
+from kenobot.ports import Inbound, Outbound, Part, Span
+from kenobot.testing.clock import EagerClock
+
+TOKEN = "123456789:" + "canary-" * 5
+
+CHAT = "1"
+
+DEADLINE = 20
+
+
+def update(number: object, text: object = "hi", user: int = 1) -> dict[str, Any]:
+    sender = {"id": user, "is_bot": False, "first_name": "Alice"}
+    chat = {"id": user, "type": "private", "first_name": "Alice"}
+    message = {"message_id": 3, "date": 1_700_000_000, "chat": chat, "from": sender, "text": text}
+    return {"update_id": number, "message": message}
+
+
+class Box:
+    """A sink that remembers, and fails when told to."""
+
+    def __init__(self) -> None:
+        self.inbounds: list[Inbound] = []
+        self.aside: list[tuple[str, str]] = []
+        self.reports: list[str] = []
+        self.failures: deque[Exception] = deque()
+        self.refused: set[str] = set()
+        self.watch: Callable[[Inbound], None] = lambda inbound: None
+        self._changed = asyncio.Condition()
+
+    async def __call__(self, inbound: Inbound) -> bool:
+        self.watch(inbound)
+        if self.failures:
+            raise self.failures.popleft()
+        if inbound.user in self.refused:
+            return False
+        async with self._changed:
+            new = all(seen.external_id != inbound.external_id for seen in self.inbounds)
+            if new:
+                self.inbounds.append(inbound)
+            self._changed.notify_all()
+        return new
+
+    async def set_aside(self, channel: str, external_id: str, raw: str, reason: str) -> None:
+        async with self._changed:
+            self.aside.append((external_id, reason))
+            self._changed.notify_all()
+
+    async def report(self, channel: str, problem: str) -> None:
+        async with self._changed:
+            self.reports.append(problem)
+            self._changed.notify_all()
+
+    @property
+    def ids(self) -> list[str]:
+        return [inbound.external_id for inbound in self.inbounds]
+
+    async def holds(self, count: int) -> None:
+        """Return once there are `count` messages and updates set aside."""
+        async with asyncio.timeout(DEADLINE), self._changed:
+            await self._changed.wait_for(lambda: len(self.inbounds) + len(self.aside) >= count)
+
+
+@dataclass
+class Answer:
+    """One HTTP answer; `cut` drops the connection instead, `hang` never answers."""
+
+    result: object = None
+    status: int = 200
+    body: bytes | None = None
+    error: str = ""
+    parameters: dict[str, int] = field(default_factory=dict)
+    cut: bool = False
+    hang: bool = False
+
+    def response(self) -> web.Response:
+        content: dict[str, object] = {"ok": self.status == 200, "result": self.result}
+        if self.status != 200:
+            content = {"ok": False, "error_code": self.status, "description": self.error}
+        if self.parameters:
+            content["parameters"] = self.parameters
+        body = json.dumps(content).encode() if self.body is None else self.body
+        return web.Response(status=self.status, body=body, content_type="application/json")
+
+
+HTML = b"<html>502 for /bot" + TOKEN.encode() + b"/getUpdates</html>"
+
+SENT = {"message_id": 77, "date": 1, "chat": {"id": 1, "type": "private"}}
+
+
+class FakeTelegram:
+    """Gives the scripted answers of each method in turn; then getUpdates waits for ever, as a long poll may."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, dict[str, str]]] = []
+        self.script: defaultdict[str, deque[Answer]] = defaultdict(deque)
+        self.idle = asyncio.Event()
+        self.base_url = ""
+
+    def answers(self, method: str, *answers: Answer) -> None:
+        self.script[method].extend(answers)
+
+    def offsets(self) -> list[str | None]:
+        return [fields.get("offset") for method, fields in self.calls if method == "getUpdates"]
+
+    async def handle(self, request: web.Request) -> web.Response:
+        method = request.match_info["method"]
+        assert request.match_info["token"] == TOKEN
+        self.calls.append((method, {key: str(value) for key, value in (await request.post()).items()}))
+        if self.script[method]:
+            answer = self.script[method].popleft()
+            if answer.hang:
+                await asyncio.Event().wait()
+            if answer.cut:
+                assert request.transport is not None
+                request.transport.close()
+            return answer.response()
+        if method == "getUpdates":
+            self.idle.set()
+            await asyncio.Event().wait()
+        me = {"id": 7, "is_bot": True, "first_name": "Keno", "username": "KenoBot"}
+        return Answer({"getMe": me, "sendMessage": SENT}.get(method, True)).response()
+
+
+def channel_at(base_url: str, clock: EagerClock, **more: object) -> TelegramChannel:
+    settings = {"token": TOKEN, "owners": [1], "base_url": base_url, "poll_seconds": 1, "request_seconds": 10}
+    return TelegramChannel(TelegramSettings.model_validate(settings | more), clock)
+
+
+@asynccontextmanager
+async def running(channel: TelegramChannel, box: Box) -> AsyncIterator[None]:
+    task = asyncio.create_task(channel.run(box))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+
+async def until_idle(channel: TelegramChannel, telegram: FakeTelegram, box: Box) -> None:
+    """Run the channel until the server has nothing more to say."""
+    async with running(channel, box), asyncio.timeout(DEADLINE):
+        await telegram.idle.wait()
+
+
+def outbound(text: str = "hi", *spans: Span) -> Outbound:
+    return Outbound(id=1, channel="telegram", chat=CHAT, part=Part(text, spans), trace="t")
+
+
+FAULTS = {
+    "500": Answer(status=500, error="Internal"),
+    "502 with a page": Answer(status=502, body=HTML),
+    "403 with a page": Answer(status=403, body=HTML),
+    "200 with a page": Answer(body=HTML),
+    "200 with a list": Answer(body=b"[]"),
+    "200 without a result": Answer(body=b'{"ok": true}'),
+    "not a list": Answer({"a": 1}),
+    "a thousand brackets": Answer(body=b"[" * 100_000),
+    "cut": Answer(cut=True),
+}
+
+REFUSALS = [
+    (Answer(status=400, error="Bad Request: chat not found"), Rejected),
+    (Answer(status=403, error="Forbidden: bot was blocked by the user"), Rejected),
+    (Answer(status=401, error="Unauthorized"), Unavailable),
+    (Answer(status=429, error="Too Many Requests", parameters={"retry_after": 3}), RateLimited),
+    (Answer(status=429, error="Too Many Requests"), Unavailable),
+    (Answer(status=500, error="Internal"), Unavailable),
+    (Answer(status=413, body=HTML), Unavailable),
+    (Answer(status=409, error="Conflict"), Unavailable),
+    (Answer(body=HTML), Unavailable),
+    (Answer({"no": "message"}), Unavailable),
+    (Answer(cut=True), Unavailable),
+]

@@ -1,0 +1,133 @@
+"""The Telegram channel against an emulator that nobody here wrote."""
+
+import asyncio
+import errno
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import ClientSession
+
+from kenobot.errors import Rejected, StoreFull
+from kenobot.ports import Span
+from kenobot.testing.clock import EagerClock
+from tests.integration.telegram.standin import (
+    CHAT,
+    TOKEN,
+    Box,
+    channel_at,
+    outbound,
+    running,
+    update,
+)
+
+
+@dataclass
+class Emulator:
+    port: int
+    journal: Path
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/bot"
+
+    async def post(self, path: str, body: dict[str, object]) -> None:
+        address = f"http://127.0.0.1:{self.port}{path}"
+        async with ClientSession() as session, session.post(address, json=body) as response:
+            assert response.status == 200, await response.text()
+
+    async def write(self, number: int, text: str = "hi", user: int = 1) -> None:
+        await self.post("/__fixture/updates", {"token": TOKEN, "update": update(number, text, user)})
+
+    def records(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.journal.read_text().splitlines()]
+
+
+@pytest.fixture
+def emulator(tmp_path: Path) -> Iterator[Emulator]:
+    journal = tmp_path / "journal.jsonl"
+    code = "import lo_bot_api_emulator as emulator; emulator.main()"
+    command = [sys.executable, "-c", code, "--port", "0", "--enable-control", "--journal", str(journal)]
+    environment = os.environ | {"PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
+        try:
+            assert process.stdout is not None
+            address = next(filter(None, (re.search(r"http://[\d.]+:(\d+)", line) for line in process.stdout)))
+            yield Emulator(int(address[1]), journal)
+        finally:
+            process.terminate()
+
+
+async def test_a_message_comes_in_and_an_answer_goes_out(emulator: Emulator, clock: EagerClock) -> None:
+    """Against a Bot API server nobody here wrote: a message arrives, is confirmed once, and is answered."""
+    channel, box = channel_at(emulator.base_url, clock), Box()
+    async with running(channel, box):
+        await emulator.write(5, "¿qué tal? 😀")
+        await box.holds(1)
+        await emulator.write(9)
+        await box.holds(2)
+        await channel.typing(CHAT)
+        assert await channel.send(outbound("**hi**", Span("bold", 0, 2))) == "1"
+    assert [inbound.text for inbound in box.inbounds] == ["¿qué tal? 😀", "hi"]
+    assert "entities" in [r for r in emulator.records() if r.get("method") == "sendMessage"][-1]["fields"]
+    records = [record for record in emulator.records() if record.get("method") != "sendMessage"]
+    assert [record["update_ids"] for record in records if record.get("update_ids") and "method" in record] == [[5], [9]]
+    assert {record["status"] for record in records if "method" in record} == {200}
+
+
+async def test_what_the_disk_refused_comes_again(emulator: Emulator, clock: EagerClock) -> None:
+    """While nothing can be stored nothing is confirmed: every message arrives in the end, in order, once."""
+    channel, box = channel_at(emulator.base_url, clock), Box()
+    for number in (1, 2, 3):
+        await emulator.write(number)
+    box.failures.extend([StoreFull("The disk is full."), StoreFull("The disk is full.")])
+    async with running(channel, box):
+        await box.holds(3)
+    assert box.ids == ["1", "2", "3"]
+    assert clock.slept == [1, 2]
+
+
+@pytest.mark.parametrize("shortage", [OSError(errno.EMFILE, "Too many open files"), MemoryError()], ids=repr)
+async def test_what_came_while_the_machine_lacked_something_comes_again(
+    emulator: Emulator, clock: EagerClock, shortage: Exception
+) -> None:
+    """A message is not to blame for a shortage: it is neither set aside nor confirmed, and taken in afterwards."""
+    channel, box = channel_at(emulator.base_url, clock), Box()
+    for number in (1, 2):
+        await emulator.write(number)
+    box.failures.append(shortage)
+    async with running(channel, box):
+        await box.holds(2)
+    assert (box.ids, box.aside) == (["1", "2"], [])
+    assert clock.slept == [1]
+
+
+async def test_what_was_not_confirmed_comes_again_after_a_restart(emulator: Emulator, clock: EagerClock) -> None:
+    """A stop between storing and confirming repeats the message, and the sink knows it by its number."""
+    box = Box()
+    await emulator.write(4)
+    stored = asyncio.Event()
+    box.watch = lambda inbound: stored.set()
+    task = asyncio.create_task(channel_at(emulator.base_url, clock).run(box))
+    await stored.wait()
+    task.cancel()
+    await asyncio.wait([task])
+    box.watch = lambda inbound: None
+    async with running(channel_at(emulator.base_url, clock), box):
+        await emulator.write(6)
+        await box.holds(2)
+    assert box.ids == ["4", "6"]
+
+
+async def test_a_webhook_in_the_way_is_named(emulator: Emulator, clock: EagerClock) -> None:
+    """The webhook is somebody's choice, so it is not removed but reported."""
+    await emulator.post(f"/bot{TOKEN}/setWebhook", {"url": "https://example.org/hook"})
+    with pytest.raises(Rejected, match="webhook"):
+        await channel_at(emulator.base_url, clock).run(Box())

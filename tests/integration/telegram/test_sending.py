@@ -1,0 +1,142 @@
+"""What the Telegram channel sends: formatting, moved groups, and whose fault a failure is."""
+
+import asyncio
+import json
+
+import pytest
+
+from kenobot.channels.telegram.channel import TelegramChannel
+from kenobot.errors import KenobotError, Rejected, Unavailable
+from kenobot.ports import Outbound, Part, Span
+from kenobot.testing.clock import EagerClock
+from tests.integration.telegram.standin import (
+    CHAT,
+    REFUSALS,
+    SENT,
+    Answer,
+    Box,
+    FakeTelegram,
+    channel_at,
+    outbound,
+    running,
+    until_idle,
+)
+
+
+async def test_a_part_goes_out_with_its_formatting(channel: TelegramChannel, telegram: FakeTelegram) -> None:
+    """Formatting travels as entities, never as markup, and links get no preview."""
+    (part,) = channel.render("**a** [b](http://x) `c`\n```py\nd\n```")
+    telegram.answers("sendMessage", Answer(SENT))
+    assert await channel.send(Outbound(1, "telegram", CHAT, part, "t")) == "77"
+    (_, fields), *_ = telegram.calls
+    assert fields["text"] == "a b c\nd\n"
+    assert json.loads(fields["entities"]) == [
+        {"type": "bold", "offset": 0, "length": 1},
+        {"type": "text_link", "offset": 2, "length": 1, "url": "http://x"},
+        {"type": "code", "offset": 4, "length": 1},
+        {"type": "pre", "offset": 6, "length": 2, "language": "py"},
+    ]
+    assert json.loads(fields["link_preview_options"]) == {"is_disabled": True}
+    assert "parse_mode" not in fields
+
+
+def test_rendering_always_gives_something_to_send(channel: TelegramChannel) -> None:
+    """A reply with nothing to see becomes an ellipsis; no reply becomes nothing."""
+    assert channel.render("\u200b\n") == [Part("…")]
+    assert channel.render("") == []
+    assert [part.text for part in channel.render("x " * 3000)] == ["x " * 2047 + "x", "x " * 951 + "x "]
+
+
+async def test_a_server_without_link_previews_is_not_asked_twice(
+    channel: TelegramChannel, telegram: FakeTelegram
+) -> None:
+    """A Bot API server that does not know the parameter gets the same message without it, and so all later ones."""
+    telegram.answers("sendMessage", Answer(status=400, error="Bad Request: link_preview_options is not supported yet"))
+    for _ in range(2):
+        assert await channel.send(outbound("hi", Span("bold", 0, 2))) == "77"
+    assert ["link_preview_options" in fields for _, fields in telegram.calls] == [True, False, False]
+    assert all("entities" in fields for _, fields in telegram.calls)
+
+
+async def test_refused_formatting_costs_the_formatting_only(channel: TelegramChannel, telegram: FakeTelegram) -> None:
+    """The same text goes out once more, plain; not on any other refusal, which would double it."""
+    refusal = Answer(status=400, error="Bad Request: can't parse entities: entity ends beyond the text")
+    telegram.answers("sendMessage", refusal, Answer(SENT), refusal, refusal)
+    assert await channel.send(outbound("hi", Span("bold", 0, 9))) == "77"
+    assert [("entities" in fields, fields["text"]) for _, fields in telegram.calls] == [(True, "hi"), (False, "hi")]
+    with pytest.raises(Rejected, match="entities"):
+        await channel.send(outbound("hi", Span("bold", 0, 9)))
+    assert len(telegram.calls) == 4
+
+
+MOVED = Answer(
+    status=400,
+    error="Bad Request: group chat was upgraded to a supergroup chat",
+    parameters={"migrate_to_chat_id": -1005},
+)
+
+
+async def test_a_group_that_became_a_supergroup_gets_its_answer(
+    channel: TelegramChannel, telegram: FakeTelegram, caplog: pytest.LogCaptureFixture
+) -> None:
+    """At its new id, which the log names for the settings."""
+    telegram.answers("sendMessage", MOVED)
+    assert await channel.send(outbound("hi", Span("bold", 0, 2))) == "77"
+    assert [fields["chat_id"] for _, fields in telegram.calls] == [CHAT, "-1005"]
+    assert all("entities" in fields for _, fields in telegram.calls)
+    assert "-1005" in caplog.text
+
+
+async def test_a_group_that_moves_on_and_on_is_not_followed_for_ever(
+    channel: TelegramChannel, telegram: FakeTelegram
+) -> None:
+    """Two moves during one send are no move at all."""
+    telegram.answers("sendMessage", MOVED, MOVED)
+    with pytest.raises(Rejected, match="supergroup"):
+        await channel.send(outbound())
+    assert len(telegram.calls) == 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"), REFUSALS, ids=[f"{a.status} {a.error or a.body!r}"[:40] for a, _ in REFUSALS]
+)
+async def test_failures_say_whose_they_are(
+    channel: TelegramChannel, telegram: FakeTelegram, answer: Answer, kind: type[KenobotError]
+) -> None:
+    """The core learns whether to try again, and when; one request goes out for one send."""
+    telegram.answers("sendMessage", answer)
+    with pytest.raises(kind) as failure:
+        await channel.send(outbound())
+    assert getattr(failure.value, "retry_after", None) == answer.parameters.get("retry_after")
+    assert len(telegram.calls) == 1
+
+
+async def test_no_server_at_all_is_a_passing_failure(clock: EagerClock, unused_tcp_port: int) -> None:
+    """A refused connection may be a restart of something; the core tries again."""
+    with pytest.raises(Unavailable):
+        await channel_at(f"http://127.0.0.1:{unused_tcp_port}/bot", clock).send(outbound())
+
+
+async def test_sending_has_a_deadline(telegram: FakeTelegram, clock: EagerClock) -> None:
+    """A send that hangs does not hang its caller."""
+    telegram.answers("sendMessage", Answer(hang=True))
+    with pytest.raises(Unavailable, match="in time"):
+        await channel_at(telegram.base_url, clock, request_seconds=0.05).send(outbound())
+
+
+async def test_typing_never_fails(channel: TelegramChannel, telegram: FakeTelegram) -> None:
+    """Nothing depends on the typing notice, so its failures are nobody's concern."""
+    telegram.answers("sendChatAction", Answer(True), Answer(status=403, error="Forbidden"), Answer(cut=True))
+    for _ in range(3):
+        await channel.typing(CHAT)
+    assert [fields["action"] for _, fields in telegram.calls] == ["typing"] * 3
+
+
+async def test_sending_works_while_polling_and_after_it(channel: TelegramChannel, telegram: FakeTelegram) -> None:
+    """A long poll in progress delays no reply, and a turn that ends after intake can still answer."""
+    await until_idle(channel, telegram, Box())
+    telegram.idle.clear()
+    async with running(channel, Box()):
+        await telegram.idle.wait()
+        assert await asyncio.gather(*[channel.send(outbound()) for _ in range(20)]) == ["77"] * 20
+    assert await channel.send(outbound()) == "77"

@@ -1,0 +1,36 @@
+"""Nights of decay over a folder of files."""
+
+from collections.abc import Sequence
+
+from kenobot.cognitive import store
+from kenobot.cognitive.change import Act, Value, change
+from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.reach import WHOLE_HOME
+from kenobot.cognitive.sleep.consolidate import distil, hygiene, weeks
+from kenobot.cognitive.sleep.passes import Pass
+from kenobot.cognitive.sleep.prune import dailies
+from kenobot.db import Connection
+from tests.nights import play
+from tests.unit.cognitive.mirror.house import House
+
+NIGHT = (weeks.PASS, distil.PASS, hygiene.PASS, dailies.PASS)
+
+
+async def night(house: House, days: float, passes: Sequence[Pass] = NIGHT, policy: Policy = DEFAULT) -> None:
+    """Let days go by, then sleep, then let the files follow."""
+    house.clock.advance(days * 86_400)
+    now = house.clock.now()
+    await house.database.write(lambda c: play(c, passes, now, policy=policy))
+    await house.mirror.flush()
+
+
+async def put(house: House, record: int, kind: str, values: dict[str, Value], actor: str = "sleep") -> None:
+    """Change a record as somebody else's pass does."""
+    act = Act(house.clock.now(), actor, "a test")
+
+    def work(connection: Connection) -> None:
+        known = store.get(connection, record, WHOLE_HOME)
+        assert known is not None
+        change(connection, known, kind, values, act)
+
+    await house.database.write(work)

@@ -1,0 +1,28 @@
+"""What the mirror noted of a file, and a death before it did."""
+
+from kenobot.cognitive import store
+from kenobot.db import Connection
+from tests.unit.cognitive.mirror.house import House
+
+Row = tuple[str, list[str | int]] | None
+
+
+async def row_of(house: House, path: str) -> Row:
+    return await house.database.read(lambda c: store.mirrored(c, path))
+
+
+async def put_back(house: House, path: str, row: Row, cursor: str | None) -> None:
+    """Undo what the mirror noted in the database after it had written the file: the process died in between."""
+
+    def undo(connection: Connection) -> None:
+        if row is None:
+            store.drop_mirrored(connection, path)
+        else:
+            store.put_mirrored(connection, path, *row)
+        store.write_state(connection, "mirror:event", cursor or "0")
+
+    await house.database.write(undo)
+
+
+async def cursor_of(house: House) -> str | None:
+    return await house.database.read(lambda c: store.read_state(c, "mirror:event"))

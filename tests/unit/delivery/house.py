@@ -1,0 +1,54 @@
+"""Delivery with a real outbox and a channel that does as it is told."""
+
+from random import Random
+
+from kenobot.bus import Bus
+from kenobot.db import Database
+from kenobot.delivery import Delivery
+from kenobot.outbox import Letter, Outbox, enqueue
+from kenobot.ports import Outbound, Part
+from kenobot.signals import MESSAGE_FAILED, MESSAGE_OUT, MESSAGE_SENT, Envelope
+from kenobot.testing.channel import FakeChannel
+from kenobot.testing.clock import START, EagerClock, ManualClock
+from tests.samples import inbound, rows
+
+
+class House:
+    """A delivery with a real outbox, two fake channels, and a note of what was announced."""
+
+    def __init__(self, database: Database, clock: ManualClock | None = None) -> None:
+        self.database = database
+        self.clock = clock or EagerClock()
+        self.bus = Bus(self.clock)
+        self.outbox = Outbox(database, self.clock)
+        self.channel, self.other = FakeChannel(), FakeChannel("other")
+        channels = {channel.name: channel for channel in (self.channel, self.other)}
+        self.delivery = Delivery(channels, self.outbox, self.bus, self.clock, Random(1))
+        self.announced: list[tuple[str, object]] = []
+        self.bus.bell(MESSAGE_OUT, self.delivery.on_message_out)
+        for signal in (MESSAGE_SENT, MESSAGE_FAILED):
+            self.bus.bell(signal, self._note)
+        self._messages = 0
+
+    def _note(self, envelope: Envelope) -> None:
+        self.announced.append((envelope.signal.name, envelope.payload.get("error")))
+
+    async def commit(self, *texts: str, chat: str = "1", channel: str = "fake") -> list[Outbound]:
+        """As a turn does, without telling anybody."""
+        self._messages += 1
+        number, to = self._messages, inbound(chat=chat, channel=channel)
+        parts = [Part(text) for text in texts]
+        return await self.database.write(
+            lambda c: enqueue(c, Letter(to.channel, to.chat, f"trace {number}", number), parts, START)
+        )
+
+    async def ring(self, chat: str = "1", channel: str = "fake") -> None:
+        await self.bus.fire(MESSAGE_OUT, "test", "", channel=channel, chat=chat)
+
+    async def answer(self, *texts: str, chat: str = "1", channel: str = "fake") -> None:
+        """Commit a reply, hand it over and ring."""
+        self.delivery.hand_over(await self.commit(*texts, chat=chat, channel=channel))
+        await self.ring(chat, channel)
+
+    async def states(self) -> list[tuple[object, ...]]:
+        return await rows(self.database, "SELECT text, state, attempts FROM outbox ORDER BY id")

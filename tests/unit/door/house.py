@@ -1,0 +1,66 @@
+"""A door with somebody to watch it."""
+
+import re
+from datetime import datetime
+
+from kenobot import pairing
+from kenobot.access import Access, Roster
+from kenobot.bus import Bus
+from kenobot.db import Connection, Database
+from kenobot.door import Door, Post
+from kenobot.ports import Outbound
+from kenobot.signals import Envelope
+from kenobot.testing.clock import ManualClock
+from tests.samples import inbound
+
+CODE = re.compile(r"[A-Z2-9]{4}-[A-Z2-9]{4}")
+
+
+class House:
+    """A door with somebody to watch it. `sent`: notices; `signals`: what was fired."""
+
+    def __init__(self, database: Database, clock: ManualClock, *, pairs: bool = True) -> None:
+        self.database = database
+        self.clock = clock
+        self.sent: list[Outbound] = []
+        self.looks = 0
+        self.signals: list[tuple[str, dict[str, object]]] = []
+        self.access = Access({"fake": Roster.of(["1"], ["2"], ["-100"])})
+        bus = Bus(clock)
+        bus.tap(self._note)
+        self._count = 0
+        self.door = Door(
+            self.access, database, bus, clock, Post(self.sent.extend, self._look), self._below, pairs=pairs
+        )
+
+    def _note(self, envelope: Envelope) -> None:
+        self.signals.append((envelope.signal.name, dict(envelope.payload)))
+
+    async def _look(self) -> None:
+        self.looks += 1
+
+    def _below(self, bound: int) -> int:
+        """Numbers that differ from code to code, and that a test can foretell."""
+        self._count += 1
+        return self._count * 7919 % bound
+
+    def named(self, name: str) -> list[dict[str, object]]:
+        return [payload for signal, payload in self.signals if signal == name]
+
+    async def stranger(self, user: str = "9", text: str = "hello") -> str:
+        """A stranger's private message; returns the code that they got, or nothing."""
+        before = len(self.sent)
+        assert not await self.door(inbound(text, user=user, chat=user))
+        return "".join(match[0] for out in self.sent[before:] if (match := CODE.search(out.part.text)))
+
+    async def approve(self, code: str) -> pairing.Verdict:
+        """The owner's side, as a command in chat has it."""
+        at = self.clock.now()
+        verdict = await self.database.write(lambda c: self._approve_in(c, code, at))
+        await self.door.settle()
+        return verdict
+
+    def _approve_in(self, connection: Connection, code: str, at: datetime) -> pairing.Verdict:
+        verdict = pairing.approve(connection, code, at, self.access.is_owner)
+        self.door.changed()
+        return verdict

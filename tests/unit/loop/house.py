@@ -1,0 +1,89 @@
+"""A loop with real mail around it."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable
+
+from kenobot import inbox as mail
+from kenobot.bus import Bus
+from kenobot.db import Database
+from kenobot.inbox import Inbox, Pending
+from kenobot.loop import AgentLoop, Gate
+from kenobot.ports import Inbound
+from kenobot.signals import MESSAGE_IN
+from kenobot.testing.clock import START, EagerClock
+from tests.samples import inbound, scalar
+
+
+class House:
+    """A loop with real mail around it, whose turns do what `during` says and are then answered."""
+
+    def __init__(
+        self, database: Database, *, parallel: int = 32, backlog: int = 1000, chat_backlog: int = 1000
+    ) -> None:
+        self.database = database
+        self.clock = EagerClock()
+        self.bus = Bus(self.clock)
+        self.inbox = Inbox(database, self.clock)
+        self.during: Callable[[Pending], Awaitable[None]] | None = None
+        self.turns: list[Pending] = []
+        self.at_work: Counter[str] = Counter()
+        self.most_at_once = 0
+        self.most_in_a_chat = 0
+        self.parked: list[int] = []
+        self._traces = 0
+        self.out_of_reach: set[str] = set()
+        self.back = asyncio.Event()
+        self.waits: list[float] = []
+        self.turned_away: list[str] = []
+        self.barred: set[str] = set()
+        gate = Gate(self._admits, self._turn_away, backlog, chat_backlog)
+        self.loop = AgentLoop(
+            self.inbox, self.bus, self.clock, self._turn, self._until_back, self._trace, gate, parallel=parallel
+        )
+        self.bus.bell(MESSAGE_IN, self.loop.on_message_in)
+
+    def _trace(self) -> str:
+        self._traces += 1
+        return f"trace {self._traces}"
+
+    async def _admits(self, message: Inbound) -> bool:
+        return message.user not in self.barred
+
+    async def _turn_away(self, message: Inbound) -> None:
+        self.turned_away.append(message.chat)
+
+    async def _until_back(self, longest: float) -> None:
+        self.waits.append(longest)
+        await self.back.wait()
+
+    async def _turn(self, pending: Pending) -> bool:
+        self.turns.append(pending)
+        self.at_work[pending.session] += 1
+        self.most_at_once = max(self.most_at_once, self.at_work.total())
+        self.most_in_a_chat = max(self.most_in_a_chat, self.at_work[pending.session])
+        attempt = 0
+        try:
+            attempt = pending.attempts if pending.claimed else await self.inbox.claim(pending.id)
+            if self.during is not None:
+                await self.during(pending)
+            if pending.inbound.text in self.out_of_reach:
+                await self.database.write(lambda c: mail.park(c, pending.id, attempt))
+                return False
+            await self.database.write(lambda c: mail.finish(c, pending.id, attempt, "answered", START))
+            return True
+        except asyncio.CancelledError:
+            self.parked.append(pending.id)
+            await self.inbox.release(pending.id, attempt)
+            raise
+        finally:
+            self.at_work[pending.session] -= 1
+
+    async def say(self, text: str, number: int | str, chat: str = "1") -> bool:
+        return await self.loop(inbound(text, number, chat=chat))
+
+    def texts(self, chat: str = "1") -> list[str]:
+        return [pending.inbound.text for pending in self.turns if pending.inbound.chat == chat]
+
+    async def open_messages(self) -> int:
+        return int(str(await scalar(self.database, "SELECT count(*) FROM inbox WHERE done_at IS NULL")))

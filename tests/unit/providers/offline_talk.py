@@ -1,0 +1,71 @@
+"""A prompt with memory in it, and talk with the offline provider over it."""
+
+import re
+
+from kenobot.ports import Block, Message, Request
+from kenobot.providers.offline.answer import answer
+from kenobot.providers.offline.phrases import PHRASES, Phrase
+from kenobot.providers.offline.reading import read
+
+MEMORY = """## Preferences
+# User Preferences
+
+- learned: Likes short answers
+
+---
+
+## Memory
+### Memory tags
+| Tag | Use for |
+|-----|---------|
+| `<memory>fact</memory>` | Important facts |
+
+### Long-term memory
+# About the family
+
+- Mi hermana se llama Lucía
+- Vivo en Bilbao
+- The deploy script lives in tools/deploy.sh
+- Me gusta el té
+- 我住在北京
+
+## House
+- The router stands in the cellar
+  behind the blue boxes
+
+### Recent notes
+### 2026-02-13
+## 15:45 — Meeting with Bosch about the invoice
+
+## 16:02 — My name is Ana
+### 2026-02-12
+## 09:00 — My name is Hanna
+
+### Chat-specific memory
+## 10:00 — we plan the garden here
+
+### Working memory (updated 2 hours ago)
+- paint the fence
+and buy brushes
+
+---
+
+## Skills
+- never a memory
+"""
+
+BOOTSTRAP = "## First Conversation — Bootstrap\nGreet."
+
+
+def ask(text: str, *, system: str = MEMORY, before: str = "", context: str = "") -> str:
+    blocks = (Block(f"<kenobot-context>\n{context}\n</kenobot-context>"),) if context else ()
+    earlier = (Message("user", (Block("."),)), Message("assistant", (Block(before),))) if before else ()
+    return answer(read(Request((Block(system),), (*earlier, Message("user", (*blocks, Block(text)))))))
+
+
+def tagged(reply: str, tag: str = "memory") -> list[str]:
+    return re.findall(rf"<{tag}>(.*?)</{tag}>", reply)
+
+
+def phrased(phrase: Phrase, language: str) -> str:
+    return PHRASES[phrase]["es" if language == "es" else "en"]

@@ -1,0 +1,11 @@
+"""Waiting for what happens in tasks beside a test."""
+
+import asyncio
+from collections.abc import Callable
+
+
+async def until(happy: Callable[[], bool]) -> None:
+    """Return once `happy` is true. Raises TimeoutError after 20 s."""
+    async with asyncio.timeout(20):
+        while not happy():
+            await asyncio.sleep(0)
