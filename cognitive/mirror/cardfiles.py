@@ -12,12 +12,13 @@ import secrets
 import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from kenobot.cognitive.mirror.files import Stamp
+from kenobot.cognitive.mirror.files import Stamp, sync_folder
 from kenobot.cognitive.mirror.names import home_of, slug
+from kenobot.cognitive.mirror.places import is_day
 from kenobot.cognitive.store import Record
 from kenobot.ports import OWNER_SCOPE, is_session_id
 
@@ -26,7 +27,6 @@ Mark = tuple[int, int, int]
 """A file's time of change in ns, size and inode: a plain `Stamp`, for where there are very many."""
 
 _AREAS: tuple[Area, ...] = ("facts", "boxes", "artifacts")
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TEMPORARY = re.compile(r"\.kenobot-[0-9a-f]{16}\.tmp")
 _RACY_NS = 10_000_000
 
@@ -51,7 +51,7 @@ def area_of(record: Record) -> Area:
 def folder_of(record: Record, area: Area | None = None) -> str:
     """The folder in which `record` belongs."""
     archive = "" if record.status == "active" else "archive/"
-    day = record.day if _is_day(record.day) else "undated"
+    day = record.day if is_day(record.day) else "undated"
     return f"{home_of(record.scope)}{archive}{area or area_of(record)}/{day}"
 
 
@@ -76,7 +76,7 @@ def spot_of(folder: str) -> Spot | None:
         parts = parts[2:]
     archived = parts[0] == "archive"
     match parts[1:] if archived else parts:
-        case [("facts" | "boxes" | "artifacts") as area, day] if _is_day(day) or day == "undated":
+        case [("facts" | "boxes" | "artifacts") as area, day] if is_day(day) or day == "undated":
             return Spot(scope, area, day, archived)
         case _:
             return None
@@ -94,16 +94,6 @@ def right_place(folder: str, record: Record, area: Area | None = None) -> bool:
 def hot(scopes: Iterable[str], days: Sequence[str]) -> list[str]:
     """The folders whose cards people and this chat are likeliest to change."""
     return [f"{home_of(scope)}facts/{day}" for scope in scopes for day in days]
-
-
-def _is_day(text: str) -> bool:
-    if not _DAY.fullmatch(text):
-        return False
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
 
 
 # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -279,12 +269,3 @@ def make_folder(root: Path, folder: Path) -> set[Path]:
             each.mkdir(mode=0o700, parents=True, exist_ok=True)
             made.add(each.parent)
     return made
-
-
-def sync_folder(folder: Path) -> None:
-    """Have the disk hold the names that stand in a folder."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -211,12 +211,17 @@ def _swap(temporary: Path, target: Path, expected: Stamp | None) -> Stamp | None
     stamp = Stamp.of(temporary.stat())
     if not _if_unchanged(target, expected, lambda: temporary.replace(target)):
         return None
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    sync_folder(target.parent)
     return stamp
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the disk hold the names that stand in a folder."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _if_unchanged(target: Path, expected: Stamp | None, act: Callable[[], object]) -> bool:

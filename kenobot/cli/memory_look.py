@@ -22,6 +22,12 @@ _NOBODY = "Nothing is remembered here yet."
 
 
 def add(parts: Any, home: argparse.ArgumentParser) -> None:
+    _add_lists(parts, home)
+    _add_pasts(parts, home)
+
+
+def _add_lists(parts: Any, home: argparse.ArgumentParser) -> None:
+    """What is remembered."""
     listed = parts.add_parser(
         "list",
         parents=[home],
@@ -53,6 +59,10 @@ def add(parts: Any, home: argparse.ArgumentParser) -> None:
     add_as_of(live)
     asking.add_json(live)
     live.set_defaults(command=show)
+
+
+def _add_pasts(parts: Any, home: argparse.ArgumentParser) -> None:
+    """Where it came from."""
     past = parts.add_parser(
         "history",
         parents=[home],
