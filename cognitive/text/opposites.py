@@ -5,6 +5,7 @@ the other. Every form of a word is on its side, because its stem is.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kenobot.cognitive.text.stop import NEGATIONS
 from kenobot.cognitive.text.words import stems
@@ -97,6 +98,7 @@ def _table() -> dict[str, Side]:
 _SIDES = _table()
 
 
+@lru_cache(4096)
 def side(word: str) -> Side | None:
     """The side that a folded word takes on a topic; None when it takes none."""
     found = _SIDES.get(word)
@@ -107,4 +109,4 @@ def side(word: str) -> Side | None:
 
 def negates(word: str) -> bool:
     """Whether a folded word makes the opposite of what follows."""
-    return word in NEGATORS or any(sign in NEGATING_SIGNS for sign in word)
+    return word in NEGATORS or not NEGATING_SIGNS.isdisjoint(word)

@@ -34,8 +34,9 @@ def test_what_was_not_looked_at_counts_as_missed() -> None:
 def _examples(named: float, answered: int, others: int, rest: tuple[float, float]) -> list[learn_confidence.Example]:
     made = []
     for number, (truth, near) in enumerate([(True, rest[0])] * answered + [(False, rest[1])] * others):
-        signs = sure.Signs(near=1.0, rest=near if named else 0.0, named=named, apart=0.0, kind=0.5, unknown=0.0)
-        row = (signs.near, signs.rest, signs.named, signs.apart, signs.kind, signs.unknown)
+        left = near if named else 0.0
+        signs = sure.Signs(near=1.0, rest=left, named=named, apart=0.0, kind=0.5, unknown=0.0, lacks=0.0)
+        row = (signs.near, signs.rest, signs.named, signs.apart, signs.kind, signs.unknown, signs.lacks)
         made.append(learn_confidence.Example(row, truth, f"{named} {number}"))
     return made
 

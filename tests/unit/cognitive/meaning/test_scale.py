@@ -49,6 +49,19 @@ async def test_a_scale_is_learned_from_any_embedder() -> None:
     assert scale.read(known.told()) == known
 
 
+async def test_the_rows_of_an_embedder_may_be_of_any_kind_of_number() -> None:
+    """A plugin may give numpy's: what is stored of them is plain numbers, as SQLite and JSON know them."""
+    np = pytest.importorskip("numpy", reason="numpy is not installed")
+    embedder = WordEmbedder()
+    asked, stated = await embedder.embed(scale.questions(), "query"), await embedder.embed(scale.statements())
+    known = scale.scale_of(np.asarray(asked, np.float32), np.asarray(stated, np.float32))
+    plain = scale.scale_of(asked, stated)
+    for name in ("unrelated", "answer", "apart", "alike"):
+        assert type(getattr(known, name)) is float
+        assert getattr(known, name) == pytest.approx(getattr(plain, name), abs=1e-5), name
+    assert scale.read(known.told()) == known
+
+
 @pytest.mark.parametrize("told", ["", "{}", "[1]", '["a", 1.0, 2.0, 3.0]', "[1, 2, 3, 4]", '[0.1, 0.2, 0.3, 0.4, "?"]'])
 def test_what_is_no_scale_is_none(told: str) -> None:
     """A row of the database that holds something else costs learning it again."""

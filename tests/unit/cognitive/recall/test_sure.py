@@ -16,7 +16,7 @@ from kenobot.cognitive.recall.trace import Trace
 from kenobot.recollection import render
 from tests.unit.cognitive.recall.house import Memory
 
-GOOD = Signs(near=1.8, rest=1.0, named=1, apart=1.5, kind=1, unknown=0)
+GOOD = Signs(near=1.8, rest=1.0, named=1, apart=1.5, kind=1, unknown=0, lacks=0)
 WIDE = Scale(unrelated=0.0, answer=0.5, apart=0.0, alike=0.9)
 
 
@@ -24,6 +24,7 @@ WIDE = Scale(unrelated=0.0, answer=0.5, apart=0.0, alike=0.9)
 def test_an_answer_is_likelier_than_a_near_miss(model: str) -> None:
     """With every model, also with one that nothing was learned of."""
     assert sure(GOOD, model) > sure(replace(GOOD, rest=-2, near=1.0), model)
+    assert sure(GOOD, model) > sure(replace(GOOD, lacks=1), model)
     assert 0 < sure(replace(GOOD, near=-1e9, rest=-1e9), model) < sure(replace(GOOD, near=1e9), model) <= 1
 
 
@@ -32,7 +33,7 @@ def test_each_sign_counts_the_way_that_makes_sense() -> None:
     for weights in learned().values():
         assert weights.keys() == {*NAMES, "always"}
         assert all(weights[name] >= 0 for name in ("near", "rest", "apart", "kind"))
-        assert weights["unknown"] <= 0
+        assert all(weights[name] <= 0 for name in ("unknown", "lacks"))
     assert OTHERS in learned()
 
 
@@ -78,6 +79,23 @@ async def test_what_only_its_name_makes_near_is_doubted(memory: Memory) -> None:
     assert answer.signs.rest > 1 > miss.signs.rest
     assert known.likely is not None and unknown.likely is not None
     assert known.likely > unknown.likely
+
+
+async def test_what_cannot_hold_the_answer_is_doubted_however_near(memory: Memory) -> None:
+    """A weight is no weight without a number; the same words with one may be the answer."""
+    walk = await memory.learn("The dog is walked by the river")
+    _placed(
+        memory,
+        {"walk": (walk, [0.6, 0.8, 0, 0])},
+        {"How much does the dog weigh?": [0.6, 0.8, 0, 0], "Where is the dog walked?": [0.6, 0.8, 0, 0]},
+    )
+    answer, miss = Trace(), Trace()
+    known = await memory.recall("Where is the dog walked?", trace=answer)
+    unknown = await memory.recall("How much does the dog weigh?", trace=miss)
+    assert answer.signs is not None and miss.signs is not None
+    assert (answer.signs.lacks, miss.signs.lacks) == (0, 1)
+    assert known.likely is not None and unknown.likely is not None
+    assert unknown.likely < DEFAULT.recall.unlikely < known.likely
 
 
 async def test_the_model_is_told_in_plain_words_that_memory_may_not_hold_it(memory: Memory) -> None:

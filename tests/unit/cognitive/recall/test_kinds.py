@@ -1,0 +1,99 @@
+"""What a question asks for, and what cannot hold it."""
+
+import pytest
+
+from kenobot.cognitive.recall import kinds
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("How much does the parcel weigh?", "weight"),
+        ("¿Cuánto pesa la maleta?", "weight"),
+        ("How much is the dishwasher?", "money"),
+        ("¿Cuánto cuesta el abono del tren?", "money"),
+        ("¿Cuánto mide el pasillo?", "size"),
+        ("And how old is Beatrix?", "age"),
+        ("¿Cada cuánto viene el técnico?", "often"),
+        ("How long does the ferry take?", "long"),
+        ("¿De qué color es la bufanda?", "colour"),
+        ("What is the code of the locker?", "code"),
+        ("¿Cuál es el teléfono del fontanero?", "code"),
+        ("At what time does the shop open?", "clock"),
+        ("¿Cuándo es el cumpleaños de Bruno?", "festivity"),
+        ("Which languages does Hana speak?", "language"),
+        ("¿En qué calle vive Bruno?", "address"),
+        ("What is Hana's email address?", "mail"),
+        ("What is the name of the barber?", "name"),
+        ("¿Cómo se llama la hija de Bruno?", "name"),
+        ("Which airline did we fly with?", "name"),
+        ("Who watered the plants?", "person"),
+        ("¿A quién presté el taladro?", "person"),
+        ("Why did I sell the piano?", None),
+        ("Do I know how old he is?", None),
+        ("Tell me about the code of honour", None),
+        ("", None),
+    ],
+)
+def test_a_question_says_by_its_opening_what_it_asks_for(question: str, kind: str | None) -> None:
+    """In Spanish and English; what stands further on in it, or asks for anything else, says nothing."""
+    assert kinds.asked(question) == kind
+
+
+@pytest.mark.parametrize(
+    ("question", "holds", "lacks"),
+    [
+        ("How much does the parcel weigh?", "The parcel is three kilos", "The parcel comes on Monday"),
+        ("¿Cuánto pesa la maleta?", "Mi maleta pesa 12 kg", "La maleta es roja y tiene 4 ruedas"),
+        ("How much is the dishwasher?", "The dishwasher was 420", "The dishwasher came in 2021"),
+        ("¿Cuánto cuesta el abono?", "El abono son veinte euros", "El abono caduca en mayo de 2026"),
+        ("¿Cuánto mide el pasillo?", "El pasillo tiene seis metros", "El pasillo da a 3 cuartos"),
+        ("How old is Beatrix?", "Beatrix turned forty", "Beatrix lives in Ghent"),
+        ("¿De qué color es la bufanda?", "La bufanda es verde", "La bufanda es de lana"),
+        ("What is the code of the locker?", "The locker opens with 3-1-8", "The locker stands by the door"),
+        ("¿A qué hora abre la tienda?", "La tienda abre a las once", "La tienda está en la esquina"),
+        ("When is Bruno's birthday?", "Bruno was born on 3 May", "Bruno likes birthday cake"),
+        ("Which languages does Hana speak?", "Hana grew up with Czech", "Hana speaks softly"),
+        ("¿En qué calle vive Bruno?", "Bruno vive en la plaza Nueva", "Bruno vive en Oporto"),
+        ("What is Hana's email address?", "Write to hana@example.org", "Hana hates email"),
+        ("What is the name of the barber?", "I go to Sal, the barber", "The barber opens on Monday"),
+        ("¿Cómo se llama la hija de Bruno?", "La hija de Bruno es Inés", "El hermano de Bruno es Iker"),
+        ("Which novel am I reading?", 'I am reading "emma"', "I read a novel in bed"),
+        ("¿Qué novela leo?", "Leo Los santos inocentes", "Leo una novela en la cama"),
+        ("What is the dog called?", "my dog is called rex", "my dog sleeps on the sofa"),
+        ("¿Cómo se llama mi perra?", "mi perra se llama luna", "mi perra duerme en el sofá"),
+        ("Who waters the plants?", "I water the plants", "The plants want water"),
+        ("Who watered the plants?", "My neighbour watered the plants", "The plants want water"),
+        ("¿Quién regó las plantas?", "Las plantas las regó Inés", "Las plantas quieren agua"),
+    ],
+)
+def test_what_cannot_hold_the_answer_is_told_from_what_may(question: str, holds: str, lacks: str) -> None:
+    """By a number, a unit, a colour, a name that the question does not say, or whose bond is meant."""
+    kind = kinds.asked(question)
+    assert not kinds.lacks(kind, question, holds)
+    assert kinds.lacks(kind, question, lacks)
+
+
+@pytest.mark.parametrize("text", ["他的狗很重", "Собака тяжёлая", "كلب كبير", ""])
+def test_of_another_script_nothing_is_claimed(text: str) -> None:
+    """Its numbers and names are not known here."""
+    assert not kinds.lacks(kinds.asked("Who is it?"), "Who is it?", text) or not text
+    assert not kinds.lacks(None, "Why is it?", text)
+
+
+@pytest.mark.parametrize("piece", ["1", "1.", "A ", "what ", "mother ", "cuanto ", '"', "how much is ", "I'm "])
+def test_a_long_text_is_read_through_once(piece: str) -> None:
+    """None of the patterns goes over the rest at every place: all of it in a fraction of a second."""
+    import time
+
+    text = (piece * 2000)[:2000]
+    began = time.thread_time()
+    for question in (
+        "How much does it weigh?",
+        "How much is the rent?",
+        "How tall is she?",
+        "What is it called?",
+        text,
+    ):
+        kinds.lacks(kinds.asked(question), question, text)
+    assert time.thread_time() - began < 0.5
