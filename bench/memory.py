@@ -29,6 +29,7 @@ from kenobot.access import Access, Roster
 from kenobot.clock import SystemClock
 from kenobot.cognitive.identity.files import Identity
 from kenobot.cognitive.keys import key_of
+from kenobot.cognitive.meaning.scale import Scale
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.index import Index
 from kenobot.cognitive.recall.recall import Query, recall
@@ -48,6 +49,9 @@ _VOCABULARY = 20_000
 _WORDS = 24  # of a record
 _ROUND = 200  # queries of a kind
 _NEVER = 2.0  # no relevance is that high
+_SCALE = Scale(unrelated=0.0, answer=0.1, apart=0.0, alike=0.9)
+"""Of made-up vectors, by which no question is nearer to its answer than to others: what is nearest answers, and nothing
+is near enough to be a repeat. The one that they would be given by asking them takes each neighbour for a repeat."""
 
 _ENGLISH = "ba de fi go ku la me no pi ra so tu wa ze chi sto gra ple lin ment ard ous ing ter".split()
 _SPANISH = "ca de ra mi to lla ños gu per cion es tar men do la ver ñe que río bra ción al os ía".split()
@@ -148,11 +152,11 @@ async def measure(folder: Path, records: int, turns: int, *, words: bool = False
     (home.identity / "BOOTSTRAP.md").unlink()
     database = Database.open(home.database, home.backups)
     figures: dict[str, float] = {}
+    index = Index(home.index)
     try:
         await database.write(lambda connection: fill(connection, records, turns, spoken, rng))
         asked = queries(spoken, rng)
         before = rss()
-        index = Index(home.index)
         began = time.perf_counter()
         await _index(database, index)
         figures["indexing in the background, records and turns/s"] = (records + turns) / (time.perf_counter() - began)
@@ -163,6 +167,8 @@ async def measure(folder: Path, records: int, turns: int, *, words: bool = False
             began = time.perf_counter()
             await embedding.load()
             figures["loading all vectors in the background, s"] = time.perf_counter() - began
+            if index.meaning is not None:
+                index.meaning.settle_scale(made.model_id, _SCALE)
         figures |= await _recalls(database, index, asked, embedding)
         figures |= await _recalls(database, index, asked, embedding, talk=True)
         figures |= await _contexts(database, index, home, asked, embedding)
@@ -170,9 +176,9 @@ async def measure(folder: Path, records: int, turns: int, *, words: bool = False
         await embedding.stop()
         figures["RSS growth, MB"] = rss() - before
         figures["index file, MB"] = home.index.stat().st_size / 1e6
-        index.close()
     finally:
-        await database.close()
+        await database.close()  # first: its readers may still be reading the index
+        index.close()
     return figures
 
 

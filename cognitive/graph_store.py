@@ -1,5 +1,6 @@
 """Rows of the graph: links, and the records that a new one may be linked to. Every reading is bounded."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ class Link:
 
 
 _COLUMNS = "src, dst, type, weight, confidence, seen, last_at"
+_LINKED = ", ".join(f"link.{name}" for name in _COLUMNS.split(", "))
 
 
 def link(connection: Connection, src: int, dst: int, type_: LinkType) -> Link | None:
@@ -44,20 +46,33 @@ def put(connection: Connection, made: Link, why: str) -> None:
 
 
 def around(connection: Connection, record: int, reach: Reach, limit: int) -> list[Link]:
-    """Links of a record to live records within `reach`, both ways: at most `limit` rows a way, newest first.
+    """Links of one record; see `around_each`."""
+    return around_each(connection, [record], reach, limit).get(record, [])
 
-    A week's summary joins what has nothing but the week in common, so nothing leads to it.
+
+def around_each(connection: Connection, records: Sequence[int], reach: Reach, limit: int) -> dict[int, list[Link]]:
+    """Links of each of these records to live records within `reach`, both ways, by record, in no order.
+
+    At most `limit` rows a way are read of each, those to the newest records. A week's summary joins what has nothing
+    but the week in common, so nothing leads to it.
     """
     where, scopes = within(reach)
-    rows = connection.execute(
-        f"SELECT {', '.join(f'near.{name}' for name in _COLUMNS.split(', '))} FROM ("
-        f"SELECT * FROM (SELECT {_COLUMNS}, dst AS far FROM link WHERE src = ? ORDER BY dst DESC LIMIT ?) UNION ALL "
-        f"SELECT * FROM (SELECT {_COLUMNS}, src AS far FROM link WHERE dst = ? ORDER BY src DESC LIMIT ?)"
-        f") AS near CROSS JOIN record ON record.id = near.far WHERE record.status = 'active' AND record.{where} "
-        "AND (record.form != 'summary' OR record.category != 'week')",
-        (record, limit, record, limit, *scopes),
+    ways = " UNION ALL ".join(
+        f"SELECT hub.value AS hub, {_LINKED}, link.{far} AS far FROM json_each(?) AS hub "
+        f"CROSS JOIN link ON link.{near} = hub.value AND link.{far} >= coalesce("
+        f"(SELECT {far} FROM link WHERE {near} = hub.value ORDER BY {far} DESC LIMIT 1 OFFSET ?), 0)"
+        for near, far in (("src", "dst"), ("dst", "src"))
     )
-    return [Link(*row) for row in rows]
+    rows = connection.execute(
+        f"SELECT near.* FROM ({ways}) AS near CROSS JOIN record ON record.id = near.far "
+        f"WHERE record.status = 'active' AND record.{where} "
+        "AND (record.form != 'summary' OR record.category != 'week')",
+        (*(json.dumps(records), limit - 1) * 2, *scopes),
+    )
+    found: dict[int, list[Link]] = {}
+    for hub, *columns, _ in rows:
+        found.setdefault(hub, []).append(Link(*columns))
+    return found
 
 
 def visible(connection: Connection, records: Sequence[int], reach: Reach) -> set[int]:

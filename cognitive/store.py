@@ -175,8 +175,7 @@ def by_ids(connection: Connection, ids: Sequence[int], reach: Reach) -> dict[int
         rows = connection.execute(
             f"SELECT {_COLUMNS} FROM record WHERE id IN ({marks}) AND +{where}", (*chunk, *scopes)
         )
-        for row in rows:
-            found[row[0]] = _record(*row)
+        found |= {row[0]: _record(*row) for row in rows}
     return found
 
 

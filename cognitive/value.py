@@ -218,4 +218,4 @@ def moment(text: str) -> datetime | None:
 
 def clamp(value: float) -> float:
     """`value` between 0 and 1; what is no number is 0."""
-    return min(1.0, max(0.0, value)) if not math.isnan(value) else 0.0
+    return value if 0.0 < value < 1.0 else 1.0 if value >= 1.0 else 0.0

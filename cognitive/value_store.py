@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from kenobot.cognitive import store
 from kenobot.cognitive.reach import Reach, within
 from kenobot.cognitive.store import Record
-from kenobot.cognitive.value import Opinions, moment
+from kenobot.cognitive.value import NO_OPINION, Opinions, moment
 from kenobot.db import Connection
 
 _PAGE = 500
@@ -56,7 +56,7 @@ def taught(connection: Connection, session: str) -> list[tuple[int, str]]:
 
 def opinions(connection: Connection, records: Sequence[int]) -> dict[int, Opinions]:
     """How often each record was confirmed and disputed by the person it belongs to; every one has an answer."""
-    found = dict.fromkeys(records, Opinions())
+    found = dict.fromkeys(records, NO_OPINION)
     for start in range(0, len(records), _PAGE):
         chunk = records[start : start + _PAGE]
         marks = ", ".join("?" * len(chunk))

@@ -6,7 +6,7 @@ was reached first, so that the X-ray can show it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Self
 
@@ -88,21 +88,23 @@ def spread(
     policy: GraphPolicy = DEFAULT,
     *,
     at: datetime | None = None,
+    steps: int | None = None,
 ) -> Mapping[int, Activation]:
     """What the seeds lead to: live records within `reach` by id, the best first, the seeds themselves left out.
 
     seeds: how strongly each was found, above 0. at: links are as faded as they are at that moment; None takes them as
-    they were written. Reads at most `steps` times `frontier` records' links.
+    they were written. steps: links from a seed, at most; None leaves them to the policy. Reads at most `steps` times
+    `frontier` records' links.
     """
     seen = graph_store.visible(connection, list(seeds), reach) if seeds else set()
     wave = _Wave({seed: clamp(strength) for seed, strength in seeds.items() if seed in seen and strength > 0})
     origin, lens = frozenset(wave.strength), _Lens.of(policy, at)
     edge = sorted(origin, key=lambda seed: -wave.strength[seed])[: policy.frontier]
-    for hop in range(1, policy.steps + 1):
+    for hop in range(1, (policy.steps if steps is None else min(steps, policy.steps)) + 1):
         reached: list[int] = []
+        links = graph_store.around_each(connection, edge, reach, policy.read)
         for record in edge:
-            links = graph_store.around(connection, record, reach, policy.read)
-            for step, pull in _strongest(record, links, lens):
+            for step, pull in _strongest(record, links.get(record, ()), lens):
                 if _excite(wave, origin, step, pull * policy.step_decay**hop):
                     reached.append(step.dst)
         edge = sorted(reached, key=lambda record: -wave.found[record].score)[: policy.frontier]
@@ -116,19 +118,22 @@ def refine(
 ) -> dict[int, float]:
     """Let scores settle along links, as PageRank does: each round a record passes `damping` of what it has on to its
     neighbours, in equal parts. What is there in all stays the same; a record without neighbours keeps its own."""
-    out: dict[int, list[int]] = {record: [] for record in scores}
+    places = {record: place for place, record in enumerate(scores)}
+    out: list[list[int]] = [[] for _ in places]
     for src, dst in links:
-        if src in out and dst in out and src != dst:
-            out[src].append(dst)
-    current = dict(scores)
+        if src in places and dst in places and src != dst:
+            out[places[src]].append(places[dst])
+    passing = [(place, neighbours, damping / len(neighbours)) for place, neighbours in enumerate(out) if neighbours]
+    kept = [1 - damping if neighbours else 1.0 for neighbours in out]
+    current = list(scores.values())
     for _ in range(iterations):
-        following = {record: score * (1 - damping if out[record] else 1) for record, score in current.items()}
-        for record, neighbours in out.items():
-            part = damping * current[record] / len(neighbours) if neighbours else 0.0
+        following = [score * share for score, share in zip(current, kept, strict=True)]
+        for place, neighbours, share in passing:
+            part = share * current[place]
             for neighbour in neighbours:
                 following[neighbour] += part
         current = following
-    return current
+    return dict(zip(scores, current, strict=True))
 
 
 def inhibit(scores: Mapping[int, float], strength: float, rivals: int) -> dict[int, float]:
@@ -148,13 +153,14 @@ def blend(activation: float, seed_score: float, policy: GraphPolicy = DEFAULT) -
 
 def _strongest(record: int, links: Sequence[Link], lens: _Lens) -> list[tuple[Step, float]]:
     """The links that lead on from a record, as steps away from it with how hard they pull, the hardest first."""
-    policy, steps = lens.policy, list[tuple[Step, float]]()
+    policy, found = lens.policy, list[tuple[float, int, float, LinkType]]()
     for link in links:
-        carries, sure = policy.travel.get(link.type, 0.0), lens.sure(link)
-        if carries > 0 and sure >= policy.floor:
+        carries = policy.travel.get(link.type, 0.0)
+        if carries > 0 and (sure := lens.sure(link)) >= policy.floor:
             far = link.dst if link.src == record else link.src
-            steps.append((Step(record, far, link.type, sure), carries * clamp(link.weight) * sure))
-    return sorted(steps, key=lambda step: (-step[1], -step[0].dst))[: policy.fan_out]
+            found.append((-carries * clamp(link.weight) * sure, -far, sure, link.type))
+    found.sort()
+    return [(Step(record, -far, type_, sure), -pull) for pull, far, sure, type_ in found[: policy.fan_out]]
 
 
 def _excite(wave: _Wave, origin: frozenset[int], step: Step, pull: float) -> bool:
@@ -165,7 +171,7 @@ def _excite(wave: _Wave, origin: frozenset[int], step: Step, pull: float) -> boo
     wave.walked.add((step.src, step.dst))
     known = wave.found.get(step.dst)
     if known is not None:
-        wave.found[step.dst] = replace(known, score=known.score + gain)
+        wave.found[step.dst] = Activation(known.score + gain, known.path)
         return False
     before = wave.found[step.src].path if step.src in wave.found else ()
     wave.found[step.dst] = Activation(gain, (*before, step))
@@ -183,7 +189,7 @@ def _settled(wave: _Wave, policy: GraphPolicy) -> dict[int, Activation]:
         return blend(score, wave.strength[record], policy)
 
     return {
-        record: replace(wave.found[record], score=score)
+        record: Activation(score, wave.found[record].path)
         for record, score in sorted(scores.items(), key=lambda item: (-worth(*item), -item[1], item[0]))
         if score > 0
     }

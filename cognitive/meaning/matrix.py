@@ -8,6 +8,7 @@ it can be made again from the database at any time. For several threads.
 
 import os
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from hashlib import blake2b
 from typing import TypeVar
@@ -57,6 +58,7 @@ class Matrix:
         self._scopes: Numbers = np.empty(0, np.int64)
         self._topics: Numbers = np.empty(0, np.int64)
         self._rows: NDArray[np.int32] = np.empty(0, np.int32)  # by number: its row, or -1
+        self._rows_of: Counter[int] = Counter()  # how many rows each scope has
         # One line for each 64 dimensions, and a column for each row.
         self._signs: NDArray[np.uint64] = np.empty((0, 0), np.uint64)
         self._mean: Floats | None = None
@@ -104,6 +106,8 @@ class Matrix:
             self._know(int(ids.max()))
             rows = self._rows[ids]
             fresh = rows < 0
+            self._rows_of.update(scopes)
+            self._leave(self._scopes[rows[~fresh]].tolist())
             self._make_room(self._count + int(fresh.sum()))
             rows[fresh] = np.arange(self._count, self._count + int(fresh.sum()), dtype=np.int32)
             self._count += int(fresh.sum())
@@ -122,6 +126,7 @@ class Matrix:
                     continue
                 last = self._count - 1
                 self._rows[number] = _NOWHERE
+                self._leave([int(self._scopes[row])])
                 if row != last:  # the last one takes its place
                     for column in (self._codes, self._scales, self._ids, self._scopes, self._topics):
                         column[row] = column[last]
@@ -143,7 +148,7 @@ class Matrix:
                 return []
             rows = self._candidates(vector, among)
             cosines = self._cosines(rows, vector)
-            best = np.argsort(-cosines, kind="stable")[:limit]
+            best = _highest(cosines, limit)
             found = zip(self._ids[rows[best]].tolist(), cosines[best].tolist(), strict=True)
             return list(found)
 
@@ -163,7 +168,7 @@ class Matrix:
     def _among(self, scopes: Sequence[int] | None, topic: int | None) -> Numbers | None:
         """The rows to look at; None for all of them."""
         held: NDArray[np.bool_] | None = None
-        if scopes is not None:
+        if scopes is not None and sum(self._rows_of[scope] for scope in set(scopes)) < self._count:
             column = self._scopes[: self._count]
             held = np.zeros(self._count, np.bool_)
             for scope in scopes:
@@ -173,23 +178,22 @@ class Matrix:
             held = same if held is None else held & same
         if held is None:
             return None if self._count else np.empty(0, np.int64)
-        return None if held.all() and self._count else np.flatnonzero(held)
+        return np.flatnonzero(held)
 
     def _candidates(self, vector: Floats, among: Numbers | None) -> Numbers:
         """The rows that are worth comparing exactly."""
         count = self._count if among is None else len(among)
-        if count <= self._exact or self._mean is None:
+        if count <= max(self._exact, self._shortlist) or self._mean is None:
             return np.arange(self._count) if among is None else among
         # Signs say nothing of lengths: what the question shares with the mean, which is the same for all, is taken out.
         way = self._mean / max(float(np.linalg.norm(self._mean)), _SHORT)
         sought = self._signs_of((vector - (vector @ way) * way)[None])[:, 0]
         differing = np.zeros(count, np.uint16)
+        other, bits = np.empty(count, np.uint64), np.empty(count, np.uint8)
         for line, signs in zip(self._signs, sought, strict=True):
-            held = line[: self._count] if among is None else line[among]
-            differing += np.bitwise_count(held ^ signs)
-        reach = np.cumsum(np.bincount(differing))
-        most = int(np.searchsorted(reach, self._shortlist))
-        near = np.flatnonzero(differing <= most)
+            np.bitwise_xor(line[: self._count] if among is None else line[among], signs, out=other)
+            differing += np.bitwise_count(other, out=bits)
+        near = np.flatnonzero(differing <= np.partition(differing, self._shortlist - 1)[self._shortlist - 1])
         return near if among is None else among[near]
 
     def _cosines(self, rows: Numbers, vector: Floats) -> Floats:
@@ -198,6 +202,13 @@ class Matrix:
             block = rows[at : at + _BLOCK]
             found[at : at + len(block)] = self._codes[block].astype(np.float32) @ vector
         return found * self._scales[rows]
+
+    def _leave(self, scopes: Sequence[int]) -> None:
+        """Rows leave these scopes, one of each."""
+        for scope in scopes:
+            self._rows_of[scope] -= 1
+            if not self._rows_of[scope]:
+                del self._rows_of[scope]
 
     # ── room ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -243,6 +254,12 @@ class Matrix:
         bits = np.zeros((len(vectors), -(-self._dimensions // _WORD) * _WORD), np.bool_)
         bits[:, : self._dimensions] = vectors > 0
         return np.packbits(bits, axis=1).view(np.uint64).T
+
+
+def _highest(values: Floats, limit: int) -> Numbers:
+    """Where the highest values are, at most `limit`, the highest first."""
+    rows = np.arange(len(values)) if len(values) <= limit else np.sort(np.argpartition(-values, limit)[:limit])
+    return rows[np.argsort(-values[rows], kind="stable")]
 
 
 def _grown(column: NDArray[ScalarT], room: int) -> NDArray[ScalarT]:

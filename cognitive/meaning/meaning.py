@@ -155,6 +155,13 @@ class Meaning:
 
     # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────
 
+    def asked(self, text: str) -> bool:
+        """Whether anything can be found for a message: by a model that has its vector at hand."""
+        sought = query_of(text, self._policy.meaning)
+        return any(
+            held.scale and self.at_hand(model, "query", sought) is not None for model, held in self._models.items()
+        )
+
     def records(self, text: str, scopes: Sequence[str] | None, also: Iterable[int] = ()) -> dict[int, float]:
         """The records of `scopes` (None: of all) that are most about a message, each with its relevance, 0 to 1.
 

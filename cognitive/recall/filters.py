@@ -10,7 +10,7 @@ from kenobot.cognitive import decay_store, store
 from kenobot.cognitive.calendar import week_of
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.reach import Reach
-from kenobot.cognitive.recall import rows
+from kenobot.cognitive.recall import load, rows
 from kenobot.cognitive.recall.rows import Said
 from kenobot.cognitive.recall.score import hidden_by_lifecycle
 from kenobot.cognitive.recall.trace import Kind, Trace
@@ -45,6 +45,15 @@ class Sieve:
     shown: str = ""
     dropped: Counter[Reason] = field(default_factory=Counter)
     trace: Trace | None = None
+    _seen: dict[int, bool] = field(default_factory=dict)
+
+    def on_show(self, record: Record) -> bool:
+        """Whether the prompt shows a record already."""
+        if not self.shown:
+            return False
+        if record.id not in self._seen:
+            self._seen[record.id] = is_on_show(load.show(record), self.shown)
+        return self._seen[record.id]
 
     def records(self, connection: Connection, ids: Sequence[int]) -> dict[int, Record]:
         """The records among `ids` that may be shown, as they stood at `as_of`."""
@@ -162,7 +171,7 @@ def without_told_weeks(memories: "Sequence[Memory]", sieve: Sieve) -> "list[Memo
 
 def is_on_show(text: str, shown: str) -> bool:
     """Whether a prompt shows this memory already, as an item of its own."""
-    return bool(shown) and any(f"{mark} {text}{end}" in shown for mark in ("-", "—") for end in ("\n", " _("))
+    return text in shown and any(f"{mark} {text}{end}" in shown for mark in ("-", "—") for end in ("\n", " _("))
 
 
 def _ordered(kept: dict[int, Record], ids: Sequence[int]) -> dict[int, Record]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from kenobot.cognitive.recall import postings, talk_store
+from kenobot.cognitive.recall import merging, postings, talk_store
 from kenobot.cognitive.recall.documents import read_records, read_turns
 from kenobot.db import Connection
 
@@ -30,8 +30,6 @@ _AT_ONCE = 300  # events or messages that a query waits for; more come in the ba
 _BUSY_SECONDS = 2.0
 _OTHER_VERSION = "it is of another version"
 _NO_INDEX = ("no such table", "no such column", _OTHER_VERSION)
-_ERASED = "erased"
-_WORKED = 2  # FTS5 counts two changes for a merge that found something to do
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,19 +93,21 @@ class Index:
         """About how many rows `fill` has still to look at."""
         with self._lock, self._forgiving():
             index = self._writer(truth)
-            return sum(gap.high - gap.low for gap in _gaps(index)) + _cursor(index, _ERASED)[0]
+            return sum(gap.high - gap.low for gap in _gaps(index)) + merging.due(index)
         return 0
 
     def fill(self, truth: Connection, rows: int = 200) -> int:
-        """Index up to `rows` of what was there before the index was; returns about how many are left."""
+        """Index up to `rows` of what was there before the index was, then merge its lists, a step at a time; returns
+        about how many rows are left, 1 while there is something to merge.
+        """
         with self._lock, self._forgiving():
             index = self._writer(truth)
             gaps = _gaps(index)
             if not gaps:
-                return int(_cursor(index, _ERASED)[0] > 0 and _wipe(index))
+                return int(merging.step(index))
             with _transaction(index):
                 _fill(index, truth, gaps[0], rows)
-            return sum(gap.high - gap.low for gap in _gaps(index)) + _cursor(index, _ERASED)[0]
+            return sum(gap.high - gap.low for gap in _gaps(index)) + merging.due(index)
         return 0
 
     def read(self, work: Callable[[Connection], T], otherwise: T) -> T:
@@ -303,7 +303,7 @@ def _take_new(index: Connection, truth: Connection) -> None:
     records, messages = _touched(truth, max(seen, last - _AT_ONCE), last)
     messages += range(max(told, newest - _AT_ONCE) + 1, newest + 1)
     if _purged(truth, seen, last):
-        index.execute("INSERT OR REPLACE INTO cursor (name, at) VALUES (?, 1)", (_ERASED,))
+        merging.note_erased(index)
     postings.put(index, read_records(truth, records), read_turns(truth, messages))
     talk_store.put(index, truth, messages)
     for kind, before, now in (("event", seen, last), ("message", told, newest)):
@@ -311,20 +311,6 @@ def _take_new(index: Connection, truth: Connection) -> None:
             index.execute("INSERT INTO gap (kind, low, high) VALUES (?, ?, ?)", (kind, before, now - _AT_ONCE))
         if now > before:
             _move(index, truth, kind, now)
-
-
-def _wipe(index: Connection) -> bool:
-    """Take what was erased out of the lists as well, a little at a time; whether there is more to do.
-
-    FTS5 only notes that a document is gone: its words stay until the part of the list that holds them is written anew.
-    """
-    before = index.total_changes
-    index.execute("INSERT INTO list (list, rank) VALUES ('merge', -500)")
-    if index.total_changes - before >= _WORKED:
-        return True
-    index.execute("DELETE FROM cursor WHERE name = ?", (_ERASED,))
-    index.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return False
 
 
 def _touched(truth: Connection, low: int, high: int) -> tuple[list[int], list[int]]:

@@ -34,8 +34,10 @@ class Keeper:
         told = 0
         if whole >= _WORTH_TELLING:
             log.info("The memory index is being made: about %s rows.", whole)
-        while left:
+        while True:
             left = await self._database.read(lambda connection: self._index.fill(connection, _ROWS))
+            if not left:
+                break
             done = _TENTHS * (whole - left) // max(1, whole)
             if whole >= _WORTH_TELLING and done > told:
                 told = done

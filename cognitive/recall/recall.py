@@ -11,23 +11,20 @@ from functools import partial
 from itertools import zip_longest
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive import store, value, value_store
-from kenobot.cognitive.graph.spread import Activation, spread
+from kenobot.cognitive import store
 from kenobot.cognitive.policies.recall import RecallPolicy
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.reach import Reach, scopes_of
-from kenobot.cognitive.recall import load, meant, postings, relations, rows, sure, turns
-from kenobot.cognitive.recall.candidates import Found, Mentioned, Sought, also, by_words, mentioned, sought
+from kenobot.cognitive.recall import load, meant, postings, ranking, relations, sure, turns
+from kenobot.cognitive.recall.candidates import Found, Sought, also, by_words, mentioned, sought
+from kenobot.cognitive.recall.documents import Kind
 from kenobot.cognitive.recall.excerpts import Wanted, excerpts
-from kenobot.cognitive.recall.filters import Sieve, is_on_show, without_told_weeks
-from kenobot.cognitive.recall.fit import asked, fits, held
+from kenobot.cognitive.recall.filters import Sieve
 from kenobot.cognitive.recall.index import Index
-from kenobot.cognitive.recall.need import asks, need
+from kenobot.cognitive.recall.need import need
 from kenobot.cognitive.recall.pack import (
-    Edge,
     Memory,
     Pack,
-    Way,
     choose,
     heading_of,
     level_of,
@@ -35,9 +32,9 @@ from kenobot.cognitive.recall.pack import (
     line_of,
     shortened,
 )
-from kenobot.cognitive.recall.score import Features, Score, diverse, feedback_delta, fuse, score
+from kenobot.cognitive.recall.ranking import Search, best_first
+from kenobot.cognitive.recall.score import Score, diverse
 from kenobot.cognitive.recall.trace import Trace
-from kenobot.cognitive.store import Record
 from kenobot.cognitive.text.words import terms
 from kenobot.db import Connection
 from kenobot.ports import chat_scope
@@ -80,20 +77,6 @@ class Query:
     policy: Policy = DEFAULT
 
 
-@dataclass(frozen=True, slots=True)
-class _Search:
-    """What words and names led to, before anything is read of it. names: whom the message means without saying so.
-
-    past: what was said once and no longer holds.
-    """
-
-    records: Sequence[Found] = ()
-    past: Sequence[Found] = ()
-    mentioned: Mentioned = field(default_factory=Mentioned)
-    scopes: Sequence[str] = ()
-    names: Sequence[str] = ()
-
-
 def recall(connection: Connection, index: Index, query: Query) -> Pack:
     """What is remembered for a message. Brings the index up to date first, so that what was just said is found."""
     policy = query.policy.recall
@@ -111,18 +94,19 @@ def recall(connection: Connection, index: Index, query: Query) -> Pack:
     if bonds := relations.asked(query.text):
         names = index.read(lambda held: relations.named(connection, held, query.reach, bonds), none)
         looked_for = also(looked_for, names)
-    found = index.read(partial(_search, query=query, looked_for=looked_for), _Search())
+    beside = index.meaning is not None and index.meaning.asked(query.text)
+    found = index.read(partial(_search, query=query, looked_for=looked_for, beside=beside), Search())
     near = meant.Near()
     if query.as_of is None:
         found = replace(found, records=meant.of_today(connection, found.records, found.past, query.reach))
         near = meant.records(connection, index, query.text, query.reach, found.records, query.policy)
         query = replace(query, dense={**near.relevance, **query.dense})
     sieve = Sieve(query.reach, query.now, query.policy, query.as_of, query.least, query.shown, trace=query.trace)
-    ranked = _ranked(connection, query, replace(found, names=names), sieve, near.shares)
+    ranked = ranking.ranked(connection, query, replace(found, names=names), sieve, near.shares)
     if query.trace is not None:
         query.trace.see_records(ranked)
     likely = sure.told(index, query.text, ranked, query.trace) if near.shares and not query.judged else None
-    fresh = _fresh(ranked, query, sieve)
+    fresh = _fresh(ranked, sieve)
     if query.judged:
         fresh = ranked = _as_judged(fresh, query.judged, sieve)
     memories = _packed(index, fresh, query, sieve, room)
@@ -169,126 +153,32 @@ def near(connection: Connection, index: Index, text: str, reach: Reach, limit: i
 # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _search(index: Connection, *, query: Query, looked_for: Sought) -> _Search:
+def _search(index: Connection, *, query: Query, looked_for: Sought, beside: bool) -> Search:
+    """beside: meaning is looked at as well."""
     policy, scopes = query.policy.recall, scopes_of(query.reach)
-    records = by_words(index, scopes, ("record",) if query.as_of is None else ("record", "past"), looked_for, policy)
-    past = by_words(index, scopes, ("past",), looked_for, policy) if query.as_of is None else []
+    kinds: tuple[Kind, ...] = ("record",) if query.as_of is None else ("record", "past")
+    records = by_words(index, scopes, kinds, looked_for, _beside(policy) if beside else policy)
+    past: list[Found] = []
+    if query.as_of is None:
+        less = replace(policy, rarest=policy.rarest_past, weighed=policy.weighed_past)
+        past = by_words(index, scopes, ("past",), looked_for, less)
     known = scopes if scopes is not None else sorted({room.scope for room in postings.rooms_by_id(index)})
-    return _Search(records, past[: policy.past], mentioned(index, scopes, looked_for), known)
+    return Search(records, past[: policy.past], mentioned(index, scopes, looked_for), known)
+
+
+def _beside(policy: RecallPolicy) -> RecallPolicy:
+    """How words are looked for where meaning finds what they do not."""
+    return replace(
+        policy,
+        list=int(policy.beside * policy.list),
+        postings=int(policy.beside * policy.postings),
+        meeting=int(policy.beside * policy.meeting),
+        weighed=int(policy.beside * policy.weighed),
+    )
 
 
 def _told(index: Index, inboxes: Sequence[int]) -> Mapping[int, Sequence[int]]:
     return index.read(partial(postings.told_by, inboxes=inboxes), {})
-
-
-def _ranked(
-    connection: Connection, query: Query, found: _Search, sieve: Sieve, shares: Mapping[int, float]
-) -> list[Memory]:
-    """The memories that may be shown, best first, with the neighbours of the best among them.
-
-    shares: how near each is, against a usual answer. A question is given what fits best, however well.
-    """
-    policy = query.policy.recall
-    matched = {each.number: each for each in found.records[: policy.read]}
-    subjects = sorted(found.mentioned.subjects - {"owner", ""})
-    by_name = rows.about(connection, found.scopes, subjects, policy.subjects) if query.as_of is None else []
-    near = sorted(query.dense, key=lambda number: (-shares.get(number, 0.0), -query.dense[number]))[: policy.read]
-    records = sieve.records(connection, list(dict.fromkeys([*matched, *by_name, *near])))
-    value_of = _Valuer(connection, query, found.mentioned, list(records), fitted=bool(shares))
-    named = set(by_name)
-    question = asked(query.text, found.names, frozenset(subjects), query.now.astimezone(query.zone).date())
-    fitting = fits(question, held(records, matched, shares), policy) if shares else {}
-    given = sorted(fitting, key=lambda number: -fitting[number][0])[: policy.nearest] if asks(query.text) else []
-    memories = []
-    for number, record in records.items():
-        hit, dense = matched.get(number), query.dense.get(number)
-        relevance = fuse(hit.relevance if hit else 0.0, dense)
-        ways: list[Way] = [*(["words"] if hit else []), *(["meaning"] if dense is not None else [])]  # type: ignore[list-item]
-        if number in named or record.subject in subjects:
-            relevance = max(relevance, policy.mention)
-            ways.append("subject")
-        if relevance < policy.floor and number not in given:
-            sieve.dropped["irrelevant"] += 1
-            continue
-        fit, parts = fitting.get(number, (relevance, {}))
-        memories.append(replace(value_of(record, fit, relevance, tuple(ways), hit), fits=parts))
-    memories = without_told_weeks(memories, sieve)
-    memories.sort(key=lambda memory: (-memory.score.value, -memory.record.id))
-    return _with_neighbours(connection, query, memories, sieve, value_of)
-
-
-class _Valuer:
-    """Values records for one message; what people said of them is read once. fitted: by meaning too."""
-
-    def __init__(
-        self, connection: Connection, query: Query, spoken_of: Mentioned, ids: Sequence[int], *, fitted: bool
-    ) -> None:
-        self._query = query
-        self._spoken_of = spoken_of
-        self._opinions = value_store.opinions(connection, ids)
-        self._at = query.as_of or query.now
-        self._policy = query.policy.recall
-        if fitted and asks(query.text):  # a question wants its answer, however old it is, and however slight
-            share = self._policy.when_asked
-            self._policy = replace(
-                self._policy, importance=share * self._policy.importance, recency=share * self._policy.recency
-            )
-
-    def __call__(
-        self, record: Record, fit: float, relevance: float, ways: tuple[Way, ...], hit: Found | None
-    ) -> Memory:
-        """A memory by how well it fits; `relevance` is what is told of it."""
-        policy = self._query.policy
-        effective = value.strength(record, self._at, policy.value)
-        opinion = self._opinions.get(record.id, value.NO_OPINION)
-        valued = score(
-            Features(
-                relevance=fit,
-                importance=record.importance,
-                idle=value.days_since(self._at, record.last_used, record.last_seen, record.created),
-                stability=record.stability,
-                mentioned=self._spoken_of.boosts(record.subject),
-                category=record.category,
-                lifecycle=record.lifecycle,
-                verification=record.verification,
-                confidence=value.clamp(record.confidence),
-                effective=effective,
-                feedback=feedback_delta(opinion.up, opinion.down, policy.recall),
-            ),
-            self._policy,
-        )
-        if hit is None:
-            return Memory(record, valued, relevance, ways, effective=effective)
-        return Memory(record, valued, relevance, ways, hit.matched, effective=effective, terms=hit.terms)
-
-    def linked(self, record: Record, parent: Memory, found: Activation) -> Memory:
-        """A neighbour of `parent`: worth a part of it, less with every step and every doubt about the links."""
-        share = 1.0
-        for step in found.path:
-            share *= self._query.policy.recall.neighbour * step.confidence
-        path = tuple(Edge(step.src, step.dst, step.type, step.confidence) for step in found.path)
-        valued = Score(parent.score.value * share, {"neighbour": parent.score.value * share})
-        effective = value.strength(record, self._at, self._query.policy.value)
-        return Memory(record, valued, parent.relevance * share, ("link",), (), path, effective)
-
-
-def _with_neighbours(
-    connection: Connection, query: Query, memories: list[Memory], sieve: Sieve, value_of: _Valuer
-) -> list[Memory]:
-    """`memories`, and what links lead to from the best of them, worth a part of what it hangs on."""
-    policy = query.policy.recall
-    parents = {memory.record.id: memory for memory in memories[: policy.parents]}
-    if not parents or query.as_of is not None:
-        return memories
-    seeds = {number: memory.score.value for number, memory in parents.items()}
-    reached = spread(connection, seeds, query.reach, query.policy.graph, at=query.now)
-    known = {memory.record.id: memory for memory in memories}
-    fresh = [number for number in reached if number not in known][: policy.read]
-    for number, record in sieve.records(connection, fresh).items():
-        activation = reached[number]
-        memories.append(value_of.linked(record, parents[activation.seed], activation))
-    memories.sort(key=lambda memory: (-memory.score.value, -memory.record.id))
-    return memories
 
 
 # ── packing ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -321,9 +211,9 @@ def _fitted(text: str, room: int) -> str:
     return clip(text, room) if room > 1 else ""
 
 
-def _fresh(ranked: Sequence[Memory], query: Query, sieve: Sieve) -> list[Memory]:
+def _fresh(ranked: Sequence[Memory], sieve: Sieve) -> list[Memory]:
     """What the prompt does not show already."""
-    fresh = [memory for memory in ranked if not is_on_show(load.show(memory.record), query.shown)]
+    fresh = [memory for memory in ranked if not sieve.on_show(memory.record)]
     sieve.dropped["on show already"] += len(ranked) - len(fresh)
     return fresh
 
@@ -337,7 +227,7 @@ def _as_judged(memories: Sequence[Memory], judged: Mapping[int, float], sieve: S
             valued = Score(memory.score.value + mark, {**memory.score.parts, "judged": mark}, memory.score.scaled)
             kept.append(replace(memory, score=valued, relevance=mark))
     sieve.dropped["irrelevant"] += len(memories) - len(kept)
-    return sorted(kept, key=lambda memory: (-memory.score.value, -memory.record.id))
+    return sorted(kept, key=best_first)
 
 
 def _packed(index: Index, fresh: Sequence[Memory], query: Query, sieve: Sieve, room: int) -> list[Memory]:
@@ -356,7 +246,7 @@ def _packed(index: Index, fresh: Sequence[Memory], query: Query, sieve: Sieve, r
         picked[0] = replace(picked[0], line=line, tokens=_tokens(line, subject))
     chosen = choose([(memory, memory.score.value, memory.tokens) for memory in picked], room)
     sieve.dropped["no room"] += len(fresh) - len(chosen)
-    return sorted(chosen, key=lambda memory: (-memory.score.value, -memory.record.id))
+    return sorted(chosen, key=best_first)
 
 
 def _vocabularies(index: Index, memories: Sequence[Memory]) -> list[frozenset[str]]:

@@ -5,13 +5,13 @@ Pure. Every part of a score is kept, so that it can be explained.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kenobot.cognitive.policies.recall import RecallPolicy
 from kenobot.cognitive.value import clamp, lately
 
 
-@dataclass(frozen=True, slots=True)
-class Features:
+class Features(NamedTuple):
     """What a score is made of. relevance, importance, effective and confidence: 0 to 1. idle: days without use.
 
     mentioned: the message speaks of its subject. effective: confidence as time has left it. feedback: what the person's

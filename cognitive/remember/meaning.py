@@ -114,7 +114,7 @@ def _statement(text: str) -> Statement:
         names,
         first,
         personal,
-        any(unicodedata.category(char) == "Lo" for char in text),
+        not text.isascii() and any(unicodedata.category(char) == "Lo" for char in text),
         _sides(content),
     )
 

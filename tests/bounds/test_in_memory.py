@@ -87,7 +87,9 @@ def test_a_cache_forgets(what: str) -> None:
     limit = cached.cache_info().maxsize
     assert limit is not None
     for number in range(limit + 50):
-        cached((("tag", f"{number}"),) if name == "_scanner" else chr(0x4E00 + number))
+        text = chr(0x4E00 + number)
+        asked = {"_scanner": ((("tag", f"{number}"),),), "holds": (text, "place")}.get(name, (text,))
+        cached(*asked)
     assert cached.cache_info().currsize == limit
 
 

@@ -125,3 +125,24 @@ def test_threads_may_look_while_others_write() -> None:
         thread.join()
     assert not failures
     assert len(matrix) == 1000 + 1500
+
+
+def test_scopes_are_counted_as_vectors_come_change_scope_and_go() -> None:
+    """Whether all are of the scopes that are asked for is told by counts: they follow every change."""
+    rows = vectors(40)
+    matrix = Matrix(96, 10, 5)
+    matrix.put(range(40), rows, [A] * 40)
+    assert len(matrix.nearest(rows[0], 40, [A, A])) <= 40
+    matrix.put([3, 4], rows[[3, 4]], [B, B])
+    matrix.drop([5, 4])
+    exact = Matrix(96, 1000, 5)
+    exact.put(range(40), rows, [A] * 40)
+    exact.put([3, 4], rows[[3, 4]], [B, B])
+    exact.drop([5, 4])
+    assert {number for number, _ in exact.nearest(rows[0], 100, [A])} == set(range(40)) - {3, 4, 5}
+    assert {number for number, _ in exact.nearest(rows[0], 100, [B])} == {3}
+    assert {number for number, _ in exact.nearest(rows[0], 100, [A, B])} == set(range(40)) - {4, 5}
+    assert 3 not in {number for number, _ in matrix.nearest(rows[3], 5, [A])}
+    assert matrix._rows_of == {A: 37, B: 1}
+    matrix.drop([3])
+    assert matrix._rows_of == {A: 37}
