@@ -212,7 +212,7 @@ class Meaning:
         """
         found: dict[int, float] = {}
         for row, records, scale in self._passages(text):
-            near = records.nearest(row, limit, [place(scope)], place(scope, subject))
+            near = records.nearest(row, limit, None, place(scope, subject))
             found.update((number, scale.nearness(cosine, self._policy.admit)) for number, cosine in near)
         return {number: found[number] for number in sorted(found, key=lambda each: -found[each])[:limit]}
 
@@ -222,7 +222,7 @@ class Meaning:
             row = held.records.vector(record) if held.records is not None else None
             if row is None or held.records is None or held.scale is None:
                 continue
-            near = held.records.nearest(row, limit + 1, [place(scope)], place(scope, subject))
+            near = held.records.nearest(row, limit + 1, None, place(scope, subject))
             nearness = ((number, held.scale.nearness(cosine, self._policy.admit)) for number, cosine in near)
             return {number: each for number, each in nearness if number != record}
         return {}

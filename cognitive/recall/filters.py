@@ -70,7 +70,7 @@ class Sieve:
             if reason is None:
                 kept[number] = seen
             else:
-                self._drop("record", number, reason)
+                self.drop("record", number, reason)
         return _ordered(kept, ids)
 
     def _against(self, seen: Record, today: Record) -> Reason | None:
@@ -120,7 +120,7 @@ class Sieve:
             if reason is None:
                 kept[number] = said
             else:
-                self._drop("turn", number, reason)
+                self.drop("turn", number, reason)
         return kept
 
     def _against_turn(self, said: Said, learned: Set[str], from_message: int | None, *, veiled: bool) -> Reason | None:
@@ -134,7 +134,8 @@ class Sieve:
             return "not valid then" if (moment(said.at) or self.as_of) > self.as_of else None
         return "taken back" if learned - {"active"} else None
 
-    def _drop(self, kind: Kind, number: int, reason: Reason) -> None:
+    def drop(self, kind: Kind, number: int, reason: Reason) -> None:
+        """Count a record or turn that is not shown, and why."""
         self.dropped[reason] += 1
         if self.trace is not None:
             self.trace.dropped[kind, number] = reason

@@ -56,6 +56,10 @@ def ranked(
         promise = {number: _promise(number, matched.get(number), shares, number in named, policy) for number in likely}
         likely.sort(key=lambda number: (-promise[number], -number))
         records = _read(connection, likely, query.limit or policy.limit, sieve, policy)
+        if query.trace is not None:
+            dropped = query.trace.dropped
+            unread = [number for number in likely if number not in records and ("record", number) not in dropped]
+            query.trace.promised = {number: promise[number] for number in unread}
     else:
         records = sieve.records(connection, likely)
     value_of = _Valuer(connection, query, found.mentioned, list(records), fitted=bool(shares))
@@ -70,7 +74,7 @@ def ranked(
             relevance = max(relevance, policy.mention)
             ways.append("subject")
         if relevance < policy.floor and number not in given:
-            sieve.dropped["irrelevant"] += 1
+            sieve.drop("record", number, "irrelevant")
             continue
         fit, parts = fitting.get(number, (relevance, {}))
         memories.append(value_of(record, fit, relevance, tuple(ways), hit, parts))

@@ -115,9 +115,11 @@ def recall(connection: Connection, index: Index, query: Query) -> Pack:
     if best < policy.strong:
         left = room - sum(memory.tokens for memory in memories)
         today = query.now.astimezone(query.zone).date()
-        said = turns.ranked(index, query.text, today, scopes_of(query.reach), looked_for, query.policy)
+        whole = query.trace is not None
+        said = turns.ranked(index, query.text, today, scopes_of(query.reach), looked_for, query.policy, whole=whole)
         if query.trace is not None:
             query.trace.see_turns(said)
+            said = said[: policy.ranked]
         told = partial(_told, index)
         wanted_turns = Wanted(left, query.excerpts or policy.excerpts, query.zone, query.from_message)
         quoted = excerpts(connection, said, sieve, told, wanted_turns, policy)

@@ -32,13 +32,15 @@ class Seen:
 class Trace:
     """seen: what was valued. dropped: what may not be shown, and why. turns: whether turns were looked for.
 
-    signs: what tells whether the best of it answers a question, where that can be told.
+    signs: what tells whether the best of it answers a question, where that can be told. promised: records that were not
+    read, since others promised to fit better, best first, and what they promised.
     """
 
     seen: dict[tuple[Kind, int], Seen] = field(default_factory=dict)
     dropped: dict[tuple[Kind, int], str] = field(default_factory=dict)
     turns: bool = False
     signs: "Signs | None" = None
+    promised: Mapping[int, float] = field(default_factory=dict)
 
     def see_turns(self, ranked: "Sequence[Ranked]") -> None:
         """Take note of turns, best first."""
@@ -52,3 +54,6 @@ class Trace:
         for place, each in enumerate(ranked, 1):
             features = {**each.score.parts, "about": each.relevance, **each.fits}
             self.seen["record", each.record.id] = Seen(place, each.score.value, features)
+        unread = [number for number in self.promised if ("record", number) not in self.seen]
+        for place, number in enumerate(unread, len(ranked) + 1):
+            self.seen["record", number] = Seen(place, self.promised[number], {"promised": self.promised[number]})

@@ -7,7 +7,7 @@ neighbours of the best, and the best stretches whole.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 from heapq import nlargest
@@ -98,9 +98,19 @@ class _Talk:
 
 
 def ranked(
-    index: Index, text: str, today: date, scopes: Sequence[str] | None, query: Sought, policy: Policy
+    index: Index,
+    text: str,
+    today: date,
+    scopes: Sequence[str] | None,
+    query: Sought,
+    policy: Policy,
+    *,
+    whole: bool = False,
 ) -> list[Ranked]:
-    """The turns within `scopes` that are most about a question, best first. today: the day it is asked."""
+    """The turns within `scopes` that are most about a question, best first. today: the day it is asked.
+
+    whole: all that were looked at, for who wants to know why one is not among the first.
+    """
     none = _Talk((), ())
     near = index.meaning.turn_shares(text, scopes, (), policy.recall.near_turns) if index.meaning is not None else {}
     talk = index.read(partial(_gather, scopes=scopes, query=query, near=near, policy=policy.recall), none)
@@ -108,6 +118,8 @@ def ranked(
         return []
     if index.meaning is not None and near:
         near = {**index.meaning.turn_shares(text, scopes, talk.turns.keys() - near.keys(), 0), **near}
+    if whole:
+        policy = replace(policy, recall=replace(policy.recall, ranked=len(talk.turns)))
     return _valued(talk, near, query, text, today, policy)
 
 
