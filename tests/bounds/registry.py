@@ -143,6 +143,9 @@ IN_MEMORY = (
         "kenobot.cognitive.recall.meant.Near.relevance", "what a search by vectors found", "lives for one turn", _OVER
     ),
     Bound("kenobot.cognitive.recall.trace.Trace.dropped", "what one recall looked at", "lives for one question", _OVER),
+    Bound(
+        "kenobot.cognitive.recall.trace.Trace.promised", "what one recall looked at", "lives for one question", _OVER
+    ),
     Bound("kenobot.cognitive.recall.trace.Trace.seen", "what one recall looked at", "lives for one question", _OVER),
     Bound("kenobot.cognitive.recall.turns._Talk.held", "a few hundred turns: the policy", "lives for one call", _OVER),
     Bound(

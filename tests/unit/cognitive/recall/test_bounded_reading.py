@@ -12,6 +12,7 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall import merging, ranking
 from kenobot.cognitive.recall.filters import Sieve
 from kenobot.cognitive.recall.keeper import Keeper
+from kenobot.cognitive.recall.trace import Trace
 from kenobot.db import Connection
 from tests.unit.cognitive.recall.house import REACH, Memory
 
@@ -133,3 +134,30 @@ async def test_an_index_that_has_grown_is_merged_whole(memory: Memory, monkeypat
         await Keeper(memory.database, memory.index).keep_up()
         if wanted:
             assert memory.index.read(merging.pieces, 0) == 1
+
+
+async def test_the_trace_knows_what_was_found_and_not_read(memory: Memory) -> None:
+    """Places go on behind what was read, so that nothing that was found passes for never found."""
+    rng = Random(5)
+    await _full(memory, rng, linked=False)
+    some, whole = Trace(), Trace()
+    narrow = replace(DEFAULT, recall=replace(DEFAULT.recall, shortlist=1))
+    await memory.recall(" ".join(_WORDS[:3]), limit=4, trace=some, policy=narrow)
+    await memory.recall(" ".join(_WORDS[:3]), limit=4, trace=whole, policy=_ALL)
+    assert some.promised
+    assert not whole.promised
+    assert {*some.seen, *some.dropped} == {*whole.seen, *whole.dropped}
+    places = sorted(each.place for (kind, _), each in some.seen.items() if kind == "record")
+    assert places == list(range(1, len(places) + 1))
+
+
+async def test_the_trace_knows_turns_past_the_last_that_is_ranked(memory: Memory) -> None:
+    """What is shown does not change by being watched."""
+    for number in range(12):
+        await memory.say(f"{_WORDS[number % 5]} and the river number {number}", number + 1)
+    few = replace(DEFAULT, recall=replace(DEFAULT.recall, ranked=3))
+    trace = Trace()
+    watched = await memory.recall("what about the river?", policy=few, trace=trace)
+    alone = await memory.recall("what about the river?", policy=few)
+    assert sum(kind == "turn" for kind, _ in trace.seen) > 3
+    assert [each.said.id for each in watched.excerpts] == [each.said.id for each in alone.excerpts] != []
