@@ -27,5 +27,8 @@ def maker(kind: type[T]) -> Callable[..., T]:
         made.__class__ = kind
         return cast("T", made)
 
-    make(*(None for _ in told))  # fails at once where the layouts differ
+    try:
+        make(*(None for _ in told))
+    except TypeError:  # a Python that lays them out differently: slower, and as good
+        return kind
     return make

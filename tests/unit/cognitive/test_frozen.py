@@ -6,6 +6,7 @@ from dataclasses import FrozenInstanceError, dataclass, field, replace
 
 import pytest
 
+from kenobot.cognitive import frozen
 from kenobot.cognitive.frozen import maker
 from kenobot.cognitive.store import Record
 from kenobot.testing.clock import START
@@ -43,6 +44,17 @@ def test_a_class_that_does_more_than_hold_values_is_refused() -> None:
     """What it makes anew or looks at when it is called would be left out."""
     with pytest.raises(TypeError, match="_Heap"):
         maker(_Heap)
+
+
+def test_where_objects_cannot_change_their_class_the_class_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a Python that lays out the two differently."""
+
+    class Elsewhere:
+        def __init__(self, *values: object) -> None:
+            self.values = values
+
+    monkeypatch.setattr(frozen, "make_dataclass", lambda *_args, **_more: Elsewhere)
+    assert maker(_Pair)(1, "y") == _Pair(1, "y")
 
 
 def test_a_record_read_among_many_is_the_record_read_alone() -> None:
