@@ -30,7 +30,7 @@ class SleepPolicy:
     large_least: int = 3
     batch: int = 32
     batch_seconds: float = 0.005
-    rest: float = 15.0
+    rest: float = 30.0
     most_changes: int = 20_000
     budget_tokens: int = 100_000
     tries: int = 2
