@@ -4,21 +4,33 @@ import json
 import re
 from collections.abc import Iterator
 
-_TRIES = 50
-_OPENER = re.compile(r"\{")
+_OBJECT = re.compile(r"\{")
+_OBJECT_OR_ARRAY = re.compile(r"[\[{]")
 
 
 def objects(answer: str) -> Iterator[dict[str, object]]:
     """Every JSON object in an answer, and every one within another, in the order they begin; the first fifty tries."""
-    decoder, at = json.JSONDecoder(), 0
-    for _ in range(_TRIES):
-        opener = _OPENER.search(answer, at)
-        if opener is None:
-            return
-        at = opener.end()
-        try:
-            value, _end = decoder.raw_decode(answer, opener.start())
-        except (ValueError, RecursionError):
-            continue
+    for value in _values(answer, _OBJECT, tries=50, nested=True):
         if isinstance(value, dict):
             yield value
+
+
+def outermost(answer: str) -> Iterator[object]:
+    """Every JSON object and array that stands in no other; of one that is cut the whole ones inside it; 500 tries."""
+    return _values(answer, _OBJECT_OR_ARRAY, tries=500, nested=False)
+
+
+def _values(answer: str, opener: re.Pattern[str], *, tries: int, nested: bool) -> Iterator[object]:
+    decoder, at = json.JSONDecoder(), 0
+    for _ in range(tries):
+        found = opener.search(answer, at)
+        if found is None:
+            return
+        at = found.end()
+        try:
+            value, end = decoder.raw_decode(answer, found.start())
+        except (ValueError, RecursionError):
+            continue
+        if not nested:
+            at = end
+        yield value

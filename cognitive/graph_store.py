@@ -46,8 +46,9 @@ def put(connection: Connection, made: Link, why: str) -> None:
 
 
 def around(connection: Connection, record: int, reach: Reach, limit: int) -> list[Link]:
-    """Links of one record; see `around_each`."""
-    return around_each(connection, [record], reach, limit).get(record, [])
+    """Links of one record, see `around_each`: those it makes before those that lead to it, each to the newest first."""
+    links = around_each(connection, [record], reach, limit).get(record, [])
+    return sorted(links, key=lambda made: (made.src != record, -made.dst, -made.src))
 
 
 def around_each(connection: Connection, records: Sequence[int], reach: Reach, limit: int) -> dict[int, list[Link]]:

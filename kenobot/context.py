@@ -262,9 +262,8 @@ class ContextBuilder:
         frame = sessions.frame(connection, session)
         if frame is not None and frame.scopes == scopes and frame.day == day and not self._limits.anew:
             lines = sessions.since(connection, session, frame.first, self._limits.most + 1)
-            edited = any(store.edited(connection, scope) > frame.seen for scope in principal.reads)
             fits = self._limits.window.has_room(lines, earlier.taken(frame.text))
-            if lines and not edited and fits and now - datetime.fromisoformat(lines[-1].at) <= _REST:
+            if lines and fits and now - datetime.fromisoformat(lines[-1].at) <= _REST:
                 searched = self._looks_beyond(frame)
                 fresh = news.since(connection, frame, principal.reads, self._zone, searched=searched)
                 if fresh is not None:

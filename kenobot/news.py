@@ -34,11 +34,14 @@ def since(
 ) -> News | None:
     """What became known since the frame; None when that cannot be told by adding to it.
 
-    It cannot when something on show was changed or taken back. searched: whether the rest of memory is looked through
-    for each message; if it is not, the frame stands for all there is, and no change may pass it by.
+    It cannot when something on show was changed or taken back, or a person edited a MEMORY.md. searched: whether the
+    rest of memory is looked through for each message; if it is not, the frame stands for all there is, and no change
+    may pass it by.
     """
     if store.last_change(connection, scopes) <= frame.seen:
         return News("", (), frame)
+    if any(store.edited(connection, scope) > frame.seen for scope in scopes):
+        return None
     newest = store.last_event(connection)
     only = Regard(frame.known, *access.on_show(connection, frame.session)) if searched else None
     changed = store.changed_since(connection, scopes, frame.seen, _MOST_ROWS, only)

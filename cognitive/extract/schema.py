@@ -4,7 +4,6 @@ Models wrap JSON in fences and prose, leave it unfinished, answer "None", apolog
 Nothing that cannot be read becomes a memory, and nothing that can be read is lost because of its neighbour.
 """
 
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,6 +14,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from kenobot import secrets
+from kenobot.cognitive.answers import outermost
 from kenobot.cognitive.keys import key_of
 from kenobot.ports import Relation
 
@@ -45,12 +45,10 @@ _SELF = frozenset(
     "el dueño|dueña|la dueña|hablante|yo|person|the person|la persona|persona".split("|")
 )
 _LONGEST = 200_000  # characters of an answer
-_MOST_TRIES = 500
 _LONGEST_TEXT, _LONGEST_NAME, _LONGEST_VALUE = 2000, 80, 200
 _MOST_ATTRIBUTES, _MOST_TAGS, _MOST_VERDICTS, _MOST_EVIDENCE = 8, 6, 12, 50
 
 _NOTHING = re.compile(r"\W*(?:none|null|nothing|n/?a|no facts?|ningun[oa]?|nada|empty|vac[ií]o)\W*", re.IGNORECASE)
-_OPENER = re.compile(r"[\[{]")
 _BLANKS = re.compile(r"\s+")
 _ATTRIBUTE = re.compile(r"(?:\W|_)+")
 _STATEMENT = re.compile(
@@ -104,20 +102,12 @@ def parse(answer: str) -> tuple[Fact, ...] | None:
 # ── finding the JSON ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _values(text: str) -> Iterator[object]:
-    """Every JSON object and array in `text`, outermost first; of one that is cut the whole ones inside it."""
-    decoder = json.JSONDecoder()
-    at = 0
-    for _ in range(_MOST_TRIES):
-        opener = _OPENER.search(text, at)
-        if opener is None:
-            return
-        at = opener.end()
-        try:
-            value, at = decoder.raw_decode(text, opener.start())
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict) or not value or any(isinstance(item, dict | str) for item in value):
+def _values(answer: str) -> Iterator[object]:
+    """What may hold items: a list of nothing but numbers is a remark of the model's."""
+    for value in outermost(answer):
+        if isinstance(value, dict) or (
+            isinstance(value, list) and (not value or any(isinstance(item, dict | str) for item in value))
+        ):
             yield value
 
 

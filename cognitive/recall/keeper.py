@@ -30,14 +30,11 @@ class Keeper:
     async def keep_up(self) -> None:
         """Take in all that is new and all that is missing; return when it is done. Raises StoreError."""
         await self._database.read(self._index.catch_up)
-        whole = left = await self._database.read(self._index.missing)
+        whole = await self._database.read(self._index.missing)
         told = 0
         if whole >= _WORTH_TELLING:
             log.info("The memory index is being made: about %s rows.", whole)
-        while True:
-            left = await self._database.read(lambda connection: self._index.fill(connection, _ROWS))
-            if not left:
-                break
+        while left := await self._database.read(lambda connection: self._index.fill(connection, _ROWS)):
             done = _TENTHS * (whole - left) // max(1, whole)
             if whole >= _WORTH_TELLING and done > told:
                 told = done
