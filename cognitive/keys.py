@@ -29,6 +29,8 @@ def normalise(text: str) -> str:
 
 def _compatible(text: str) -> str:
     """`text` in NFKC, but for raised and lowered digits and fractions."""
+    if text.isascii():
+        return text
     pieces = zip(_MEANT.split(text), [*_MEANT.findall(text), ""], strict=True)
     return "".join(unicodedata.normalize("NFKC", piece) + meant for piece, meant in pieces)
 

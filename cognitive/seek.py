@@ -9,7 +9,7 @@ from kenobot.cognitive.keys import key_of, normalise
 from kenobot.cognitive.policies.hands import HandsPolicy
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.reach import Reach, scopes_of
-from kenobot.cognitive.recall.candidates import Found, by_words, sought
+from kenobot.cognitive.recall.candidates import Found, records_by_words
 from kenobot.cognitive.recall.index import Index
 from kenobot.cognitive.store import Record
 from kenobot.cognitive.text.stop import STOP
@@ -65,9 +65,8 @@ def near_in(index: Index) -> Near:
     """What the index finds, as it stands: for use within a transaction, of which the index must not learn yet."""
 
     def near(connection: Connection, text: str, reach: Reach, limit: int) -> Sequence[int]:
-        query = sought(text, "", DEFAULT.recall)
-        work = partial(by_words, scopes=scopes_of(reach), kinds=("record",), query=query, policy=DEFAULT.recall)
-        found: list[Found] = index.read(work, [])
+        none: list[Found] = []
+        found = index.read(partial(records_by_words, scopes=scopes_of(reach), text=text, policy=DEFAULT.recall), none)
         return [each.number for each in found[:limit]]
 
     return near

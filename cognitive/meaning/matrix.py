@@ -26,6 +26,7 @@ _BLOCK = 8192  # rows that are turned into floats at a time
 _WORD = 64  # signs in one number
 _NOWHERE = np.int32(-1)
 _SHORT = 1e-6
+_FEW = 4  # one row in so many
 _HIGHEST = 20_000_000  # 80 MB to say where each number is
 
 ScalarT = TypeVar("ScalarT", bound=np.generic)
@@ -143,10 +144,9 @@ class Matrix:
     ) -> list[tuple[int, float]]:
         """The numbers nearest to `vector` among those of `scopes` (None: of all) and `topic`, each with its cosine."""
         with self._lock:
-            among = self._among(scopes, topic)
-            if among is not None and not len(among):
+            rows = self._candidates(vector, self._held(scopes, topic))
+            if not len(rows):
                 return []
-            rows = self._candidates(vector, among)
             cosines = self._cosines(rows, vector)
             best = _highest(cosines, limit)
             found = zip(self._ids[rows[best]].tolist(), cosines[best].tolist(), strict=True)
@@ -165,8 +165,8 @@ class Matrix:
             rows = np.fromiter((row for _, row in known), np.int64, len(known))
             return dict(zip((number for number, _ in known), self._cosines(rows, vector).tolist(), strict=True))
 
-    def _among(self, scopes: Sequence[int] | None, topic: int | None) -> Numbers | None:
-        """The rows to look at; None for all of them."""
+    def _held(self, scopes: Sequence[int] | None, topic: int | None) -> NDArray[np.bool_] | None:
+        """Of each row whether it is looked at; None for all of them."""
         held: NDArray[np.bool_] | None = None
         if scopes is not None and sum(self._rows_of[scope] for scope in set(scopes)) < self._count:
             column = self._scopes[: self._count]
@@ -176,25 +176,28 @@ class Matrix:
         if topic is not None:
             same = self._topics[: self._count] == topic
             held = same if held is None else held & same
-        if held is None:
-            return None if self._count else np.empty(0, np.int64)
-        return np.flatnonzero(held)
+        return held
 
-    def _candidates(self, vector: Floats, among: Numbers | None) -> Numbers:
+    def _candidates(self, vector: Floats, held: NDArray[np.bool_] | None) -> Numbers:
         """The rows that are worth comparing exactly."""
-        count = self._count if among is None else len(among)
+        count = self._count if held is None else int(np.count_nonzero(held))
         if count <= max(self._exact, self._shortlist) or self._mean is None:
-            return np.arange(self._count) if among is None else among
+            return np.arange(self._count) if held is None else np.flatnonzero(held)
         # Signs say nothing of lengths: what the question shares with the mean, which is the same for all, is taken out.
         way = self._mean / max(float(np.linalg.norm(self._mean)), _SHORT)
         sought = self._signs_of((vector - (vector @ way) * way)[None])[:, 0]
-        differing = np.zeros(count, np.uint16)
-        other, bits = np.empty(count, np.uint64), np.empty(count, np.uint8)
+        # Reading on is faster than picking out, unless few are picked.
+        picked = np.flatnonzero(held) if held is not None and count * _FEW < self._count else None
+        looked_at = self._count if picked is None else count
+        differing = np.zeros(looked_at, np.uint16)
+        other, bits = np.empty(looked_at, np.uint64), np.empty(looked_at, np.uint8)
         for line, signs in zip(self._signs, sought, strict=True):
-            np.bitwise_xor(line[: self._count] if among is None else line[among], signs, out=other)
+            np.bitwise_xor(line[: self._count] if picked is None else line[picked], signs, out=other)
             differing += np.bitwise_count(other, out=bits)
+        if held is not None and picked is None:
+            differing[~held] = np.iinfo(np.uint16).max
         near = np.flatnonzero(differing <= np.partition(differing, self._shortlist - 1)[self._shortlist - 1])
-        return near if among is None else among[near]
+        return near if picked is None else picked[near]
 
     def _cosines(self, rows: Numbers, vector: Floats) -> Floats:
         found = np.empty(len(rows), np.float32)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from kenobot.cognitive.policies.recall import RecallPolicy
 from kenobot.cognitive.recall import postings
-from kenobot.cognitive.recall.documents import SELF, Kind, name_key, source_of
+from kenobot.cognitive.recall.documents import SELF, name_key, source_of
 from kenobot.cognitive.recall.postings import Room
 from kenobot.cognitive.text.stop import STOP
 from kenobot.cognitive.text.words import fold, stems, words
@@ -112,11 +112,13 @@ def mentioned(index: Connection, scopes: Sequence[str] | None, query: Sought) ->
     return Mentioned(frozenset(subject for _, subject in known), query.speaker)
 
 
-def by_words(
-    index: Connection, scopes: Sequence[str] | None, kinds: Sequence[Kind], query: Sought, policy: RecallPolicy
-) -> list[Found]:
-    """The documents of these kinds that share most with the message, best first, each source once."""
-    places = postings.rooms(index, scopes, kinds)
+def records_by_words(index: Connection, scopes: Sequence[str] | None, text: str, policy: RecallPolicy) -> list[Found]:
+    """The live records of `scopes` (None: of all) that share most with `text`, best first."""
+    return by_words(index, postings.rooms(index, scopes, ("record",)), sought(text, "", policy), policy)
+
+
+def by_words(index: Connection, places: Sequence[Room], query: Sought, policy: RecallPolicy) -> list[Found]:
+    """The documents of these rooms that share most with the message, best first, each source once."""
     if not places or query.empty:
         return []
     total = sum(room.docs for room in places)

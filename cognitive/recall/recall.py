@@ -5,23 +5,25 @@ repeats; packed by value for the tokens. Reads O(k) rows: k is bounded by the po
 """
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from itertools import zip_longest
+from math import ceil
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive import store
+from kenobot.cognitive.meaning.meaning import Meaning
 from kenobot.cognitive.policies.recall import RecallPolicy
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.reach import Reach, scopes_of
 from kenobot.cognitive.recall import load, meant, postings, ranking, relations, sure, turns
-from kenobot.cognitive.recall.candidates import Found, Sought, also, by_words, mentioned, sought
-from kenobot.cognitive.recall.documents import Kind
+from kenobot.cognitive.recall.candidates import Found, Sought, also, by_words, mentioned, records_by_words, sought
 from kenobot.cognitive.recall.excerpts import Wanted, excerpts
 from kenobot.cognitive.recall.filters import Sieve
 from kenobot.cognitive.recall.index import Index
-from kenobot.cognitive.recall.need import need
+from kenobot.cognitive.recall.need import asks, need
 from kenobot.cognitive.recall.pack import (
     Memory,
     Pack,
@@ -88,18 +90,22 @@ def recall(connection: Connection, index: Index, query: Query) -> Pack:
         return bare
     if wanted == "minimal":
         room, query = int(room * policy.minimal), replace(query, limit=_less(query, policy))
+    meaning = index.meaning if index.meaning is not None and index.meaning.asked(query.text) else None
+    lying_near = _begin(meaning, query) if meaning is not None and query.as_of is None else None
     index.catch_up(connection)
     looked_for = sought(query.text, query.before, policy)
     names: list[str] = []
     if bonds := relations.asked(query.text):
         names = index.read(lambda held: relations.named(connection, held, query.reach, bonds), none)
         looked_for = also(looked_for, names)
-    beside = index.meaning is not None and index.meaning.asked(query.text)
-    found = index.read(partial(_search, query=query, looked_for=looked_for, beside=beside), Search())
+    found = index.read(partial(_search, query=query, looked_for=looked_for, beside=meaning is not None), Search())
     near = meant.Near()
     if query.as_of is None:
         found = replace(found, records=meant.of_today(connection, found.records, found.past, query.reach))
-        near = meant.records(connection, index, query.text, query.reach, found.records, query.policy)
+    if meaning is not None and lying_near is not None:
+        near = meant.records(
+            connection, meaning, query.text, query.reach, found.records, lying_near.result(), query.policy
+        )
         query = replace(query, dense={**near.relevance, **query.dense})
     sieve = Sieve(query.reach, query.now, query.policy, query.as_of, query.least, query.shown, trace=query.trace)
     ranked = ranking.ranked(connection, query, replace(found, names=names), sieve, near.shares)
@@ -111,6 +117,8 @@ def recall(connection: Connection, index: Index, query: Query) -> Pack:
         fresh = ranked = _as_judged(fresh, query.judged, sieve)
     memories = _packed(index, fresh, query, sieve, room)
     best = max((memory.relevance for memory in ranked), default=0.0)
+    if query.judged and asks(query.text):
+        likely = best if memories else 0.0
     quoted = []
     if best < policy.strong:
         left = room - sum(memory.tokens for memory in memories)
@@ -124,10 +132,11 @@ def recall(connection: Connection, index: Index, query: Query) -> Pack:
         wanted_turns = Wanted(left, query.excerpts or policy.excerpts, query.zone, query.from_message)
         quoted = excerpts(connection, said, sieve, told, wanted_turns, policy)
     said_so = max((excerpt.relevance for excerpt in quoted), default=0.0)
+    by_talk = 0.0 if query.judged else said_so  # words that are alike do not outweigh who read, and found no answer
     best = max(best if memories else 0.0, said_so)
     return replace(
         bare,
-        level=level_of(best, policy) if likely is None else level_of_answer(likely, said_so, policy),
+        level=level_of(best, policy) if likely is None else level_of_answer(likely, by_talk, policy),
         score=best,
         likely=likely,
         memories=tuple(memories),
@@ -142,9 +151,8 @@ def recall(connection: Connection, index: Index, query: Query) -> Pack:
 def near(connection: Connection, index: Index, text: str, reach: Reach, limit: int) -> list[int]:
     """The live records within `reach` that share most words with `text`, and those nearest in meaning, best first."""
     index.catch_up(connection)
-    policy = DEFAULT.recall
-    work = partial(by_words, scopes=scopes_of(reach), kinds=("record",), query=sought(text, "", policy), policy=policy)
-    found: list[Found] = index.read(work, [])
+    none: list[Found] = []
+    found = index.read(partial(records_by_words, scopes=scopes_of(reach), text=text, policy=DEFAULT.recall), none)
     alike = index.meaning.alike(text, scopes_of(reach), limit) if index.meaning is not None else []
     both = zip_longest((each.number for each in found[: 2 * limit]), alike)
     numbers = list(dict.fromkeys(number for pair in both for number in pair if number is not None))
@@ -155,27 +163,36 @@ def near(connection: Connection, index: Index, text: str, reach: Reach, limit: i
 # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def _begin(meaning: Meaning, query: Query) -> Future[meant.Nearest]:
+    """Look for what is meant while words are looked for: neither holds the interpreter for long."""
+    return meaning.aside(partial(meant.nearest, meaning, query.text, query.reach, query.policy))
+
+
 def _search(index: Connection, *, query: Query, looked_for: Sought, beside: bool) -> Search:
     """beside: meaning is looked at as well."""
-    policy, scopes = query.policy.recall, scopes_of(query.reach)
-    kinds: tuple[Kind, ...] = ("record",) if query.as_of is None else ("record", "past")
-    records = by_words(index, scopes, kinds, looked_for, _beside(policy) if beside else policy)
+    scopes = scopes_of(query.reach)
+    policy = _beside(query.policy.recall) if beside else query.policy.recall
+    rooms = postings.rooms(index, scopes, ("record", "past"))
+    records = by_words(index, [each for each in rooms if each.kind == "record" or query.as_of], looked_for, policy)
     past: list[Found] = []
     if query.as_of is None:
         less = replace(policy, rarest=policy.rarest_past, weighed=policy.weighed_past)
-        past = by_words(index, scopes, ("past",), looked_for, less)
+        past = by_words(index, [each for each in rooms if each.kind == "past"], looked_for, less)
     known = scopes if scopes is not None else sorted({room.scope for room in postings.rooms_by_id(index)})
     return Search(records, past[: policy.past], mentioned(index, scopes, looked_for), known)
 
 
 def _beside(policy: RecallPolicy) -> RecallPolicy:
     """How words are looked for where meaning finds what they do not."""
+    share = policy.beside
     return replace(
         policy,
-        list=int(policy.beside * policy.list),
-        postings=int(policy.beside * policy.postings),
-        meeting=int(policy.beside * policy.meeting),
-        weighed=int(policy.beside * policy.weighed),
+        list=ceil(share * policy.list),
+        postings=ceil(share * policy.postings),
+        meeting=ceil(share * policy.meeting),
+        weighed=ceil(share * policy.weighed),
+        weighed_past=ceil(share * policy.weighed_past),
+        rarest_past=ceil(share * policy.rarest_past),
     )
 
 

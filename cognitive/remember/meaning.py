@@ -50,6 +50,7 @@ _NUMBERS = frozenset(
 )
 _HEAD_END = re.compile(r"[,;:.。，；]\s|\s(?:because|porque|since|ya que)\s", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_][\w'’.+#-]*")
+_CODE = re.compile(r"[+#]")
 _SENTENCE_START = re.compile(r"(?:^|[.!?。！？\n]\s*)[\"“«(¡¿*_-]*\s*$")
 
 
@@ -108,9 +109,9 @@ def _statement(text: str) -> Statement:
         tuple(content),
         negative,
         frozenset(denied),
-        frozenset(word for word in folded if any(char.isdigit() for char in word) or word in _NUMBERS),
-        frozenset(word for word in folded if word.rstrip("s") in _DATES or word in _DATES),
-        frozenset(word for word in folded if word in _CONDITIONS),
+        frozenset(word for word in folded if word in _NUMBERS or _has_digit(word)),
+        frozenset(word for word in folded if word in _DATES or word.rstrip("s") in _DATES),
+        _CONDITIONS.intersection(folded),
         names,
         first,
         personal,
@@ -243,6 +244,10 @@ def _same(one: str, other: str, agreeing: bool) -> bool:
     )
 
 
+def _has_digit(word: str) -> bool:
+    return not word.isalpha() and any(map(str.isdigit, word))
+
+
 def _stemmed(word: str) -> str:
     return word.removesuffix("s")
 
@@ -265,6 +270,8 @@ def _names(text: str) -> tuple[frozenset[str], str]:
     names: set[str] = set()
     first = ""
     for match in _WORD.finditer(text):
+        if match[0].islower() and not _CODE.search(match[0]):
+            continue  # as nearly every word is
         word = match[0].rstrip(".'’-").removesuffix("'s").removesuffix("’s")
         code = word[-1:] in "+#" and len(word) > 1
         if not (word[:1].isupper() or any(char.isupper() for char in word[1:]) or code) or word in ("I", "I'm"):
