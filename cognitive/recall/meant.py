@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from kenobot.cognitive.meaning.meaning import Meaning
 from kenobot.cognitive.meaning.scale import relevance_of
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.reach import Reach, scopes_of
 from kenobot.cognitive.recall import rows
 from kenobot.cognitive.recall.candidates import Found
 from kenobot.db import Connection
+
+if TYPE_CHECKING:
+    from kenobot.cognitive.meaning.meaning import Meaning
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,7 @@ class Nearest:
     past: Mapping[int, float] = field(default_factory=dict)
 
 
-def nearest(meaning: Meaning, text: str, reach: Reach, policy: Policy) -> Nearest:
+def nearest(meaning: "Meaning", text: str, reach: Reach, policy: Policy) -> Nearest:
     """What lies nearest to a message. For a thread beside the one that looks for its words."""
     scopes = scopes_of(reach)
     past = meaning.past_shares(text, scopes, policy.meaning.past)
@@ -40,7 +43,7 @@ def nearest(meaning: Meaning, text: str, reach: Reach, policy: Policy) -> Neares
 
 def records(
     connection: Connection,
-    meaning: Meaning,
+    meaning: "Meaning",
     text: str,
     reach: Reach,
     by_words: Sequence[Found],

@@ -14,7 +14,6 @@ from math import ceil
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive import store
-from kenobot.cognitive.meaning.meaning import Meaning
 from kenobot.cognitive.policies.recall import RecallPolicy
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.reach import Reach, scopes_of
@@ -82,7 +81,6 @@ class Query:
 def recall(connection: Connection, index: Index, query: Query) -> Pack:
     """What is remembered for a message. Brings the index up to date first, so that what was just said is found."""
     policy = query.policy.recall
-    none: list[str] = []
     wanted = "full" if query.always else need(query.text)
     pad, profile, room = _standing(connection, query, policy)
     bare = Pack(need=wanted, scratchpad=pad, profile=profile, budget=_budget(query, policy))
@@ -90,25 +88,10 @@ def recall(connection: Connection, index: Index, query: Query) -> Pack:
         return bare
     if wanted == "minimal":
         room, query = int(room * policy.minimal), replace(query, limit=_less(query, policy))
-    meaning = index.meaning if index.meaning is not None and index.meaning.asked(query.text) else None
-    lying_near = _begin(meaning, query) if meaning is not None and query.as_of is None else None
-    index.catch_up(connection)
-    looked_for = sought(query.text, query.before, policy)
-    names: list[str] = []
-    if bonds := relations.asked(query.text):
-        names = index.read(lambda held: relations.named(connection, held, query.reach, bonds), none)
-        looked_for = also(looked_for, names)
-    found = index.read(partial(_search, query=query, looked_for=looked_for, beside=meaning is not None), Search())
-    near = meant.Near()
-    if query.as_of is None:
-        found = replace(found, records=meant.of_today(connection, found.records, found.past, query.reach))
-    if meaning is not None and lying_near is not None:
-        near = meant.records(
-            connection, meaning, query.text, query.reach, found.records, lying_near.result(), query.policy
-        )
-        query = replace(query, dense={**near.relevance, **query.dense})
+    looked_for, found, near = _looked(connection, index, query)
+    query = replace(query, dense={**near.relevance, **query.dense})
     sieve = Sieve(query.reach, query.now, query.policy, query.as_of, query.least, query.shown, trace=query.trace)
-    ranked = ranking.ranked(connection, query, replace(found, names=names), sieve, near.shares)
+    ranked = ranking.ranked(connection, query, found, sieve, near.shares)
     if query.trace is not None:
         query.trace.see_records(ranked)
     likely = sure.told(index, query.text, ranked, query.trace) if near.shares and not query.judged else None
@@ -163,9 +146,29 @@ def near(connection: Connection, index: Index, text: str, reach: Reach, limit: i
 # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _begin(meaning: Meaning, query: Query) -> Future[meant.Nearest]:
-    """Look for what is meant while words are looked for: neither holds the interpreter for long."""
-    return meaning.aside(partial(meant.nearest, meaning, query.text, query.reach, query.policy))
+def _looked(connection: Connection, index: Index, query: Query) -> tuple[Sought, Search, meant.Near]:
+    """What is looked for, and what was found of it by words, by names and by meaning.
+
+    The last is looked for while words are, in a thread of its own: neither holds the interpreter for long.
+    """
+    meaning = index.meaning if index.meaning is not None and index.meaning.asked(query.text) else None
+    nearest: Future[meant.Nearest] | None = None
+    if meaning is not None and query.as_of is None:
+        nearest = meaning.aside(partial(meant.nearest, meaning, query.text, query.reach, query.policy))
+    index.catch_up(connection)
+    looked_for = sought(query.text, query.before, query.policy.recall)
+    names: list[str] = []
+    if bonds := relations.asked(query.text):
+        names = index.read(lambda held: relations.named(connection, held, query.reach, bonds), names)
+        looked_for = also(looked_for, names)
+    found = index.read(partial(_search, query=query, looked_for=looked_for, beside=meaning is not None), Search())
+    found = replace(found, names=names)
+    if query.as_of is None:
+        found = replace(found, records=meant.of_today(connection, found.records, found.past, query.reach))
+    if meaning is None or nearest is None:
+        return looked_for, found, meant.Near()
+    near = meant.records(connection, meaning, query.text, query.reach, found.records, nearest.result(), query.policy)
+    return looked_for, found, near
 
 
 def _search(index: Connection, *, query: Query, looked_for: Sought, beside: bool) -> Search:
