@@ -13,18 +13,18 @@ class RecallPolicy:
     Looking: rarest: words of a message that are looked up. list: newest documents read for one word; postings: for all
     together; frequent: of the words with longer lists, how many are also looked up in pairs; meeting: documents
     read for a pair. weighed: documents whose words are counted exactly; weighed_past, rarest_past: of what no
-    longer holds; beside: share of list, postings, meeting and what is weighed and rarest of the past, where meaning
-    is looked at as well. read: candidates taken of those, and as many of the nearest in meaning; shortlist: times
-    the limit, so many of all candidates are read at first. subjects: records read for one name. few_words: a
-    message with fewer words of its own borrows those said before, at `borrowed` of their weight. unknown: weight of
-    a word that memory has never seen, against the rarest that it has; commonest: least weight of one that it has,
-    likewise. heaviest: words that make a full match. steepness: how fast a partial match counts as one. saturation,
-    length_share: of BM25. past: found among what no longer holds. nearest: records that fit best that a question is
-    given, however well. behind: how fast what fits less falls behind the best. Turns: turn_words: words that are
-    looked up, turn_list: newest turns of each, turn_postings: of all together; talk: turns that are read for them,
-    near_turns: for their meaning; around: of the best, so many are read with their neighbours; long_stretches:
-    stretches of talk that are weighed, stretches: of the best, so many are read whole; ranked: turns that come out
-    of it.
+    longer holds; beside: share of list, postings, frequent, meeting and what is weighed and rarest of the past,
+    where meaning is looked at as well. read: candidates taken of those, and as many of the nearest in meaning;
+    shortlist: times the limit, so many of all candidates are read at first. subjects: records read for one name.
+    few_words: a message with fewer words of its own borrows those said before, at `borrowed` of their weight.
+    unknown: weight of a word that memory has never seen, against the rarest that it has; commonest: least weight of
+    one that it has, likewise. heaviest: words that make a full match. steepness: how fast a partial match counts as
+    one. saturation, length_share: of BM25. past: found among what no longer holds. nearest: records that fit best
+    that a question is given, however well. behind: how fast what fits less falls behind the best. Turns:
+    turn_words: words that are looked up, turn_list: newest turns of each, turn_postings: of all together; talk:
+    turns that are read for them, near_turns: for their meaning; around: of the best, so many are read with their
+    neighbours; long_stretches: stretches of talk that are weighed, stretches: of the best, so many are read whole;
+    ranked: turns that come out of it.
     Valuing: relevance, importance, recency, stability, subject: weights of a score; when_asked: so much of importance
     and recency counts for a question whose answer is looked for by meaning. insight: what `insights` are multiplied
     by. floor: least relevance. mention: relevance of what is about somebody named. lifecycle, disputed, faded:

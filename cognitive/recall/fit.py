@@ -16,7 +16,7 @@ from kenobot.cognitive.recall.candidates import Found
 from kenobot.cognitive.recall.times import Days, calendar, days_meant
 from kenobot.cognitive.recall.weights import learned_for_records
 from kenobot.cognitive.store import Record
-from kenobot.cognitive.text.words import fold, words
+from kenobot.cognitive.text.words import ends, fold, words
 
 _EITHER = 0.5
 _LONGEST_NAMING = 2000  # characters in which names are looked for
@@ -52,10 +52,11 @@ class Held:
 
 def asked(text: str, names: Sequence[str], subjects: frozenset[str], today: date) -> Asked:
     """What a question asks. names: whom it means without saying so. today: the day it is asked."""
-    plain = fold(text)
+    short = ends(text)
+    plain = fold(short)
     people = {word for name in [*names, *proper_names(text)] for word in words(name) if len(word) > 1}
     return Asked(
-        frozenset(people), subjects, cues.asked(text), days_meant(plain, today), calendar(plain), cues.turns_down(text)
+        frozenset(people), subjects, cues.asked(text), days_meant(plain, today), calendar(plain), cues.turns_down(short)
     )
 
 

@@ -192,6 +192,7 @@ def _beside(policy: RecallPolicy) -> RecallPolicy:
         policy,
         list=ceil(share * policy.list),
         postings=ceil(share * policy.postings),
+        frequent=ceil(share * policy.frequent),
         meeting=ceil(share * policy.meeting),
         weighed=ceil(share * policy.weighed),
         weighed_past=ceil(share * policy.weighed_past),

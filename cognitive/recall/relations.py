@@ -13,7 +13,7 @@ from kenobot.cognitive import store
 from kenobot.cognitive.reach import Reach, scopes_of
 from kenobot.cognitive.recall import postings
 from kenobot.cognitive.recall.documents import WIDTH
-from kenobot.cognitive.text.words import fold, stems, words
+from kenobot.cognitive.text.words import ends, fold, stems, words
 from kenobot.db import Connection
 
 _BONDS = (
@@ -118,7 +118,7 @@ _ASKING = tuple(
 
 def asked(text: str) -> list[Bond]:
     """The bonds of their own that a message speaks of."""
-    plain = fold(text[:_LONGEST])
+    plain = fold(ends(text))
     return [
         bond
         for bond, pattern in zip(_KINDS, _ASKING, strict=True)

@@ -25,6 +25,7 @@ _ALONE = re.compile(f"[{ALONE}]")
 _SYMBOLS = frozenset({"So", "Sk"})
 _WHOLE = STOP | NEGATIONS
 _LONGEST = 64  # characters of one word; what is longer is no word
+_END = 400  # characters
 _SHORT = 2000  # characters of a text whose words are kept at hand
 
 
@@ -36,6 +37,11 @@ def fold(text: str) -> str:
     if text.isascii():
         return text
     return "".join(map(plain, text))
+
+
+def ends(text: str) -> str:
+    """The beginning and the end of a long text, a short one whole: people say what it is about at either end."""
+    return text if len(text) <= 2 * _END else f"{text[:_END]}\n{text[-_END:]}"
 
 
 def words(text: str) -> list[str]:
@@ -52,7 +58,7 @@ def _words(text: str) -> tuple[str, ...]:
             found.extend(_pairs(word))
         elif len(word) <= _LONGEST:
             found.append(word)
-            if word not in _WHOLE and len(pieces := _PIECE.findall(word)) > 1:
+            if not word.isalnum() and word not in _WHOLE and len(pieces := _PIECE.findall(word)) > 1:
                 found.extend(pieces)
     if not folded.isascii():
         found.extend(char for char in folded if unicodedata.category(char) in _SYMBOLS and char not in "`^´¨")
