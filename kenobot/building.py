@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from kenobot.clock import Clock
 from kenobot.cognitive.mirror.tree import Tree
-from kenobot.cognitive.recall.load import show
 from kenobot.cognitive.recall.need import need
 from kenobot.context import Context, ContextBuilder
 from kenobot.db import Connection, Database
@@ -12,6 +11,7 @@ from kenobot.embedding import Embedding
 from kenobot.inbox import Pending
 from kenobot.ports import Principal, Reranker
 from kenobot.recollection import NOBODY_READ
+from kenobot.reranker import judged as judged_by
 
 
 class Building:
@@ -55,13 +55,9 @@ class Building:
     async def _judged(self, pending: Pending, context: Context) -> Mapping[int, float]:
         """How much each of the memories that were found helps to answer, where somebody is there to read them."""
         pack = context.used.pack
-        if self._reranker is None or pack is None or not pack.candidates:
+        if self._reranker is None or pack is None:
             return {}
-        texts = [show(memory.record) for memory in pack.candidates]
-        marks = await self._reranker.judge(pending.inbound.text, texts)
-        if marks is None or len(marks) != len(texts):
-            return {}
-        return {memory.record.id: mark for memory, mark in zip(pack.candidates, marks, strict=True)}
+        return await judged_by(self._reranker, pending.inbound.text, pack)
 
     async def _ask(self, pending: Pending) -> bool:
         text = pending.inbound.text

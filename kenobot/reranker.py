@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from kenobot.breaker import CircuitBreaker
@@ -11,10 +12,12 @@ from kenobot.cognitive.calendar import local_day
 from kenobot.cognitive.extract import budget
 from kenobot.cognitive.extract.prompt import cost
 from kenobot.cognitive.recall import judging
+from kenobot.cognitive.recall.load import show
+from kenobot.cognitive.recall.pack import Pack
 from kenobot.db import Database
 from kenobot.errors import RemoteError
 from kenobot.model import Model
-from kenobot.ports import Request, Reranker
+from kenobot.ports import Reranker
 from kenobot.reader import used
 from kenobot.settings import Settings
 
@@ -23,6 +26,33 @@ _log = logging.getLogger(__name__)
 JOB = "rerank"
 _SECONDS = 8.0  # somebody waits for the reply
 _FAILURES, _REST = 3, 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a model made of some notes. marks: of each, 0 to 1; None when they cannot be read. tokens: that it used."""
+
+    marks: list[float] | None
+    tokens: int
+    model: str = ""
+
+
+async def ask(model: Model, question: str, texts: Sequence[str], seconds: float) -> Judgement:
+    """Have a model judge texts. Raises TimeoutError after so many seconds, or RemoteError."""
+    request = judging.build(question, texts)
+    async with asyncio.timeout(seconds):
+        reply = await model.ask(request)
+    return Judgement(judging.parse(reply.text, len(texts)), used(request, reply), reply.model)
+
+
+async def judged(reranker: Reranker, question: str, pack: Pack) -> Mapping[int, float]:
+    """How much each record that was found helps to answer, by its number; nothing where nobody could tell."""
+    read = pack.candidates[: judging.MOST_NOTES]
+    texts = [show(memory.record) for memory in read]
+    marks = await reranker.judge(question, texts) if texts else None
+    if marks is None or len(marks) != len(texts):
+        return {}
+    return {memory.record.id: mark for memory, mark in zip(read, marks, strict=True)}
 
 
 class ModelReranker:
@@ -42,30 +72,27 @@ class ModelReranker:
             return None
         ended = self._breaker.dropped
         try:
-            request = judging.build(question, texts)
-            day, reserved = local_day(self._clock.now(), self._zone), cost(request)
+            day, reserved = local_day(self._clock.now(), self._zone), cost(judging.build(question, texts))
             limit = self._daily_tokens
             if not await self._database.write(lambda c: budget.reserve(c, day, reserved, limit, JOB)):
                 return None
-            spent, marks = await self._ask(request, reserved, len(texts))
-            await self._database.write(lambda c: budget.settle(c, day, reserved, spent, JOB))
-            ended = self._breaker.failed if marks is None else self._breaker.succeeded
-            return marks
+            told = await self._ask(question, texts, reserved)
+            await self._database.write(lambda c: budget.settle(c, day, reserved, told.tokens, JOB))
+            ended = self._breaker.failed if told.marks is None else self._breaker.succeeded
+            return told.marks
         finally:
             ended()
 
-    async def _ask(self, request: Request, reserved: int, count: int) -> tuple[int, list[float] | None]:
-        """The tokens of a call, and its marks."""
+    async def _ask(self, question: str, texts: Sequence[str], reserved: int) -> Judgement:
+        """reserved: what a call counts for that was broken off."""
         try:
-            async with asyncio.timeout(_SECONDS):
-                reply = await self._model.ask(request)
+            return await ask(self._model, question, texts, _SECONDS)
         except TimeoutError:
             _log.warning("what was recalled could not be judged within %d seconds", _SECONDS)
-            return reserved, None
+            return Judgement(None, reserved)
         except RemoteError as error:
             _log.warning("what was recalled could not be judged: %s", error)
-            return 0, None
-        return used(request, reply), judging.parse(reply.text, count)
+            return Judgement(None, 0)
 
 
 def reranker_of(settings: Settings, model: Model | None, database: Database, clock: Clock) -> Reranker | None:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from importlib import resources
 from pathlib import Path
 from typing import Literal
@@ -100,6 +101,21 @@ def part(conversations: Sequence[Conversation], split: str, limit: int = 0) -> l
         names = {each.name for each in conversations} | {q.category for each in conversations for q in each.questions}
         raise ConfigError(f"There is no part {split!r} in it; there are: {', '.join(sorted(names))}.")
     return list(_first(found, limit)) if limit else found
+
+
+def sample(conversations: Sequence[Conversation], size: int) -> list[Conversation]:
+    """So many of the questions that have an answer, and of those that have none, all where there are fewer.
+
+    By a hash of their ids: the same ones every time, and the smaller of two samples is within the larger.
+    """
+    every = sorted((q for each in conversations for q in each.questions), key=lambda q: sha256(q.id.encode()).digest())
+    answered, others = [q for q in every if q.gold], [q for q in every if not q.gold]
+    chosen = {q.id for q in (*answered[:size], *others[:size])}
+    return [
+        replace(each, questions=asked)
+        for each in conversations
+        if (asked := tuple(q for q in each.questions if q.id in chosen))
+    ]
 
 
 def only(conversations: Sequence[Conversation], question: str) -> list[Conversation]:

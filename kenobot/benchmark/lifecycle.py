@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from kenobot.benchmark.datasets import Conversation, Question, load
+from kenobot.benchmark.datasets import Conversation, Question, load, sample
+from kenobot.benchmark.judge import Judge
 from kenobot.benchmark.place import REACH, SESSION, Answer, Place, Tick, embedder_of, opened
 from kenobot.benchmark.run import BUDGET, Progress
 from kenobot.clock import Clock
@@ -40,26 +41,44 @@ class Area:
             self.wrong.append(f"{question.id} {question.text}")
 
 
-async def run(embedder: str, vectors: str, clock: Clock, progress: Progress) -> list[Area]:
-    """The accuracy in each area. Raises ConfigError when the embedder cannot be used here."""
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """How a run goes. embedder, vectors: as in `kenobot.benchmark.run.Setting`. sample: see `sample`, 0 for all."""
+
+    embedder: str = "auto"
+    vectors: str = ""
+    sample: int = 0
+
+
+async def run(setting: Setting, clock: Clock, progress: Progress, judge: Judge | None = None) -> list[Area]:
+    """The accuracy in each area; judge: who reads what was found, except to see what was forgotten or is another's.
+
+    Raises ConfigError when the embedder cannot be used here, and RemoteError when the judge cannot be asked.
+    """
+    conversations = load("own")
+    if setting.sample:
+        conversations = sample(conversations, setting.sample)
     areas = {name: Area(name) for name in ("update", "contradiction", "forgetting", "scope", *_SURE)}
     with tempfile.TemporaryDirectory(prefix="kenobot-bench-") as folder:
-        for number, conversation in enumerate(load("own")):
+        for number, conversation in enumerate(conversations):
             mine = Path(folder, str(number))
             await asyncio.to_thread(mine.mkdir)
-            model = embedder_of(embedder, mine, clock, Path(vectors) if vectors else None)
+            vectors = Path(setting.vectors) if setting.vectors else None
+            model = embedder_of(setting.embedder, mine, clock, vectors)
             tick: Tick = partial(progress, f"{conversation.name}: notes")
             async with opened(conversation, mine, model, clock, tick) as place:
-                await _ask_all(place, conversation, areas, partial(progress, conversation.name))
+                await _ask_all(place, conversation, areas, judge, partial(progress, conversation.name))
     return list(areas.values())
 
 
-async def _ask_all(place: Place, conversation: Conversation, areas: dict[str, Area], tick: Tick) -> None:
+async def _ask_all(
+    place: Place, conversation: Conversation, areas: dict[str, Area], judge: Judge | None, tick: Tick
+) -> None:
     replaced = {unit.key: unit.replaces for unit in conversation.units if unit.replaces}
     whole = len(conversation.questions)
     for at, question in enumerate(conversation.questions):
         tick(at, whole)
-        answer = await place.ask(question, BUDGET, _MOST)
+        answer = await place.ask(question, BUDGET, _MOST, reranker=judge)
         if question.category == "nothing":
             areas["abstention"].note(question, right=answer.pack.level == "none")
             areas["doubt"].note(question, right=answer.pack.level in _DOUBTED)

@@ -24,7 +24,8 @@ from kenobot.embedder_choice import choose
 from kenobot.embedding import Embedding
 from kenobot.errors import StoreError
 from kenobot.home import Home
-from kenobot.ports import OWNER_SCOPE, Candidate, Embedder, Surroundings, chat_scope
+from kenobot.ports import OWNER_SCOPE, Candidate, Embedder, Reranker, Surroundings, chat_scope
+from kenobot.reranker import judged
 from kenobot.settings import load
 
 Tick = Callable[[int, int], None]
@@ -64,14 +65,23 @@ class Place:
     of_turn: dict[int, str] = field(default_factory=dict)
     lost: dict[str, str] = field(default_factory=dict)
 
-    async def ask(self, question: Question, budget: int, most: int, reach: Reach = REACH) -> Answer:
-        """Recall for a question, as a chat of its owner's would, or whose `reach` it is."""
+    async def ask(
+        self, question: Question, budget: int, most: int, reach: Reach = REACH, reranker: Reranker | None = None
+    ) -> Answer:
+        """Recall for a question, as a chat of its owner's would, or whose `reach` it is; read by `reranker` if any."""
         await self.embedding.ask(question.text, patience=_PATIENCE)
-        trace = Trace()
         query = Query(
-            text=question.text, reach=reach, now=question.at, session=SESSION, budget=budget, limit=most,
-            excerpts=most, trace=trace,
-        )  # fmt: skip
+            text=question.text, reach=reach, now=question.at, session=SESSION, budget=budget, limit=most, excerpts=most
+        )
+        answer = await self._answer(query)
+        if reranker is not None and (marks := await judged(reranker, question.text, answer.pack)):
+            again = await self._answer(replace(query, judged=marks))
+            return replace(again, seconds=answer.seconds + again.seconds)
+        return answer
+
+    async def _answer(self, query: Query) -> Answer:
+        trace = Trace()
+        query = replace(query, trace=trace)
 
         def work(connection: Connection) -> tuple[Pack, float]:
             began = time.perf_counter()

@@ -9,6 +9,7 @@ from statistics import fmean
 
 from kenobot.benchmark.datasets import Conversation, Question
 from kenobot.benchmark.explain import Verdict, explain
+from kenobot.benchmark.judge import Judge
 from kenobot.benchmark.measure import DEPTHS, Figures, Scored, by_category, percentiles, score
 from kenobot.benchmark.place import Answer, embedder_of, opened
 from kenobot.benchmark.plain import BM25
@@ -52,9 +53,10 @@ class Row:
 
 @dataclass(slots=True)
 class Report:
-    """What came of a run. model: the embedder's id, "" for none."""
+    """What came of a run. model: the embedder's id, "" for none. judge: who read what was found."""
 
     model: str = ""
+    judge: Judge | None = None
     rows: list[Row] = field(default_factory=list)
 
     def figures(self, method: str) -> dict[str, Figures]:
@@ -83,6 +85,7 @@ class Report:
             "figures": {name: {of: asdict(f) for of, f in self.figures(name).items()} for name in METHODS},
             "costs": self.costs,
             "lost": self.lost,
+            **({"reranker": self.judge.figures} if self.judge is not None else {}),
         }
 
     @property
@@ -92,9 +95,18 @@ class Report:
         return {stage: stages.count(stage) for stage in sorted(set(stages))}
 
 
-async def run(conversations: Sequence[Conversation], setting: Setting, clock: Clock, progress: Progress) -> Report:
-    """Ask every question of every conversation. Raises ConfigError when the embedder cannot be used here."""
-    report = Report()
+async def run(
+    conversations: Sequence[Conversation],
+    setting: Setting,
+    clock: Clock,
+    progress: Progress,
+    judge: Judge | None = None,
+) -> Report:
+    """Ask every question of every conversation; judge: who reads what was found.
+
+    Raises ConfigError when the embedder cannot be used here, and RemoteError when the judge cannot be asked.
+    """
+    report = Report(judge=judge)
     whole, done = sum(len(each.questions) for each in conversations), 0
     with tempfile.TemporaryDirectory(prefix="kenobot-bench-") as folder:
         for number, conversation in enumerate(conversations):
@@ -111,7 +123,7 @@ async def run(conversations: Sequence[Conversation], setting: Setting, clock: Cl
             progress(f"{conversation.name}: indexing", done, whole)
             async with opened(conversation, mine, embedder, clock, noting) as place:
                 for question in conversation.questions:
-                    answer = await place.ask(question, setting.budget, _MOST)
+                    answer = await place.ask(question, setting.budget, _MOST, reranker=judge)
                     rankings = {"recall": answer.ranking, "bm25": words.rank(question.text, _MOST)}
                     if report.model:
                         rankings["dense"] = place.nearest(question.text, _MOST)

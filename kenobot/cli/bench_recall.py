@@ -1,13 +1,17 @@
-"""`kenobot bench recall` and `bench lifecycle`: how good recall is, measured through its own doors. No network."""
+"""`kenobot bench recall` and `bench lifecycle`: how good recall is, measured through its own doors."""
 
 import argparse
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kenobot.cli import asking
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from kenobot.benchmark.judge import Judge
+    from kenobot.benchmark.lifecycle import Area
     from kenobot.benchmark.run import Report, Row
     from kenobot.clock import Clock
 
@@ -24,6 +28,7 @@ examples:
   kenobot bench recall --dataset talks --explain t1:12
 """
 _BAR = 24  # characters
+T = TypeVar("T")
 
 
 def add(parts: Any) -> None:
@@ -59,6 +64,19 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--embedder", default="auto", metavar="NAME", help="as memory.embedder; none for words alone (auto)"
     )
+    parser.add_argument(
+        "--reranker",
+        choices=("none", "model"),
+        default="none",
+        help="have your provider read what was found, as with memory.reranker: slow, and it may cost money (none)",
+    )
+    parser.add_argument(
+        "--sample",
+        type=asking.count,
+        default=0,
+        metavar="N",
+        help="ask N of the questions that have an answer and N of the others, the same ones every time",
+    )
     parser.add_argument("--vectors", default="", metavar="FILE", help="keep vectors in FILE, for the next run")
     asking.add_json(parser)
 
@@ -78,7 +96,11 @@ def bench_recall(arguments: argparse.Namespace, clock: "Clock | None") -> int:
         conversations = datasets.only(conversations, arguments.explain)
     conversations = datasets.part(conversations, arguments.split, arguments.limit)
     setting = Setting(arguments.embedder, arguments.budget, arguments.vectors)
-    report = asyncio.run(run(conversations, setting, asking.clock_of(clock), _progress))
+    if arguments.sample:
+        conversations = datasets.sample(conversations, arguments.sample)
+    report = asyncio.run(
+        _read(arguments, clock, lambda judge: run(conversations, setting, asking.clock_of(clock), _progress, judge))
+    )
     asking.passing()
     if arguments.explain:
         return _explained(report.rows[0], as_json=arguments.json)
@@ -120,6 +142,8 @@ def table(report: "Report") -> str:
     if report.lost:
         lost = ", ".join(f"{count} {stage}" for stage, count in report.lost.items())
         lines.append(f"Of what would have answered, not among the first 20: {lost}.")
+    if report.judge is not None:
+        lines.append(_told_of(report.judge))
     return "\n".join(lines)
 
 
@@ -152,18 +176,53 @@ def _print_misses(report: "Report") -> None:
 def bench_lifecycle(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     import asyncio
 
-    from kenobot.benchmark.lifecycle import run
+    from kenobot.benchmark.lifecycle import Setting, run
 
-    rows = asyncio.run(run(arguments.embedder, arguments.vectors, asking.clock_of(clock), _progress))
+    setting = Setting(arguments.embedder, arguments.vectors, arguments.sample)
+
+    async def work(judge: "Judge | None") -> "tuple[list[Area], Judge | None]":
+        return await run(setting, asking.clock_of(clock), _progress, judge), judge
+
+    rows, judge = asyncio.run(_read(arguments, clock, work))
     asking.passing()
     if arguments.json:
-        told = {row.area: {"asked": row.asked, "right": row.right, "wrong": row.wrong} for row in rows}
-        print(json.dumps(told, ensure_ascii=False))
+        told: dict[str, object] = {
+            row.area: {"asked": row.asked, "right": row.right, "wrong": row.wrong} for row in rows
+        }
+        print(json.dumps(told if judge is None else {**told, "reranker": judge.figures}, ensure_ascii=False))
         return 0
     print("| what | asked | right | accuracy |\n|---|---|---|---|")
     for row in rows:
         print(f"| {row.area} | {row.asked} | {row.right} | {100 * row.right / max(1, row.asked):.1f} |")
+    if judge is not None:
+        print(f"\n{_told_of(judge)}")
     return 0
+
+
+async def _read(
+    arguments: argparse.Namespace, clock: "Clock | None", work: "Callable[[Judge | None], Awaitable[T]]"
+) -> T:
+    """What comes of `work` with whoever reads what is found, where somebody shall."""
+    if arguments.reranker == "none":
+        return await work(None)
+    import os
+
+    from kenobot.benchmark.judge import judge_of
+    from kenobot.settings import load
+
+    home = asking.home_of(arguments)
+    async with judge_of(home, load(home, os.environ), asking.clock_of(clock)) as judge:
+        return await work(judge)
+
+
+def _told_of(judge: "Judge") -> str:
+    told = judge.figures
+    marks = ", ".join(f"{count} of {mark}" for mark, count in enumerate(judge.marks))
+    return (
+        f"Read by {told['model']}: {told['asked']} questions, {told['unjudged']} of them not judged; "
+        f"{told['tokens a question']:.0f} tokens and {told['mean s']:.1f} s a question "
+        f"({told['p95 s']:.1f} s p95), {told['tokens']} tokens in all. Marks: {marks}."
+    )
 
 
 def _progress(what: str, done: int, whole: int) -> None:

@@ -157,6 +157,7 @@ IN_MEMORY = (
     Bound("kenobot.cognitive.recall.turns._Talk.sums", "a few hundred turns: the policy", "lives for one call", _OVER),
     Bound("kenobot.cognitive.recall.turns._Talk.turns", "a few hundred turns: the policy", "lives for one call", _OVER),
     Bound("kenobot.cognitive.recall.weights.learned", "one file of ten weights", "lru_cache(1)", _FIXED),
+    Bound("kenobot.benchmark.judge.Judge.seconds", "the data of one run", "lives for one command", _OVER),
     Bound("kenobot.benchmark.lifecycle.Area.wrong", "the data of one run", "lives for one command", _OVER),
     Bound("kenobot.benchmark.measure.Figures.hit", "the data of one run", "lives for one command", _OVER),
     Bound("kenobot.benchmark.measure.Figures.recall", "the data of one run", "lives for one command", _OVER),
@@ -167,7 +168,7 @@ IN_MEMORY = (
     Bound("kenobot.benchmark.run.Report.rows", "the data of one run", "lives for one command", _OVER),
     Bound("kenobot.cognitive.recall.pack.Pack.dropped", "the 12 reasons there are", "lives for one turn", _OVER),
     Bound("kenobot.cognitive.recall.recall.Query.dense", "what a search by vectors found", "lives for one turn", _OVER),
-    Bound("kenobot.cognitive.recall.recall.Query.judged", "twice what may be shown", "lives for one turn", _OVER),
+    Bound("kenobot.cognitive.recall.recall.Query.judged", "12 memories that were read", "lives for one turn", _OVER),
     Bound(
         "kenobot.cognitive.recall.load.Recall._logs",
         "64 logs and 8 million characters",

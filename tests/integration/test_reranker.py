@@ -71,6 +71,18 @@ async def test_what_is_not_in_memory_is_said_to_be_missing(tmp_path: Path) -> No
     assert "nothing is remembered that seems to be about the next message" in prompt
 
 
+async def test_no_more_is_judged_than_would_be_shown(tmp_path: Path) -> None:
+    """Who reads is not made to read all that was found, while somebody waits."""
+    judge = Judge()
+    async with Scene(tmp_path, provider=judge, environ=ON) as scene:
+        told = scene.clock.now() - timedelta(days=90)
+        for number in range(20):
+            text = f"Oslo has a tram number {number}"
+            await scene.app.database.write(lambda c, text=text: insert(c, text, {}, told))  # type: ignore[misc]
+        await scene.say("How many trams has Oslo?")
+    assert len(re.findall(r"^\[\d+\] > ", judge.judged[0], re.MULTILINE)) == judging.MOST_NOTES
+
+
 @pytest.mark.parametrize("judge", [Judge(down=True), Judge(answer="I would rather not"), Judge(answer='{"1": 3}')])
 async def test_without_a_judgement_recall_stands_as_it_was(tmp_path: Path, judge: Judge) -> None:
     """An outage, and an answer that misses a mark, cost nothing but the try."""

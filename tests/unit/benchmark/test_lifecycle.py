@@ -30,7 +30,7 @@ NOTES = Conversation(
 def test_each_area_counts_what_it_is_named_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """By words alone, one question finds nothing that is there, and one finds something where nothing is."""
     monkeypatch.setattr(lifecycle, "load", lambda _: [NOTES])
-    areas = asyncio.run(lifecycle.run("none", "", SystemClock(), lambda *_: None))
+    areas = asyncio.run(lifecycle.run(lifecycle.Setting("none"), SystemClock(), lambda *_: None))
     assert {area.area: (area.right, area.asked) for area in areas} == {
         "update": (1, 1),
         "contradiction": (1, 1),
