@@ -7,6 +7,7 @@ backlog, because passages are taken a few at a time and queries come first.
 import asyncio
 import contextlib
 import itertools
+import os
 import queue
 import threading
 from array import array
@@ -16,6 +17,8 @@ from typing import TypeAlias
 
 from kenobot.errors import Unavailable
 from kenobot.ports import EmbedKind
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read once, when numpy is loaded: its threads would spin
 
 Row: TypeAlias = "array[float]"
 Encode: TypeAlias = "Callable[[Sequence[str], EmbedKind], Sequence[Row]]"

