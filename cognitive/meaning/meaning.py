@@ -7,10 +7,8 @@ until its successor has placed everything anew. For several threads.
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 import numpy as np
 
@@ -21,10 +19,7 @@ from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.db import Connection
 from kenobot.ports import EmbedKind
 
-T = TypeVar("T")
-
 _CLOSE = 0.05
-_THREADS = 2
 
 
 @dataclass(slots=True)
@@ -60,11 +55,6 @@ class Meaning:
             "passage": _Kept(policy.meaning.kept),
         }
         self._lock = threading.Lock()
-        self._threads = ThreadPoolExecutor(_THREADS, "kenobot-meaning")
-
-    def aside(self, work: Callable[[], T]) -> Future[T]:
-        """Do `work` while the caller does something else."""
-        return self._threads.submit(work)
 
     @property
     def models(self) -> tuple[str, ...]:

@@ -26,39 +26,19 @@ class Near:
     shares: Mapping[int, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Nearest:
-    """The records nearest to a message, and the nearest of what no longer holds, each with its share."""
-
-    now: Mapping[int, float] = field(default_factory=dict)
-    past: Mapping[int, float] = field(default_factory=dict)
-
-
-def nearest(meaning: "Meaning", text: str, reach: Reach, policy: Policy) -> Nearest:
-    """What lies nearest to a message. For a thread beside the one that looks for its words."""
-    scopes = scopes_of(reach)
-    past = meaning.past_shares(text, scopes, policy.meaning.past)
-    return Nearest(meaning.record_shares(text, scopes, (), policy.meaning.records), past)
-
-
 def records(
-    connection: Connection,
-    meaning: "Meaning",
-    text: str,
-    reach: Reach,
-    by_words: Sequence[Found],
-    nearest: Nearest,
-    policy: Policy,
+    connection: Connection, meaning: "Meaning", text: str, reach: Reach, by_words: Sequence[Found], policy: Policy
 ) -> Near:
     """The records nearest to a message, and those that its words found.
 
     A record is as near as the nearest of what it took the place of, if that is nearer: "Carmen runs the team now" says
     less of who the boss is than "my boss is Arturo" did.
     """
-    past = nearest.past
+    scopes = scopes_of(reach)
+    past = meaning.past_shares(text, scopes, policy.meaning.past)
     heads = rows.heads(connection, list(past), reach) if past else {}
-    also = {*(found.number for found in by_words), *heads.values()} - nearest.now.keys()
-    shares = {**nearest.now, **meaning.record_shares(text, scopes_of(reach), also, 0)}
+    also = [*(found.number for found in by_words), *heads.values()]
+    shares = meaning.record_shares(text, scopes, also, policy.meaning.records)
     for old, number in heads.items():
         shares[number] = max(shares.get(number, past[old]), past[old])
     relevance = {number: relevance_of(share, policy.meaning) for number, share in shares.items()}

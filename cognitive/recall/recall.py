@@ -5,7 +5,6 @@ repeats; packed by value for the tokens. Reads O(k) rows: k is bounded by the po
 """
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -147,14 +146,8 @@ def near(connection: Connection, index: Index, text: str, reach: Reach, limit: i
 
 
 def _looked(connection: Connection, index: Index, query: Query) -> tuple[Sought, Search, meant.Near]:
-    """What is looked for, and what was found of it by words, by names and by meaning.
-
-    The last is looked for while words are, in a thread of its own: neither holds the interpreter for long.
-    """
+    """What is looked for, and what was found of it by words, by names and by meaning."""
     meaning = index.meaning if index.meaning is not None and index.meaning.asked(query.text) else None
-    nearest: Future[meant.Nearest] | None = None
-    if meaning is not None and query.as_of is None:
-        nearest = meaning.aside(partial(meant.nearest, meaning, query.text, query.reach, query.policy))
     index.catch_up(connection)
     looked_for = sought(query.text, query.before, query.policy.recall)
     names: list[str] = []
@@ -163,11 +156,11 @@ def _looked(connection: Connection, index: Index, query: Query) -> tuple[Sought,
         looked_for = also(looked_for, names)
     found = index.read(partial(_search, query=query, looked_for=looked_for, beside=meaning is not None), Search())
     found = replace(found, names=names)
+    near = meant.Near()
     if query.as_of is None:
         found = replace(found, records=meant.of_today(connection, found.records, found.past, query.reach))
-    if meaning is None or nearest is None:
-        return looked_for, found, meant.Near()
-    near = meant.records(connection, meaning, query.text, query.reach, found.records, nearest.result(), query.policy)
+        if meaning is not None:
+            near = meant.records(connection, meaning, query.text, query.reach, found.records, query.policy)
     return looked_for, found, near
 
 

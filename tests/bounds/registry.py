@@ -131,8 +131,6 @@ IN_MEMORY = (
         "a thread keeps its own",
         "tests/unit/cognitive/recall/test_index.py::test_a_thread_reads_through_one_connection",
     ),
-    Bound("kenobot.cognitive.recall.meant.Nearest.now", "what a search by vectors found", "lives for one turn", _OVER),
-    Bound("kenobot.cognitive.recall.meant.Nearest.past", "what a search by vectors found", "lives for one turn", _OVER),
     Bound("kenobot.cognitive.recall.meant.Near.shares", "what a search by vectors found", "lives for one turn", _OVER),
     Bound("kenobot.cognitive.recall.pack.Memory.fits", "the seven parts of a fit", "lives for one turn", _OVER),
     Bound("kenobot.cognitive.recall.cues.holds", "512 memories", "lru_cache", _CACHE),
