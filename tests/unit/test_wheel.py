@@ -25,6 +25,7 @@ DATA = (
     "benchmark/data/*.jsonl",
     "cognitive/recall/*.json",
     "cognitive/meaning/*.json",
+    "embedders/axes.npz",
     "py.typed",
 )
 NEEDED = 77
