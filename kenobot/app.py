@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kenobot import turns
+from kenobot import plugins, turns
 from kenobot.audit import Audit
 from kenobot.bus import Bus
 from kenobot.channels.console import Console, ConsoleOptions
@@ -160,10 +160,7 @@ class App:
                 await self.mirror.stop()
                 with contextlib.suppress(StoreError):  # a full disk is no reason to end badly
                     await self.audit.flush()
-                for provider in self.providers:
-                    close = getattr(provider, "aclose", None)
-                    if close is not None:
-                        await close()
+                await plugins.close(self.providers)
         await self.database.close()
         self.index.close()
 

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from kenobot import plugins
 from kenobot.breaker import CircuitBreaker
 from kenobot.clock import Clock
 from kenobot.cognitive import store
@@ -176,10 +177,7 @@ class Embedding:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
         self._release(news=False)
-        for embedder in self._embedders.values():
-            close = getattr(embedder, "aclose", None)
-            if close is not None:
-                await close()
+        await plugins.close(self._embedders.values())
 
     async def _within(self, seconds: float, work: Callable[[], Awaitable[bool]]) -> bool:
         """What `work` comes to, if it comes to anything in time."""

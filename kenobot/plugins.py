@@ -70,5 +70,13 @@ def nearest(wrong: str, known: Iterable[str]) -> str:
     return f'; did you mean "{near[0]}"?' if near else ""
 
 
+async def close(parts: Iterable[object]) -> None:
+    """Let go of what was built, each part that has an `aclose`."""
+    for part in parts:
+        let_go = getattr(part, "aclose", None)
+        if let_go is not None:
+            await let_go()
+
+
 def _origin(entry: EntryPoint) -> str:
     return entry.dist.name if entry.dist else entry.value

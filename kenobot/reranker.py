@@ -17,7 +17,7 @@ from kenobot.cognitive.recall.pack import Pack
 from kenobot.db import Database
 from kenobot.errors import RemoteError
 from kenobot.model import Model
-from kenobot.ports import Reranker
+from kenobot.ports import Request, Reranker
 from kenobot.reader import used
 from kenobot.settings import Settings
 
@@ -37,12 +37,11 @@ class Judgement:
     model: str = ""
 
 
-async def ask(model: Model, question: str, texts: Sequence[str], seconds: float) -> Judgement:
-    """Have a model judge texts. Raises TimeoutError after so many seconds, or RemoteError."""
-    request = judging.build(question, texts)
+async def ask(model: Model, request: Request, count: int, seconds: float) -> Judgement:
+    """Have a model judge the `count` texts of a request of `judging`. Raises TimeoutError or RemoteError."""
     async with asyncio.timeout(seconds):
         reply = await model.ask(request)
-    return Judgement(judging.parse(reply.text, len(texts)), used(request, reply), reply.model)
+    return Judgement(judging.parse(reply.text, count), used(request, reply), reply.model)
 
 
 async def judged(reranker: Reranker, question: str, pack: Pack) -> Mapping[int, float]:
@@ -72,21 +71,22 @@ class ModelReranker:
             return None
         ended = self._breaker.dropped
         try:
-            day, reserved = local_day(self._clock.now(), self._zone), cost(judging.build(question, texts))
+            request = judging.build(question, texts)
+            day, reserved = local_day(self._clock.now(), self._zone), cost(request)
             limit = self._daily_tokens
             if not await self._database.write(lambda c: budget.reserve(c, day, reserved, limit, JOB)):
                 return None
-            told = await self._ask(question, texts, reserved)
+            told = await self._ask(request, len(texts), reserved)
             await self._database.write(lambda c: budget.settle(c, day, reserved, told.tokens, JOB))
             ended = self._breaker.failed if told.marks is None else self._breaker.succeeded
             return told.marks
         finally:
             ended()
 
-    async def _ask(self, question: str, texts: Sequence[str], reserved: int) -> Judgement:
+    async def _ask(self, request: Request, count: int, reserved: int) -> Judgement:
         """reserved: what a call counts for that was broken off."""
         try:
-            return await ask(self._model, question, texts, _SECONDS)
+            return await ask(self._model, request, count, _SECONDS)
         except TimeoutError:
             _log.warning("what was recalled could not be judged within %d seconds", _SECONDS)
             return Judgement(None, reserved)

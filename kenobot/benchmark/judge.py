@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from kenobot import assembly, given
+from kenobot import assembly, given, plugins
 from kenobot.benchmark.measure import percentiles
 from kenobot.clock import Clock
 from kenobot.cognitive.recall import judging
@@ -46,7 +46,7 @@ class Judge:
         """See `kenobot.ports.Reranker`. Raises RemoteError when not one question could be asked, or never will be."""
         began = time.perf_counter()
         try:
-            told = await ask(self.model, question, texts, _SECONDS)
+            told = await ask(self.model, judging.build(question, texts), len(texts), _SECONDS)
         except (TimeoutError, RemoteError) as error:
             if isinstance(error, Rejected) or (isinstance(error, RemoteError) and not self.tokens):
                 raise
@@ -93,7 +93,4 @@ async def judge_of(home: Home, loaded: Loaded, clock: Clock) -> AsyncIterator[Ju
             raise ConfigError(_NOBODY.format(name=f'"{who.name}"'))
         yield Judge(model, who.name)
     finally:
-        for provider in everybody:
-            close = getattr(provider, "aclose", None)
-            if close is not None:
-                await close()
+        await plugins.close(everybody)

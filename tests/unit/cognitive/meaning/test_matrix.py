@@ -58,6 +58,21 @@ def test_a_scope_is_never_starved_by_another() -> None:
     assert matrix.nearest(sought, 1, None)[0][0] == 0
 
 
+@pytest.mark.parametrize("share", [2, 5])
+def test_the_nearest_of_a_scope_are_found_whatever_its_share(share: int) -> None:
+    """Mine among others' that are as near: half of all, or so few that they are picked out first."""
+    rows, wanted = np.split(vectors(10_040), [10_000])
+    mine = list(range(0, 10_000, share))
+    matrix = Matrix(96, 500, 600)
+    matrix.put(range(10_000), rows, [B if number % share else A for number in range(10_000)])
+    hits = 0
+    for sought in wanted:
+        found = [number for number, _ in matrix.nearest(sought, 10, [A])]
+        assert not any(number % share for number in found)
+        hits += len({*found} & {mine[at] for at in exactly(rows[mine], sought, 10)})
+    assert hits >= 0.93 * 400
+
+
 def test_a_topic_is_never_starved_either() -> None:
     """What is said of one subject is found though all the rest of the scope is nearer."""
     rows = vectors(3000)
