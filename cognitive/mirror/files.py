@@ -183,8 +183,18 @@ async def replace(root: Path, path: str, text: str, expected: Stamp | None) -> S
     """Put `text` in the place of the file that `expected` describes (None: of no file), all of it or nothing.
 
     Returns the new file's stamp, or None when somebody changed the file meanwhile: then it is as they left it.
+    Cancelled, it still ends what it began before it gives way: no open file and no half of one is left behind.
     Raises OSError when the disk fails.
     """
+    work = asyncio.create_task(_replace(root, path, text, expected), name=f"write {path}")
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        await asyncio.gather(work, return_exceptions=True)
+        raise
+
+
+async def _replace(root: Path, path: str, text: str, expected: Stamp | None) -> Stamp | None:
     target = root / path
     temporary = target.with_name(f".kenobot-{secrets.token_hex(8)}.tmp")
     await asyncio.to_thread(_make_folders, root, target.parent)

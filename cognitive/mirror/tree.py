@@ -45,6 +45,7 @@ class Tree:
         self.patterns = PatternFile(root, database, clock, zone, policy)
         self.session = SessionNote(root, database, clock, zone)
         self._wake = asyncio.Event()
+        self._round = asyncio.Lock()
         self._writer: asyncio.Task[None] | None = None
 
     @property
@@ -67,7 +68,8 @@ class Tree:
     async def stop(self) -> None:
         """End the background work and write what is left; what cannot be written now is written at the next start."""
         if self._writer is not None:
-            self._writer.cancel()
+            async with self._round:  # a thread that writes files cannot be called back: its round ends first
+                self._writer.cancel()
             await asyncio.wait([self._writer])
             self._writer = None
         await self.lines.stop()
@@ -111,7 +113,8 @@ class Tree:
             await self._wake.wait()
             self._wake.clear()
             try:
-                await self.flush()
+                async with self._round:
+                    await self.flush()
             except StoreError as error:
                 log.warning("The memory files are not up to date: %s", error)
             except Exception:

@@ -1,5 +1,6 @@
 import asyncio
 import os
+import threading
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -200,6 +201,30 @@ async def test_reading_tells_text_absence_and_trouble_apart(tmp_path: Path) -> N
     assert "not a plain file" in (await asyncio.wait_for(files.read(tmp_path, "2026-02-15.md"), 5)).problem
     (tmp_path / "chats").symlink_to(tmp_path)
     assert "link" in (await files.read(tmp_path, "chats/c/MEMORY.md")).problem
+
+
+async def test_a_file_begun_is_ended_when_its_writer_is_cancelled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is all there, and neither an open file nor a temporary one is left to be found later."""
+    loop, opening, go_on = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
+    real = files._private
+
+    def slow(path: str, flags: int) -> int:
+        loop.call_soon_threadsafe(opening.set)
+        go_on.wait(10)
+        return real(path, flags)
+
+    monkeypatch.setattr(files, "_private", slow)
+    writer = asyncio.create_task(files.replace(tmp_path, "MEMORY.md", "- café\n", None))
+    async with asyncio.timeout(10):
+        await opening.wait()
+        writer.cancel()
+        await asyncio.wait([writer], timeout=0)
+        go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await writer
+    assert {path.name: path.read_text("utf-8") for path in tmp_path.iterdir()} == {"MEMORY.md": "- café\n"}
 
 
 def test_what_a_crash_left_half_written_is_swept_away(tmp_path: Path) -> None:

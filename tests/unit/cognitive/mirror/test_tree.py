@@ -2,9 +2,12 @@
 
 import asyncio
 import logging
+import threading
+from pathlib import Path
 
 import pytest
 
+from kenobot.cognitive.mirror import cardfiles, files
 from kenobot.errors import StoreError
 from tests.unit.cognitive.mirror.cardhouse import CardHouse
 from tests.unit.cognitive.mirror.house import ENTRY, LOG
@@ -59,3 +62,29 @@ async def test_the_writer_outlives_a_failure(
         await done.wait()
     assert cards.text(LOG) == ENTRY("one")
     assert [record.levelno for record in caplog.records] == [logging.ERROR, logging.WARNING]
+
+
+async def test_the_round_that_runs_at_the_end_is_not_cut_short(
+    cards: CardHouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread that writes cannot be called back: nothing else writes the same card beside it."""
+    await cards.tree.start()
+    loop, writing, go_on = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
+    real, written = cardfiles._write, []
+
+    def slow(target: Path, draft: cardfiles.Draft) -> files.Stamp | None:
+        loop.call_soon_threadsafe(writing.set)
+        go_on.wait(10)
+        written.append(draft.path)
+        return real(target, draft)
+
+    monkeypatch.setattr(cardfiles, "_write", slow)
+    number = await cards.learn("tea is served at five")
+    async with asyncio.timeout(10):
+        cards.tree.mark([number])
+        await writing.wait()
+        stopping = asyncio.create_task(cards.tree.stop())
+        await asyncio.wait([stopping], timeout=0)
+        go_on.set()
+        await stopping
+    assert sorted(written) == sorted(set(written)) and number in cards.cards()
