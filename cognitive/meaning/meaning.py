@@ -274,9 +274,9 @@ def _without(row: Floats, common: Floats | None) -> Floats:
     """A question's row without most of what it has in common with others; see `kenobot.cognitive.meaning.scale`."""
     if common is None or len(common) % len(row):
         return row
-    middle, *ways = common.reshape(-1, len(row))
-    away = row - middle
-    out = middle + sum(((away @ way) * way for way in ways), np.zeros_like(row))
+    held = common.reshape(-1, len(row))
+    middle, ways = held[0], held[1:]
+    out = middle + ((row - middle) @ ways.T) @ ways
     return np.asarray(row - TAKEN_OUT * out, np.float32)
 
 

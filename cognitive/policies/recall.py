@@ -15,7 +15,8 @@ class RecallPolicy:
     read for a pair. weighed: documents whose words are counted exactly; weighed_past, rarest_past: of what no
     longer holds; beside: share of list, postings, frequent, meeting and what is weighed and rarest of the past,
     where meaning is looked at as well. read: candidates taken of those, and as many of the nearest in meaning;
-    shortlist: times the limit, so many of all candidates are read at first. subjects: records read for one name.
+    shortlist: times the limit, so many of all candidates are read at first; shortlist_beside: where meaning tells
+    more of them before. subjects: records read for one name.
     few_words: a message with fewer words of its own borrows those said before, at `borrowed` of their weight.
     unknown: weight of a word that memory has never seen, against the rarest that it has; commonest: least weight of
     one that it has, likewise. heaviest: words that make a full match. steepness: how fast a partial match counts as
@@ -46,12 +47,13 @@ class RecallPolicy:
     frequent: int = 3
     meeting: int = 120
     weighed: int = 80
-    beside: float = 0.35
+    beside: float = 0.25
     weighed_past: int = 24
     rarest_past: int = 4
     subjects: int = 40
     read: int = 28
     shortlist: int = 3
+    shortlist_beside: int = 2
     few_words: int = 3
     borrowed: float = 0.4
     unknown: float = 0.35

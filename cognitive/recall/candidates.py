@@ -6,6 +6,7 @@ No list is read to its end: the rarest words of the message decide, and what is 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
 
 from kenobot.cognitive.policies.recall import RecallPolicy
 from kenobot.cognitive.recall import postings
@@ -44,6 +45,29 @@ class Found:
     relevance: float
     matched: tuple[str, ...]
     terms: frozenset[str] = frozenset()
+
+
+class Effort(NamedTuple):
+    """How much is read of the index for one message; see `RecallPolicy`."""
+
+    rarest: int
+    list: int
+    postings: int
+    frequent: int
+    meeting: int
+    weighed: int
+
+    @classmethod
+    def of(cls, policy: RecallPolicy, share: float = 1.0) -> Self:
+        """That of what is live. share: less of it, but of as many words."""
+        most = (policy.list, policy.postings, policy.frequent, policy.meeting, policy.weighed)
+        return cls(policy.rarest, *(math.ceil(share * each) for each in most))
+
+    def of_past(self, policy: RecallPolicy, share: float = 1.0) -> Self:
+        """That of what no longer holds."""
+        return self._replace(
+            rarest=math.ceil(share * policy.rarest_past), weighed=math.ceil(share * policy.weighed_past)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,31 +138,43 @@ def mentioned(index: Connection, scopes: Sequence[str] | None, query: Sought) ->
 
 def records_by_words(index: Connection, scopes: Sequence[str] | None, text: str, policy: RecallPolicy) -> list[Found]:
     """The live records of `scopes` (None: of all) that share most with `text`, best first."""
-    return by_words(index, postings.rooms(index, scopes, ("record",)), sought(text, "", policy), policy)
+    places, query = postings.rooms(index, scopes, ("record",)), sought(text, "", policy)
+    return by_words(index, places, query, counted(index, places, query), Effort.of(policy), policy)
 
 
-def by_words(index: Connection, places: Sequence[Room], query: Sought, policy: RecallPolicy) -> list[Found]:
-    """The documents of these rooms that share most with the message, best first, each source once."""
+def counted(index: Connection, places: Sequence[Room], query: Sought) -> dict[str, int]:
+    """In how many documents of these rooms each word of the message stands, as tokens."""
+    return postings.counts(index, [room.token(stem) for room in places for word in query.words for stem in word.stems])
+
+
+def by_words(
+    index: Connection,
+    places: Sequence[Room],
+    query: Sought,
+    standing: Mapping[str, int],
+    effort: Effort,
+    policy: RecallPolicy,
+) -> list[Found]:
+    """The documents of these rooms that share most with the message, best first, each source once.
+
+    standing: as `counted`, of these rooms or more.
+    """
     if not places or query.empty:
         return []
     total = sum(room.docs for room in places)
-    standing = postings.counts(
-        index, [room.token(stem) for room in places for word in query.words for stem in word.stems]
-    )
-    docs: dict[str, int] = {}
-    for token, count in standing.items():
-        stem = token.partition("·")[2]
-        docs[stem] = docs.get(stem, 0) + count
+    docs = {
+        stem: sum(standing.get(room.token(stem), 0) for room in places) for word in query.words for stem in word.stems
+    }
     # A word stands in at least as many documents as its commonest stem does: others may stand in the same ones.
-    rarity = {word: min(total, max(docs.get(stem, 0) for stem in word.stems)) for word in query.words}
+    rarity = {word: min(total, max(docs[stem] for stem in word.stems)) for word in query.words}
     least = policy.commonest * idf(total, 1)  # where everything speaks of one thing, its name still means something
     gains = {word: word.weight * max(least, idf(total, docs)) for word, docs in rarity.items()}
     chosen = sorted((word for word in rarity if rarity[word]), key=lambda word: (-word.weight, rarity[word]))
-    chosen = chosen[: policy.rarest]
+    chosen = chosen[: effort.rarest]
     tokens = [[room.token(stem) for room in places for stem in word.stems] for word in chosen]
     lists = [[token for token in group if token in standing] for group in tokens]
-    tally = _gather(index, lists, [rarity[word] for word in chosen], policy)
-    rough = _roughly(tally, chosen, gains, policy.weighed)
+    tally = _gather(index, lists, [rarity[word] for word in chosen], effort)
+    rough = _roughly(tally, chosen, gains, effort.weighed)
     scale = _scale(gains, rarity, total, policy)
     best: dict[int, tuple[float, tuple[str, ...], list[str]]] = {}
     for document, value, matched, held in _weigh(index, rough, places, gains, policy):
@@ -172,26 +208,26 @@ def _scale(gains: Mapping[Word, float], rarity: Mapping[Word, int], total: int, 
 
 
 def _gather(
-    index: Connection, groups: Sequence[Sequence[str]], rarity: Sequence[int], policy: RecallPolicy
+    index: Connection, groups: Sequence[Sequence[str]], rarity: Sequence[int], effort: Effort
 ) -> dict[int, int]:
     """Documents by which words they hold, as a bit mask. groups: of each word the tokens that stand for it.
 
     The rarest are read first, each up to a limit; of frequent ones, what two of them share is read as well.
     """
     order = sorted(range(len(groups)), key=lambda at: rarity[at])
-    frequent = [at for at in order if rarity[at] > policy.list][: policy.frequent]
+    frequent = [at for at in order if rarity[at] > effort.list][: effort.frequent]
     together = [(one, other) for place, one in enumerate(frequent) for other in frequent[place + 1 :]]
     searches = [(at,) for at in order] + together + ([tuple(frequent)] if len(frequent) > 2 else [])
     masks: dict[int, int] = {}
-    left = policy.postings
+    left = effort.postings
     for ats in searches:
-        limit = min(left, policy.list if len(ats) == 1 else policy.meeting)
+        limit = min(left, effort.list if len(ats) == 1 else effort.meeting)
         if limit <= 0:
             continue
         mask = sum(1 << at for at in ats)
         documents = postings.holding(index, [groups[at] for at in ats], limit)
         if len(ats) == 1:
-            left = max(left - len(documents), policy.meeting if frequent else 0)
+            left = max(left - len(documents), effort.meeting if frequent else 0)
         for document in documents:
             masks[document] = masks.get(document, 0) | mask
     return masks

@@ -75,8 +75,7 @@ class Index:
         """
         with self._lock, self._forgiving():
             index = self._writer(truth)
-            seen, told = _cursor(index, "event")[0], _cursor(index, "message")[0]
-            if _newest(truth, "event") <= seen and _newest(truth, "message") <= told:
+            if all(now <= seen for now, seen in zip(_now(truth), _seen(index), strict=True)):
                 return
             with _transaction(index):
                 _take_new(index, truth)
@@ -128,7 +127,7 @@ class Index:
         with self._lock, self._forgiving():
             index = self._writer(truth)
             with _transaction(index):
-                if _cursor(index, "event")[0] <= _newest(truth, "event"):
+                if _seen(index)[0] <= _now(truth)[0]:
                     work(index)
 
     def close(self) -> None:
@@ -260,10 +259,16 @@ def _newest(truth: Connection, table: str) -> int:
     return int(truth.execute(f"SELECT max(id) FROM {table}").fetchone()[0] or 0)
 
 
-def _cursor(index: Connection, name: str) -> tuple[int, str]:
-    """How far the index has come, and a mark of the row it came to."""
-    row = index.execute("SELECT at, mark FROM cursor WHERE name = ?", (name,)).fetchone()
-    return (int(row[0]), str(row[1])) if row else (0, "")
+def _now(truth: Connection) -> tuple[int, int]:
+    """The newest event and the newest message."""
+    event, message = truth.execute("SELECT (SELECT max(id) FROM event), (SELECT max(id) FROM message)").fetchone()
+    return event or 0, message or 0
+
+
+def _seen(index: Connection) -> tuple[int, int]:
+    """The event and the message that the index has come to."""
+    held = dict(index.execute("SELECT name, at FROM cursor").fetchall())
+    return held.get("event", 0), held.get("message", 0)
 
 
 def _mark(truth: Connection, table: str, number: int) -> str:
@@ -282,10 +287,13 @@ def _belongs(index: Connection, truth: Connection, *, at_first: bool) -> bool:
 
     A cursor beyond the newest row is only at first a sign of that: later another thread's snapshot was newer.
     """
-    at, mark = _cursor(index, "event")
-    if at > _newest(truth, "event"):
+    at, mark = index.execute("SELECT at, mark FROM cursor WHERE name = 'event'").fetchone() or (0, "")
+    newest, known = truth.execute(
+        "SELECT (SELECT max(id) FROM event), (SELECT at FROM event WHERE id = ?)", (at,)
+    ).fetchone()
+    if at > (newest or 0):
         return not at_first
-    return at == 0 or _mark(truth, "event", at) == mark
+    return at == 0 or str(known or "") == mark
 
 
 def _begin(index: Connection, truth: Connection) -> None:
@@ -298,8 +306,7 @@ def _begin(index: Connection, truth: Connection) -> None:
 
 def _take_new(index: Connection, truth: Connection) -> None:
     """What came since, the newest of it now; the rest becomes a gap."""
-    seen, told = _cursor(index, "event")[0], _cursor(index, "message")[0]
-    last, newest = _newest(truth, "event"), _newest(truth, "message")
+    (seen, told), (last, newest) = _seen(index), _now(truth)
     records, messages = _touched(truth, max(seen, last - _AT_ONCE), last)
     messages += range(max(told, newest - _AT_ONCE) + 1, newest + 1)
     if _purged(truth, seen, last):
@@ -368,7 +375,7 @@ def behind(path: Path, truth: Connection) -> int:
     try:
         index = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_BUSY_SECONDS)
         try:
-            came = sum(_newest(truth, table) - _cursor(index, table)[0] for table in ("event", "message"))
+            came = sum(_now(truth)) - sum(_seen(index))
             return max(0, came) + sum(gap.high - gap.low for gap in _gaps(index))
         finally:
             index.close()

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kenobot.cognitive import value, value_store
@@ -55,7 +55,9 @@ def ranked(
     if not (question.people or question.days or question.calendar):  # of these only what a record says can tell
         promise = {number: _promise(number, matched.get(number), shares, number in named, policy) for number in likely}
         likely.sort(key=lambda number: (-promise[number], -number))
-        records = _read(connection, likely, query.limit or policy.limit, sieve, policy)
+        limit = query.limit or policy.limit
+        first = limit * (policy.shortlist_beside if shares else policy.shortlist)
+        records = _read(connection, likely, first, limit, sieve)
         if query.trace is not None:
             dropped = query.trace.dropped
             unread = [number for number in likely if number not in records and ("record", number) not in dropped]
@@ -93,15 +95,18 @@ def _promise(number: int, hit: Found | None, shares: Mapping[int, float], named:
 
 
 def _read(
-    connection: Connection, likely: Sequence[int], limit: int, sieve: Sieve, policy: RecallPolicy
+    connection: Connection, likely: Sequence[int], first: int, limit: int, sieve: Sieve
 ) -> dict[int, Record]:
-    """The first of these records that may be shown, so many that what is left out would hardly be among them."""
+    """The first of these records that may be shown, so many that what is left out would hardly be among them.
+
+    first: how many are read before it is looked at how many of them may.
+    """
     records: dict[int, Record] = {}
-    size = policy.shortlist * limit
-    for at in range(0, len(likely), size):
-        records |= sieve.records(connection, likely[at : at + size])
-        if sum(not sieve.on_show(record) for record in records.values()) >= 2 * limit:
-            break
+    left = list(likely)
+    while left and sum(not sieve.on_show(record) for record in records.values()) < 2 * limit:
+        some, left = left[:first], left[first:]
+        records |= sieve.records(connection, some)
+        first = limit
     return records
 
 
@@ -122,11 +127,8 @@ class _Valuer:
         self._of_values = query.policy.value
         self._neighbour = query.policy.recall.neighbour
         self._policy = query.policy.recall
-        if fitted and asks(query.text):  # a question wants its answer, however old it is, and however slight
-            share = self._policy.when_asked
-            self._policy = replace(
-                self._policy, importance=share * self._policy.importance, recency=share * self._policy.recency
-            )
+        # A question wants its answer, however old it is, and however slight.
+        self._kept = self._policy.when_asked if fitted and asks(query.text) else 1.0
 
     def __call__(
         self,
@@ -158,6 +160,7 @@ class _Valuer:
                 feedback=feedback,
             ),
             self._policy,
+            self._kept,
         )
         matched, terms = (hit.matched, hit.terms) if hit is not None else ((), frozenset[str]())
         return Memory(record, valued, relevance, ways, matched, effective=effective, terms=terms, fits=parts)

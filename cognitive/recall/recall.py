@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from itertools import zip_longest
-from math import ceil
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive import store
@@ -17,7 +16,17 @@ from kenobot.cognitive.policies.recall import RecallPolicy
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.reach import Reach, scopes_of
 from kenobot.cognitive.recall import load, meant, postings, ranking, relations, sure, turns
-from kenobot.cognitive.recall.candidates import Found, Sought, also, by_words, mentioned, records_by_words, sought
+from kenobot.cognitive.recall.candidates import (
+    Effort,
+    Found,
+    Sought,
+    also,
+    by_words,
+    counted,
+    mentioned,
+    records_by_words,
+    sought,
+)
 from kenobot.cognitive.recall.excerpts import Wanted, excerpts
 from kenobot.cognitive.recall.filters import Sieve
 from kenobot.cognitive.recall.index import Index
@@ -166,31 +175,19 @@ def _looked(connection: Connection, index: Index, query: Query) -> tuple[Sought,
 
 def _search(index: Connection, *, query: Query, looked_for: Sought, beside: bool) -> Search:
     """beside: meaning is looked at as well."""
-    scopes = scopes_of(query.reach)
-    policy = _beside(query.policy.recall) if beside else query.policy.recall
+    scopes, policy = scopes_of(query.reach), query.policy.recall
+    share = policy.beside if beside else 1.0
+    effort = Effort.of(policy, share)
     rooms = postings.rooms(index, scopes, ("record", "past"))
-    records = by_words(index, [each for each in rooms if each.kind == "record" or query.as_of], looked_for, policy)
+    standing = counted(index, rooms, looked_for)
+    today = [each for each in rooms if each.kind == "record" or query.as_of]
+    records = by_words(index, today, looked_for, standing, effort, policy)
     past: list[Found] = []
     if query.as_of is None:
-        less = replace(policy, rarest=policy.rarest_past, weighed=policy.weighed_past)
-        past = by_words(index, [each for each in rooms if each.kind == "past"], looked_for, less)
+        gone = [each for each in rooms if each.kind == "past"]
+        past = by_words(index, gone, looked_for, standing, effort.of_past(policy, share), policy)
     known = scopes if scopes is not None else sorted({room.scope for room in postings.rooms_by_id(index)})
     return Search(records, past[: policy.past], mentioned(index, scopes, looked_for), known)
-
-
-def _beside(policy: RecallPolicy) -> RecallPolicy:
-    """How words are looked for where meaning finds what they do not."""
-    share = policy.beside
-    return replace(
-        policy,
-        list=ceil(share * policy.list),
-        postings=ceil(share * policy.postings),
-        frequent=ceil(share * policy.frequent),
-        meeting=ceil(share * policy.meeting),
-        weighed=ceil(share * policy.weighed),
-        weighed_past=ceil(share * policy.weighed_past),
-        rarest_past=ceil(share * policy.rarest_past),
-    )
 
 
 def _told(index: Index, inboxes: Sequence[int]) -> Mapping[int, Sequence[int]]:

@@ -5,6 +5,7 @@ Pure. Every part of a score is kept, so that it can be explained.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heapreplace
 from typing import NamedTuple
 
 from kenobot.cognitive.policies.recall import RecallPolicy
@@ -40,12 +41,12 @@ class Score:
     scaled: float = 1.0
 
 
-def score(features: Features, policy: RecallPolicy) -> Score:
-    """The value of a memory for a message."""
+def score(features: Features, policy: RecallPolicy, kept: float = 1.0) -> Score:
+    """The value of a memory for a message. kept: the share at which its importance and its age count."""
     parts = {
         "relevance": policy.relevance * clamp(features.relevance),
-        "importance": policy.importance * clamp(features.importance),
-        "recency": policy.recency * lately(features.idle),
+        "importance": kept * policy.importance * clamp(features.importance),
+        "recency": kept * policy.recency * lately(features.idle),
         "stability": policy.stability * min(1.0, max(0.0, features.stability) / policy.most_stable),
         "subject": policy.subject * features.mentioned,
         "lifecycle": lifecycle_delta(features.lifecycle, features.verification, policy),
@@ -91,19 +92,25 @@ def diverse(items: Sequence[tuple[float, frozenset[str]]], weight: float, most: 
     weight: of an item's own value against its likeness to what stands there already; 1 sorts by value. most: so many
     are put in order, the rest follows by value.
     """
-    left = list(range(len(items)))
     likeness = [0.0] * len(items)
+    compared = [0] * len(items)  # with so many of the chosen
+    # What an item adds only falls as others are chosen: only those that lead by what is known of them are compared.
+    left = [(-weight * value, at) for at, (value, _) in enumerate(items)]
+    heapify(left)
     chosen: list[int] = []
     while left and len(chosen) < most:
-        best = max(left, key=lambda at: (weight * items[at][0] - (1 - weight) * likeness[at], -at))
-        left.remove(best)
-        chosen.append(best)
-        for at in left:
-            likeness[at] = max(likeness[at], alike(items[at][1], items[best][1]))
-    return chosen + sorted(left, key=lambda at: -items[at][0])
+        at = left[0][1]
+        if compared[at] == len(chosen):
+            chosen.append(heappop(left)[1])
+            continue
+        for other in chosen[compared[at] :]:
+            likeness[at] = max(likeness[at], _alike(items[at][1], items[other][1]))
+        compared[at] = len(chosen)
+        heapreplace(left, ((1 - weight) * likeness[at] - weight * items[at][0], at))
+    return chosen + sorted((at for _, at in left), key=lambda at: (-items[at][0], at))
 
 
-def alike(one: frozenset[str], other: frozenset[str]) -> float:
+def _alike(one: frozenset[str], other: frozenset[str]) -> float:
     """The share of words that two texts have in common."""
     shared = len(one & other)
     together = len(one) + len(other) - shared
