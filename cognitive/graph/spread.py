@@ -89,14 +89,15 @@ def spread(
     *,
     at: datetime | None = None,
     steps: int | None = None,
+    known: bool = False,
 ) -> Mapping[int, Activation]:
     """What the seeds lead to: live records within `reach` by id, the best first, the seeds themselves left out.
 
     seeds: how strongly each was found, above 0. at: links are as faded as they are at that moment; None takes them as
-    they were written. steps: links from a seed, at most; None leaves them to the policy. Reads at most `steps` times
-    `frontier` records' links.
+    they were written. steps: links from a seed, at most; None leaves them to the policy. known: the seeds were just
+    read, live and within `reach`. Reads at most `steps` times `frontier` records' links.
     """
-    seen = graph_store.visible(connection, list(seeds), reach) if seeds else set()
+    seen = seeds.keys() if known or not seeds else graph_store.visible(connection, list(seeds), reach)
     wave = _Wave({seed: clamp(strength) for seed, strength in seeds.items() if seed in seen and strength > 0})
     origin, lens = frozenset(wave.strength), _Lens.of(policy, at)
     edge = sorted(origin, key=lambda seed: -wave.strength[seed])[: policy.frontier]

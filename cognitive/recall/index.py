@@ -74,6 +74,8 @@ class Index:
         Never raises for a damaged index or a full disk: then it is made anew, or lags behind for a while.
         """
         with self._lock, self._forgiving():
+            if self._writing is not None and not self._sick and _is_current(self._writing, truth):
+                return
             index = self._writer(truth)
             if all(now <= seen for now, seen in zip(_now(truth), _seen(index), strict=True)):
                 return
@@ -294,6 +296,20 @@ def _belongs(index: Connection, truth: Connection, *, at_first: bool) -> bool:
     if at > (newest or 0):
         return not at_first
     return at == 0 or str(known or "") == mark
+
+
+def _is_current(index: Connection, truth: Connection) -> bool:
+    """Whether the index belongs to this database, as `_belongs` has it, and has seen all of it: by two queries."""
+    held = {name: (at, mark) for name, at, mark in index.execute("SELECT name, at, mark FROM cursor")}
+    if len(held) < 2:
+        return False
+    (seen, mark), (told, _) = held["event"], held["message"]
+    last, newest, known = truth.execute(
+        "SELECT (SELECT max(id) FROM event), (SELECT max(id) FROM message), (SELECT at FROM event WHERE id = ?)",
+        (seen,),
+    ).fetchone()
+    belongs = seen == 0 or seen > (last or 0) or str(known or "") == mark
+    return bool(belongs and (last or 0) <= seen and (newest or 0) <= told)
 
 
 def _begin(index: Connection, truth: Connection) -> None:

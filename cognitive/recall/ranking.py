@@ -194,7 +194,7 @@ def _with_neighbours(
     most = 2 * (query.limit or policy.limit)
     better = sorted(-memory.score.value for memory in memories if not sieve.on_show(memory.record))
     steps = query.policy.graph.steps if len(better) < most else policy.linked  # far ones hardly find a place
-    reached = spread(connection, seeds, query.reach, query.policy.graph, at=query.now, steps=steps)
+    reached = spread(connection, seeds, query.reach, query.policy.graph, at=query.now, steps=steps, known=True)
     known = {memory.record.id for memory in memories}
     fresh = [number for number in reached if number not in known][: policy.read]
     worth = {
