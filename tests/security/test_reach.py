@@ -19,7 +19,8 @@ _OCCASION = Occasion(START, "2026-02-14", "test")
 _WORDS = re.compile(r"\b(?:from|join)\s+(?:record|message|frame)\b", re.IGNORECASE)
 _BOUND = re.compile(r"\bscope = \?|\{where\}|\bsession = \?", re.IGNORECASE)
 _NUMBERS_ONLY = re.compile(  # or the names of sessions, of which each is then asked for by itself
-    r"select\s+max\(id\) from (?:record|message)\b|select distinct scope from record|as \(select min\(session\) from message"
+    r"select\s+max\(id\) from (?:record|message)\b|select distinct scope from record"
+    r"|as \(select min\(session\) from message"
     r"|select count\(\*\), total\(id\), total\(uses\)|select 1 from event left join record",
     re.IGNORECASE,
 )
