@@ -21,12 +21,13 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.memory import put_notes
 from kenobot.benchmark import datasets
 from kenobot.benchmark.datasets import Conversation
 from kenobot.benchmark.measure import DEPTHS, Scored, by_category, score
 from kenobot.benchmark.place import REACH, SESSION, Place, embedder_of, opened
+from kenobot.benchmark.run import BUDGET
 from kenobot.clock import SystemClock
-from kenobot.cognitive.keys import key_of
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.cognitive.store import stamp
@@ -36,7 +37,6 @@ from kenobot.ports import Embedder
 _DAYS = 500  # over which the crowd was told
 _PIECE = (2, 12)  # words of each of two texts
 _BATCH = 64
-_BUDGET = 2000
 _READ = DEFAULT.recall
 _LIFTED = {
     "as shipped": _READ,
@@ -72,14 +72,9 @@ async def _fill(folder: Path, conversation: Conversation, embedder: Embedder, co
     rows = await _placed(embedder, texts)
 
     def work(connection: Connection) -> None:
-        for number, text in enumerate(texts, 1):
-            at = stamp(end - timedelta(days=1 + _DAYS * (1 - number / count)))
-            connection.execute(
-                "INSERT INTO record (id, form, scope, subject, text, source, trust, confidence, importance, stability, "
-                "valid_from, created, updated, last_seen, day, key, changed) "
-                "VALUES (?, 'note', 'owner', 'owner', ?, 'tag', 'owner', .9, .5, 1, ?, ?, ?, ?, ?, ?, 0)",
-                (number, text, at, at, at, at, at[:10], f"{key_of(text)}{number}"),
-            )
+        days = [timedelta(days=1 + _DAYS * (1 - number / count)) for number in range(1, count + 1)]
+        told = zip(texts, days, strict=True)
+        put_notes(connection, [(number, "owner", text, stamp(end - ago)) for number, (text, ago) in enumerate(told, 1)])
         connection.executemany(
             "INSERT INTO vector (record_id, model, embedding) VALUES (?, ?, ?)",
             [(number, embedder.model_id, row.tobytes()) for number, row in enumerate(rows, 1)],
@@ -99,7 +94,7 @@ async def _ask(
         await place.embedding.ask(question.text, patience=60)
         for name, policy in _LIFTED.items():
             query = Query(
-                question.text, REACH, question.at, session=SESSION, budget=_BUDGET, limit=max(DEPTHS),
+                question.text, REACH, question.at, session=SESSION, budget=BUDGET, limit=max(DEPTHS),
                 policy=replace(DEFAULT, recall=policy),
             )  # fmt: skip
 

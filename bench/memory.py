@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from bisect import bisect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -84,6 +84,16 @@ def speeches(rng: Random) -> dict[str, Speech]:
     return made
 
 
+def put_notes(connection: Connection, notes: Iterable[tuple[int, str, str, str]]) -> None:
+    """Notes of the owner's, each by its number, whom it is about, its text and when it was told."""
+    connection.executemany(
+        "INSERT INTO record (id, form, scope, subject, text, source, trust, confidence, importance, stability, "
+        "valid_from, created, updated, last_seen, day, key, changed) "
+        "VALUES (?, 'note', 'owner', ?, ?, 'tag', 'owner', .9, .5, 1, ?, ?, ?, ?, ?, ?, 0)",
+        [(number, who, said, at, at, at, at, at[:10], f"{key_of(said)}{number}") for number, who, said, at in notes],
+    )
+
+
 def fill(connection: Connection, records: int, turns: int, spoken: dict[str, Speech], rng: Random) -> None:
     """A memory of so many records and a talk of so many turns, two years long."""
     names = [*spoken] * 3 + ["english", "spanish"]
@@ -93,13 +103,8 @@ def fill(connection: Connection, records: int, turns: int, spoken: dict[str, Spe
         speech = spoken[rng.choice(names)]
         text = speech.joined.join(speech.say(rng, _WORDS))
         at = stamp(_NOW - timedelta(days=730 * (1 - number / records)))
-        rows.append((number, rng.choice(people), text, at, at, at, at, at[:10], key_of(text) + str(number)))
-    connection.executemany(
-        "INSERT INTO record (id, form, scope, subject, text, source, trust, confidence, importance, stability, "
-        "valid_from, created, updated, last_seen, day, key, changed) "
-        "VALUES (?, 'note', 'owner', ?, ?, 'tag', 'owner', .9, .5, 1, ?, ?, ?, ?, ?, ?, 0)",
-        rows,
-    )
+        rows.append((number, rng.choice(people), text, at))
+    put_notes(connection, rows)
     connection.executemany(
         "INSERT OR IGNORE INTO link (src, dst, type, confidence, first_at, last_at) VALUES (?, ?, 'related', .6, ?, ?)",
         [(number, rng.randint(1, number), stamp(_NOW), stamp(_NOW)) for number in range(2, records + 1)],

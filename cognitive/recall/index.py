@@ -74,10 +74,10 @@ class Index:
         Never raises for a damaged index or a full disk: then it is made anew, or lags behind for a while.
         """
         with self._lock, self._forgiving():
-            if self._writing is not None and not self._sick and _is_current(self._writing, truth):
+            if self._writing is not None and not self._sick and _standing(self._writing, truth).current:
                 return
             index = self._writer(truth)
-            if all(now <= seen for now, seen in zip(_now(truth), _seen(index), strict=True)):
+            if _standing(index, truth).current:
                 return
             with _transaction(index):
                 _take_new(index, truth)
@@ -129,7 +129,8 @@ class Index:
         with self._lock, self._forgiving():
             index = self._writer(truth)
             with _transaction(index):
-                if _seen(index)[0] <= _now(truth)[0]:
+                standing = _standing(index, truth)
+                if standing.seen[0] <= standing.now[0]:
                     work(index)
 
     def close(self) -> None:
@@ -152,11 +153,13 @@ class Index:
                     raise
                 self._renew()
                 self._writing = self._prepared()
-        if not _belongs(self._writing, truth, at_first=at_first):
+        standing = _standing(self._writing, truth)
+        if not standing.belongs(at_first=at_first):
             log.warning("The memory index does not belong to this database; it is made anew.")
             self._renew()
             self._writing = self._prepared()
-        if not self._writing.execute("SELECT count(*) FROM cursor").fetchone()[0]:
+            standing = _standing(self._writing, truth)
+        if not standing.begun:
             with _transaction(self._writing):
                 _begin(self._writing, truth)
             self._fill_at_once(self._writing, truth)
@@ -261,16 +264,37 @@ def _newest(truth: Connection, table: str) -> int:
     return int(truth.execute(f"SELECT max(id) FROM {table}").fetchone()[0] or 0)
 
 
-def _now(truth: Connection) -> tuple[int, int]:
-    """The newest event and the newest message."""
-    event, message = truth.execute("SELECT (SELECT max(id) FROM event), (SELECT max(id) FROM message)").fetchone()
-    return event or 0, message or 0
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """The event and message that the index has come to, and the newest. same: that event is what it was then."""
+
+    begun: bool
+    seen: tuple[int, int]
+    now: tuple[int, int]
+    same: bool
+
+    def belongs(self, *, at_first: bool) -> bool:
+        """Whether the index saw this database's past: a backup that was put back has another one.
+
+        A cursor beyond the newest row is only at first a sign of that: later another thread's snapshot was newer.
+        """
+        return not at_first if self.seen[0] > self.now[0] else self.seen[0] == 0 or self.same
+
+    @property
+    def current(self) -> bool:
+        """Whether it is this database's, and has seen all there is."""
+        seen_all = self.now[0] <= self.seen[0] and self.now[1] <= self.seen[1]
+        return self.begun and seen_all and self.belongs(at_first=False)
 
 
-def _seen(index: Connection) -> tuple[int, int]:
-    """The event and the message that the index has come to."""
-    held = dict(index.execute("SELECT name, at FROM cursor").fetchall())
-    return held.get("event", 0), held.get("message", 0)
+def _standing(index: Connection, truth: Connection) -> _Standing:
+    held = {name: (at, mark) for name, at, mark in index.execute("SELECT name, at, mark FROM cursor")}
+    (seen, mark), (told, _) = held.get("event", (0, "")), held.get("message", (0, ""))
+    last, newest, known = truth.execute(
+        "SELECT (SELECT max(id) FROM event), (SELECT max(id) FROM message), (SELECT at FROM event WHERE id = ?)",
+        (seen,),
+    ).fetchone()
+    return _Standing(bool(held), (seen, told), (last or 0, newest or 0), str(known or "") == mark)
 
 
 def _mark(truth: Connection, table: str, number: int) -> str:
@@ -284,34 +308,6 @@ def _move(index: Connection, truth: Connection, table: str, number: int) -> None
     )
 
 
-def _belongs(index: Connection, truth: Connection, *, at_first: bool) -> bool:
-    """Whether the index saw this database's past: a backup that was put back has another one.
-
-    A cursor beyond the newest row is only at first a sign of that: later another thread's snapshot was newer.
-    """
-    at, mark = index.execute("SELECT at, mark FROM cursor WHERE name = 'event'").fetchone() or (0, "")
-    newest, known = truth.execute(
-        "SELECT (SELECT max(id) FROM event), (SELECT at FROM event WHERE id = ?)", (at,)
-    ).fetchone()
-    if at > (newest or 0):
-        return not at_first
-    return at == 0 or str(known or "") == mark
-
-
-def _is_current(index: Connection, truth: Connection) -> bool:
-    """Whether the index belongs to this database, as `_belongs` has it, and has seen all of it: by two queries."""
-    held = {name: (at, mark) for name, at, mark in index.execute("SELECT name, at, mark FROM cursor")}
-    if len(held) < 2:
-        return False
-    (seen, mark), (told, _) = held["event"], held["message"]
-    last, newest, known = truth.execute(
-        "SELECT (SELECT max(id) FROM event), (SELECT max(id) FROM message), (SELECT at FROM event WHERE id = ?)",
-        (seen,),
-    ).fetchone()
-    belongs = seen == 0 or seen > (last or 0) or str(known or "") == mark
-    return bool(belongs and (last or 0) <= seen and (newest or 0) <= told)
-
-
 def _begin(index: Connection, truth: Connection) -> None:
     """Start with the newest of everything: all that came before is a gap."""
     for table in ("event", "message"):
@@ -322,7 +318,8 @@ def _begin(index: Connection, truth: Connection) -> None:
 
 def _take_new(index: Connection, truth: Connection) -> None:
     """What came since, the newest of it now; the rest becomes a gap."""
-    (seen, told), (last, newest) = _seen(index), _now(truth)
+    standing = _standing(index, truth)
+    (seen, told), (last, newest) = standing.seen, standing.now
     records, messages = _touched(truth, max(seen, last - _AT_ONCE), last)
     messages += range(max(told, newest - _AT_ONCE) + 1, newest + 1)
     if _purged(truth, seen, last):
@@ -391,7 +388,8 @@ def behind(path: Path, truth: Connection) -> int:
     try:
         index = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_BUSY_SECONDS)
         try:
-            came = sum(_now(truth)) - sum(_seen(index))
+            standing = _standing(index, truth)
+            came = sum(standing.now) - sum(standing.seen)
             return max(0, came) + sum(gap.high - gap.low for gap in _gaps(index))
         finally:
             index.close()
