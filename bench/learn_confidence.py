@@ -1,6 +1,6 @@
 """`python -m bench.learn_confidence`: how sure memory may be of an answer, learned on the notes that ship.
 
-A logistic regression over the signs in `kenobot.cognitive.recall.sure`, each of which may only count the way that
+A logistic regression over the signs in `kenobot.cognitive.recall.confidence`, each of which may only count the way that
 makes sense, so that nothing is learned from how the set was written. Questions with an answer and those without count
 the same as a whole, among those that name somebody or something and among those that do not: that more of the one
 kind have names is of the set, not of the world. What comes of it is written to `confidence.json` there; and for each
@@ -19,12 +19,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kenobot.benchmark import datasets
-from kenobot.benchmark.measure import area
-from kenobot.benchmark.place import embedder_of, opened
-from kenobot.clock import SystemClock
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall import sure
+from kenobot.cognitive.recall import confidence
+from kenobot.evals.recall import datasets
+from kenobot.evals.recall.measure import area
+from kenobot.evals.recall.place import embedder_of, opened
+from kenobot.ports.clock import SystemClock
 
 Floats = NDArray[np.float64]
 
@@ -68,9 +68,9 @@ def fit(examples: Sequence[Example]) -> Floats:
     """The weights of the signs, then of "always", in log-odds: by projected gradients."""
     rows = np.array([(*each.signs, 1.0) for each in examples])
     truth = np.array([each.answered for each in examples], np.float64)
-    share = _shares(rows[:, sure.NAMES.index("named")] > 0, truth > 0)
-    low = np.array([0.0 if _RISES.get(name) == 1 else -np.inf for name in (*sure.NAMES, "always")])
-    high = np.array([0.0 if _RISES.get(name) == -1 else np.inf for name in (*sure.NAMES, "always")])
+    share = _shares(rows[:, confidence.NAMES.index("named")] > 0, truth > 0)
+    low = np.array([0.0 if _RISES.get(name) == 1 else -np.inf for name in (*confidence.NAMES, "always")])
+    high = np.array([0.0 if _RISES.get(name) == -1 else np.inf for name in (*confidence.NAMES, "always")])
     found = np.clip(np.zeros(len(low)), low, high)
     speed, spread = np.zeros_like(found), np.zeros_like(found)
     for step in range(1, _STEPS + 1):
@@ -108,7 +108,7 @@ def crossed(examples: Sequence[Example]) -> Floats:
 def told(likely: Floats, examples: Sequence[Example]) -> str:
     """How well the two are told apart, a line for all of them, for those with names and for those without."""
     answered = np.array([each.answered for each in examples])
-    named = np.array([each.signs[sure.NAMES.index("named")] > 0 for each in examples])
+    named = np.array([each.signs[confidence.NAMES.index("named")] > 0 for each in examples])
     lines = []
     for what, kind in (("all", named | ~named), ("with names", named), ("without", ~named)):
         right, wrong = likely[kind & answered], likely[kind & ~answered]
@@ -134,17 +134,17 @@ def main() -> int:
         print(f"{name}, {len(mine)} questions\n  {told(crossed(mine), mine)}")
         weights[model] = _named(fit(mine))
         pooled += mine
-    print(f"{sure.OTHERS}, {len(pooled)} questions\n  {told(crossed(pooled), pooled)}")
-    weights[sure.OTHERS] = _named(fit(pooled))
+    print(f"{confidence.OTHERS}, {len(pooled)} questions\n  {told(crossed(pooled), pooled)}")
+    weights[confidence.OTHERS] = _named(fit(pooled))
     text = json.dumps({"made": "python -m bench.learn_confidence", "weights": weights}, indent=2)
     print(text)
     if not arguments.dry:
-        Path(sure.__file__).with_name("confidence.json").write_text(f"{text}\n", "utf-8")
+        Path(confidence.__file__).with_name("confidence.json").write_text(f"{text}\n", "utf-8")
     return 0
 
 
 def _named(found: Floats) -> dict[str, float]:
-    return {name: round(float(weight), 3) for name, weight in zip((*sure.NAMES, "always"), found, strict=True)}
+    return {name: round(float(weight), 3) for name, weight in zip((*confidence.NAMES, "always"), found, strict=True)}
 
 
 if __name__ == "__main__":

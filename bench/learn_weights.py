@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kenobot.benchmark import datasets
-from kenobot.benchmark.place import embedder_of, opened
-from kenobot.clock import SystemClock
 from kenobot.cognitive.recall import weights
 from kenobot.cognitive.recall.trace import Kind
+from kenobot.evals.recall import datasets
+from kenobot.evals.recall.place import embedder_of, opened
+from kenobot.ports.clock import SystemClock
 
 Floats = NDArray[np.float64]
 

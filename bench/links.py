@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from kenobot.links import Known, cut, find
+from kenobot.agent.safety.urls import Known, cut, find
 
 MEGABYTE = 1_000_000
 WANTED = 2_000

@@ -25,22 +25,22 @@ from random import Random
 from zoneinfo import ZoneInfo
 
 from bench.vectors import MadeUp, place
-from kenobot.access import Access, Roster
-from kenobot.clock import SystemClock
+from kenobot.agent.embedding_worker import Embedding
+from kenobot.agent.prompt.context_builder import ContextBuilder, Limits
 from kenobot.cognitive.identity.files import Identity
-from kenobot.cognitive.keys import key_of
-from kenobot.cognitive.meaning.scale import Scale
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.index import Index
+from kenobot.cognitive.recall.index.index import Index
 from kenobot.cognitive.recall.recall import Query, recall
+from kenobot.cognitive.recall.vectors.calibration import Scale
 from kenobot.cognitive.remember.admit import Occasion, admit
-from kenobot.cognitive.store import stamp
-from kenobot.context import ContextBuilder, Limits
-from kenobot.db import Connection, Database
-from kenobot.embedding import Embedding
-from kenobot.home import Home
-from kenobot.inbox import Pending
+from kenobot.cognitive.store.records import stamp
+from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.core.settings.home import Home
+from kenobot.gateway.access import Access, Roster
 from kenobot.ports import Candidate, Inbound
+from kenobot.ports.clock import SystemClock
+from kenobot.storage.database import Connection, Database
+from kenobot.storage.inbox import Pending
 
 _NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 _ZONE = ZoneInfo("UTC")

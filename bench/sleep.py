@@ -19,10 +19,10 @@ from random import Random
 
 from bench.memory import Speech, speeches
 from bench.turns import CHANNEL, Scene
-from kenobot.cognitive.keys import key_of
 from kenobot.cognitive.sleep.cycle import Step
-from kenobot.cognitive.store import stamp
-from kenobot.db import Connection
+from kenobot.cognitive.store.records import stamp
+from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.storage.database import Connection
 
 _TIMES = 2.0  # the most that the p95 may grow by
 _APART = 0.05  # seconds between two turns: a person, or a few, and not a flood

@@ -9,15 +9,15 @@ from pathlib import Path
 from random import Random
 from typing import Self
 
-from kenobot.access import Roster
-from kenobot.app import App
-from kenobot.assembly import assemble
-from kenobot.clock import SystemClock
-from kenobot.db import Connection
-from kenobot.given import Given, load_parts
-from kenobot.home import Home
+from kenobot.app.app import App
+from kenobot.app.plugin_instances import Given, load_parts
+from kenobot.app.wiring import assemble
+from kenobot.core.settings.home import Home
+from kenobot.core.settings.load import load
+from kenobot.gateway.access import Roster
 from kenobot.ports import Delta, Inbound, Outbound, Part, Request, Sink, Usage
-from kenobot.settings import load
+from kenobot.ports.clock import SystemClock
+from kenobot.storage.database import Connection
 
 CHANNEL = "bench"
 OWNERS = [str(number) for number in range(50)]

@@ -17,13 +17,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kenobot.clock import SystemClock
-from kenobot.cognitive.meaning import turn_store
-from kenobot.cognitive.recall.index import Index
-from kenobot.db import Connection, Database
-from kenobot.embedder_choice import GROUP
-from kenobot.plugins import load, names
+from kenobot.app.embedder_choice import GROUP
+from kenobot.cognitive.recall.index import turn_vectors
+from kenobot.cognitive.recall.index.index import Index
+from kenobot.core.plugins import load, names
 from kenobot.ports import EmbedKind, Surroundings
+from kenobot.ports.clock import SystemClock
+from kenobot.storage.database import Connection, Database
 
 DIMENSIONS = 384
 _THEMES = 24
@@ -77,7 +77,7 @@ async def place(database: Database, index: Index, made: MadeUp, records: int, tu
     await database.write(work)
     said = made.rows(1, turns).astype(np.float16)
     rows = [(number + 1, b"", row.tobytes()) for number, row in enumerate(said)]
-    put = partial(turn_store.put, model=made.model_id, rows=rows)
+    put = partial(turn_vectors.put, model=made.model_id, rows=rows)
     await database.read(partial(index.keep, work=put))
 
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, Field
 
-from kenobot.errors import StoreError, Unavailable
+from kenobot.core.terminal import safe
 from kenobot.ports import Inbound, Outbound, Part, Plugin, Sink, Surroundings
-from kenobot.terminal import safe
+from kenobot.ports.errors import StoreError, Unavailable
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession

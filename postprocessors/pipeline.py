@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from kenobot.errors import PluginError, StoreError
-from kenobot.language import Language, say
+from kenobot.core.i18n import Language, say
 from kenobot.ports import Element, PostProcessor, TurnEffects
+from kenobot.ports.errors import PluginError, StoreError
 from kenobot.postprocessors.echo import Echo, is_blank
 from kenobot.postprocessors.scanner import Scan, scan
 

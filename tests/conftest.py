@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from kenobot.db import Database
+from kenobot.storage.database import Database
 from kenobot.testing.clock import ManualClock
 
 settings.register_profile("house", deadline=None, print_blob=True)

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from itertools import count
 
-from kenobot.cognitive import store
-from kenobot.cognitive.reach import WHOLE_HOME
-from kenobot.cognitive.store import Record
-from kenobot.db import Connection
-from kenobot.schema import migrations
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.storage.database import Connection
+from kenobot.storage.migrate import migrations
 from kenobot.testing.clock import START
 
 _KEYS = count(1)
@@ -38,7 +38,7 @@ def put_record(
     **more: str | float | None,
 ) -> Record:
     """A record that a model inferred at `at`, unless the columns say otherwise; with its 'created' event."""
-    now = store.stamp(at)
+    now = records.stamp(at)
     held: dict[str, str | float | None] = {
         "form": "note",
         "scope": "owner",
@@ -62,12 +62,12 @@ def put_record(
     names, marks = ", ".join(held), ", ".join("?" * len(held))
     cursor = connection.execute(f"INSERT INTO record ({names}) VALUES ({marks})", tuple(held.values()))
     assert cursor.lastrowid is not None
-    store.add_event(connection, at, "test", "created", session=session, record=cursor.lastrowid)
+    records.add_event(connection, at, "test", "created", session=session, record=cursor.lastrowid)
     return get(connection, cursor.lastrowid)
 
 
 def get(connection: Connection, record: int) -> Record:
     """A record as it is now."""
-    found = store.get(connection, record, WHOLE_HOME)
+    found = records.get(connection, record, WHOLE_HOME)
     assert found is not None
     return found

@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.sleep import sleep_store
 from kenobot.cognitive.sleep.apply import Night, apply
-from kenobot.cognitive.sleep.changes import Change
-from kenobot.cognitive.sleep.passes import PHASES, Pass, View
-from kenobot.db import Connection
+from kenobot.cognitive.sleep.plan.changes import Change
+from kenobot.cognitive.sleep.plan.passes import PHASES, Pass, View
+from kenobot.storage.database import Connection
 
 UTC = ZoneInfo("UTC")
 

@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from kenobot.db import Connection, Database
 from kenobot.ports import Inbound
+from kenobot.storage.database import Connection, Database
 from kenobot.testing.clock import START
 
 

@@ -7,15 +7,15 @@ from pathlib import Path
 from random import Random
 from typing import Self
 
-from kenobot.access import Roster
-from kenobot.app import App
-from kenobot.assembly import assemble
-from kenobot.clock import Clock
-from kenobot.embedding import Formers, nobody
-from kenobot.given import Given, load_parts
-from kenobot.home import Home
+from kenobot.agent.embedding_worker import Formers, nobody
+from kenobot.app.app import App
+from kenobot.app.plugin_instances import Given, load_parts
+from kenobot.app.wiring import assemble
+from kenobot.core.settings.home import Home
+from kenobot.core.settings.load import load
+from kenobot.gateway.access import Roster
 from kenobot.ports import Embedder, Inbound, Outbound, Part, Provider, Sink
-from kenobot.settings import load
+from kenobot.ports.clock import Clock
 from kenobot.testing.clock import EagerClock
 from kenobot.testing.provider import ScriptedProvider
 

@@ -1,8 +1,8 @@
 """Telegram: private chats, and groups that mention the bot, by long polling."""
 
 from kenobot.channels.telegram.settings import TelegramSettings, is_token
-from kenobot.errors import ConfigError
 from kenobot.ports import Channel, Plugin, Surroundings
+from kenobot.ports.errors import ConfigError
 
 __all__ = ["TelegramSettings", "build", "is_token", "plugin"]
 

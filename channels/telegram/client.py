@@ -30,9 +30,9 @@ from telegram.request import HTTPXRequest
 
 from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.channels.telegram.updates import Me
-from kenobot.errors import RateLimited, Rejected, Unavailable
+from kenobot.core.redaction import Redactor
 from kenobot.ports import Part, Span
-from kenobot.secrets import Redactor
+from kenobot.ports.errors import RateLimited, Rejected, Unavailable
 
 logger = logging.getLogger(__name__)
 

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from kenobot.cognitive.recall.load import quote
-from kenobot.cognitive.store import Record
+from kenobot.cognitive.recall.full_load import quote
+from kenobot.cognitive.store.records import Record
+from kenobot.core.token_estimate import estimate
 from kenobot.ports import Form, Trust
-from kenobot.tokens import estimate
 
 FORM: Form = "summary"
 SLOT, CATEGORY = "session", "session"

@@ -8,13 +8,13 @@ from kenobot.cognitive.compact import rules
 from kenobot.cognitive.compact import sentences as said
 from kenobot.cognitive.compact.digest import Digest, Line
 from kenobot.cognitive.compact.sentences import Kept, Kind
-from kenobot.cognitive.extract import heuristic
-from kenobot.cognitive.extract.buffer import Turn
-from kenobot.cognitive.policies.compact import CompactPolicy
-from kenobot.cognitive.store import Record
+from kenobot.cognitive.policy.compact import CompactPolicy
+from kenobot.cognitive.remember.extract import heuristic
+from kenobot.cognitive.remember.extract.buffer import Turn
+from kenobot.cognitive.store.records import Record
+from kenobot.core.redaction import Redactor
+from kenobot.core.token_estimate import estimate
 from kenobot.ports import Trust
-from kenobot.secrets import Redactor
-from kenobot.tokens import estimate
 
 Remembered = Callable[[Turn, str], Sequence[Record]]
 """The live memories, of where a turn's words go, that a sentence of it may be kept in."""

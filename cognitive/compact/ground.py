@@ -2,21 +2,21 @@
 
 from collections.abc import Sequence
 
-from kenobot.cognitive import store
+from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.compact.gaps import Remembered
-from kenobot.cognitive.extract import buffer
-from kenobot.cognitive.extract.buffer import Turn
-from kenobot.cognitive.extract.known import Near
-from kenobot.cognitive.policies.compact import CompactPolicy
-from kenobot.cognitive.sleep import compact_store
-from kenobot.cognitive.store import Record
-from kenobot.db import Connection
+from kenobot.cognitive.policy.compact import CompactPolicy
+from kenobot.cognitive.remember.extract import buffer
+from kenobot.cognitive.remember.extract.buffer import Turn
+from kenobot.cognitive.remember.extract.known import Near
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.records import Record
 from kenobot.ports import chat_scope
+from kenobot.storage.database import Connection
 
 
 def turns(connection: Connection, session: str, after: int, before: int, most: int) -> list[Turn]:
     """The turns of a conversation between two messages, oldest first, but those that are hidden or erased."""
-    rows = compact_store.said_after(connection, session, after, 2 * most)
+    rows = summary_rows.said_after(connection, session, after, 2 * most)
     found = buffer.grouped([row for row in rows if row[0] < before], session)
     return found[:most]
 
@@ -31,7 +31,7 @@ def remembered(connection: Connection, session: str, near: Near, policy: Compact
 
     def look(turn: Turn, sentence: str) -> Sequence[Record]:
         reach = tuple(dict.fromkeys((turn.scope, chat_scope(session))))
-        found = store.by_ids(connection, list(near(connection, sentence, reach, policy.looked_at)), reach)
+        found = records.by_ids(connection, list(near(connection, sentence, reach, policy.looked_at)), reach)
         return [record for record in found.values() if record.status == "active" and record.form != "summary"]
 
     return look

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.answers import objects
 from kenobot.cognitive.compact.digest import Digest
-from kenobot.cognitive.extract.buffer import Turn
-from kenobot.cognitive.extract.transcript import VOICES, lines_of
-from kenobot.cognitive.policies.compact import CompactPolicy
+from kenobot.cognitive.policy.compact import CompactPolicy
+from kenobot.cognitive.remember.extract.buffer import Turn
+from kenobot.cognitive.remember.extract.transcript import VOICES, lines_of
+from kenobot.cognitive.text.json_answers import objects
+from kenobot.core.redaction import Redactor
 from kenobot.ports import Block, Message, Request, Trust
-from kenobot.secrets import Redactor
 
 _INSTRUCTIONS = """\
 You keep the thread of a conversation for an assistant that will no longer see its earlier part, only your summary. You

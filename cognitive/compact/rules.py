@@ -10,14 +10,14 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.compact import sentences as said
 from kenobot.cognitive.compact.digest import RANK, Digest, Line
-from kenobot.cognitive.extract.buffer import Turn
-from kenobot.cognitive.extract.signals import scan
-from kenobot.cognitive.keys import key_of
 from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.remember.extract.buffer import Turn
+from kenobot.cognitive.remember.extract.signals import scan
+from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.core.provenance import quoted, unquoted
+from kenobot.core.redaction import Redactor
+from kenobot.core.token_estimate import estimate
 from kenobot.ports import FORWARDED, Trust
-from kenobot.provenance import quoted, unquoted
-from kenobot.secrets import Redactor
-from kenobot.tokens import estimate
 
 _LEVELS = {"high": 2.0, "medium": 1.0, "low": 0.3, "none": 0.0}
 _NAMES = 3  # of a sentence that count

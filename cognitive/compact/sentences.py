@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Literal
 
-from kenobot.cognitive.extract.dates import day_named
-from kenobot.cognitive.text.stop import STOP
+from kenobot.cognitive.text.dates import day_named
+from kenobot.cognitive.text.stopwords import STOP
 from kenobot.cognitive.text.words import fold, stems, words
 
 Kind = Literal["decision", "open", "fact", "date", "number", "name"]

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kenobot.cognitive.identity import rules
-from kenobot.cognitive.store import Json
-from kenobot.errors import KenobotError
+from kenobot.cognitive.store.records import Json
+from kenobot.ports.errors import KenobotError
 
 _BLANK = " \t\r\n"
 _LARGEST = 5_000_000

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from kenobot.cognitive.keys import key_of
 from kenobot.cognitive.mirror import front
 from kenobot.cognitive.mirror.front import Ends, Unreadable
-from kenobot.cognitive.store import Json, Record
+from kenobot.cognitive.store.records import Json, Record
+from kenobot.cognitive.text.fingerprint import key_of
 
 _TIMES = ("created", "updated", "valid_from", "valid_to", "confirmed", "expires", "last_seen", "last_used")
 _COUNTS = ("seen", "uses")

@@ -13,19 +13,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import cast, get_args
 
-from kenobot.cognitive import admit_store, card_store, store
-from kenobot.cognitive.card_store import Row
-from kenobot.cognitive.change import Act, Value, change
-from kenobot.cognitive.forget import hide
-from kenobot.cognitive.keys import key_of
+from kenobot.cognitive.control.forget import hide
+from kenobot.cognitive.mirror import card_rows
 from kenobot.cognitive.mirror.card import Card
+from kenobot.cognitive.mirror.card_rows import Row
 from kenobot.cognitive.mirror.cardfiles import Spot, right_place, spot_of
 from kenobot.cognitive.mirror.names import slug
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.remember.admit import Occasion, admit, clean, forget, supersede
-from kenobot.cognitive.store import Record
-from kenobot.db import Connection
+from kenobot.cognitive.store import admission, records
+from kenobot.cognitive.store.change import Act, Value, change
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.ports import Candidate, Form, Trust
+from kenobot.storage.database import Connection
 
 _FORMS = frozenset(get_args(Form))
 _TRUSTS = frozenset(get_args(Trust))
@@ -74,18 +75,18 @@ def absorb(connection: Connection, root: Path, seen: Row, card: Card, when: When
     spot = spot_of(seen.folder)
     if spot is None:
         return Taken(0, None)
-    row = card_store.at(connection, seen.folder, seen.name)
+    row = card_rows.at(connection, seen.folder, seen.name)
     if spot.area == "artifacts":
         return _quotation(connection, spot, row, seen, card)
     owner = row.record if row is not None else None
     if (
         owner is not None
-        and store.get(connection, owner, (spot.scope,)) is None
-        and card_store.purged(connection, owner)
+        and records.get(connection, owner, (spot.scope,)) is None
+        and card_rows.purged(connection, owner)
     ):
         return Taken(0, None, ours_to_remove=True)  # what is erased is erased in any wording
     outdated: Row | None = None
-    if row is None and card.id is not None and (mine := store.get(connection, card.id, (spot.scope,))) is not None:
+    if row is None and card.id is not None and (mine := records.get(connection, card.id, (spot.scope,))) is not None:
         standing = _standing(connection, root, mine)
         if standing is None or (not right_place(standing.folder, mine) and right_place(seen.folder, mine)):
             owner, outdated = mine.id, standing
@@ -94,31 +95,31 @@ def absorb(connection: Connection, root: Path, seen: Row, card: Card, when: When
         elif card.ours and not right_place(seen.folder, mine):
             return Taken(0, None, ours_to_remove=True)
         elif card.ours:
-            card_store.put(connection, seen)
+            card_rows.put(connection, seen)
             return Taken(0, None, "it is a copy of another file, so it changes nothing in memory")
     if card.ours and owner is not None:
-        card_store.put(connection, replace(seen, record=owner))
+        card_rows.put(connection, replace(seen, record=owner))
         return Taken(0, owner, again=frozenset({owner}), outdated=outdated)
-    if card.ours and card.id is not None and card_store.purged(connection, card.id):
-        if admit_store.buried(connection, spot.scope, key_of(card.text or "")) is not None:
+    if card.ours and card.id is not None and card_rows.purged(connection, card.id):
+        if admission.buried(connection, spot.scope, key_of(card.text or "")) is not None:
             return Taken(0, None, ours_to_remove=True)  # the very words: a crash kept it from going with the others
-        card_store.put(connection, seen)
+        card_rows.put(connection, seen)
         return Taken(0, None, "what it says was erased from memory: delete this file, too")
     taken = take_in(connection, spot, card, owner, occasion(spot, when))
-    card_store.put(connection, replace(seen, record=taken.record))
+    card_rows.put(connection, replace(seen, record=taken.record))
     again = frozenset(number for number in (taken.record, owner) if number is not None)
     return replace(taken, again=again, outdated=outdated)
 
 
 def _standing(connection: Connection, root: Path, record: Record) -> Row | None:
     """The noted card of a record, if its file is there."""
-    rows = [row for row in card_store.of_record(connection, record.id) if row.kind == "card"]
+    rows = [row for row in card_rows.of_record(connection, record.id) if row.kind == "card"]
     return next((row for row in rows if os.path.lexists(root / row.path)), None)
 
 
 def _moved(connection: Connection, record: Record, spot: Spot, occasion: Occasion) -> None:
     """Follow a person who moved a card into the archive, or out of it."""
-    was = [spot_of(row.folder) for row in card_store.of_record(connection, record.id) if row.kind == "card"]
+    was = [spot_of(row.folder) for row in card_rows.of_record(connection, record.id) if row.kind == "card"]
     if not any(each is not None and each.archived != spot.archived for each in was) or record.form == "box":
         return
     if spot.archived and record.status == "active":
@@ -131,10 +132,10 @@ def _quotation(connection: Connection, spot: Spot, row: Row | None, seen: Row, c
     """An artifact that is not as it was noted: ours, or a person's own from now on."""
     ours = card.ours and (row is None or row.digest == seen.digest)
     owner = row.record if row is not None and ours else None
-    if row is None and ours and card.id is not None and store.get(connection, card.id, (spot.scope,)) is not None:
-        taken = any(each.kind == "artifact" for each in card_store.of_record(connection, card.id))
+    if row is None and ours and card.id is not None and records.get(connection, card.id, (spot.scope,)) is not None:
+        taken = any(each.kind == "artifact" for each in card_rows.of_record(connection, card.id))
         owner = None if taken else card.id
-    card_store.put(connection, replace(seen, kind="artifact", record=owner))
+    card_rows.put(connection, replace(seen, kind="artifact", record=owner))
     return Taken(0, owner, "" if ours else "it quotes what was said, so an edit of it changes nothing in memory")
 
 
@@ -143,9 +144,9 @@ def _set_status(connection: Connection, record: Record, status: str, occasion: O
     act = occasion.act("the owner wished it, by its card")
     if status == "forgotten":
         return int(forget(connection, record.id, (record.scope,), occasion))
-    values: dict[str, Value] = {"status": status, "updated": store.stamp(occasion.at)}
+    values: dict[str, Value] = {"status": status, "updated": records.stamp(occasion.at)}
     if status == "active":
-        if store.by_key(connection, record.scope, record.form, record.key) is not None:
+        if records.by_key(connection, record.scope, record.form, record.key) is not None:
             return 0
         change(connection, record, "restored", {**values, "valid_to": None}, act)
     elif record.status == "active":
@@ -160,7 +161,7 @@ def take_in(connection: Connection, spot: Spot, card: Card, owner: int | None, o
 
     owner: the record whose card it was; None when it was none's.
     """
-    record = store.get(connection, owner, (spot.scope,)) if owner is not None else None
+    record = records.get(connection, owner, (spot.scope,)) if owner is not None else None
     if record is None:
         return _new(connection, spot, card, occasion)
     if record.form == "box":
@@ -199,14 +200,14 @@ def _new(connection: Connection, spot: Spot, card: Card, occasion: Occasion) -> 
         return Taken(0, None, f"memory does not take it in: {decision.reason}")
     if decision.action == "reinforced" and _has_card(connection, decision.record):
         return Taken(1, None)
-    known = store.get(connection, decision.record, (spot.scope,))
+    known = records.get(connection, decision.record, (spot.scope,))
     if known is not None and said.get("pinned") is True:
         change(connection, known, "pinned", {"policy_class": "protected"}, occasion.act("the owner pinned it"))
     return Taken(1, decision.record)
 
 
 def _has_card(connection: Connection, record: int) -> bool:
-    return any(row.kind == "card" for row in card_store.of_record(connection, record))
+    return any(row.kind == "card" for row in card_rows.of_record(connection, record))
 
 
 class _Edit:
@@ -218,7 +219,7 @@ class _Edit:
         self._card = card
         self._occasion = occasion
         self._act: Act = occasion.act("the owner edited its card")
-        was = card_store.held(connection, record, card.revision)
+        was = card_rows.held(connection, record, card.revision)
         self._base = replace(record, **{name: value for name, value in was.items() if name in _COLUMNS})  # type: ignore[arg-type]
 
     def apply(self) -> Taken:
@@ -311,7 +312,7 @@ class _Edit:
             return Taken(touched + 1, decision.record)
         self._keep_tier(decision.record)
         if "policy_class" in front or record.policy_class == "protected":
-            heir = store.get(self._connection, decision.record, (record.scope,))
+            heir = records.get(self._connection, decision.record, (record.scope,))
             pin = str(front.get("policy_class", record.policy_class))
             if heir is not None and heir.policy_class != pin:
                 change(self._connection, heir, "pinned", {"policy_class": pin}, self._act)
@@ -319,16 +320,16 @@ class _Edit:
 
     def _keep_tier(self, heir: int) -> None:
         """What stood in a ref file or in the archive stands there in other words, too."""
-        record = store.get(self._connection, heir, (self._record.scope,))
+        record = records.get(self._connection, heir, (self._record.scope,))
         if record is not None and self._record.tier not in ("core", "daily", record.tier):
             change(self._connection, record, "filed", {"tier": self._record.tier}, self._act)
 
     def _change(self, kind: str, values: dict[str, Value]) -> None:
-        stamped = {**values, "updated": store.stamp(self._occasion.at)}
+        stamped = {**values, "updated": records.stamp(self._occasion.at)}
         change(self._connection, self._record, kind, stamped, self._act)
 
     def _again(self) -> None:
-        known = store.get(self._connection, self._record.id, (self._record.scope,))
+        known = records.get(self._connection, self._record.id, (self._record.scope,))
         assert known is not None
         self._record = known
 

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive import card_store, store
-from kenobot.cognitive.card_store import Kind, Row
 from kenobot.cognitive.mirror import card as cards
-from kenobot.cognitive.mirror import cardfiles, cardtext
+from kenobot.cognitive.mirror import card_rows, cardfiles, cardtext
+from kenobot.cognitive.mirror.card_rows import Kind, Row
 from kenobot.cognitive.mirror.files import Stamp
-from kenobot.cognitive.policies.disk import DiskPolicy
-from kenobot.cognitive.reach import WHOLE_HOME
-from kenobot.db import Connection
+from kenobot.cognitive.policy.files import DiskPolicy
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.storage.database import Connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +58,11 @@ def dirty(connection: Connection, cursor: int, again: set[int]) -> tuple[int, li
     """
     found = set(store.touched_since(connection, cursor)) | again
     if cursor == 0:
-        found.update(card_store.unwritten(connection, WHOLE_HOME))
+        found.update(card_rows.unwritten(connection, WHOLE_HOME))
     present = store.by_ids(connection, sorted(found), WHOLE_HOME)
-    found.update(card_store.boxes_with(connection, sorted(found)))
-    if len(present) < len(found) and any(card_store.purged(connection, gone) for gone in found - present.keys()):
-        found.update(card_store.boxes(connection, WHOLE_HOME))
+    found.update(card_rows.boxes_with(connection, sorted(found)))
+    if len(present) < len(found) and any(card_rows.purged(connection, gone) for gone in found - present.keys()):
+        found.update(card_rows.boxes(connection, WHOLE_HOME))
     return store.last_touch(connection), sorted(found)
 
 
@@ -73,7 +73,7 @@ def plan(connection: Connection, numbers: Sequence[int], zone: ZoneInfo, policy:
     outdated: list[Row] = []
     erased: list[Row] = []
     for number in numbers:
-        rows = {row.kind: row for row in card_store.of_record(connection, number)}
+        rows = {row.kind: row for row in card_rows.of_record(connection, number)}
         record = records.get(number)
         if record is None:
             erased.extend(rows.values())
@@ -98,7 +98,7 @@ def _file(connection: Connection, record: store.Record, kind: Kind, row: Row | N
             return []
     name = row.name if row is not None else cardfiles.name_of(record)
     salt = 0
-    while (other := card_store.at(connection, folder, name)) is not None and (other.record, other.kind) != (
+    while (other := card_rows.at(connection, folder, name)) is not None and (other.record, other.kind) != (
         record.id,
         kind,
     ):

@@ -16,20 +16,21 @@ from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot.clock import Clock
-from kenobot.cognitive import card_store, losses, store
-from kenobot.cognitive.calendar import local_day
-from kenobot.cognitive.card_store import Row
+from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.mirror import card as card_text
-from kenobot.cognitive.mirror import cardedits, cardfiles, cardplans, files, hot, lost
+from kenobot.cognitive.mirror import card_rows, cardedits, cardfiles, cardplans, files, hot, lost
+from kenobot.cognitive.mirror.card_rows import Row
 from kenobot.cognitive.mirror.cardfiles import Draft
 from kenobot.cognitive.mirror.cardplans import Plan
 from kenobot.cognitive.mirror.files import Stamp
 from kenobot.cognitive.mirror.front import Unreadable
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.db import Connection, Database
-from kenobot.errors import StoreError
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports import OWNER_SCOPE, chat_scope
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import StoreError
+from kenobot.storage.database import Connection, Database
 
 log = logging.getLogger(__name__)
 
@@ -96,7 +97,7 @@ class Cards:
         """
         folders = await self._folders()
         await asyncio.to_thread(cardfiles.sweep, self._root, folders)
-        few = await self._database.read(card_store.count) <= self._disk.round_files
+        few = await self._database.read(card_rows.count) <= self._disk.round_files
         return await self.take_in() if few else await self.take_in("")
 
     # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -134,7 +135,7 @@ class Cards:
 
     async def _folders(self) -> list[str]:
         there = await asyncio.to_thread(cardfiles.folders, self._root)
-        return sorted({*there, *await self._database.read(card_store.folders)})
+        return sorted({*there, *await self._database.read(card_rows.folders)})
 
     def _hot_folders(self, session: str) -> list[str]:
         today = date.fromisoformat(local_day(self._clock.now(), self._zone))
@@ -153,7 +154,7 @@ class Cards:
         for start in range(0, len(folders), _FOLDERS):
             some = folders[start : start + _FOLDERS]
             found = await asyncio.to_thread(cardfiles.look, self._root, some)
-            known = await self._database.read(partial(card_store.marks, folders=some))
+            known = await self._database.read(partial(card_rows.marks, folders=some))
             for folder, (own, names) in found.items():
                 if self._is_hot(folder):
                     self._hot.note(folder, own, names)
@@ -205,7 +206,7 @@ class Cards:
             self._again |= records
         if len(forgotten) >= self._disk.told_least:
             at, where, count, event = self._clock.now(), gone[0][0], len(forgotten), forgotten[0]
-            await self._database.write(lambda connection: losses.forgot(connection, at, where, count, event))
+            await self._database.write(lambda connection: missing_files.forgot(connection, at, where, count, event))
         return len(forgotten)
 
     def _bury(
@@ -218,10 +219,10 @@ class Cards:
         events: list[int] = []
         records: set[int] = set()
         for folder, name in some:
-            spot, row = cardfiles.spot_of(folder), card_store.at(connection, folder, name)
+            spot, row = cardfiles.spot_of(folder), card_rows.at(connection, folder, name)
             if spot is None or row is None:
                 continue  # it has been taken in as moved
-            card_store.drop(connection, folder, name)
+            card_rows.drop(connection, folder, name)
             if row.record is None:
                 continue
             records.add(row.record)
@@ -336,7 +337,7 @@ class Cards:
         for row in (*work.outdated, *work.erased):
             expected = cardplans.stamp(row) if row in work.outdated else None
             await asyncio.to_thread(cardfiles.remove, self._root, row.path, expected)
-            await self._database.write(partial(card_store.drop, folder=row.folder, name=row.name))
+            await self._database.write(partial(card_rows.drop, folder=row.folder, name=row.name))
 
     async def _unmoved(self, plans: Sequence[Plan]) -> tuple[list[Plan], int]:
         """The plans whose earlier file is as it was left, and how many edits were found in the others."""
@@ -389,4 +390,4 @@ class Cards:
 
 def _note(connection: Connection, rows: Sequence[Row]) -> None:
     for row in rows:
-        card_store.put(connection, row)
+        card_rows.put(connection, row)

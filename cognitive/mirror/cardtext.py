@@ -4,21 +4,22 @@ from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive import box_store, card_store, store
-from kenobot.cognitive.calendar import local_time
-from kenobot.cognitive.card_store import Row
 from kenobot.cognitive.mirror import card as cards
-from kenobot.cognitive.policies.disk import DiskPolicy
+from kenobot.cognitive.mirror import card_rows
+from kenobot.cognitive.mirror.card_rows import Row
+from kenobot.cognitive.policy.files import DiskPolicy
 from kenobot.cognitive.remember.boxes import topics_in
-from kenobot.cognitive.store import Json, Record
-from kenobot.db import Connection
+from kenobot.cognitive.store import boxes, records
+from kenobot.cognitive.store.records import Json, Record
+from kenobot.cognitive.text.calendar import local_time
+from kenobot.storage.database import Connection
 
 
 def compose(connection: Connection, record: Record, row: Row | None, zone: ZoneInfo) -> str:
     """The card of `record` as it should be now."""
-    links = card_store.links_from(connection, record.id)
+    links = card_rows.links_from(connection, record.id)
     body = _box_body(connection, record, zone) if record.form == "box" else None
-    known = replace(record, changed=max(record.changed, card_store.revision(connection, record.id)))
+    known = replace(record, changed=max(record.changed, card_rows.revision(connection, record.id)))
     return cards.compose(known, links, row.rest if row else (), row.ends if row else "\n", body)
 
 
@@ -39,7 +40,7 @@ def artifact(connection: Connection, record: Record, policy: DiskPolicy) -> str 
         "scope": record.scope,
         "created": record.created,
     }
-    first = card_store.held(connection, record, 0).get("text", record.text)
+    first = card_rows.held(connection, record, 0).get("text", record.text)
     return cards.sealed(head, _quoted(str(first)))
 
 
@@ -49,8 +50,8 @@ def _quoted(text: str) -> str:
 
 def _box_body(connection: Connection, box: Record, zone: ZoneInfo) -> str:
     """What lies in a box, as far as it is believed."""
-    members = box_store.members(connection, box.id)
-    known = store.by_ids(connection, [member.record for member in members], (box.scope,))
+    members = boxes.members(connection, box.id)
+    known = records.by_ids(connection, [member.record for member in members], (box.scope,))
     lines = [f"# {', '.join(topics_in(m for m in members if _alive(known, m.record))) or box.text}", ""]
     for member in members:
         if _alive(known, member.record):

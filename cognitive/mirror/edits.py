@@ -12,18 +12,20 @@ from datetime import UTC, date, datetime
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive import decay_store, losses, store
-from kenobot.cognitive.calendar import local_day, local_time
-from kenobot.cognitive.change import Value, change
-from kenobot.cognitive.forget import hide
-from kenobot.cognitive.keys import key_of
+from kenobot.cognitive.control import missing_files
+from kenobot.cognitive.control.forget import hide
 from kenobot.cognitive.mirror import layout, sections
 from kenobot.cognitive.mirror.layout import Block, Item
 from kenobot.cognitive.mirror.names import page_name, subject_of
 from kenobot.cognitive.mirror.places import Place, archive_of, is_archived, page_of, path_of, slot_form
 from kenobot.cognitive.remember.admit import Occasion, admit, forget, supersede
-from kenobot.db import Connection
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store import tiers as decay_store
+from kenobot.cognitive.store.change import Value, change
+from kenobot.cognitive.text.calendar import local_day, local_time
+from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.ports import OWNER_SCOPE, Candidate, Form
+from kenobot.storage.database import Connection
 
 _CATEGORIES = {"preferences": "preference", "week": "week", "session": "session"}
 _SLEEP = "sleep"  # the actor of what sleep does
@@ -72,7 +74,7 @@ def take_in(
     edit = _Edit(connection, path, place, zone, occasion)
     touched = edit.apply(found)
     if len(edit.forgotten) >= occasion.policy.disk.told_least:
-        losses.forgot(connection, occasion.at, path, len(edit.forgotten), edit.forgotten[0])
+        missing_files.forgot(connection, occasion.at, path, len(edit.forgotten), edit.forgotten[0])
     if place.kind == "core":  # its headings and prose are shown too, and they are no records
         event = store.add_event(connection, occasion.at, occasion.actor, "edited", data={"path": path})
         store.write_state(connection, f"edited:{place.scope}", str(event))

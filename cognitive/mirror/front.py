@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from kenobot.cognitive.store import Json
+from kenobot.cognitive.store.records import Json
 
 Ends = Literal["\n", "\r\n", "\r"]
 

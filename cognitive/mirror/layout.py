@@ -16,9 +16,9 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Literal
 
-from kenobot.cognitive.keys import key_of
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.occasion import clean
+from kenobot.cognitive.text.fingerprint import key_of
 
 Kind = Literal["core", "daily", "preferences", "slot", "entity", "ref", "topic"]
 

@@ -6,12 +6,13 @@ from datetime import datetime
 from functools import partial
 from typing import Literal
 
-from kenobot.clock import Clock
-from kenobot.cognitive import card_store, losses, store
-from kenobot.cognitive.mirror import cardfiles, layout
+from kenobot.cognitive.control import missing_files
+from kenobot.cognitive.mirror import card_rows, cardfiles, layout
 from kenobot.cognitive.mirror.files import Found, Stamp
 from kenobot.cognitive.mirror.places import Place, page_of, path_of
-from kenobot.db import Connection, Database
+from kenobot.cognitive.store import records
+from kenobot.ports.clock import Clock
+from kenobot.storage.database import Connection, Database
 
 log = logging.getLogger(__name__)
 
@@ -23,10 +24,10 @@ def missed(connection: Connection, gone: Sequence[File]) -> frozenset[File]:
     """Those of the missing cards that should be there: none that a crash kept us from noting as moved or removed."""
     found = set()
     for folder, name in gone:
-        spot, row = cardfiles.spot_of(folder), card_store.at(connection, folder, name)
+        spot, row = cardfiles.spot_of(folder), card_rows.at(connection, folder, name)
         if spot is None or row is None:
             continue
-        record = store.get(connection, row.record, (spot.scope,)) if row.record is not None else None
+        record = records.get(connection, row.record, (spot.scope,)) if row.record is not None else None
         area: cardfiles.Area | None = "artifacts" if row.kind == "artifact" else None
         if row.record is None or (record is not None and cardfiles.right_place(folder, record, area)):
             found.add((folder, name))
@@ -37,12 +38,12 @@ def hold_back(connection: Connection, files: Iterable[File], at: datetime) -> No
     """Note the cards that were lost, as far as a deletion would have forgotten what they say."""
     found: dict[int, str] = {}
     for folder, name in sorted(files):
-        spot, row = cardfiles.spot_of(folder), card_store.at(connection, folder, name)
+        spot, row = cardfiles.spot_of(folder), card_rows.at(connection, folder, name)
         facts = spot is not None and spot.area == "facts" and not spot.archived
         if facts and row is not None and row.record is not None and row.kind == "card":
             found[row.record] = folder
     if found:
-        losses.hold_back(connection, at, next(iter(found.values())), tuple(found))
+        missing_files.hold_back(connection, at, next(iter(found.values())), tuple(found))
 
 
 class Emptied:
@@ -74,15 +75,15 @@ class Emptied:
             return "wait"
         del self._since[path]
         at = self._clock.now()
-        await self._database.write(lambda connection: losses.hold_back(connection, at, path, gone))
+        await self._database.write(lambda connection: missing_files.hold_back(connection, at, path, gone))
         log.warning("%s is empty at once: that looks like a loss, so it is written again.", path)
         return "lost"
 
 
 def _said_in(connection: Connection, path: str, place: Place) -> tuple[int, ...]:
     """The live records that belong into a file and stood there when it was last written or read."""
-    row = store.mirrored(connection, path)
+    row = records.mirrored(connection, path)
     held = [block.record for block in (layout.thaw(place.kind, *row) if row else []) if block.record is not None]
-    found = store.by_ids(connection, held, (place.scope,)).values()
+    found = records.by_ids(connection, held, (place.scope,)).values()
     mine = (record for record in found if record.status == "active" and path in (path_of(record), page_of(record)))
     return tuple(record.id for record in mine)

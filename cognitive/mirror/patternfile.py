@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kenobot import secrets
 from kenobot.cognitive.procedural.pattern import Pattern, plain
+from kenobot.core import redaction
 from kenobot.ports import OWNER_SCOPE, is_session_id
 
 PATH = "procedural/patterns.json"
@@ -109,7 +109,7 @@ def validated(item: Mapping[str, object]) -> tuple[str, str, float, int]:
     uses = item.get("usageCount", 0)
     if isinstance(uses, bool) or not isinstance(uses, int) or not 0 <= uses < 10**9:
         raise Unusable("must have a usageCount that is a whole number")
-    kind = secrets.find(trigger) or secrets.find(response)
+    kind = redaction.find(trigger) or redaction.find(response)
     if kind is not None:
         raise Unusable(f"holds what looks like {kind}")
     return plain(trigger), plain(response), float(confidence), uses

@@ -16,10 +16,6 @@ from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot.clock import Clock
-from kenobot.cognitive import store
-from kenobot.cognitive.calendar import local_day
-from kenobot.cognitive.change import Value, change
 from kenobot.cognitive.mirror import files, patternfile
 from kenobot.cognitive.mirror.files import Stamp
 from kenobot.cognitive.mirror.patternfile import PATH, Entry, Unusable
@@ -27,11 +23,15 @@ from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.procedural import practice_store
 from kenobot.cognitive.procedural.pattern import candidate_of, pattern_of, patterns_of, text_of
 from kenobot.cognitive.procedural.practice_store import Mark
-from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.remember.admit import Occasion, admit, forget, supersede
-from kenobot.cognitive.store import Json, Record
-from kenobot.db import Connection, Database
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.change import Value, change
+from kenobot.cognitive.store.records import Json, Record
+from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports import Candidate
+from kenobot.ports.clock import Clock
+from kenobot.storage.database import Connection, Database
 
 log = logging.getLogger(__name__)
 
@@ -121,7 +121,7 @@ class PatternFile:
             return None
         if self._left:
             return self._agreed
-        event = store.last_event(connection)
+        event = records.last_event(connection)
         if event == self._agreed.event:
             return self._agreed
         if self._agreed.mark and not practice_store.touched_since(connection, self._agreed.event):
@@ -276,7 +276,7 @@ class _Edit:
 
     def _set(self, number: int, entry: Entry, scope: str, *, uses: int) -> int:
         """Let a pattern have the figures that a person gave it; what they keep does not end by itself."""
-        known = store.get(self._connection, number, (scope,))
+        known = records.get(self._connection, number, (scope,))
         if known is None:
             return 0
         attrs = {**json.loads(known.attrs), "learnedFrom": entry.learned}
@@ -286,10 +286,10 @@ class _Edit:
             "attrs": json.dumps(attrs, ensure_ascii=False),
             "expires": None,
         }
-        held = store.columns(self._connection, known, sorted(values))
+        held = records.columns(self._connection, known, sorted(values))
         if held == tuple(values[name] for name in sorted(values)):
             return 0
-        values["updated"] = store.stamp(self._occasion.at)
+        values["updated"] = records.stamp(self._occasion.at)
         change(self._connection, known, "edited", values, self._act, shown=False)
         return 1
 
@@ -320,7 +320,7 @@ def _patterns(connection: Connection, before: _All) -> _All:
     known = {
         number: before[number] for number, mark in marks.items() if number in before and before[number].mark == mark
     }
-    changed = store.by_ids(connection, [number for number in marks if number not in known], WHOLE_HOME)
+    changed = records.by_ids(connection, [number for number in marks if number not in known], WHOLE_HOME)
     for pattern in patterns_of(changed.values()):
         entry = patternfile.entry_of(pattern)
         known[pattern.id] = _Shown(marks[pattern.id], patternfile.written(entry), _held(entry))
@@ -333,7 +333,7 @@ def _text(shown: _All) -> str:
 
 
 def _noted(connection: Connection) -> list[Version]:
-    found = json.loads(store.read_state(connection, NOTED) or "[]")
+    found = json.loads(records.read_state(connection, NOTED) or "[]")
     return [
         Version(
             each["text"], {int(number): (held[0], held[1], held[2], held[3]) for number, held in each["of"].items()}
@@ -351,8 +351,8 @@ def _note(connection: Connection, *, text: str, held: Mapping[int, Held], beside
         for each in (*last, version)
     ]
     wanted = json.dumps(told)
-    if store.read_state(connection, NOTED) != wanted:
-        store.write_state(connection, NOTED, wanted)
+    if records.read_state(connection, NOTED) != wanted:
+        records.write_state(connection, NOTED, wanted)
 
 
 def _held(entry: Entry) -> Held:

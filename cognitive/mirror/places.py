@@ -9,7 +9,7 @@ from datetime import date
 
 from kenobot.cognitive.mirror.layout import Kind
 from kenobot.cognitive.mirror.names import home_of, page_name
-from kenobot.cognitive.store import Record
+from kenobot.cognitive.store.records import Record
 from kenobot.ports import OWNER_SCOPE, Form, is_session_id
 
 ARCHIVE = "archive/"

@@ -15,22 +15,21 @@ from datetime import date, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot.clock import Clock
-from kenobot.cognitive import store
-from kenobot.cognitive.compact import sentences
+from kenobot.cognitive.compact import sentences, summary_rows
 from kenobot.cognitive.compact.digest import KEY, show
 from kenobot.cognitive.identity import amend
 from kenobot.cognitive.identity.amend import CannotAmend
 from kenobot.cognitive.mirror.cardfiles import Mark, mark_of
 from kenobot.cognitive.mirror.places import ARCHIVE
-from kenobot.cognitive.reach import WHOLE_HOME
-from kenobot.cognitive.recall import load
-from kenobot.cognitive.sleep import compact_store
+from kenobot.cognitive.recall import full_load
 from kenobot.cognitive.sleep.prune.commitments import resolved_on
-from kenobot.cognitive.store import Record
-from kenobot.db import Connection, Database
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.core.redaction import Redactor
 from kenobot.ports import OWNER_SCOPE
-from kenobot.secrets import Redactor
+from kenobot.ports.clock import Clock
+from kenobot.storage.database import Connection, Database
 
 log = logging.getLogger(__name__)
 
@@ -109,11 +108,11 @@ class SessionNote:
         event = store.last_touch(connection)
         known = self._basis
         if known is not None and (known.event, known.today, self._mark) == (event, today, mark):
-            owners = tuple((chat, compact_store.written_to(connection, chat)) for chat, _ in known.owners)
+            owners = tuple((chat, summary_rows.written_to(connection, chat)) for chat, _ in known.owners)
             if owners == known.owners:
                 return None
-        under_way = compact_store.under_way(connection, WHOLE_HOME, _CHATS)
-        owners = tuple((chat, compact_store.written_to(connection, chat)) for chat in under_way)
+        under_way = summary_rows.under_way(connection, WHOLE_HOME, _CHATS)
+        owners = tuple((chat, summary_rows.written_to(connection, chat)) for chat in under_way)
         text, before = self._wanted(
             connection, {chat: under_way[chat] for chat, owner in owners if owner == OWNER_SCOPE}, today
         )
@@ -138,7 +137,7 @@ class SessionNote:
         pad = next((record for record in records if record.key != KEY and record.text.strip()), None)
         if pad is not None:
             since = _when(pad.updated, self._zone)
-            parts.append(f"\n### Working memory (updated {since})\n\n{load.show(pad, indent='')}\n")
+            parts.append(f"\n### Working memory (updated {since})\n\n{full_load.show(pad, indent='')}\n")
         summary = next((record for record in records if record.key == KEY), None)
         told = self._told[summary] if summary is not None else _Told((), "")
         left = _listed([*_open(connection, scope, today, self._zone), *told.open])
@@ -148,7 +147,7 @@ class SessionNote:
 
 
 def _tell(connection: Connection, summary: Record, zone: ZoneInfo) -> _Told:
-    digest = compact_store.read(connection, summary)
+    digest = summary_rows.read(connection, summary)
     left = tuple(line.text for line in digest.lines if sentences.is_open(line.text))
     shown = show(digest)
     upto = f" (up to {_when(digest.at, zone)})" if digest.at else ""
@@ -157,9 +156,9 @@ def _tell(connection: Connection, summary: Record, zone: ZoneInfo) -> _Told:
 
 def _open(connection: Connection, scope: str, today: date, zone: ZoneInfo) -> list[str]:
     """What is remembered of a scope and still to be done or known."""
-    found = compact_store.undone(connection, scope, _OPEN)
+    found = summary_rows.undone(connection, scope, _OPEN)
     kept = (record for record in found if record.form == "question" or resolved_on(record, today, zone) is None)
-    return [load.show(record) for record in kept]
+    return [full_load.show(record) for record in kept]
 
 
 def _listed(texts: Sequence[str]) -> str:

@@ -14,18 +14,19 @@ from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot.clock import Clock
-from kenobot.cognitive import decay_store, store
-from kenobot.cognitive.calendar import local_day
 from kenobot.cognitive.mirror import edits, files, layout, lost
 from kenobot.cognitive.mirror.edits import Sheet
 from kenobot.cognitive.mirror.files import Stamp
 from kenobot.cognitive.mirror.places import ARCHIVE, Place, archive_of, index_of, is_legacy, page_of, path_of, place_of
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.remember.admit import Occasion
-from kenobot.db import Connection, Database
-from kenobot.errors import StoreError
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store import tiers
+from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.text.calendar import local_day
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import StoreError
+from kenobot.storage.database import Connection, Database
 
 log = logging.getLogger(__name__)
 
@@ -201,7 +202,7 @@ class Mirror:
         touched = store.touched_since(connection, cursor)
         records = store.by_ids(connection, [*touched, *(marked - set(touched))], WHOLE_HOME)
         paths: set[str] = set(store.mirrored_with(connection, set(touched) - records.keys()))
-        left = decay_store.former_tiers(connection, cursor)
+        left = tiers.former_tiers(connection, cursor)
         for record in records.values():
             if record.changed > cursor or record.id in marked:
                 paths.update(_paths_of(record, left.get(record.id, ())))

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot.clock import Clock
 from kenobot.cognitive.mirror.cards import Cards
 from kenobot.cognitive.mirror.patterns import PatternFile
 from kenobot.cognitive.mirror.session_note import SessionNote
 from kenobot.cognitive.mirror.sync import Mirror
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.db import Database
-from kenobot.errors import StoreError
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import StoreError
+from kenobot.storage.database import Database
 
 log = logging.getLogger(__name__)
 

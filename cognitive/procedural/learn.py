@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from kenobot.cognitive.policies.practice import DEFAULT, PracticePolicy
+from kenobot.cognitive.beliefs.salience import signs
+from kenobot.cognitive.policy.practice import DEFAULT, PracticePolicy
 from kenobot.cognitive.procedural.pattern import is_trouble, keywords, share, stems_in
-from kenobot.cognitive.salience import signs
 from kenobot.cognitive.text.words import fold, words
 
 _CLAUSE = re.compile(r"\n+|\s*[—–;→]+\s*|\s+-+>?\s+|(?<=[.!…。！])\s+|(?<=[。！])")

@@ -9,16 +9,16 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Literal
 
-from kenobot.cognitive import store
-from kenobot.cognitive.change import Act, change
-from kenobot.cognitive.policies.practice import DEFAULT, PracticePolicy
+from kenobot.cognitive.beliefs.value import clamp, moment
+from kenobot.cognitive.policy.practice import DEFAULT, PracticePolicy
 from kenobot.cognitive.procedural import practice_store
 from kenobot.cognitive.procedural.pattern import Pattern, pattern_of, share
-from kenobot.cognitive.reach import Reach
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.change import Act, change
+from kenobot.cognitive.store.scopes import Reach
 from kenobot.cognitive.text.words import fold
-from kenobot.cognitive.value import clamp, moment
-from kenobot.db import Connection
 from kenobot.ports import Principal
+from kenobot.storage.database import Connection
 
 Outcome = Literal["worked", "failed"]
 

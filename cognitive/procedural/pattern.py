@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from kenobot.cognitive.store import Record
-from kenobot.cognitive.text.stop import NEGATIONS, STOP
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.stopwords import NEGATIONS, STOP
 from kenobot.cognitive.text.words import stems, words
 from kenobot.ports import Candidate, Form, Source, Trust
 

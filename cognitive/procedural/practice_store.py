@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kenobot.cognitive import store
-from kenobot.cognitive.reach import Reach, within
-from kenobot.cognitive.store import Record
-from kenobot.db import Connection
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.scopes import Reach, within
+from kenobot.storage.database import Connection
 
 _PAGE = 500
 

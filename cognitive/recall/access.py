@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from kenobot.cognitive import lifecycle, store
-from kenobot.cognitive.change import Act
+from kenobot.cognitive.beliefs import lifecycle
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.reach import Reach
-from kenobot.cognitive.recall import rows
+from kenobot.cognitive.recall import recall_log
 from kenobot.cognitive.recall.pack import Pack
 from kenobot.cognitive.recall.xray import Why, why
-from kenobot.cognitive.store import Json, Record
-from kenobot.db import Connection
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.change import Act
+from kenobot.cognitive.store.records import Json, Record
+from kenobot.cognitive.store.scopes import Reach
+from kenobot.storage.database import Connection
 
 _DIGITS = 3
 
@@ -96,10 +97,10 @@ def note(
     unused = {*shown.noted}  # what was just told is not used by saying so
     if shown.frame:  # nor what a frame shows that was only made anew for something else
         lately = at - timedelta(minutes=policy.recall.again_minutes)
-        unused |= rows.used_since(connection, shown.frame, lately, reach).difference(shown.asked_for)
+        unused |= recall_log.used_since(connection, shown.frame, lately, reach).difference(shown.asked_for)
     used = [number for number in records if number not in unused]
     if used:
-        rows.note_use(connection, used, at, policy.recall.use, policy.recall.most_stable)
+        recall_log.note_use(connection, used, at, policy.recall.use, policy.recall.most_stable)
         lifecycle.used(connection, used, reach, Act(at, "recall", "it was used", session), policy.value)
     data: dict[str, Json] = {"inbox": inbox, "records": [*records]}
     if shown.frame is not None:
@@ -124,7 +125,7 @@ def explain_turn(connection: Connection, inbox: int, reach: Reach) -> Explanatio
 
     A memory of which the owner has had enough since is named by its number alone.
     """
-    turn = rows.turn_of(connection, inbox, reach)
+    turn = recall_log.turn_of(connection, inbox, reach)
     if turn is None:
         return None
     session = turn[0]
@@ -132,7 +133,7 @@ def explain_turn(connection: Connection, inbox: int, reach: Reach) -> Explanatio
     level, value, at = "", 0.0, ""
     turns: list[int] = []
     dropped: dict[str, int] = {}
-    for happened, told in rows.shown_up_to(connection, session, inbox):
+    for happened, told in recall_log.shown_up_to(connection, session, inbox):
         mine = told.get("inbox") == inbox
         if mine:
             level, value, at = str(told.get("level", "")), _number(told.get("score")), happened
@@ -154,7 +155,7 @@ def explain_turn(connection: Connection, inbox: int, reach: Reach) -> Explanatio
 def shown_in(connection: Connection, session: str, inbox: int) -> list[int]:
     """The records that the reply to a message could see, those recalled for it first."""
     numbers: list[int] = []
-    for _, told in rows.shown_up_to(connection, session, inbox):
+    for _, told in recall_log.shown_up_to(connection, session, inbox):
         numbers += _numbers(told.get("records"))
     return list(dict.fromkeys(numbers))
 
@@ -163,7 +164,7 @@ def on_show(connection: Connection, session: str) -> tuple[list[int], bool]:
     """The records that a chat's prompt shows since its frame was made, and whether it quotes turns besides."""
     numbers: list[int] = []
     quoted = False
-    for _, told in rows.shown_up_to(connection, session):
+    for _, told in recall_log.shown_up_to(connection, session):
         numbers += _numbers(told.get("records"))
         quoted = quoted or bool(told.get("turns"))
     return list(dict.fromkeys(numbers)), quoted

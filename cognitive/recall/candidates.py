@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
-from kenobot.cognitive.policies.recall import RecallPolicy
-from kenobot.cognitive.recall import postings
-from kenobot.cognitive.recall.documents import SELF, name_key, source_of
-from kenobot.cognitive.recall.postings import Room
-from kenobot.cognitive.text.stop import STOP
+from kenobot.cognitive.policy.recall import RecallPolicy
+from kenobot.cognitive.recall.index import postings
+from kenobot.cognitive.recall.index.documents import SELF, name_key, source_of
+from kenobot.cognitive.recall.index.postings import Room
+from kenobot.cognitive.text.stopwords import STOP
 from kenobot.cognitive.text.words import fold, stems, words
-from kenobot.db import Connection
+from kenobot.storage.database import Connection
 
 _FIRST, _LAST = 80, 40  # words of a long message that are looked at: people say what it is about at either end
 _LONGEST_NAMING = 120  # words of a message in which names are looked for

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.policies.recall import RecallPolicy
-from kenobot.cognitive.reach import scopes_of
+from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.filters import Sieve
-from kenobot.cognitive.recall.load import quote
+from kenobot.cognitive.recall.full_load import quote
 from kenobot.cognitive.recall.pack import Excerpt, shortened
-from kenobot.cognitive.recall.rows import Said
+from kenobot.cognitive.recall.recall_log import Said
 from kenobot.cognitive.recall.turns import Ranked
-from kenobot.db import Connection
+from kenobot.cognitive.store.scopes import scopes_of
+from kenobot.core.redaction import Redactor
+from kenobot.core.token_estimate import estimate
 from kenobot.ports import Trust
-from kenobot.secrets import Redactor
-from kenobot.tokens import estimate
+from kenobot.storage.database import Connection
 
 _BLOT = Redactor()  # what memory refused to keep may stand in the talk
 _READ = 6  # turns that are read for each that may be quoted: some are veiled, or on show

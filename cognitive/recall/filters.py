@@ -6,17 +6,18 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-from kenobot.cognitive import decay_store, store
-from kenobot.cognitive.calendar import week_of
+from kenobot.cognitive.beliefs.value import has_faded, moment
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.reach import Reach
-from kenobot.cognitive.recall import load, rows
-from kenobot.cognitive.recall.rows import Said
+from kenobot.cognitive.recall import full_load, recall_log
+from kenobot.cognitive.recall.recall_log import Said
 from kenobot.cognitive.recall.score import hidden_by_lifecycle
 from kenobot.cognitive.recall.trace import Kind, Trace
-from kenobot.cognitive.store import Record
-from kenobot.cognitive.value import has_faded, moment
-from kenobot.db import Connection
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store import tiers
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.scopes import Reach
+from kenobot.cognitive.text.calendar import week_of
+from kenobot.storage.database import Connection
 
 if TYPE_CHECKING:
     from kenobot.cognitive.recall.pack import Memory
@@ -52,7 +53,7 @@ class Sieve:
         if not self.shown:
             return False
         if record.id not in self._seen:
-            self._seen[record.id] = is_on_show(load.show(record), self.shown)
+            self._seen[record.id] = is_on_show(full_load.show(record), self.shown)
         return self._seen[record.id]
 
     def records(self, connection: Connection, ids: Sequence[int]) -> dict[int, Record]:
@@ -63,9 +64,9 @@ class Sieve:
         for number, record in found.items():
             seen = record
             if self.as_of is not None and record.status != "forgotten":
-                seen = rows.as_it_was(connection, record, store.stamp(self.as_of))
+                seen = recall_log.as_it_was(connection, record, store.stamp(self.as_of))
             reason = self._against(seen, record)
-            if reason is None and is_week(record) and decay_store.is_outdated(connection, record.scope, number):
+            if reason is None and is_week(record) and tiers.is_outdated(connection, record.scope, number):
                 reason = "not live"  # it may still tell what is no longer believed; the next night mends it
             if reason is None:
                 kept[number] = seen
@@ -95,7 +96,7 @@ class Sieve:
 
     def turns_seen(self, connection: Connection, ids: Sequence[int]) -> dict[int, Said]:
         """The turns among `ids` of chats within reach."""
-        found = rows.turns(connection, ids, self.reach)
+        found = recall_log.turns(connection, ids, self.reach)
         self.dropped["out of reach"] += len(set(ids)) - len(found)
         return found
 
@@ -111,8 +112,8 @@ class Sieve:
         from_message: messages from this one on are on show already. What was taken back since is not shown.
         """
         inboxes = [said.inbox for said in found.values() if said.inbox is not None]
-        veiled = rows.veiled(connection, inboxes)
-        states = rows.statuses(connection, {each for records in told.values() for each in records}, self.reach)
+        veiled = recall_log.veiled(connection, inboxes)
+        states = recall_log.statuses(connection, {each for records in told.values() for each in records}, self.reach)
         kept: dict[int, Said] = {}
         for number, said in found.items():
             learned = {states.get(record, "forgotten") for record in told.get(said.inbox or 0, ())}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kenobot.cognitive.text.scripts import UNSPACED
-from kenobot.cognitive.text.stop import STOP
+from kenobot.cognitive.text.stopwords import STOP
 from kenobot.cognitive.text.words import fold, words
 
 Level = Literal["none", "low", "medium", "high"]

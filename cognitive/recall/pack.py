@@ -10,13 +10,13 @@ from datetime import datetime
 from typing import Literal, TypeVar
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.policies.recall import Need, RecallPolicy
-from kenobot.cognitive.recall.documents import SELF
-from kenobot.cognitive.recall.load import show
-from kenobot.cognitive.recall.rows import Said
+from kenobot.cognitive.policy.recall import Need, RecallPolicy
+from kenobot.cognitive.recall.full_load import show
+from kenobot.cognitive.recall.index.documents import SELF
+from kenobot.cognitive.recall.recall_log import Said
 from kenobot.cognitive.recall.score import Score
-from kenobot.cognitive.store import Record
-from kenobot.tokens import clip, estimate
+from kenobot.cognitive.store.records import Record
+from kenobot.core.token_estimate import clip, estimate
 
 Level = Literal["none", "low", "medium", "high"]
 Way = Literal["words", "subject", "meaning", "link"]

@@ -5,19 +5,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kenobot.cognitive import value, value_store
-from kenobot.cognitive.graph.spread import Activation, Step, spread
-from kenobot.cognitive.policies.recall import RecallPolicy
-from kenobot.cognitive.recall import rows
+from kenobot.cognitive.beliefs import value
+from kenobot.cognitive.policy.recall import RecallPolicy
+from kenobot.cognitive.recall import recall_log
 from kenobot.cognitive.recall.candidates import Found, Mentioned
 from kenobot.cognitive.recall.filters import Sieve, without_told_weeks
-from kenobot.cognitive.recall.fit import asked, fits, held
-from kenobot.cognitive.recall.need import asks
 from kenobot.cognitive.recall.pack import Edge, Memory, Way
+from kenobot.cognitive.recall.relevance import asked, fits, held
 from kenobot.cognitive.recall.score import Features, Score, feedback_delta, fuse, score
+from kenobot.cognitive.recall.spreading_activation import Activation, Step, spread
 from kenobot.cognitive.recall.weights import learned_for_records
-from kenobot.cognitive.store import Record
-from kenobot.db import Connection
+from kenobot.cognitive.store import feedback as value_store
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.recall_need import asks
+from kenobot.storage.database import Connection
 
 if TYPE_CHECKING:
     from kenobot.cognitive.recall.recall import Query
@@ -47,7 +48,7 @@ def ranked(
     policy = query.policy.recall
     matched = {each.number: each for each in found.records[: policy.read]}
     subjects = sorted(found.mentioned.subjects - {"owner", ""})
-    by_name = rows.about(connection, found.scopes, subjects, policy.subjects) if query.as_of is None else []
+    by_name = recall_log.about(connection, found.scopes, subjects, policy.subjects) if query.as_of is None else []
     near = sorted(query.dense, key=lambda number: (-shares.get(number, 0.0), -query.dense[number]))[: policy.read]
     question = asked(query.text, found.names, frozenset(subjects), query.now.astimezone(query.zone).date())
     named = set(by_name)

@@ -11,11 +11,9 @@ from functools import partial
 from itertools import zip_longest
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive import store
-from kenobot.cognitive.policies.recall import RecallPolicy
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.reach import Reach, scopes_of
-from kenobot.cognitive.recall import load, meant, postings, ranking, relations, sure, turns
+from kenobot.cognitive.policy.recall import RecallPolicy
+from kenobot.cognitive.recall import by_meaning, confidence, full_load, ranking, relations, turns
 from kenobot.cognitive.recall.candidates import (
     Effort,
     Found,
@@ -29,8 +27,8 @@ from kenobot.cognitive.recall.candidates import (
 )
 from kenobot.cognitive.recall.excerpts import Wanted, excerpts
 from kenobot.cognitive.recall.filters import Sieve
-from kenobot.cognitive.recall.index import Index
-from kenobot.cognitive.recall.need import asks, need
+from kenobot.cognitive.recall.index import postings
+from kenobot.cognitive.recall.index.index import Index
 from kenobot.cognitive.recall.pack import (
     Memory,
     Pack,
@@ -44,10 +42,13 @@ from kenobot.cognitive.recall.pack import (
 from kenobot.cognitive.recall.ranking import Search, best_first
 from kenobot.cognitive.recall.score import Score, diverse
 from kenobot.cognitive.recall.trace import Trace
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.scopes import Reach, scopes_of
+from kenobot.cognitive.text.recall_need import asks, need
 from kenobot.cognitive.text.words import terms
-from kenobot.db import Connection
+from kenobot.core.token_estimate import clip, estimate
 from kenobot.ports import chat_scope
-from kenobot.tokens import clip, estimate
+from kenobot.storage.database import Connection
 
 _UTC = ZoneInfo("UTC")
 
@@ -102,7 +103,7 @@ def recall(connection: Connection, index: Index, query: Query) -> Pack:
     ranked = ranking.ranked(connection, query, found, sieve, near.shares)
     if query.trace is not None:
         query.trace.see_records(ranked)
-    likely = sure.told(index, query.text, ranked, query.trace) if near.shares and not query.judged else None
+    likely = confidence.told(index, query.text, ranked, query.trace) if near.shares and not query.judged else None
     fresh = _fresh(ranked, sieve)
     if query.judged:
         fresh = ranked = _as_judged(fresh, query.judged, sieve)
@@ -154,7 +155,7 @@ def near(connection: Connection, index: Index, text: str, reach: Reach, limit: i
 # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _looked(connection: Connection, index: Index, query: Query) -> tuple[Sought, Search, meant.Near]:
+def _looked(connection: Connection, index: Index, query: Query) -> tuple[Sought, Search, by_meaning.Near]:
     """What is looked for, and what was found of it by words, by names and by meaning."""
     meaning = index.meaning if index.meaning is not None and index.meaning.asked(query.text) else None
     index.catch_up(connection)
@@ -165,11 +166,11 @@ def _looked(connection: Connection, index: Index, query: Query) -> tuple[Sought,
         looked_for = also(looked_for, names)
     found = index.read(partial(_search, query=query, looked_for=looked_for, beside=meaning is not None), Search())
     found = replace(found, names=names)
-    near = meant.Near()
+    near = by_meaning.Near()
     if query.as_of is None:
-        found = replace(found, records=meant.of_today(connection, found.records, found.past, query.reach))
+        found = replace(found, records=by_meaning.of_today(connection, found.records, found.past, query.reach))
         if meaning is not None:
-            near = meant.records(connection, meaning, query.text, query.reach, found.records, query.policy)
+            near = by_meaning.records(connection, meaning, query.text, query.reach, found.records, query.policy)
     return looked_for, found, near
 
 
@@ -213,10 +214,10 @@ def _standing(connection: Connection, query: Query, policy: RecallPolicy) -> tup
     here = chat_scope(query.session)
     if here not in (scopes_of(query.reach) or (here,)):
         return "", "", room
-    pad = load.working(connection, here, query.policy)
+    pad = full_load.working(connection, here, query.policy)
     record = store.slot(connection, here, "profile", "context")
     scratch = _fitted(pad.text, room // 2) if pad is not None else ""
-    profile = _fitted(load.show(record, indent=""), min(policy.profile_tokens, room // 4)) if record else ""
+    profile = _fitted(full_load.show(record, indent=""), min(policy.profile_tokens, room // 4)) if record else ""
     return scratch, profile, room - sum(estimate(text) for text in (scratch, profile) if text)
 
 

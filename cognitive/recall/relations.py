@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kenobot.cognitive import store
-from kenobot.cognitive.reach import Reach, scopes_of
-from kenobot.cognitive.recall import postings
-from kenobot.cognitive.recall.documents import WIDTH
+from kenobot.cognitive.recall.index import postings
+from kenobot.cognitive.recall.index.documents import WIDTH
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.scopes import Reach, scopes_of
 from kenobot.cognitive.text.words import ends, fold, stems, words
-from kenobot.db import Connection
+from kenobot.storage.database import Connection
 
 _BONDS = (
     ("husband marido esposo hubby", "partner pareja novio novia boyfriend girlfriend"),
@@ -150,7 +150,7 @@ def named(truth: Connection, index: Connection, reach: Reach, bonds: Sequence[Bo
             said = [*(each.partition(" ")[0] for each in called), *(_LEADS if "boss" in called else ())]
             tokens = [room.token(stem) for room in rooms for word in said for stem in stems(word)]
             numbers = [each // WIDTH for each in postings.holding(index, [tokens], _NEWEST)] if tokens else []
-            known = store.by_ids(truth, numbers, reach)
+            known = records.by_ids(truth, numbers, reach)
             live = (known[number].text for number in numbers if number in known and known[number].status == "active")
             if name := name_in(live, called):
                 found.append(name)

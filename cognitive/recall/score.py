@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heapreplace
 from typing import NamedTuple
 
-from kenobot.cognitive.policies.recall import RecallPolicy
-from kenobot.cognitive.value import clamp, lately
+from kenobot.cognitive.beliefs.value import clamp, lately
+from kenobot.cognitive.policy.recall import RecallPolicy
 
 
 class Features(NamedTuple):

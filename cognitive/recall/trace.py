@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from kenobot.cognitive.recall.confidence import Signs
     from kenobot.cognitive.recall.pack import Memory
-    from kenobot.cognitive.recall.sure import Signs
     from kenobot.cognitive.recall.turns import Ranked
 
 Kind = Literal["record", "turn"]

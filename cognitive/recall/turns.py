@@ -13,20 +13,20 @@ from functools import partial
 from heapq import nlargest
 from operator import mul
 
-from kenobot.cognitive.meaning.scale import relevance_of
-from kenobot.cognitive.policies.recall import RecallPolicy
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.recall import postings, talk_store
+from kenobot.cognitive.policy.recall import RecallPolicy
+from kenobot.cognitive.recall.by_meaning import spread
 from kenobot.cognitive.recall.candidates import Sought, Word, idf
-from kenobot.cognitive.recall.documents import WIDTH
-from kenobot.cognitive.recall.index import Index
-from kenobot.cognitive.recall.meant import spread
+from kenobot.cognitive.recall.index import conversation_rows, postings
+from kenobot.cognitive.recall.index.conversation_rows import Turn
+from kenobot.cognitive.recall.index.documents import WIDTH
+from kenobot.cognitive.recall.index.index import Index
 from kenobot.cognitive.recall.score import fuse
-from kenobot.cognitive.recall.talk_store import Turn
-from kenobot.cognitive.recall.times import asks_time, days_meant
+from kenobot.cognitive.recall.vectors.calibration import relevance_of
 from kenobot.cognitive.recall.weights import PRIOR, learned
+from kenobot.cognitive.text.times import asks_time, days_meant
 from kenobot.cognitive.text.words import fold
-from kenobot.db import Connection
+from kenobot.storage.database import Connection
 
 _TURN = (0.9, 0.4)  # k1 and b of BM25
 _STRETCH = (1.2, 0.75)
@@ -148,8 +148,8 @@ def _gather(
             message = document // WIDTH
             talk.held[message] = talk.held.get(message, 0) | 1 << at
     best = nlargest(policy.talk, talk.held, key=lambda message: (talk.worth(talk.held[message]), message))
-    talk.add(talk_store.turns(index, [*best, *near]))
-    talk.stretches = max(1, talk_store.count(index, scopes))
+    talk.add(conversation_rows.turns(index, [*best, *near]))
+    talk.stretches = max(1, conversation_rows.count(index, scopes))
     talk.usual = max(1.0, sum(turn.words for turn in talk.turns.values()) / max(1, len(talk.turns)))
     first = [*best[: policy.around], *sorted(near, key=lambda message: -near[message])[: policy.around]]
     beside = {
@@ -158,12 +158,12 @@ def _gather(
         if (turn := talk.turns.get(message)) is not None
         for step in (-1, 1)
     }
-    talk.add(talk_store.around(index, beside - talk.places.keys()))
+    talk.add(conversation_rows.around(index, beside - talk.places.keys()))
     talk.ses = _of_stretches(index, talk, policy)
     by_meaning = _best_of(talk, near)
     most = max(by_meaning.values(), default=0.0) or 1.0
     both = {s: talk.ses.get(s, 0.0) + max(0.0, by_meaning.get(s, 0.0)) / most for s in {*talk.ses, *by_meaning}}
-    talk.add(talk_store.whole(index, sorted(both, key=lambda s: -both[s])[: policy.stretches]))
+    talk.add(conversation_rows.whole(index, sorted(both, key=lambda s: -both[s])[: policy.stretches]))
     return talk
 
 
@@ -178,7 +178,7 @@ def _of_stretches(index: Connection, talk: _Talk, policy: RecallPolicy) -> dict[
     gains = [word.weight * idf(talk.stretches, n) for word, n in zip(talk.words, inside, strict=True)]
     rough = {stretch: sum(gains[at] for at in held) for stretch, held in counts.items()}
     best = sorted(rough, key=lambda stretch: -rough[stretch])[: policy.long_stretches]
-    lengths = talk_store.lengths(index, best)
+    lengths = conversation_rows.lengths(index, best)
     usual = sum(lengths.values()) / max(1, len(lengths)) or 1.0
     values = {
         stretch: sum(

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 from kenobot.cognitive.recall.keywords import Grade, Kind, Points, grade, keywords, points
 from kenobot.cognitive.recall.pack import Edge, Memory, Pack
-from kenobot.cognitive.store import Json
+from kenobot.cognitive.store.records import Json
 
 _DIGITS = 3
 _LONGEST = 160

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from kenobot.cognitive.policies.admit import AdmitPolicy
+from kenobot.cognitive.policy.admit import AdmitPolicy
 
 Action = Literal[
     "store_episode", "store_note", "update_note", "create_artifact", "summarize_node", "discard", "link_graph"

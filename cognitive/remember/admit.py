@@ -10,20 +10,15 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kenobot.cognitive import admit_store, store
-from kenobot.cognitive.change import Act, Value, change
-from kenobot.cognitive.forget import forget
-from kenobot.cognitive.graph.links import link_new, reinforce
-from kenobot.cognitive.keys import key_about, key_of
-from kenobot.cognitive.reach import Reach
-from kenobot.cognitive.remember import boxes, lookup
+from kenobot.cognitive.beliefs.links import link_new, reinforce
+from kenobot.cognitive.control.forget import forget
+from kenobot.cognitive.remember import boxes
 from kenobot.cognitive.remember.actions import judge, parse_action
 from kenobot.cognitive.remember.compare import Findings, compare
 from kenobot.cognitive.remember.draft import FACTS, Draft, action_of, attrs_of, draft, secret_in, write
-from kenobot.cognitive.remember.entities import OWNER_SUBJECT
 from kenobot.cognitive.remember.kind import tier_of
 from kenobot.cognitive.remember.occasion import Occasion, clean
-from kenobot.cognitive.remember.repeat import repeat
+from kenobot.cognitive.remember.reinforce import repeat
 from kenobot.cognitive.remember.supersede import (
     Dispute,
     believed,
@@ -31,11 +26,16 @@ from kenobot.cognitive.remember.supersede import (
     settle,
     supersedes,
 )
-from kenobot.cognitive.store import Json, Record
-from kenobot.cognitive.text.tongue import tongue
+from kenobot.cognitive.store import admission, records, term_index
+from kenobot.cognitive.store.change import Act, Value, change
+from kenobot.cognitive.store.records import Json, Record
+from kenobot.cognitive.store.scopes import Reach
+from kenobot.cognitive.text.entity_names import OWNER_SUBJECT
+from kenobot.cognitive.text.fingerprint import key_about, key_of
+from kenobot.cognitive.text.language_id import tongue
 from kenobot.cognitive.text.words import words
-from kenobot.db import Connection
 from kenobot.ports import Candidate, Decision
+from kenobot.storage.database import Connection
 
 __all__ = ["Occasion", "admit", "clean", "correct", "forget", "supersede"]
 
@@ -58,7 +58,7 @@ def _admit(connection: Connection, candidate: Candidate, occasion: Occasion, ins
     secret = secret_in(candidate, text)
     if secret is not None:
         return _decided(connection, occasion, Decision("refused", f"it looks like {secret}"))
-    lookup.catch_up(connection)
+    term_index.catch_up(connection)
     made = draft(connection, replace(candidate, text=text), text, occasion)
     if candidate.slot:
         return _fill(connection, made, occasion)
@@ -82,13 +82,13 @@ def _admit(connection: Connection, candidate: Candidate, occasion: Occasion, ins
 
 def supersede(connection: Connection, old: int, candidate: Candidate, occasion: Occasion) -> Decision:
     """Put `candidate` in the place of record `old` of its scope, which stays as history: a person rewrote a line."""
-    before = store.get(connection, old, (candidate.scope,))
+    before = records.get(connection, old, (candidate.scope,))
     decision = _admit(connection, candidate, occasion, old)
     if before is None or decision.record in (None, old):
         return decision
     assert decision.record is not None
-    now = store.get(connection, old, (candidate.scope,))
-    part = admit_store.last_event_of(connection, decision.record)
+    now = records.get(connection, old, (candidate.scope,))
+    part = admission.last_event_of(connection, decision.record)
     act = occasion.act("", part)
     if now is not None and now.status == "active":
         retire(connection, now, "superseded", act, by=decision.record)
@@ -102,7 +102,7 @@ def correct(connection: Connection, old: int, text: str, reach: Reach, occasion:
     Raises LookupError when there is no such live record within `reach`, ValueError when `text` is blank or says nothing
     else.
     """
-    known = store.get(connection, old, reach)
+    known = records.get(connection, old, reach)
     if known is None or known.status != "active":
         raise LookupError(f"there is no live record {old}")
     said = clean(text, occasion.policy.longest_text)
@@ -146,7 +146,7 @@ def _unwanted(made: Draft, occasion: Occasion) -> str | None:
 
 def _outlived(connection: Connection, made: Draft) -> str | None:
     """Why what is said is over: it was erased for good, or it was said before it ceased to be so. None: it is news."""
-    erased = admit_store.buried(connection, made.scope, made.key)
+    erased = admission.buried(connection, made.scope, made.key)
     if erased is not None:
         asked = made.own_word or (
             made.candidate.source in ("tag", "extraction")
@@ -155,13 +155,13 @@ def _outlived(connection: Connection, made: Draft) -> str | None:
         )
         if not asked:
             return "it was erased for good, and nobody has said it since"
-        admit_store.dig_up(connection, made.scope, made.key)
+        admission.dig_up(connection, made.scope, made.key)
     if made.own_word:
         return None
-    for record in admit_store.gone(connection, made.scope, made.key, 8):
+    for record in admission.gone(connection, made.scope, made.key, 8):
         if record.status not in ("superseded", "invalidated", "forgotten"):
             continue
-        if made.candidate.source == "import" and lookup.taken_back(connection, record.id):
+        if made.candidate.source == "import" and term_index.taken_back(connection, record.id):
             continue  # an import that was undone may be done again
         counted = bool(made.evidence) and set(made.evidence) <= set(record.witnesses)
         older = made.candidate.source in ("extraction", "import") and made.told < (record.valid_to or "")
@@ -174,7 +174,7 @@ def _heard(connection: Connection, made: Draft) -> str:
     """When the turns that say it came in; "" when they cannot be found. A tag without any is being said now."""
     if not made.evidence:
         return made.told if made.candidate.source == "tag" else ""
-    heard = admit_store.heard(connection, made.evidence)
+    heard = admission.heard(connection, made.evidence)
     if len(heard) < len(made.evidence):
         return made.told if made.candidate.source == "tag" and not heard else ""
     return max(heard.values())
@@ -195,7 +195,7 @@ def _by_key(connection: Connection, made: Draft) -> tuple[Record | None, str]:
     free = made.key
     for key in (made.key, key_about(made.subject, made.text)):
         for form in kinds:
-            known = store.by_key(connection, made.scope, form, key)
+            known = records.by_key(connection, made.scope, form, key)
             if known is not None and _same_subject(known, made):
                 return known, key
             if known is not None and form == made.form and key == made.key:
@@ -224,7 +224,7 @@ def _create(connection: Connection, made: Draft, found: Findings, occasion: Occa
     told: dict[str, Json] = {"action": action, "policy": f"{ruling.decision}: {ruling.rationale}"}
     told["tier"] = tier_of(confidence, policy.admit)
     event = _event(connection, occasion, decision, told)
-    admit_store.show(connection, record, made.scope, event)
+    admission.show(connection, record, made.scope, event)
     act = occasion.act(decision.reason, event)
     if found.later is not None:
         _file_as_history(connection, record, found.later, made, act)
@@ -246,7 +246,7 @@ def _outcome(disputes: Sequence[Dispute], record: int) -> Decision:
 
 def _file_as_history(connection: Connection, record: int, later: Record, made: Draft, act: Act) -> None:
     """What was said earlier than what replaced it is remembered as having been so until then."""
-    known = store.get(connection, record, (made.scope,))
+    known = records.get(connection, record, (made.scope,))
     assert known is not None
     values: dict[str, Value] = {"status": "superseded", "valid_to": later.valid_from}
     change(connection, known, "superseded", values, act, data={"from": "active", "by": later.id})
@@ -255,7 +255,7 @@ def _file_as_history(connection: Connection, record: int, later: Record, made: D
 
 def _link(connection: Connection, record: int, made: Draft, found: Findings, act: Act, occasion: Occasion) -> None:
     """Tie a new record to what it belongs with, and lay it into the open box."""
-    known = store.get(connection, record, (made.scope,))
+    known = records.get(connection, record, (made.scope,))
     assert known is not None
     policy = occasion.policy
     for other, nearness in found.related:
@@ -271,12 +271,12 @@ def _link(connection: Connection, record: int, made: Draft, found: Findings, act
 def _fill(connection: Connection, made: Draft, occasion: Occasion) -> Decision:
     """A slot holds one text: the new one replaces the old, which stays in the event."""
     made = replace(made, key=f"slot:{made.candidate.slot}")
-    known = store.by_key(connection, made.scope, made.form, made.key)
+    known = records.by_key(connection, made.scope, made.form, made.key)
     if known is None:
         return _create(connection, made, Findings(), occasion)
     if known.text == made.text:
         return repeat(connection, known, made, (), occasion)
-    now = store.stamp(occasion.at)
+    now = records.stamp(occasion.at)
     values: dict[str, Value] = {
         "text": made.text,
         "updated": now,
@@ -303,7 +303,7 @@ def _decided(connection: Connection, occasion: Occasion, decision: Decision) -> 
 def _event(connection: Connection, occasion: Occasion, decision: Decision, told: dict[str, Json]) -> int:
     kind = "created" if decision.record is not None else decision.action
     whole: dict[str, Json] = {} if occasion.part_of is None else {"part_of": occasion.part_of}
-    return store.add_event(
+    return records.add_event(
         connection,
         occasion.at,
         occasion.actor,

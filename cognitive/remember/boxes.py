@@ -13,14 +13,15 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Literal, TypeVar
 
-from kenobot.cognitive import box_store, store
-from kenobot.cognitive.box_store import Contents, Member, Stretch
-from kenobot.cognitive.change import Act, change
-from kenobot.cognitive.policies.boxes import BoxPolicy
-from kenobot.cognitive.reach import WHOLE_HOME
-from kenobot.cognitive.store import Json, Record
+from kenobot.cognitive.policy.boxes import BoxPolicy
+from kenobot.cognitive.store import boxes as box_store
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.boxes import Contents, Member, Stretch
+from kenobot.cognitive.store.change import Act, change
+from kenobot.cognitive.store.records import Json, Record
+from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.cognitive.text.words import fold, terms
-from kenobot.db import Connection
+from kenobot.storage.database import Connection
 
 BoxT = TypeVar("BoxT")  # a box, or its number
 Reason = Literal["topic_shift", "time_gap", "max_memories", "forced"]

@@ -5,18 +5,18 @@ Looked up and read again inside the transaction that decides: what somebody saw 
 
 from dataclasses import dataclass
 
-from kenobot.cognitive import store
-from kenobot.cognitive.policies.admit import AdmitPolicy
-from kenobot.cognitive.remember import frames, lookup
-from kenobot.cognitive.remember.bands import Nearness, band_of, similarity
+from kenobot.cognitive.policy.admit import AdmitPolicy
+from kenobot.cognitive.remember import frames
 from kenobot.cognitive.remember.draft import Draft
-from kenobot.cognitive.remember.entities import name_of, same_value, within_value
-from kenobot.cognitive.remember.meaning import relation, vetoes
+from kenobot.cognitive.remember.statement_relation import relation, vetoes
 from kenobot.cognitive.remember.supersede import Dispute, contradict, replace_value
-from kenobot.cognitive.store import Record
+from kenobot.cognitive.store import records, term_index
+from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.claims import Claim, claims
-from kenobot.db import Connection
+from kenobot.cognitive.text.entity_names import name_of, same_value, within_value
+from kenobot.cognitive.text.similarity import Nearness, band_of, similarity
 from kenobot.ports import Relation
+from kenobot.storage.database import Connection
 
 # A person can have several of these at a time: another one takes no place.
 _SEVERAL = frozenset(
@@ -124,7 +124,7 @@ def _outdated(
         plain = name_of(name)
         if not one_at_a_time(name):
             continue
-        for record in lookup.with_attribute(connection, made.scope, made.subject, name):
+        for record in term_index.with_attribute(connection, made.scope, made.subject, name):
             said = next((held for known, held in record.attributes.items() if name_of(known) == plain), None)
             exempt = record.form != "note" or record.category in HAPPENS or verdicts.get(record.id) == "independent"
             if said is None or exempt or within_value(said, value):
@@ -143,12 +143,12 @@ def _neighbours(
     connection: Connection, made: Draft, policy: AdmitPolicy, near: Nearness | None
 ) -> dict[int, tuple[Record, float, bool]]:
     """Neighbours by id: the record, its similarity, and whether that was measured by meaning."""
-    by_words = lookup.neighbours(connection, made.scope, made.subject, made.text, policy.neighbours)
+    by_words = term_index.neighbours(connection, made.scope, made.subject, made.text, policy.neighbours)
     found = {record.id: (record, likeness, False) for record, likeness in by_words}
     if near is None:
         return found
     cosines = near(connection, made.scope, made.subject, made.text, policy.neighbours)
-    for number, record in store.by_ids(connection, list(cosines), (made.scope,)).items():
+    for number, record in records.by_ids(connection, list(cosines), (made.scope,)).items():
         if record.status == "active" and record.subject == made.subject and record.form in ("note", "episode"):
             found[number] = (record, cosines[number], True)
     return dict(sorted(found.items(), key=lambda item: (-item[1][1], -item[0])))
@@ -161,7 +161,7 @@ def _with_read(
     verdicts: dict[int, Relation],
 ) -> list[tuple[Record, float, bool]]:
     """The neighbours, and before them what somebody read who was shown it, if it still lives and is about the same."""
-    read = store.by_ids(connection, [number for number in verdicts if number not in neighbours], (made.scope,))
+    read = records.by_ids(connection, [number for number in verdicts if number not in neighbours], (made.scope,))
     known = [
         (record, 0.0, False)
         for record in read.values()

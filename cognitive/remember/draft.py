@@ -4,21 +4,22 @@ import json
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from kenobot import secrets
-from kenobot.cognitive import admit_store, lifecycle, store
-from kenobot.cognitive.extract.dates import day_named
-from kenobot.cognitive.keys import key_of
-from kenobot.cognitive.remember import frames, lookup
+from kenobot.cognitive.beliefs import lifecycle
+from kenobot.cognitive.remember import frames
 from kenobot.cognitive.remember.actions import Action, Eligibility, Origin
-from kenobot.cognitive.remember.entities import OWNER_SUBJECT, attribute_line, subject_of
 from kenobot.cognitive.remember.importance import importance
 from kenobot.cognitive.remember.kind import Kind, kind_of, tier_of
 from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.store import admission, records, term_index
 from kenobot.cognitive.text.claims import claims
-from kenobot.cognitive.text.tongue import tongue
+from kenobot.cognitive.text.dates import day_named
+from kenobot.cognitive.text.entity_names import OWNER_SUBJECT, attribute_line, subject_of
+from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.cognitive.text.language_id import tongue
 from kenobot.cognitive.text.words import fold
-from kenobot.db import Connection
+from kenobot.core import redaction
 from kenobot.ports import Candidate, Form, Source, Trust
+from kenobot.storage.database import Connection
 
 FACTS: tuple[Form, ...] = ("note", "episode")
 _UNTRUSTED = ("forward", "tool")
@@ -74,7 +75,7 @@ class Draft:
 def secret_in(candidate: Candidate, text: str) -> str | None:
     """The kind of secret that a candidate holds, in whatever part of it; None when there is none."""
     parts = (text, candidate.subject, attribute_line(candidate.attributes), *candidate.tags)
-    return next((kind for part in parts if (kind := secrets.find(part)) is not None), None)
+    return next((kind for part in parts if (kind := redaction.find(part)) is not None), None)
 
 
 def draft(connection: Connection, candidate: Candidate, text: str, occasion: Occasion) -> Draft:
@@ -105,7 +106,7 @@ def draft(connection: Connection, candidate: Candidate, text: str, occasion: Occ
         confidence=max(0.0, min(1.0, confidence)),
         importance=weight,
         evidence=evidence,
-        expires=store.stamp(expires) if expires is not None else None,
+        expires=records.stamp(expires) if expires is not None else None,
         tier="daily" if trust in _UNTRUSTED else candidate.tier,
         told=told,
     )
@@ -113,7 +114,7 @@ def draft(connection: Connection, candidate: Candidate, text: str, occasion: Occ
 
 def write(connection: Connection, made: Draft, occasion: Occasion, confidence: float) -> int:
     """Insert the record of a draft, of which `confidence` is believed; returns its id. `changed` is still to be set."""
-    now, candidate = store.stamp(occasion.at), made.candidate
+    now, candidate = records.stamp(occasion.at), made.candidate
     standing = lifecycle.at_birth(candidate.source, made.trust, confidence, occasion.policy.value)
     confirmed = now if standing.verification == "user_confirmed" else None
     row: dict[str, str | int | float | None] = {
@@ -145,8 +146,8 @@ def write(connection: Connection, made: Draft, occasion: Occasion, confidence: f
         "evidence": json.dumps(made.evidence),
         "changed": 0,
     }
-    record = admit_store.insert(connection, row)
-    lookup.file(connection, record, made.scope)
+    record = admission.insert(connection, row)
+    term_index.file(connection, record, made.scope)
     return record
 
 
@@ -164,12 +165,12 @@ def _evidence(candidate: Candidate, occasion: Occasion) -> tuple[int, ...]:
 def _told(connection: Connection, candidate: Candidate, evidence: tuple[int, ...], occasion: Occasion) -> str:
     """When it was said: of what was read out of earlier turns, when the last of them came in."""
     if occasion.told is not None:
-        return store.stamp(occasion.told)
+        return records.stamp(occasion.told)
     if candidate.source in ("extraction", "import", "sleep"):
-        heard = admit_store.heard(connection, evidence)
+        heard = admission.heard(connection, evidence)
         if heard and len(heard) == len(evidence):
-            return min(max(heard.values()), store.stamp(occasion.at))
-    return store.stamp(occasion.at)
+            return min(max(heard.values()), records.stamp(occasion.at))
+    return records.stamp(occasion.at)
 
 
 def _about(
@@ -186,7 +187,7 @@ def _about(
             attributes["due"] = due.isoformat()
     plain = subject_of(subject)
     if plain != OWNER_SUBJECT:
-        plain = lookup.called(connection, candidate.scope, plain) or plain
+        plain = term_index.called(connection, candidate.scope, plain) or plain
     return plain, attributes
 
 

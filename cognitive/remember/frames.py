@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kenobot.cognitive.remember.entities import is_owner
-from kenobot.cognitive.remember.meaning import statement
+from kenobot.cognitive.remember.statement_relation import statement
+from kenobot.cognitive.text.entity_names import is_owner
 from kenobot.cognitive.text.words import fold
 
 _LONGEST = 160  # characters of a sentence that is read

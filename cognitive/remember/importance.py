@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal, get_args
 
-from kenobot.cognitive.policies.admit import AdmitPolicy
+from kenobot.cognitive.policy.admit import AdmitPolicy
 from kenobot.cognitive.text.words import fold, words
 
 Level = Literal["trivial", "low", "normal", "high", "critical"]

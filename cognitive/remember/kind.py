@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from kenobot.cognitive.policies.admit import AdmitPolicy
+from kenobot.cognitive.policy.admit import AdmitPolicy
 from kenobot.cognitive.text.words import fold
 
 Kind = Literal["episode", "note"]

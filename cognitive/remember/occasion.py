@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from kenobot.cognitive.change import Act
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.remember.bands import Nearness
+from kenobot.cognitive.store.change import Act
+from kenobot.cognitive.text.similarity import Nearness
 
 _LINE_BREAK = re.compile("\r\n|[\r\u2028\u2029\x85]")
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\U000e0000-\U000e007f]")  # the Tags block can carry a hidden text

@@ -10,18 +10,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kenobot.cognitive import lifecycle, store
-from kenobot.cognitive.change import Act, Value, change
-from kenobot.cognitive.graph.links import reinforce
-from kenobot.cognitive.keys import key_of
-from kenobot.cognitive.policies.admit import AdmitPolicy
+from kenobot.cognitive.beliefs import lifecycle
+from kenobot.cognitive.beliefs.links import reinforce
 from kenobot.cognitive.policy import Policy
+from kenobot.cognitive.policy.admit import AdmitPolicy
 from kenobot.cognitive.remember.draft import Draft, attrs_of
-from kenobot.cognitive.remember.entities import name_of
-from kenobot.cognitive.store import Record
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.change import Act, Value, change
+from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.claims import Claim, noted, tells, without, without_claims
-from kenobot.cognitive.text.tongue import tongue
-from kenobot.db import Connection
+from kenobot.cognitive.text.entity_names import name_of
+from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.cognitive.text.language_id import tongue
+from kenobot.storage.database import Connection
 
 Way = Literal["supersede", "invalidate", "weaken", "differ", "amend"]
 """What is done to the older record: another value took its place; it was wrong; it is less believed; nothing, both are
@@ -132,7 +133,7 @@ def settle(connection: Connection, dispute: Dispute, winner: int, act: Act, poli
         confidence = min(record.confidence, max(known.weakest, record.confidence - loss(record, known)))
         reason = f"{newer}, and {len(record.witnesses)} turns support it"
         change(connection, record, "weakened", {"confidence": confidence}, _part(act, reason), shown=False)
-        weakened = store.get(connection, record.id, (record.scope,))
+        weakened = records.get(connection, record.id, (record.scope,))
         assert weakened is not None
         lifecycle.on(connection, weakened, "contradicted", _part(act, newer), policy.value)
     elif dispute.way == "amend":
@@ -149,18 +150,18 @@ def _amend(connection: Connection, dispute: Dispute, winner: int, act: Act) -> N
     values: dict[str, Value] = {"attrs": attrs_of(kept, record.by)}
     if dispute.left:
         key = key_of(dispute.left)
-        if store.by_key(connection, record.scope, record.form, key) is not None:
+        if records.by_key(connection, record.scope, record.form, key) is not None:
             retire(connection, record, "superseded", act, by=winner)
             supersedes(connection, winner, record.id, act)
             return
-        now = store.stamp(act.at)
+        now = records.stamp(act.at)
         values |= {"text": dispute.left, "key": key, "lang": tongue(dispute.left), "updated": now}
     change(connection, record, "amended", values, act, shown=bool(dispute.left))
 
 
 def retire(connection: Connection, known: Record, status: str, act: Act, by: int | None = None) -> int:
     """Take a live record out of what is remembered, as `status`; returns the event. by: what took its place."""
-    now = store.stamp(act.at)
+    now = records.stamp(act.at)
     values = {"status": status, "valid_to": now, "updated": now}
     return change(connection, known, status, values, act, data={"from": known.status, "by": by})
 
@@ -175,7 +176,7 @@ def supersedes(connection: Connection, new: int, old: int, act: Act) -> None:
     connection.execute(
         "INSERT INTO link (src, dst, type, first_at, last_at, why) VALUES (?, ?, 'supersedes', ?, ?, ?) "
         "ON CONFLICT DO UPDATE SET seen = seen + 1, last_at = excluded.last_at",
-        (new, old, store.stamp(act.at), store.stamp(act.at), act.actor),
+        (new, old, records.stamp(act.at), records.stamp(act.at), act.actor),
     )
 
 

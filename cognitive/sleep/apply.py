@@ -4,19 +4,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive import store
-from kenobot.cognitive.calendar import local_day
-from kenobot.cognitive.change import Act, change
-from kenobot.cognitive.graph.links import reinforce
+from kenobot.cognitive.beliefs.links import reinforce
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.remember.supersede import retire, supersedes
 from kenobot.cognitive.sleep import sleep_store
-from kenobot.cognitive.sleep.changes import Change, Edit, Learn, Note, Part, Propose, Tie
-from kenobot.cognitive.store import Json, Record
-from kenobot.db import Connection, savepoint
+from kenobot.cognitive.sleep.plan.changes import Change, Edit, Learn, Note, Part, Propose, Tie
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.change import Act, change
+from kenobot.cognitive.store.records import Json, Record
+from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.text.calendar import local_day
+from kenobot.storage.database import Connection, savepoint
 
 ACTOR = "sleep"
 

@@ -13,19 +13,20 @@ from functools import partial
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
-from kenobot.clock import Clock
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.sleep import plan_store, sleep_store
+from kenobot.cognitive.sleep import sleep_store
 from kenobot.cognitive.sleep.apply import Night, apply
-from kenobot.cognitive.sleep.changes import Change, Edit
 from kenobot.cognitive.sleep.compared import Compared
 from kenobot.cognitive.sleep.night import NIGHT
-from kenobot.cognitive.sleep.passes import Neighbours, Pass, Question, View, nobody_near
-from kenobot.cognitive.sleep.plan_store import Course
-from kenobot.cognitive.sleep.plans import as_text, of_text
+from kenobot.cognitive.sleep.plan.changes import Change, Edit
+from kenobot.cognitive.sleep.plan.passes import Neighbours, Pass, Question, View, nobody_near
+from kenobot.cognitive.sleep.plan.plans import as_text, of_text
 from kenobot.cognitive.sleep.sleep_store import Passed, Run
-from kenobot.db import Connection, Database
-from kenobot.errors import KenobotError, StoreError
+from kenobot.cognitive.store import sleep_plans
+from kenobot.cognitive.store.sleep_plans import Course
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import KenobotError, StoreError
+from kenobot.storage.database import Connection, Database
 
 _log = logging.getLogger(__name__)
 
@@ -115,14 +116,14 @@ class Cycle:
             _log.exception("the sleep pass %s failed; the night goes on without it", one.name)
             await self.database.write(partial(self._give_up, run, one, trouble=_said(error)))
         else:
-            touched = await self.database.read(partial(plan_store.touched, run=run.id, name=one.name))
+            touched = await self.database.read(partial(sleep_plans.touched, run=run.id, name=one.name))
             await self.database.write(partial(_close, run=run, one=one, touched=touched))
         passed = await self.database.read(partial(sleep_store.passed, run=run.id))
         return next(each for each in passed if each.name == one.name)
 
     async def _advance(self, run: Run, one: Pass) -> bool:
         """Plan, or carry out some of the plan; whether all of it is carried out."""
-        if await self.database.read(partial(plan_store.course, run=run.id, name=one.name)) is None:
+        if await self.database.read(partial(sleep_plans.course, run=run.id, name=one.name)) is None:
             return not await self._plan(run, one)
         policy, began = self.policy.sleep, self.clock.monotonic()
         left = await self.database.write(partial(self._some, run, one))
@@ -142,14 +143,14 @@ class Cycle:
         live, plan, left = await self.database.survey(partial(self._planned, run, one))
         if not plan:
             return False  # most passes in most nights: no need to write that down, carry it out and clear it away
-        await self.database.write(partial(plan_store.clear, run=run.id, name=one.name))
-        for first, piece in plan_store.pieces(plan):
+        await self.database.write(partial(sleep_plans.clear, run=run.id, name=one.name))
+        for first, piece in sleep_plans.pieces(plan):
             await self.database.write(
-                partial(plan_store.keep_piece, run=run.id, name=one.name, first=first, plan=piece)
+                partial(sleep_plans.keep_piece, run=run.id, name=one.name, first=first, plan=piece)
             )
         trouble = "there was more than one night can hold: the rest comes with the next" if left else ""
         course = Course(live, trouble=trouble)
-        await self.database.write(partial(plan_store.keep_course, run=run.id, name=one.name, course=course))
+        await self.database.write(partial(sleep_plans.keep_course, run=run.id, name=one.name, course=course))
         return True
 
     async def _ask(self, run: Run, one: Pass, ask: Asked) -> None:
@@ -175,7 +176,7 @@ class Cycle:
         """Live records, the plan as it is kept, and whether there was more of it."""
         plan: list[str] = []
         most = self.policy.sleep.most_changes
-        live = plan_store.live(connection)
+        live = sleep_plans.live(connection)
         try:
             for wanted in one.plan(self._view(run, one, connection)):
                 if len(plan) == most:
@@ -190,7 +191,7 @@ class Cycle:
             connection,
             run.at,
             self.zone,
-            plan_store.since(connection, run.id, one.name),
+            sleep_plans.since(connection, run.id, one.name),
             self.policy,
             sleep_store.answers(connection, run.id),
             self.ask is not None,
@@ -203,26 +204,26 @@ class Cycle:
     def _some(self, run: Run, one: Pass, connection: Connection) -> bool:
         """Carry out what fits into a short transaction; whether something is left, or the plan is gone."""
         policy, began = self.policy.sleep, self.clock.monotonic()
-        course = plan_store.course(connection, run.id, one.name)
+        course = sleep_plans.course(connection, run.id, one.name)
         if course is None:
             return True  # something in it was erased for good meanwhile
         night = Night(run.id, one.name, run.at, self.zone, self.policy)
-        ahead = plan_store.ahead(connection, run.id, one.name, policy.batch + 1)
+        ahead = sleep_plans.ahead(connection, run.id, one.name, policy.batch + 1)
         carried = 0
         for number, text in ahead[: policy.batch]:
             course = _carried_out(connection, of_text(text), night, course)
-            plan_store.strike(connection, run.id, one.name, number)
+            sleep_plans.strike(connection, run.id, one.name, number)
             carried += 1
             if not self.hurried and self.clock.monotonic() - began > policy.batch_seconds:
                 break
-        plan_store.keep_course(connection, run.id, one.name, course)
+        sleep_plans.keep_course(connection, run.id, one.name, course)
         return carried < len(ahead)
 
     def _give_up(self, run: Run, one: Pass, connection: Connection, trouble: str) -> None:
         """Note a pass that failed, with what it had done before."""
-        course = plan_store.course(connection, run.id, one.name) or Course(plan_store.live(connection))
-        plan_store.keep_course(connection, run.id, one.name, replace(course, trouble=trouble))
-        _close(connection, run, one, plan_store.touched(connection, run.id, one.name))
+        course = sleep_plans.course(connection, run.id, one.name) or Course(sleep_plans.live(connection))
+        sleep_plans.keep_course(connection, run.id, one.name, replace(course, trouble=trouble))
+        _close(connection, run, one, sleep_plans.touched(connection, run.id, one.name))
 
 
 def _carried_out(connection: Connection, wanted: Change, night: Night, course: Course) -> Course:
@@ -247,20 +248,20 @@ def _was_taken_back(connection: Connection, wanted: Change, name: str) -> bool:
     """Whether the owner has taken the same decision back: it is not made again."""
     edited = next((part.record for part in wanted.parts if isinstance(part, Edit)), None)
     record = edited if wanted.record is None else wanted.record
-    return record is not None and plan_store.was_taken_back(connection, record, name, wanted.kind)
+    return record is not None and sleep_plans.was_taken_back(connection, record, name, wanted.kind)
 
 
 def _close(connection: Connection, run: Run, one: Pass, touched: int) -> None:
     """Note a pass as finished; its plan is no longer needed."""
-    course = plan_store.course(connection, run.id, one.name) or Course(plan_store.live(connection))
+    course = sleep_plans.course(connection, run.id, one.name) or Course(sleep_plans.live(connection))
     passed = Passed(one.name, one.phase, course.live, touched, course.done, course.skipped, course.trouble)
     sleep_store.note_pass(connection, run.id, passed)
-    plan_store.clear(connection, run.id, one.name)
+    sleep_plans.clear(connection, run.id, one.name)
 
 
 def _keep(connection: Connection, run: Run, question: Question, said: Said) -> None:
     sleep_store.keep_answer(connection, run.id, question.key, said.text)
-    plan_store.add_tokens(connection, run.id, said.tokens)
+    sleep_plans.add_tokens(connection, run.id, said.tokens)
     said.settle(connection)
 
 

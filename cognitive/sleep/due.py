@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.policies.sleep import SleepPolicy
+from kenobot.cognitive.policy.sleep import SleepPolicy
 
 _A_NIGHT = timedelta(hours=24)
 

@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from kenobot.cognitive import store
-from kenobot.cognitive.policies.graph import LinkType
-from kenobot.cognitive.reach import WHOLE_HOME, Reach, within
-from kenobot.cognitive.store import Record
-from kenobot.db import Connection
+from kenobot.cognitive.policy.graph import LinkType
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.scopes import WHOLE_HOME, Reach, within
+from kenobot.storage.database import Connection
 
 APART = "told apart by somebody who read both"
 """Why two records are linked that are near each other and say different things."""

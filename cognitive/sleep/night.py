@@ -23,7 +23,7 @@ from kenobot.cognitive.sleep.consolidate import (
 )
 from kenobot.cognitive.sleep.errors import errors
 from kenobot.cognitive.sleep.improve import proposals
-from kenobot.cognitive.sleep.passes import Pass
+from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import (
     archival,
     beliefs,

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from kenobot.cognitive import store
-from kenobot.cognitive.change import Act, change
+from kenobot.cognitive.control.undo import CannotUndo, undo
 from kenobot.cognitive.identity import amend
 from kenobot.cognitive.identity.amend import CannotAmend
-from kenobot.cognitive.sleep import proposal_store
-from kenobot.cognitive.sleep.proposal_store import Proposal, State
-from kenobot.cognitive.store import Json
-from kenobot.cognitive.undo import CannotUndo, undo
-from kenobot.db import Connection, savepoint
-from kenobot.errors import KenobotError
+from kenobot.cognitive.store import proposals
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.change import Act, change
+from kenobot.cognitive.store.proposals import Proposal, State
+from kenobot.cognitive.store.records import Json
 from kenobot.ports import OWNER_SCOPE
+from kenobot.ports.errors import KenobotError
+from kenobot.storage.database import Connection, savepoint
 
 KINDS = ("rule", "preference", "merge_entities", "setting")
 _FILES = {"rule": "rules.json", "preference": "preferences.md"}
@@ -55,18 +55,18 @@ def approve(connection: Connection, number: int, ruling: Ruling) -> Proposal:
             connection,
             ruling.at,
             ruling.by,
-            proposal_store.APPROVED,
+            proposals.APPROVED,
             data={"proposal": number, "kind": known.kind, "reason": known.key},
         )
         kept = _carry_out(connection, known, ruling, root)
-        proposal_store.decide(connection, number, "pending", "approved", ruling.at, ruling.by, kept)
+        proposals.decide(connection, number, "pending", "approved", ruling.at, ruling.by, kept)
     return _now(connection, number)
 
 
 def reject(connection: Connection, number: int, ruling: Ruling) -> Proposal:
     """Turn a proposal down, inside a transaction: it is not made another time. Raises CannotDecide."""
     _demand(connection, number, "pending")
-    proposal_store.decide(connection, number, "pending", "rejected", ruling.at, ruling.by, {})
+    proposals.decide(connection, number, "pending", "rejected", ruling.at, ruling.by, {})
     store.add_event(connection, ruling.at, ruling.by, "rejected", data={"proposal": number})
     return _now(connection, number)
 
@@ -83,13 +83,13 @@ def take_back(connection: Connection, number: int, ruling: Ruling) -> Proposal:
                 raise CannotDecide(str(error)) from error
         if known.kind in _FILES:
             _restore(known, ruling)
-        proposal_store.decide(connection, number, "approved", "undone", ruling.at, ruling.by, {})
+        proposals.decide(connection, number, "approved", "undone", ruling.at, ruling.by, {})
         store.add_event(connection, ruling.at, ruling.by, "taken back", data={"proposal": number})
     return _now(connection, number)
 
 
 def _demand(connection: Connection, number: int, state: State) -> Proposal:
-    known = proposal_store.get(connection, number)
+    known = proposals.get(connection, number)
     if known is None:
         raise CannotDecide(f"There is no proposal {number}.")
     if known.state != state:
@@ -98,7 +98,7 @@ def _demand(connection: Connection, number: int, state: State) -> Proposal:
 
 
 def _now(connection: Connection, number: int) -> Proposal:
-    found = proposal_store.get(connection, number)
+    found = proposals.get(connection, number)
     assert found is not None
     return found
 

@@ -8,15 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive import hands_store, history, store
-from kenobot.cognitive.hands_store import Happening
-from kenobot.cognitive.policies.sleep import SleepPolicy
-from kenobot.cognitive.reach import WHOLE_HOME
-from kenobot.cognitive.sleep import plan_store, sleep_store
-from kenobot.cognitive.sleep.passes import Pass
+from kenobot.cognitive.control import history
+from kenobot.cognitive.policy.sleep import SleepPolicy
+from kenobot.cognitive.sleep import sleep_store
+from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.sleep_store import Passed, Run
-from kenobot.cognitive.store import Json
-from kenobot.db import Connection
+from kenobot.cognitive.store import history as hands_store
+from kenobot.cognitive.store import records, sleep_plans
+from kenobot.cognitive.store.history import Happening
+from kenobot.cognitive.store.records import Json
+from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.storage.database import Connection
 
 _SHOWN = 100  # characters of a memory
 _VALUE = 40  # characters of a value
@@ -96,16 +98,16 @@ def build(connection: Connection, run: Run, night: Sequence[Pass], policy: Sleep
     names = {account.passed.name for account in accounts}
     waiting = [one for one in night if one.phase in run.phases and one.name not in names]
     left = len(waiting) if run.finished is None else 0
-    return Report(run, plan_store.tokens(connection, run.id), accounts, left)
+    return Report(run, sleep_plans.tokens(connection, run.id), accounts, left)
 
 
 def _deeds(connection: Connection, run: int, name: str, limit: int) -> Iterator[Deed]:
-    for event in plan_store.decisions(connection, run, name, limit):
+    for event in sleep_plans.decisions(connection, run, name, limit):
         happenings = hands_store.decision(connection, event)
         root = happenings[0]
         changed = [each for each in happenings if each.record is not None]
         record = root.record if root.record is not None else next((each.record for each in changed), None)
-        known = store.get(connection, record, WHOLE_HOME) if record is not None else None
+        known = records.get(connection, record, WHOLE_HOME) if record is not None else None
         yield Deed(
             event=event,
             kind=root.kind,

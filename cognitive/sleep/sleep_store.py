@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from kenobot.cognitive import store
-from kenobot.cognitive.sleep.changes import Propose
-from kenobot.cognitive.sleep.passes import Phase
-from kenobot.cognitive.store import Json
-from kenobot.db import Connection
+from kenobot.cognitive.sleep.plan.changes import Propose
+from kenobot.cognitive.sleep.plan.passes import Phase
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.records import Json
+from kenobot.storage.database import Connection
 
 # ── the ledger ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -48,7 +48,7 @@ def begin(connection: Connection, at: datetime, cause: str, phases: tuple[Phase,
     row = connection.execute(f"SELECT {_RUN} FROM sleep_run WHERE state = 'running'").fetchone()
     if row is None:
         connection.execute(
-            "INSERT INTO sleep_run (at, cause, phases) VALUES (?, ?, ?)", (store.stamp(at), cause, json.dumps(phases))
+            "INSERT INTO sleep_run (at, cause, phases) VALUES (?, ?, ?)", (records.stamp(at), cause, json.dumps(phases))
         )
         row = connection.execute(f"SELECT {_RUN} FROM sleep_run WHERE state = 'running'").fetchone()
     return _run(row)
@@ -72,7 +72,7 @@ def finish(connection: Connection, run: int, at: datetime, report: Mapping[str, 
     """Close a night; what a model said in it is no longer needed."""
     connection.execute(
         "UPDATE sleep_run SET state = 'finished', finished = ?, report = ? WHERE id = ?",
-        (store.stamp(at), json.dumps(report, ensure_ascii=False), run),
+        (records.stamp(at), json.dumps(report, ensure_ascii=False), run),
     )
     connection.execute("DELETE FROM sleep_answer WHERE run_id = ?", (run,))
 
@@ -125,7 +125,7 @@ def propose(connection: Connection, part: Propose, run: int, at: datetime) -> bo
         (
             part.key,
             run,
-            store.stamp(at),
+            records.stamp(at),
             part.kind,
             part.title,
             part.text,

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from kenobot.cognitive import hands_store, undo
-from kenobot.cognitive.forget import Deed
-from kenobot.cognitive.reach import WHOLE_HOME
-from kenobot.cognitive.sleep import plan_store
-from kenobot.db import Connection
+from kenobot.cognitive.control import undo
+from kenobot.cognitive.control.forget import Deed
+from kenobot.cognitive.store import history, sleep_plans
+from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.storage.database import Connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,9 @@ def some(connection: Connection, run: int, before: int, limit: int, deed: Deed) 
     What is undone already is left alone.
     """
     undone, kept, unchanged, last = list[int](), list[Kept](), 0, 0
-    for last in plan_store.decided(connection, run, before, limit):
-        happenings = hands_store.decision(connection, last)
-        if hands_store.undone_by(connection, last) is not None:
+    for last in sleep_plans.decided(connection, run, before, limit):
+        happenings = history.decision(connection, last)
+        if history.undone_by(connection, last) is not None:
             continue
         if not any(each.was or each.kind == "created" for each in happenings):
             unchanged += 1

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from kenobot.cognitive import store
-from kenobot.cognitive.change import Value
-from kenobot.cognitive.policies.upkeep import UpkeepPolicy
-from kenobot.cognitive.reach import WHOLE_HOME, within
-from kenobot.cognitive.store import Record
-from kenobot.db import Connection
+from kenobot.cognitive.policy.pruning import UpkeepPolicy
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.change import Value
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.scopes import WHOLE_HOME, within
+from kenobot.storage.database import Connection
 
 _PAGE = 500
 _FACTS = "form IN ('note', 'episode')"

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import groupby
 
-from kenobot.cognitive import calendar
-from kenobot.cognitive.policies.decay import DecayPolicy
-from kenobot.cognitive.recall.load import quote
+from kenobot.cognitive.policy.decay import DecayPolicy
+from kenobot.cognitive.recall.full_load import quote
 from kenobot.cognitive.sleep.consolidate import asking
-from kenobot.cognitive.sleep.passes import Question
-from kenobot.cognitive.store import Record
+from kenobot.cognitive.sleep.plan.passes import Question
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text import calendar
 
 _SYSTEM = (
     "You sum up one week of a personal assistant's notes for its owner. Keep names, numbers, decisions, what was "

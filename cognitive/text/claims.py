@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kenobot.cognitive.text.stop import STOP
+from kenobot.cognitive.text.stopwords import STOP
 from kenobot.cognitive.text.words import fold, stems, words
 
 _LONGEST = 600  # characters of a statement that is taken apart

@@ -7,7 +7,7 @@ the other. Every form of a word is on its side, because its stem is.
 from dataclasses import dataclass
 from functools import lru_cache
 
-from kenobot.cognitive.text.stop import NEGATIONS
+from kenobot.cognitive.text.stopwords import NEGATIONS
 from kenobot.cognitive.text.words import stems
 
 _CONTRARY = """

@@ -12,7 +12,7 @@ from typing import Literal
 import snowballstemmer  # type: ignore[import-untyped]
 
 from kenobot.cognitive.text.scripts import ALONE, MARKS, UNSPACED, plain, stem
-from kenobot.cognitive.text.stop import NEGATIONS, STOP
+from kenobot.cognitive.text.stopwords import NEGATIONS, STOP
 
 Tongue = Literal["en", "es"]
 

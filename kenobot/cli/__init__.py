@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from kenobot.cli import (
     access,
-    asking,
     bench,
     chat,
     config,
@@ -16,6 +15,7 @@ from kenobot.cli import (
     import_home,
     mail,
     memory,
+    options,
     proposals,
     run,
     setup,
@@ -23,11 +23,11 @@ from kenobot.cli import (
     sleep,
     version,
 )
-from kenobot.errors import ConfigError, KenobotError
-from kenobot.secrets import Redactor
+from kenobot.core.redaction import Redactor
+from kenobot.ports.errors import ConfigError, KenobotError
 
 if TYPE_CHECKING:
-    from kenobot.clock import Clock
+    from kenobot.ports.clock import Clock
 
 FAILED, USAGE, CONFIG, INTERRUPTED = 1, 2, 78, 130
 
@@ -59,8 +59,8 @@ def main(argv: Sequence[str] | None = None, clock: "Clock | None" = None) -> int
         # The reader has seen enough (`| head`). Without this the interpreter complains again while shutting down.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
-    except asking.NothingYet as error:
-        return asking.say_no(str(error))
+    except options.NothingYet as error:
+        return options.say_no(str(error))
     except KenobotError as error:
         for line in Redactor()(str(error)).splitlines():  # it may tell what somebody else's plugin said
             print(f"kenobot: {line}", file=sys.stderr)

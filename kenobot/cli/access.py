@@ -5,12 +5,12 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from kenobot.cli import asking
+from kenobot.cli import options
 
 if TYPE_CHECKING:
-    from kenobot.access import Roster
-    from kenobot.clock import Clock
-    from kenobot.home import Home
+    from kenobot.core.settings.home import Home
+    from kenobot.gateway.access import Roster
+    from kenobot.ports.clock import Clock
 
 _WRONG = 1
 _LOCKED = "Too many wrong codes: all codes are void, and pairing is shut for an hour."
@@ -30,7 +30,7 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
         help="who may talk to the bot",
         description="Who may talk to the bot: by the configuration, and approved since.",
     )
-    asking.add_json(listed)
+    options.add_json(listed)
     listed.set_defaults(command=list_)
     waiting = parts.add_parser(
         "pending",
@@ -38,7 +38,7 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
         help="strangers who were given a code",
         description="Strangers who were given a code that is still good. The codes themselves are not kept.",
     )
-    asking.add_json(waiting)
+    options.add_json(waiting)
     waiting.set_defaults(command=pending)
     approving = parts.add_parser(
         "approve",
@@ -62,50 +62,50 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
 
 
 def list_(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot import people
-    from kenobot.cli import reading
+    from kenobot.cli import db_read
+    from kenobot.storage import approved_people
 
-    home = asking.home_of(arguments)
+    home = options.home_of(arguments)
     rows = [row for channel, roster in _rosters(home).items() for row in _of_roster(channel, roster)]
     try:
-        with reading.database(home) as connection:
-            known = people.everybody(connection)
-    except asking.NothingYet:
+        with db_read.database(home) as connection:
+            known = approved_people.everybody(connection)
+    except options.NothingYet:
         known = []
     rows += [
         {"channel": p.channel, "kind": "guest", "id": p.user, "name": p.name, "by": "approval", "since": p.since}
         for p in known
     ]
-    return asking.show(rows, arguments.json, _line, "Nobody may talk to the bot yet: run `kenobot setup`.")
+    return options.show(rows, arguments.json, _line, "Nobody may talk to the bot yet: run `kenobot setup`.")
 
 
 def pending(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot import pairing
-    from kenobot.cli import reading
+    from kenobot.cli import db_read
+    from kenobot.gateway import pairing
 
     nothing = "Nobody waits to be let in."
-    with reading.database(asking.home_of(arguments)) as connection:
-        found = pairing.waiting(connection, asking.clock_of(clock).now())
+    with db_read.database(options.home_of(arguments)) as connection:
+        found = pairing.waiting(connection, options.clock_of(clock).now())
     rows = [
         {"channel": item.channel, "kind": "stranger", "id": item.user, "name": item.name, "until": item.expires}
         for item in found
     ]
-    return asking.show(rows, arguments.json, _line, nothing)
+    return options.show(rows, arguments.json, _line, nothing)
 
 
 def approve(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot import pairing
-    from kenobot.cli import writing
-    from kenobot.terminal import one_line
+    from kenobot.cli import db_write
+    from kenobot.core.terminal import one_line
+    from kenobot.gateway import pairing
 
-    home = asking.home_of(arguments)
+    home = options.home_of(arguments)
     rosters = _rosters(home)
 
     def is_owner(channel: str, user: str) -> bool:
         return channel in rosters and user in rosters[channel].owners
 
-    with writing.transaction(home) as connection:
-        at = asking.clock_of(clock).now()
+    with db_write.transaction(home) as connection:
+        at = options.clock_of(clock).now()
         verdict = pairing.approve(connection, " ".join(arguments.code), at, is_owner)
     match verdict.kind:
         case "approved":
@@ -114,36 +114,36 @@ def approve(arguments: argparse.Namespace, clock: "Clock | None") -> int:
             print(f"Let in: {one_line(person.name)} ({one_line(person.channel)} {one_line(person.user)})")
             return 0
         case "nothing":
-            return asking.say_no("No code is open: a code is good for one hour.")
+            return options.say_no("No code is open: a code is good for one hour.")
         case "wrong":
-            return asking.say_no(f"That code is not right. Tries left: {verdict.left}.", _WRONG)
+            return options.say_no(f"That code is not right. Tries left: {verdict.left}.", _WRONG)
         case "locked":
-            return asking.say_no(_LOCKED, _WRONG)
+            return options.say_no(_LOCKED, _WRONG)
 
 
 def revoke(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot import people
-    from kenobot.cli import writing
-    from kenobot.terminal import one_line
+    from kenobot.cli import db_write
+    from kenobot.core.terminal import one_line
+    from kenobot.storage import approved_people
 
-    home = asking.home_of(arguments)
-    with writing.transaction(home) as connection:
-        gone = people.put_out(connection, arguments.channel, arguments.user)
+    home = options.home_of(arguments)
+    with db_write.transaction(home) as connection:
+        gone = approved_people.put_out(connection, arguments.channel, arguments.user)
     if gone:
         print(f"Put out: {one_line(arguments.channel)} {one_line(arguments.user)}")
         return 0
     roster = _rosters(home).get(arguments.channel)
     if roster is not None and arguments.user in roster.owners | roster.users:
-        return asking.say_no(f"That account stands in the configuration: take it out of {home.config_file}.")
-    return asking.say_no("There is nobody like that among the approved: see `kenobot access list`.")
+        return options.say_no(f"That account stands in the configuration: take it out of {home.config_file}.")
+    return options.say_no("There is nobody like that among the approved: see `kenobot access list`.")
 
 
 def _rosters(home: "Home") -> "dict[str, Roster]":
     """By channel, whom the configuration lets in. Raises ConfigError."""
-    from kenobot import plugins
-    from kenobot.access import Roster
-    from kenobot.errors import PluginError
-    from kenobot.settings import load
+    from kenobot.core import plugins
+    from kenobot.core.settings.load import load
+    from kenobot.gateway.access import Roster
+    from kenobot.ports.errors import PluginError
 
     loaded = load(home, os.environ)
     rosters = {}
@@ -164,7 +164,7 @@ def _of_roster(channel: str, roster: "Roster") -> Iterator[dict[str, str]]:
 
 
 def _line(row: Mapping[str, Any]) -> str:
-    from kenobot.terminal import one_line
+    from kenobot.core.terminal import one_line
 
     parts = [f"{row['kind']:<8}", row["channel"], row["id"], row["name"]]
     parts.append(f"(until {row['until'][:16]} UTC)" if "until" in row else f"(by {row['by']}{_since(row['since'])})")

@@ -5,14 +5,14 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from kenobot.cli import asking, bench_cost, bench_recall, bench_years
-from kenobot.cli.marks import marks, put
+from kenobot.cli import bench_cost, bench_recall, bench_years, options
+from kenobot.cli.page_marks import marks, put
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kenobot.clock import Clock
-    from kenobot.month.judge import Verdict
+    from kenobot.evals.month.judge import Verdict
+    from kenobot.ports.clock import Clock
 
 _MARK = "month"
 _DESCRIPTION = """\
@@ -40,7 +40,7 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
     month.add_argument("--fast", action="store_true", help="with a third of the everyday notes")
     begin, end = marks(_MARK)
     month.add_argument("--write", metavar="FILE", help=f"put the table into FILE, between {begin} and {end}")
-    asking.add_json(month)
+    options.add_json(month)
     month.set_defaults(command=bench_month)
     bench_years.add(parts)
     bench_recall.add(parts)
@@ -50,9 +50,9 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
 def bench_month(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     import logging
 
-    from kenobot.month import script
-    from kenobot.month.judge import table
-    from kenobot.month.play import play
+    from kenobot.evals.month import script
+    from kenobot.evals.month.judge import table
+    from kenobot.evals.month.play import play
 
     log = logging.getLogger("kenobot")
     level = log.level

@@ -5,15 +5,15 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from kenobot.cli import asking
-from kenobot.cli.marks import marks, put
+from kenobot.cli import options
+from kenobot.cli.page_marks import marks, put
 
 if TYPE_CHECKING:
-    from kenobot.clock import Clock
+    from kenobot.ports.clock import Clock
 
 _MARK = "cost"
 _SIZES, _TURNS = (10, 1000, 100_000), 60
-_number = asking.number(10_000)
+_number = options.number(10_000)
 _DESCRIPTION = """\
 Fill homes of their own with made-up memories, hold the same kind of conversation in each, with a model that answers at
 once, and measure every prompt: its tokens, how many of them are memory, how many a provider's prompt cache would serve,
@@ -42,26 +42,26 @@ def add(parts: Any) -> None:
     cost.add_argument("--plot", default="", metavar="FILE.png", help="draw it; needs kenobot[plots]")
     begin, end = marks(_MARK)
     cost.add_argument("--write", metavar="FILE", help=f"put the table into FILE, between {begin} and {end}")
-    asking.add_json(cost)
+    options.add_json(cost)
     cost.set_defaults(command=bench_cost)
 
 
 def bench_cost(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot import plots
     from kenobot.cognitive.policy import DEFAULT
-    from kenobot.cost import plot
-    from kenobot.cost.judge import Limits, as_json, failures, table
-    from kenobot.cost.run import run
-    from kenobot.sections import Context
-    from kenobot.years.live import quietly
+    from kenobot.core.settings.schema import Context
+    from kenobot.evals import plots
+    from kenobot.evals.cost import plot
+    from kenobot.evals.cost.judge import Limits, as_json, failures, table
+    from kenobot.evals.cost.run import run
+    from kenobot.evals.years.live import quietly
 
     if arguments.plot:
         plots.demand()  # before a run that may take minutes
     with quietly():
-        rows = run(arguments.sizes, arguments.turns, arguments.embedder, asking.passing)
+        rows = run(arguments.sizes, arguments.turns, arguments.embedder, options.passing)
     limits = Limits(Context().budget_tokens, Context().memory_tokens + DEFAULT.beside_memory)
     found = failures(rows, limits)
-    asking.passing()
+    options.passing()
     print(json.dumps(as_json(rows, found), ensure_ascii=False) if arguments.json else table(rows, found))
     if arguments.plot:
         plot.draw(rows, limits, arguments.plot)

@@ -5,15 +5,15 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kenobot.cli import asking
+from kenobot.cli import options
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from kenobot.benchmark.judge import Judge
-    from kenobot.benchmark.lifecycle import Area
-    from kenobot.benchmark.run import Report, Row
-    from kenobot.clock import Clock
+    from kenobot.evals.recall.judge import Judge
+    from kenobot.evals.recall.lifecycle import Area
+    from kenobot.evals.recall.run import Report, Row
+    from kenobot.ports.clock import Clock
 
 _DESCRIPTION = """\
 Put conversations and notes into homes of their own, ask questions of them as a chat would, and see how much of the
@@ -42,8 +42,8 @@ def add(parts: Any) -> None:
     _add_shared(found)
     found.add_argument("--dataset", default="own", metavar="FILE", help="own, talks, or a file (own)")
     found.add_argument("--split", default="", metavar="PART", help="one conversation, category or language of it")
-    found.add_argument("--limit", type=asking.count, default=0, metavar="N", help="ask N questions at most")
-    found.add_argument("--budget", type=asking.count, default=2000, metavar="TOKENS", help="a question (2000)")
+    found.add_argument("--limit", type=options.count, default=0, metavar="N", help="ask N questions at most")
+    found.add_argument("--budget", type=options.count, default=2000, metavar="TOKENS", help="a question (2000)")
     found.add_argument("--explain", default="", metavar="ID", help="of one question: what was found, and what was lost")
     found.add_argument(
         "--misses", action="store_true", help="name every question that was not answered in the first 10"
@@ -72,22 +72,22 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--sample",
-        type=asking.count,
+        type=options.count,
         default=0,
         metavar="N",
         help="ask N of the questions that have an answer and N of the others, the same ones every time",
     )
     parser.add_argument("--vectors", default="", metavar="FILE", help="keep vectors in FILE, for the next run")
-    asking.add_json(parser)
+    options.add_json(parser)
 
 
 def bench_recall(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     import asyncio
     from pathlib import Path
 
-    from kenobot import plots
-    from kenobot.benchmark import datasets
-    from kenobot.benchmark.run import Setting, run
+    from kenobot.evals import plots
+    from kenobot.evals.recall import datasets
+    from kenobot.evals.recall.run import Setting, run
 
     if arguments.plot:
         plots.demand()  # before a run that may take minutes
@@ -99,9 +99,9 @@ def bench_recall(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     if arguments.sample:
         conversations = datasets.sample(conversations, arguments.sample)
     report = asyncio.run(
-        _read(arguments, clock, lambda judge: run(conversations, setting, asking.clock_of(clock), _progress, judge))
+        _read(arguments, clock, lambda judge: run(conversations, setting, options.clock_of(clock), _progress, judge))
     )
-    asking.passing()
+    options.passing()
     if arguments.explain:
         return _explained(report.rows[0], as_json=arguments.json)
     if arguments.json:
@@ -111,7 +111,7 @@ def bench_recall(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     if arguments.misses:
         _print_misses(report)
     if arguments.plot:
-        from kenobot.benchmark.plot import draw
+        from kenobot.evals.recall.plot import draw
 
         draw(report, Path(arguments.plot))
         print(f"kenobot: drawn in {arguments.plot}", file=sys.stderr)
@@ -150,7 +150,7 @@ def table(report: "Report") -> str:
 def _explained(row: "Row", *, as_json: bool) -> int:
     from dataclasses import asdict
 
-    from kenobot.terminal import safe
+    from kenobot.core.terminal import safe
 
     if as_json:
         lost = [asdict(verdict) for verdict in row.lost]
@@ -165,7 +165,7 @@ def _explained(row: "Row", *, as_json: bool) -> int:
 
 
 def _print_misses(report: "Report") -> None:
-    from kenobot.terminal import safe
+    from kenobot.core.terminal import safe
 
     for row in report.rows:
         if "recall" in row.scored and row.scored["recall"].recall[10] < 1:
@@ -176,15 +176,15 @@ def _print_misses(report: "Report") -> None:
 def bench_lifecycle(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     import asyncio
 
-    from kenobot.benchmark.lifecycle import Setting, run
+    from kenobot.evals.recall.lifecycle import Setting, run
 
     setting = Setting(arguments.embedder, arguments.vectors, arguments.sample)
 
     async def work(judge: "Judge | None") -> "tuple[list[Area], Judge | None]":
-        return await run(setting, asking.clock_of(clock), _progress, judge), judge
+        return await run(setting, options.clock_of(clock), _progress, judge), judge
 
     rows, judge = asyncio.run(_read(arguments, clock, work))
-    asking.passing()
+    options.passing()
     if arguments.json:
         told: dict[str, object] = {
             row.area: {"asked": row.asked, "right": row.right, "wrong": row.wrong} for row in rows
@@ -207,11 +207,11 @@ async def _read(
         return await work(None)
     import os
 
-    from kenobot.benchmark.judge import judge_of
-    from kenobot.settings import load
+    from kenobot.core.settings.load import load
+    from kenobot.evals.recall.judge import judge_of
 
-    home = asking.home_of(arguments)
-    async with judge_of(home, load(home, os.environ), asking.clock_of(clock)) as judge:
+    home = options.home_of(arguments)
+    async with judge_of(home, load(home, os.environ), options.clock_of(clock)) as judge:
         return await work(judge)
 
 
@@ -227,4 +227,4 @@ def _told_of(judge: "Judge") -> str:
 
 def _progress(what: str, done: int, whole: int) -> None:
     filled = _BAR * done // max(1, whole)
-    asking.passing(f"[{'#' * filled}{'.' * (_BAR - filled)}] {done}/{whole} {what[:40]}")
+    options.passing(f"[{'#' * filled}{'.' * (_BAR - filled)}] {done}/{whole} {what[:40]}")

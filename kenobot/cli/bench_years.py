@@ -5,18 +5,18 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from kenobot.cli import asking
-from kenobot.cli.marks import marks, put
+from kenobot.cli import options
+from kenobot.cli.page_marks import marks, put
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kenobot.clock import Clock
-    from kenobot.years.live import Week
+    from kenobot.evals.years.live import Week
+    from kenobot.ports.clock import Clock
 
 _MARK = "years"
 _DAYS, _PER_DAY = 730, 50
-_number = asking.number(10_000)
+_number = options.number(10_000)
 _DESCRIPTION = """\
 Live through years of talk in a folder of its own, on a clock that runs ahead, with a model that follows a script: facts
 told once on the first day, guesses, habits said again and again, corrections, and small talk, in Spanish and English,
@@ -38,17 +38,17 @@ def add(parts: Any) -> None:
     years.add_argument("--plot", metavar="FILE", help="draw it, as PNG; needs kenobot[plots]")
     begin, end = marks(_MARK)
     years.add_argument("--write", metavar="FILE", help=f"put the table into FILE, between {begin} and {end}")
-    asking.add_json(years)
+    options.add_json(years)
     years.set_defaults(command=bench_years)
 
 
 def bench_years(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot import plots
     from kenobot.cognitive.policy import DEFAULT
-    from kenobot.sections import Context
-    from kenobot.years import plot
-    from kenobot.years.judge import Limits, judge, table
-    from kenobot.years.live import live, quietly
+    from kenobot.core.settings.schema import Context
+    from kenobot.evals import plots
+    from kenobot.evals.years import plot
+    from kenobot.evals.years.judge import Limits, judge, table
+    from kenobot.evals.years.live import live, quietly
 
     if arguments.plot:
         plots.demand()
@@ -70,12 +70,12 @@ def bench_years(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
 def _tell(*, as_json: bool) -> "Callable[[Week], None]":
     """What is said of a week as it ends: an object, or a line for whoever waits."""
-    from kenobot.years import judge
+    from kenobot.evals.years import judge
 
     def tell(week: "Week") -> None:
         if as_json:
             print(json.dumps(judge.as_json(week)), flush=True)
         else:
-            asking.passing(f"day {week.day}: {week.live} memories")
+            options.passing(f"day {week.day}: {week.live} memories")
 
     return tell

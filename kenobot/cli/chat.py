@@ -4,7 +4,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kenobot.clock import Clock
+    from kenobot.ports.clock import Clock
 
 
 def add(commands: Any, home: argparse.ArgumentParser) -> None:

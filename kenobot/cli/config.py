@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from kenobot.cli import asking
+from kenobot.cli import options
 
 if TYPE_CHECKING:
-    from kenobot.clock import Clock
-    from kenobot.settings import Loaded
+    from kenobot.core.settings.load import Loaded
+    from kenobot.ports.clock import Clock
 
 
 def add(commands: Any, home: argparse.ArgumentParser) -> None:
@@ -25,10 +25,10 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
 
 
 def config(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.settings import load
-    from kenobot.terminal import one_line
+    from kenobot.core.settings.load import load
+    from kenobot.core.terminal import one_line
 
-    loaded = load(asking.home_of(arguments), os.environ)
+    loaded = load(options.home_of(arguments), os.environ)
     rows = {key: {"value": value, "origin": loaded.origin(key)} for key, value in _values(loaded)}
     if arguments.json:
         print(json.dumps(rows, indent=2))
@@ -41,9 +41,9 @@ def config(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
 
 def _values(loaded: "Loaded") -> Iterator[tuple[str, Any]]:
-    from kenobot import plugins
-    from kenobot.errors import PluginError
-    from kenobot.layers import ROOMS
+    from kenobot.core import plugins
+    from kenobot.core.settings.sources import ROOMS
+    from kenobot.ports.errors import PluginError
 
     core = loaded.settings.model_dump(exclude={"providers", "embedders"}, mode="json")
     for section, table in core.items():
@@ -68,7 +68,7 @@ def _values(loaded: "Loaded") -> Iterator[tuple[str, Any]]:
 def _plain(name: str, value: object) -> object:
     from pydantic import SecretStr
 
-    from kenobot.layers import is_secret
+    from kenobot.core.settings.sources import is_secret
 
     if isinstance(value, SecretStr):
         return "(set)" if value.get_secret_value() else "(not set)"

@@ -8,18 +8,18 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from kenobot.cli import asking
-from kenobot.cli.marks import marks, put, write
+from kenobot.cli import options
+from kenobot.cli.page_marks import marks, put, write
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
-    from kenobot.clock import Clock
-    from kenobot.demo.play import Seen
-    from kenobot.demo.show import Look
-    from kenobot.demo.story import Act, Story
-    from kenobot.language import Language
+    from kenobot.core.i18n import Language
+    from kenobot.evals.demo.play import Seen
+    from kenobot.evals.demo.show import Look
+    from kenobot.evals.demo.story import Act, Story
+    from kenobot.ports.clock import Clock
 
 _MARK = "demo"
 _SHORT = "strong"  # the wording that a page shows
@@ -57,15 +57,15 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
     parser.add_argument("--record", metavar="FILE", help="keep it as a recording that asciinema plays")
     begin, end = marks(_MARK)
     parser.add_argument("--write", metavar="FILE", help=f"put a short form into FILE, between {begin} and {end}")
-    asking.add_json(parser)
+    options.add_json(parser)
     parser.set_defaults(command=demo)
 
 
 def demo(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from dataclasses import replace
 
-    from kenobot.demo import story
-    from kenobot.demo.show import Look
+    from kenobot.evals.demo import story
+    from kenobot.evals.demo.show import Look
 
     told = story.load()
     if arguments.wording:
@@ -104,7 +104,7 @@ def _play(told: "Story", show: "_Show", *, brisk: bool) -> tuple[int, bool]:
 
 
 def _steps(told: "Story", act: "Act", folder: "Path", *, brisk: bool) -> "AsyncIterator[Seen]":
-    from kenobot.demo.play import play
+    from kenobot.evals.demo.play import play
 
     return play(told, act, folder, brisk=brisk)
 
@@ -132,13 +132,13 @@ class _Show:
         self._pause = _pause(arguments)
 
     def begin(self, act: "Act") -> None:
-        from kenobot.demo.show import opening
+        from kenobot.evals.demo.show import opening
 
         self._page(lambda look: opening(act, look))
 
     def step(self, act: "Act", seen: "Seen") -> bool:
         """Show a step; whether its reader wants to see the next."""
-        from kenobot.demo.show import as_json, as_text
+        from kenobot.evals.demo.show import as_json, as_text
 
         self._steps.setdefault(act.name, (act, []))[1].append(seen)
         if self._json:
@@ -150,7 +150,7 @@ class _Show:
         """The last words; then what is to be kept is written."""
         from dataclasses import replace
 
-        from kenobot.demo import record
+        from kenobot.evals.demo import record
 
         if true:
             self._page(lambda look: look.label("over"))

@@ -6,18 +6,18 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from kenobot.cli import asking
+from kenobot.cli import options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from kenobot.clock import Clock
-    from kenobot.home import Home
-    from kenobot.importers.plan import About, Plan
-    from kenobot.importers.take_in import Outcome, Report
+    from kenobot.cli.importers.plan import About, Plan
+    from kenobot.cli.importers.take_in import Outcome, Report
+    from kenobot.core.settings.home import Home
+    from kenobot.ports.clock import Clock
 
-_ORIGINS = ("auto", "kenobot-js", "openclaw", "nanobot")  # as in kenobot.importers.sources, which loads slowly
+_ORIGINS = ("auto", "kenobot-js", "openclaw", "nanobot")  # as in kenobot.cli.importers.sources, which loads slowly
 _DESCRIPTION = """\
 Take in what another agent remembers: the home of a JavaScript KenoBot, an OpenClaw workspace or a nanobot workspace.
 First it shows, file by file, what would be taken in and what would be left alone and why; nothing is written before
@@ -43,26 +43,26 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="origin", choices=_ORIGINS, default="auto", help="what it is (auto: look)")
     parser.add_argument("--dry-run", action="store_true", help="only show what would be taken in")
     parser.add_argument("--yes", action="store_true", help="do it without asking")
-    asking.add_json(parser)
+    options.add_json(parser)
     parser.set_defaults(command=import_home)
 
 
 def import_home(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.settings import load
+    from kenobot.core.settings.load import load
 
-    home = asking.home_of(arguments)
+    home = options.home_of(arguments)
     loaded = load(home, os.environ)
-    about = _about(loaded, asking.clock_of(clock).now())
+    about = _about(loaded, options.clock_of(clock).now())
     plan = _plan(home, arguments, about)
     if not plan.sheets and not plan.offers:
-        return asking.say_no(f"There is nothing to take in: {_shown(arguments.path)} holds no memories.")
+        return options.say_no(f"There is nothing to take in: {_shown(arguments.path)} holds no memories.")
     if arguments.dry_run or not arguments.yes:
         report = _rehearse(home, plan, about)
         _print(plan, report, arguments.json, done=False)
         if arguments.dry_run or not report.new:
             return 0
         if not _agreed(report):
-            return asking.NOTHING
+            return options.NOTHING
     report = _take_in(home, plan, about)
     _print(plan, report, arguments.json, done=True)
     return 0
@@ -71,7 +71,7 @@ def import_home(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 def _about(loaded: Any, now: Any) -> "About":
     from zoneinfo import ZoneInfo
 
-    from kenobot.importers.plan import About
+    from kenobot.cli.importers.plan import About
     from kenobot.ports import session_id
 
     tables = loaded.settings.tables("kenobot.channels")
@@ -87,9 +87,9 @@ def _about(loaded: Any, now: Any) -> "About":
 def _plan(home: "Home", arguments: argparse.Namespace, about: "About") -> "Plan":
     from pathlib import Path
 
-    from kenobot.errors import ConfigError
-    from kenobot.importers import sources
-    from kenobot.importers.folder import Folder
+    from kenobot.cli.importers import sources
+    from kenobot.cli.importers.folder import Folder
+    from kenobot.ports.errors import ConfigError
 
     path = Path(arguments.path).expanduser()
     if not path.is_dir():
@@ -130,26 +130,27 @@ def _copy(home: "Home", copy: "Path") -> None:
     import sqlite3
     from contextlib import closing
 
-    from kenobot import db, schema
+    from kenobot.storage import database as db
+    from kenobot.storage import migrate
 
     if home.database.exists():
-        schema.check(home.database)
+        migrate.check(home.database)
         try:
             with closing(db.connect(home.database, readonly=True)) as held, closing(sqlite3.connect(copy)) as other:
                 held.backup(other)
         except sqlite3.Error as error:
             raise db.translate(error) from error
-    schema.migrate(copy, copy.with_name("backups"))
+    migrate.migrate(copy, copy.with_name("backups"))
 
 
 def _take_in(home: "Home", plan: "Plan", about: "About") -> "Report":
     """Do it, in one transaction. Raises ConfigError when the bot runs: it would wait for all of this."""
-    from kenobot import schema
+    from kenobot.storage import migrate
 
     home.prepare()
     with home.lock():
         home.seed_identity()
-        schema.migrate(home.database, home.backups)
+        migrate.migrate(home.database, home.backups)
         return _written(home.database, plan, about)
 
 
@@ -157,8 +158,8 @@ def _written(database: "Path", plan: "Plan", about: "About") -> "Report":
     import sqlite3
     from contextlib import closing
 
-    from kenobot import db
-    from kenobot.importers.take_in import take_in
+    from kenobot.cli.importers.take_in import take_in
+    from kenobot.storage import database as db
 
     try:
         with closing(db.connect(database)) as connection:
@@ -230,7 +231,7 @@ def _rows(plan: "Plan", report: "Report", done: bool) -> "Iterator[dict[str, obj
 
 
 def _lines(outcome: "Outcome") -> "Iterator[str]":
-    from kenobot.terminal import one_line
+    from kenobot.core.terminal import one_line
 
     counts = [f"{outcome.new} new"] if outcome.new else []
     counts += [f"{outcome.known} known already"] if outcome.known else []
@@ -243,6 +244,6 @@ def _lines(outcome: "Outcome") -> "Iterator[str]":
 
 
 def _shown(path: object) -> str:
-    from kenobot.terminal import one_line
+    from kenobot.core.terminal import one_line
 
     return one_line(str(path))

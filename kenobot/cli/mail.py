@@ -4,19 +4,25 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kenobot.cli import asking
+from kenobot.cli import options
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from kenobot.clock import Clock
-    from kenobot.db import Connection
-    from kenobot.letters import LetterId, Verdict
+    from kenobot.ports.clock import Clock
+    from kenobot.storage.database import Connection
+    from kenobot.storage.dead_letters import LetterId, Verdict
 
     Change = Callable[[Connection, LetterId, datetime], Verdict]
 
 _STUCK = 1
-_STATES = ("dead", "failed", "expired", "undelivered", "waiting")  # as in kenobot.letters, which loads slowly
+_STATES = (
+    "dead",
+    "failed",
+    "expired",
+    "undelivered",
+    "waiting",
+)  # as in kenobot.storage.dead_letters, which loads slowly
 _NUMBERS = "in-12 is a message that somebody wrote, out-7 one that the bot wrote."
 _MEANING = """\
 states:
@@ -53,14 +59,14 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
     listed.add_argument(
         "--state", choices=(*_STATES, "all"), help="only this; without it all but what is still on its way"
     )
-    asking.add_window(listed)
-    asking.add_json(listed)
+    options.add_window(listed)
+    options.add_json(listed)
     listed.set_defaults(command=list_)
     shown = parts.add_parser(
         "show", parents=[home], help="one letter with its text", description=f"One letter with its text. {_NUMBERS}"
     )
     shown.add_argument("id", metavar="ID", type=_id, help="as `kenobot mail list` gives it, such as in-12")
-    asking.add_json(shown)
+    options.add_json(shown)
     shown.set_defaults(command=show)
     _add_change(parts, home, "retry", retry, "have it answered or sent once more", "from the beginning, as if new")
     _add_change(parts, home, "drop", drop, "be done with it", "its words are deleted and nobody is told")
@@ -84,64 +90,72 @@ def _add_change(
 
 
 def list_(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot import letters
-    from kenobot.cli import reading
+    from kenobot.cli import db_read
+    from kenobot.storage import dead_letters
 
-    states = letters.STATES if arguments.state == "all" else [arguments.state] if arguments.state else letters.ENDED
-    since = reading.stamp(asking.moment(arguments.since, clock))
-    with reading.database(asking.home_of(arguments)) as connection:
-        found = letters.find(connection, states, since, arguments.limit)
+    states = (
+        dead_letters.STATES
+        if arguments.state == "all"
+        else [arguments.state]
+        if arguments.state
+        else dead_letters.ENDED
+    )
+    since = db_read.stamp(options.moment(arguments.since, clock))
+    with db_read.database(options.home_of(arguments)) as connection:
+        found = dead_letters.find(connection, states, since, arguments.limit)
     rows = [_row(letter) for letter in found]
     for row in rows:
         del row["text"]
-    return asking.show(rows, arguments.json, _line, "There is no such mail: nothing went wrong.")
+    return options.show(rows, arguments.json, _line, "There is no such mail: nothing went wrong.")
 
 
 def show(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot import letters
-    from kenobot.cli import reading
+    from kenobot.cli import db_read
+    from kenobot.storage import dead_letters
 
-    with reading.database(asking.home_of(arguments)) as connection:
-        found = letters.get(connection, arguments.id)
+    with db_read.database(options.home_of(arguments)) as connection:
+        found = dead_letters.get(connection, arguments.id)
     if found is None:
-        return asking.say_no(f"{arguments.id}: {_WHY['missing']}")
-    return asking.show([_row(found)], arguments.json, _whole, "")
+        return options.say_no(f"{arguments.id}: {_WHY['missing']}")
+    return options.show([_row(found)], arguments.json, _whole, "")
 
 
 def retry(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot import letters
+    from kenobot.storage import dead_letters
 
-    return _change(arguments, clock, letters.retry)
+    return _change(arguments, clock, dead_letters.retry)
 
 
 def drop(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot import letters
+    from kenobot.storage import dead_letters
 
-    return _change(arguments, clock, letters.drop)
+    return _change(arguments, clock, dead_letters.drop)
 
 
 def _change(arguments: argparse.Namespace, clock: "Clock | None", change: "Change") -> int:
-    from kenobot import letters
-    from kenobot.cli import writing
+    from kenobot.cli import db_write
+    from kenobot.storage import dead_letters
 
     if arguments.state and not arguments.all:
-        return asking.say_no("--state goes with --all: letters that are named are meant as they are.")
-    at = asking.clock_of(clock).now()
+        return options.say_no("--state goes with --all: letters that are named are meant as they are.")
+    at = options.clock_of(clock).now()
     done = _past(change.__name__)
-    with writing.transaction(asking.home_of(arguments)) as connection:
+    with db_write.transaction(options.home_of(arguments)) as connection:
         ids: Sequence[LetterId] = list(dict.fromkeys(arguments.ids))
         if arguments.all:
-            found = letters.find(connection, [arguments.state] if arguments.state else letters.ENDED)
-            ids = [letters.LetterId.parse(item.id) for item in found if item.readable or change is letters.drop]
+            found = dead_letters.find(connection, [arguments.state] if arguments.state else dead_letters.ENDED)
+            ids = [
+                dead_letters.LetterId.parse(item.id) for item in found if item.readable or change is dead_letters.drop
+            ]
         verdicts = {str(number): change(connection, number, at) for number in ids}
     if not verdicts:
-        return asking.say_no(f"There is nothing that could be {done}.")
+        return options.say_no(f"There is nothing that could be {done}.")
     code = 0  # else of the last that could not be done
     for number, verdict in verdicts.items():
         if verdict == "done":
             print(f"{number}: {done}")
         else:
-            code = asking.say_no(f"{number}: {_WHY[verdict]}", asking.NOTHING if verdict == "missing" else _STUCK)
+            code = options.say_no(f"{number}: {_WHY[verdict]}", options.NOTHING if verdict == "missing" else _STUCK)
     return code
 
 
@@ -150,7 +164,7 @@ def _past(name: str) -> str:
 
 
 def _id(text: str) -> "LetterId":
-    from kenobot.letters import LetterId
+    from kenobot.storage.dead_letters import LetterId
 
     try:
         return LetterId.parse(text)
@@ -165,7 +179,7 @@ def _row(letter: Any) -> dict[str, Any]:
 
 
 def _line(row: Mapping[str, Any]) -> str:
-    from kenobot.terminal import one_line
+    from kenobot.core.terminal import one_line
 
     tries = f"{row['attempts']} tries" if row["attempts"] > 1 else ""
     where = f"{row['channel']} {row['chat']}".strip()
@@ -174,7 +188,7 @@ def _line(row: Mapping[str, Any]) -> str:
 
 
 def _whole(row: Mapping[str, Any]) -> str:
-    from kenobot.terminal import one_line, safe
+    from kenobot.core.terminal import one_line, safe
 
     names = ("id", "state", "at", "channel", "chat", "person", "attempts", "reason", "trace")
     head = [f"{name + ':':<10} {one_line(str(row[name]))}" for name in names if row[name] != ""]

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from kenobot.cli import memory_change, memory_files, memory_look, memory_recall
+from kenobot.cli import memory_edit, memory_recall, memory_show, memory_transfer
 
 
 def add(commands: Any, home: argparse.ArgumentParser) -> None:
@@ -14,5 +14,5 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
         description="What the bot remembers, and how it came to. Works while the bot runs and while it does not.",
     )
     parts = parser.add_subparsers(metavar="WHAT", required=True)
-    for module in (memory_look, memory_recall, memory_change, memory_files):
+    for module in (memory_show, memory_recall, memory_edit, memory_transfer):
         module.add(parts, home)

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kenobot.clock import Clock
-    from kenobot.cognitive.forget import Doomed
-    from kenobot.home import Home
-    from kenobot.settings import Loaded
+    from kenobot.cognitive.control.forget import Doomed
+    from kenobot.core.settings.home import Home
+    from kenobot.core.settings.load import Loaded
+    from kenobot.ports.clock import Clock
 
 _SHORTEST = 4  # characters that tell a text from others
 _LARGEST = 5_000_000
@@ -16,7 +16,7 @@ _ROUNDS = 10_000
 
 def tell_plan(doomed: "Doomed", home: "Home") -> str:
     """What would be erased, and what would not, in plain words."""
-    from kenobot.cli.memory_home import line_of, row_of
+    from kenobot.cli.memory_options import line_of, row_of
 
     parts = ["To be erased for good:"]
     parts += [line_of(row_of(record)) for record in doomed.records]
@@ -45,16 +45,16 @@ def erase_files(home: "Home", loaded: "Loaded", clock: "Clock | None", doomed: "
     A bot that is running does so itself, since what it writes leaves such pages again. Returns where the words still
     stand, in words for a person.
     """
-    from kenobot import erasure
-    from kenobot.cli import reading
-    from kenobot.cli.memory_home import BUSY, bring_up_to_date
+    from kenobot.agent.background import purge
+    from kenobot.cli import db_read
+    from kenobot.cli.memory_options import BUSY, bring_up_to_date
 
     running = bring_up_to_date(home, loaded, clock) is None
     _wipe_index(home)
     if not running:
-        erasure.scrub(home.database)
-    with reading.database(home) as connection:
-        left = erasure.residue(connection, doomed.wordings)
+        purge.scrub(home.database)
+    with db_read.database(home) as connection:
+        left = purge.residue(connection, doomed.wordings)
     if running:
         return [*left, f"files and free space for a moment: {BUSY[0].lower()}{BUSY[1:-1]}"]
     return left + _in_files(home.memory, doomed.wordings)
@@ -62,22 +62,22 @@ def erase_files(home: "Home", loaded: "Loaded", clock: "Clock | None", doomed: "
 
 def finish_earlier(home: "Home", loaded: "Loaded", clock: "Clock | None") -> None:
     """Finish what an earlier purge left undone because it was killed; a bot that is running does so itself."""
-    from kenobot import erasure
-    from kenobot.cli import reading
-    from kenobot.cli.memory_home import bring_up_to_date
+    from kenobot.agent.background import purge
+    from kenobot.cli import db_read
+    from kenobot.cli.memory_options import bring_up_to_date
 
-    with reading.database(home) as connection:
-        if not erasure.unfinished(connection):
+    with db_read.database(home) as connection:
+        if not purge.unfinished(connection):
             return
     if bring_up_to_date(home, loaded, clock) is not None:
         _wipe_index(home)
-        erasure.scrub(home.database)
+        purge.scrub(home.database)
 
 
 def _wipe_index(home: "Home") -> None:
     """Take the words out of the index to the last: it may be made anew at any time."""
-    from kenobot.cognitive.recall.index import Index
-    from kenobot.db import connect
+    from kenobot.cognitive.recall.index.index import Index
+    from kenobot.storage.database import connect
 
     index = Index(home.index)
     truth = connect(home.database, readonly=True)

@@ -5,19 +5,19 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from kenobot.cli import asking
-from kenobot.cli.asking import clock_of, home_of
-from kenobot.cli.memory_home import add_as_of, add_scope, example, reach_of
+from kenobot.cli import options
+from kenobot.cli.memory_options import add_as_of, add_scope, example, reach_of
+from kenobot.cli.options import clock_of, home_of
 
 _NO_CHAT = "chat:none"
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kenobot.clock import Clock
     from kenobot.cognitive.recall.pack import Pack
-    from kenobot.db import Connection
-    from kenobot.home import Home
+    from kenobot.core.settings.home import Home
+    from kenobot.ports.clock import Clock
+    from kenobot.storage.database import Connection
 
 
 def add(parts: Any, home: argparse.ArgumentParser) -> None:
@@ -30,12 +30,12 @@ def add(parts: Any, home: argparse.ArgumentParser) -> None:
         **example("kenobot memory recall where do I live?", "kenobot memory recall --as-of 2026-03-01 my job"),
     )
     found.add_argument("text", metavar="TEXT", nargs="+", help="the message")
-    found.add_argument("--limit", type=asking.count, default=12, metavar="N", help="at most N memories (12)")
-    found.add_argument("--budget", type=asking.count, default=1200, metavar="TOKENS", help="at most so long (1200)")
+    found.add_argument("--limit", type=options.count, default=12, metavar="N", help="at most N memories (12)")
+    found.add_argument("--budget", type=options.count, default=1200, metavar="TOKENS", help="at most so long (1200)")
     add_scope(found)
     add_as_of(found)
     found.add_argument("--markdown", action="store_true", help="the X-ray as Markdown")
-    asking.add_json(found)
+    options.add_json(found)
     found.set_defaults(command=recall)
     prompt = parts.add_parser(
         "context",
@@ -46,9 +46,9 @@ def add(parts: Any, home: argparse.ArgumentParser) -> None:
         **example("kenobot memory context", "kenobot memory context what is my address?"),
     )
     prompt.add_argument("text", metavar="TEXT", nargs="*", help="the message")
-    prompt.add_argument("--budget", type=asking.count, metavar="TOKENS", help="at most so long (as the settings say)")
+    prompt.add_argument("--budget", type=options.count, metavar="TOKENS", help="at most so long (as the settings say)")
     add_scope(prompt)
-    asking.add_json(prompt)
+    options.add_json(prompt)
     prompt.set_defaults(command=context)
     figures = parts.add_parser(
         "stats",
@@ -58,7 +58,7 @@ def add(parts: Any, home: argparse.ArgumentParser) -> None:
         **example("kenobot memory stats", "kenobot memory stats --json"),
     )
     add_scope(figures)
-    asking.add_json(figures)
+    options.add_json(figures)
     figures.set_defaults(command=stats)
 
 
@@ -70,20 +70,20 @@ def recall(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     if arguments.json:
         print(json.dumps(xray.as_json(seen)))
     elif pack.memories or pack.excerpts:
-        from kenobot.terminal import safe
+        from kenobot.core.terminal import safe
 
         print(safe(xray.as_markdown(seen) if arguments.markdown else xray.as_text(seen)))
     if not (pack.memories or pack.excerpts):
-        return asking.NOTHING if arguments.json else asking.say_no("Nothing is remembered of that.")
+        return options.NOTHING if arguments.json else options.say_no("Nothing is remembered of that.")
     return 0
 
 
 def context(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.terminal import safe
+    from kenobot.core.terminal import safe
 
     text = _recalled_text(arguments, clock) if arguments.text else _loaded_text(arguments, clock)
     if not text:
-        return asking.say_no("Nothing of memory would be in it.")
+        return options.say_no("Nothing of memory would be in it.")
     print(json.dumps({"context": text}) if arguments.json else safe(text))
     return 0
 
@@ -96,10 +96,10 @@ def _recalled_text(arguments: argparse.Namespace, clock: "Clock | None") -> str:
 def _loaded_text(arguments: argparse.Namespace, clock: "Clock | None") -> str:
     from zoneinfo import ZoneInfo
 
-    from kenobot.cli import reading
-    from kenobot.cognitive.calendar import local_day
-    from kenobot.cognitive.recall import load
-    from kenobot.settings import load as settings
+    from kenobot.cli import db_read
+    from kenobot.cognitive.recall import full_load
+    from kenobot.cognitive.text.calendar import local_day
+    from kenobot.core.settings.load import load as settings
 
     home = home_of(arguments)
     loaded = settings(home, os.environ).settings
@@ -108,24 +108,24 @@ def _loaded_text(arguments: argparse.Namespace, clock: "Clock | None") -> str:
     chat = scope if scope.startswith("chat:") else _NO_CHAT
     budget = arguments.budget or loaded.context.memory_tokens
     day = local_day(clock_of(clock).now(), zone)
-    with reading.database(home) as connection:
-        query = load.Query((scope,), chat, day, budget, loaded.memory.recall, loaded.memory.days)
-        pack = load.Recall(zone)(connection, query)
+    with db_read.database(home) as connection:
+        query = full_load.Query((scope,), chat, day, budget, loaded.memory.recall, loaded.memory.days)
+        pack = full_load.Recall(zone)(connection, query)
     return "\n\n".join(part for part in (pack.long_term, pack.recent, pack.chat, pack.context) if part)
 
 
 def _recalled(arguments: argparse.Namespace, clock: "Clock | None", text: str, budget: int, limit: int) -> "Pack":
     from zoneinfo import ZoneInfo
 
-    from kenobot.cli import by_meaning, reading
-    from kenobot.cognitive.recall.index import Index
+    from kenobot.cli import db_read, vectors
+    from kenobot.cognitive.recall.index.index import Index
     from kenobot.cognitive.recall.recall import Query
     from kenobot.cognitive.recall.recall import recall as remembered
-    from kenobot.settings import load
+    from kenobot.core.settings.load import load
 
     home = home_of(arguments)
     zone = ZoneInfo(load(home, os.environ).settings.bot.timezone)
-    as_of = asking.moment(getattr(arguments, "as_of", None), clock)
+    as_of = options.moment(getattr(arguments, "as_of", None), clock)
     query = Query(
         text,
         reach_of(arguments),
@@ -138,12 +138,12 @@ def _recalled(arguments: argparse.Namespace, clock: "Clock | None", text: str, b
     )
     index = Index(home.index)
     try:
-        with reading.database(home) as connection:
+        with db_read.database(home) as connection:
             connection.row_factory = None
             connection.execute("BEGIN")
             _filled(index, connection)
             if as_of is None:
-                by_meaning.prepare(home, connection, index, text, clock_of(clock))
+                vectors.prepare(home, connection, index, text, clock_of(clock))
             return remembered(connection, index, query)
     finally:
         index.close()
@@ -160,14 +160,14 @@ def _filled(index: Any, connection: "Connection") -> None:
 
 
 def stats(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.cli import reading
+    from kenobot.cli import db_read
 
     home = home_of(arguments)
-    with reading.database(home) as connection:
+    with db_read.database(home) as connection:
         connection.row_factory = None
         row = _figures(arguments, clock, home, connection)
     print(json.dumps(row) if arguments.json else "\n".join(_told(row)))
-    return 0 if row["records"] or row["events"] else asking.NOTHING
+    return 0 if row["records"] or row["events"] else options.NOTHING
 
 
 def _figures(
@@ -175,24 +175,25 @@ def _figures(
 ) -> dict[str, Any]:
     from zoneinfo import ZoneInfo
 
-    from kenobot.cli import by_meaning
-    from kenobot.cognitive import figures
-    from kenobot.cognitive.calendar import local_day
-    from kenobot.cognitive.extract import budget, buffer
-    from kenobot.cognitive.sleep import compact_store
-    from kenobot.settings import load
+    from kenobot.cli import vectors
+    from kenobot.cognitive.compact import summary_rows
+    from kenobot.cognitive.control import stats as figures
+    from kenobot.cognitive.remember.extract import buffer
+    from kenobot.cognitive.store import token_budget as budget
+    from kenobot.cognitive.text.calendar import local_day
+    from kenobot.core.settings.load import load
 
     loaded = load(home, os.environ).settings
     day = local_day(clock_of(clock).now(), ZoneInfo(loaded.bot.timezone))
     counted = figures.of(connection, reach_of(arguments))
-    lost = compact_store.gaps(connection, reach_of(arguments))
+    lost = summary_rows.gaps(connection, reach_of(arguments))
     waiting = sum(len(buffer.pending(connection, session, 10_000)) for session in buffer.sessions(connection))
     return {
         **counted,
         "turns_waiting": waiting,
-        "summaries": {"live": compact_store.live(connection, reach_of(arguments)), "gaps": lost.found, **lost.kinds},
+        "summaries": {"live": summary_rows.live(connection, reach_of(arguments)), "gaps": lost.found, **lost.kinds},
         "index_lag": _lag(home, connection),
-        **by_meaning.figures(home, connection, reach_of(arguments), clock_of(clock)),
+        **vectors.figures(home, connection, reach_of(arguments), clock_of(clock)),
         "tokens_today": budget.spent(connection, day),
         "disk": {
             "database": _size(home.database),
@@ -204,7 +205,7 @@ def _figures(
 
 def _lag(home: "Home", connection: "Connection") -> int | None:
     """How many events and messages the index has not seen; None when there is no index yet."""
-    from kenobot.cognitive.recall.index import behind
+    from kenobot.cognitive.recall.index.index import behind
 
     return behind(home.index, connection) if home.index.exists() else None
 

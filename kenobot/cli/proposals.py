@@ -5,17 +5,17 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kenobot.cli import asking
+from kenobot.cli import options
 
 if TYPE_CHECKING:
-    from kenobot.clock import Clock
-    from kenobot.cognitive.sleep.proposal_store import Proposal, State
     from kenobot.cognitive.sleep.proposals import Ruling
-    from kenobot.db import Connection
+    from kenobot.cognitive.store.proposals import Proposal, State
+    from kenobot.ports.clock import Clock
+    from kenobot.storage.database import Connection
 
     Deed = Callable[[Connection, int, Ruling], Proposal]
 
-_number = asking.numbered("not the number of a proposal")
+_number = options.numbered("not the number of a proposal")
 _STATES: "tuple[State, ...]" = ("pending", "approved", "rejected", "undone")
 _MEANING = """\
 kinds:
@@ -43,14 +43,14 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
         "list", parents=[home], help="what waits for you", description="What waits for you, oldest first."
     )
     listed.add_argument("--state", choices=(*_STATES, "all"), default="pending", help="only these (pending)")
-    listed.add_argument("--limit", type=asking.count, default=100, metavar="N", help="only the last N (100)")
-    asking.add_json(listed)
+    listed.add_argument("--limit", type=options.count, default=100, metavar="N", help="only the last N (100)")
+    options.add_json(listed)
     listed.set_defaults(command=list_)
     shown = parts.add_parser(
         "show", parents=[home], help="one with what speaks for it", description="One with what speaks for it."
     )
     shown.add_argument("number", metavar="NUMBER", type=_number, help="as `kenobot proposals list` gives it")
-    asking.add_json(shown)
+    options.add_json(shown)
     shown.set_defaults(command=show)
     _add_deed(parts, home, "approve", approve, "have it done")
     _add_deed(parts, home, "reject", reject, "turn it down: it is not proposed again")
@@ -62,7 +62,7 @@ def _add_deed(parts: Any, home: argparse.ArgumentParser, name: str, command: Cal
         name, parents=[home], help=meaning, description=f"{meaning[0].upper()}{meaning[1:]}.", epilog=_codes()
     )
     parser.add_argument("number", metavar="NUMBER", type=_number, help="as `kenobot proposals list` gives it")
-    asking.add_json(parser)
+    options.add_json(parser)
     parser.set_defaults(command=command)
 
 
@@ -71,26 +71,26 @@ def _codes() -> str:
 
 
 def list_(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.cli import reading
-    from kenobot.cognitive.sleep import proposal_store
+    from kenobot.cli import db_read
+    from kenobot.cognitive.store import proposals as proposal_store
 
     states: Sequence[State] = _STATES if arguments.state == "all" else (arguments.state,)
-    with reading.database(asking.home_of(arguments)) as connection:
+    with db_read.database(options.home_of(arguments)) as connection:
         connection.row_factory = None
         found = proposal_store.listed(connection, states, arguments.limit)
-    return asking.show([_row(each) for each in found], arguments.json, _line, "There is no such proposal.")
+    return options.show([_row(each) for each in found], arguments.json, _line, "There is no such proposal.")
 
 
 def show(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.cli import reading
-    from kenobot.cognitive.sleep import proposal_store
+    from kenobot.cli import db_read
+    from kenobot.cognitive.store import proposals as proposal_store
 
-    with reading.database(asking.home_of(arguments)) as connection:
+    with db_read.database(options.home_of(arguments)) as connection:
         connection.row_factory = None
         found = proposal_store.get(connection, arguments.number)
     if found is None:
-        return asking.say_no(f"There is no proposal {arguments.number}.")
-    return asking.show([_row(found)], arguments.json, _whole, "")
+        return options.say_no(f"There is no proposal {arguments.number}.")
+    return options.show([_row(found)], arguments.json, _whole, "")
 
 
 def approve(arguments: argparse.Namespace, clock: "Clock | None") -> int:
@@ -112,19 +112,19 @@ def undo(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
 
 def _decide(arguments: argparse.Namespace, clock: "Clock | None", deed: "Deed") -> int:
-    from kenobot.cli import writing
-    from kenobot.cognitive.sleep import proposal_store
+    from kenobot.cli import db_write
     from kenobot.cognitive.sleep.proposals import CannotDecide, Ruling
+    from kenobot.cognitive.store import proposals as proposal_store
 
-    home = asking.home_of(arguments)
-    ruling = Ruling(asking.clock_of(clock).now(), "owner", home.identity)
+    home = options.home_of(arguments)
+    ruling = Ruling(options.clock_of(clock).now(), "owner", home.identity)
     try:
-        with writing.transaction(home) as connection:
+        with db_write.transaction(home) as connection:
             if proposal_store.get(connection, arguments.number) is None:
-                return asking.say_no(f"There is no proposal {arguments.number}.")
+                return options.say_no(f"There is no proposal {arguments.number}.")
             done = deed(connection, arguments.number, ruling)
     except CannotDecide as error:
-        return asking.say_no(str(error), 1)
+        return options.say_no(str(error), 1)
     print(json.dumps(_row(done)) if arguments.json else f"{done.id}: {done.state}")
     return 0
 
@@ -138,14 +138,14 @@ def _row(proposal: "Proposal") -> dict[str, Any]:
 
 
 def _line(row: Mapping[str, Any]) -> str:
-    from kenobot.terminal import one_line
+    from kenobot.core.terminal import one_line
 
     parts = (f"{row['id']:>4}", f"{row['state']:<9}", row["at"][:10], f"{row['kind']:<14}", row["title"])
     return one_line("  ".join(parts))
 
 
 def _whole(row: Mapping[str, Any]) -> str:
-    from kenobot.terminal import one_line, safe
+    from kenobot.core.terminal import one_line, safe
 
     names = ("id", "state", "kind", "at", "decided", "by", "title")
     head = [f"{name + ':':<10} {one_line(str(row[name]))}" for name in names if row[name]]

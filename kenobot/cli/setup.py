@@ -6,13 +6,13 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kenobot.cli import asking
+from kenobot.cli import options
 
 if TYPE_CHECKING:
     from kenobot.cli.wizard import Wishes
-    from kenobot.clock import Clock
-    from kenobot.home import Home
-    from kenobot.settings import Loaded
+    from kenobot.core.settings.home import Home
+    from kenobot.core.settings.load import Loaded
+    from kenobot.ports.clock import Clock
 
 _DESCRIPTION = """\
 Ask what is needed and write it to kenobot.toml; secrets go into files of their own under credentials/. Run it again
@@ -51,23 +51,23 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
 
 
 def setup(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.cli import embedded, toml_edit
-    from kenobot.home import replace_file
+    from kenobot.cli import install_embedder, toml_edit
+    from kenobot.core.settings.home import replace_file
+    from kenobot.core.settings.load import load
     from kenobot.ports import Surroundings
-    from kenobot.settings import load
 
-    home = asking.home_of(arguments)
+    home = options.home_of(arguments)
     loaded = load(home, os.environ)
     text = _current_text(home)
     wishes = _from_flags(arguments, loaded)
-    surroundings = Surroundings(home.path, asking.clock_of(clock), loaded.settings.bot.name)
-    if not arguments.yes and not _ask(loaded, wishes, embedded.missing(loaded, surroundings)):
+    surroundings = Surroundings(home.path, options.clock_of(clock), loaded.settings.bot.name)
+    if not arguments.yes and not _ask(loaded, wishes, install_embedder.missing(loaded, surroundings)):
         return 2
     _take_secrets(wishes, loaded, os.environ)
     for (section, key), value in wishes.values.items():
         text = toml_edit.put(text, section, key, value)
     after = load(home, os.environ, text=text, given=wishes.secrets)
-    _try_out(home, after, asking.clock_of(clock))
+    _try_out(home, after, options.clock_of(clock))
 
     home.prepare()
     for name, value in wishes.secrets.items():
@@ -76,7 +76,7 @@ def setup(arguments: argparse.Namespace, clock: "Clock | None") -> int:
         replace_file(home.config_file, text)
     home.seed_identity()
     if wishes.install:
-        print(embedded.install(after, surroundings))
+        print(install_embedder.install(after, surroundings))
     _say_what_next(home, after, wishes, bool(arguments.home))
     return 0
 
@@ -152,7 +152,7 @@ def _take_secrets(wishes: "Wishes", loaded: "Loaded", environ: Mapping[str, str]
 def _secret(path: str) -> str:
     from pathlib import Path
 
-    from kenobot.errors import ConfigError
+    from kenobot.ports.errors import ConfigError
 
     try:
         value = (sys.stdin.read() if path == "-" else Path(path).read_text("utf-8-sig")).strip()
@@ -165,8 +165,8 @@ def _secret(path: str) -> str:
 
 def _try_out(home: "Home", loaded: "Loaded", clock: "Clock") -> None:
     """Build what would be started, so that its own complaints come now. Raises ConfigError."""
-    from kenobot import plugins
-    from kenobot.embedder_choice import choose
+    from kenobot.app.embedder_choice import choose
+    from kenobot.core import plugins
     from kenobot.ports import Surroundings
 
     surroundings = Surroundings(home.path, clock, loaded.settings.bot.name)
@@ -179,7 +179,7 @@ def _try_out(home: "Home", loaded: "Loaded", clock: "Clock") -> None:
 
 
 def _say_what_next(home: "Home", after: "Loaded", wishes: "Wishes", elsewhere: bool) -> None:
-    from kenobot.terminal import one_line
+    from kenobot.core.terminal import one_line
 
     print(f"KenoBot is set up in {one_line(str(home.path))}.")
     for name in wishes.secrets:

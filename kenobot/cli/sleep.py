@@ -5,22 +5,22 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from kenobot.cli import asking
-from kenobot.cli.asking import clock_of, home_of
-from kenobot.cli.memory_home import example
+from kenobot.cli import options
+from kenobot.cli.memory_options import example
+from kenobot.cli.options import clock_of, home_of
 
 if TYPE_CHECKING:
-    from kenobot.clock import Clock
-    from kenobot.cognitive.sleep.passes import Phase
+    from kenobot.cognitive.sleep.plan.passes import Phase
     from kenobot.cognitive.sleep.report import Report
     from kenobot.cognitive.sleep.sleep_store import Run
-    from kenobot.db import Connection
-    from kenobot.home import Home
-    from kenobot.settings import Loaded
+    from kenobot.core.settings.home import Home
+    from kenobot.core.settings.load import Loaded
+    from kenobot.ports.clock import Clock
+    from kenobot.storage.database import Connection
 
 _FAILED = 1
 _PHASES: "tuple[Phase, ...]" = ("consolidate", "errors", "prune", "improve")
-_night = asking.numbered("no number of a night: `kenobot sleep status` shows the last one")
+_night = options.numbered("no number of a night: `kenobot sleep status` shows the last one")
 _NEVER = "It has not slept here yet: `kenobot sleep run` has it do so now."
 
 
@@ -41,7 +41,7 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
         description="When it slept last, what that came to, and when it will again.",
         **example("kenobot sleep status", "kenobot sleep status --json"),
     )
-    asking.add_json(state)
+    options.add_json(state)
     state.set_defaults(command=status)
     told = parts.add_parser(
         "report",
@@ -51,7 +51,7 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
         **example("kenobot sleep report", "kenobot sleep report 12 --json"),
     )
     told.add_argument("run", metavar="NIGHT", nargs="?", type=_night, help="its number; without it the last one")
-    asking.add_json(told)
+    options.add_json(told)
     told.set_defaults(command=report)
     back = parts.add_parser(
         "undo",
@@ -62,7 +62,7 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
         **example("kenobot sleep undo", "kenobot sleep undo 12"),
     )
     back.add_argument("run", metavar="NIGHT", nargs="?", type=_night, help="its number; without it the last one")
-    asking.add_json(back)
+    options.add_json(back)
     back.set_defaults(command=undo)
 
 
@@ -76,7 +76,7 @@ def _add_run(parts: Any, home: argparse.ArgumentParser) -> None:
     )
     now.add_argument("--dry-run", action="store_true", help="only say what would be changed, by rules, without a model")
     now.add_argument("--phase", action="append", choices=_PHASES, help="only this phase; may be given several times")
-    asking.add_json(now)
+    options.add_json(now)
     now.set_defaults(command=run)
 
 
@@ -86,76 +86,78 @@ def _add_run(parts: Any, home: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     import asyncio
 
-    from kenobot import log
     from kenobot.cli import sleep_home
-    from kenobot.home import Held
-    from kenobot.settings import load
+    from kenobot.core import log
+    from kenobot.core.settings.home import Held
+    from kenobot.core.settings.load import load
 
     home = home_of(arguments)
     loaded = load(home, os.environ)
-    asking.demand_database(home)
+    options.demand_database(home)
     log.set_up("warning", loaded.settings.log.format, loaded.secrets())
     phases = tuple(phase for phase in _PHASES if phase in (arguments.phase or _PHASES))
     night = sleep_home.rehearse if arguments.dry_run else sleep_home.sleep
     try:
         done = asyncio.run(night(home, loaded, clock_of(clock), phases))
     except Held as error:
-        return asking.say_no(f"{error} `kenobot sleep status` shows how far it is.", _FAILED)
+        return options.say_no(f"{error} `kenobot sleep status` shows how far it is.", _FAILED)
     return _show(arguments, loaded, done)
 
 
 def status(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.cli import reading
-    from kenobot.cognitive.sleep import plan_store, sleep_store
-    from kenobot.settings import load
+    from kenobot.cli import db_read
+    from kenobot.cognitive.sleep import sleep_store
+    from kenobot.cognitive.store import sleep_plans
+    from kenobot.core.settings.load import load
 
     home = home_of(arguments)
     loaded = load(home, os.environ)
-    with reading.database(home) as connection:
+    with db_read.database(home) as connection:
         connection.row_factory = None
-        numbers = plan_store.nights(connection, 1)
+        numbers = sleep_plans.nights(connection, 1)
         last = sleep_store.get(connection, numbers[0]) if numbers else None
         if last is None:
-            return asking.say_no(_NEVER)
+            return options.say_no(_NEVER)
         row = _status(connection, home, loaded, clock_of(clock), last)
-    return asking.show([row], arguments.json, _status_lines, "")
+    return options.show([row], arguments.json, _status_lines, "")
 
 
 def report(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.cli import reading
-    from kenobot.cognitive.sleep import plan_store, sleep_store
+    from kenobot.agent.background.sleep import policy_of
+    from kenobot.cli import db_read
+    from kenobot.cognitive.sleep import sleep_store
     from kenobot.cognitive.sleep.night import NIGHT
     from kenobot.cognitive.sleep.report import build
-    from kenobot.settings import load
-    from kenobot.sleeper import policy_of
+    from kenobot.cognitive.store import sleep_plans
+    from kenobot.core.settings.load import load
 
     home = home_of(arguments)
     loaded = load(home, os.environ)
-    with reading.database(home) as connection:
+    with db_read.database(home) as connection:
         connection.row_factory = None
         connection.execute("BEGIN")
-        numbers = [arguments.run] if arguments.run is not None else plan_store.nights(connection, 1)
+        numbers = [arguments.run] if arguments.run is not None else sleep_plans.nights(connection, 1)
         night = sleep_store.get(connection, numbers[0]) if numbers else None
         if night is None:
-            return asking.say_no(_NEVER if arguments.run is None else f"There is no night {arguments.run}.")
+            return options.say_no(_NEVER if arguments.run is None else f"There is no night {arguments.run}.")
         done = build(connection, night, NIGHT, policy_of(loaded.settings.sleep).sleep)
     return _show(arguments, loaded, done)
 
 
 def undo(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import sleep_home
-    from kenobot.cli.memory_home import bring_up_to_date
-    from kenobot.home import Held
-    from kenobot.settings import load
+    from kenobot.cli.memory_options import bring_up_to_date
+    from kenobot.core.settings.home import Held
+    from kenobot.core.settings.load import load
 
     home = home_of(arguments)
     loaded = load(home, os.environ)
     try:
         back = sleep_home.take_back(home, loaded, clock_of(clock), arguments.run)
     except sleep_home.NoSuchNight as error:
-        return asking.say_no(str(error))
+        return options.say_no(str(error))
     except Held as error:
-        return asking.say_no(str(error), _FAILED)
+        return options.say_no(str(error), _FAILED)
     if back.undone:
         bring_up_to_date(home, loaded, clock)
     row: dict[str, Any] = {"run": back.run, "undone": [*back.undone], "unchanged": back.unchanged}
@@ -167,7 +169,7 @@ def undo(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     if back.unchanged:
         print(f"{back.unchanged} more changed no memory: links, notes and proposals.")
     if back.kept:
-        from kenobot.terminal import one_line
+        from kenobot.core.terminal import one_line
 
         print(f"{len(back.kept)} could not be taken back:")
         for kept in back.kept:
@@ -182,7 +184,7 @@ def _show(arguments: argparse.Namespace, loaded: "Loaded", done: "Report") -> in
     from zoneinfo import ZoneInfo
 
     from kenobot.cognitive.sleep.report import as_json, as_markdown
-    from kenobot.terminal import safe
+    from kenobot.core.terminal import safe
 
     rehearsed = getattr(arguments, "dry_run", False)
     if arguments.json:
@@ -193,15 +195,16 @@ def _show(arguments: argparse.Namespace, loaded: "Loaded", done: "Report") -> in
 
 
 def _status(connection: "Connection", home: "Home", loaded: "Loaded", clock: "Clock", last: "Run") -> dict[str, Any]:
+    from kenobot.agent.background.sleep import due_at, policy_of
     from kenobot.cli.sleep_home import is_asleep
-    from kenobot.cognitive.sleep import plan_store, sleep_store
+    from kenobot.cognitive.sleep import sleep_store
     from kenobot.cognitive.sleep.report import is_large
-    from kenobot.sleeper import due_at, policy_of
+    from kenobot.cognitive.store import sleep_plans
 
     policy = policy_of(loaded.settings.sleep).sleep
     open_ = sleep_store.last(connection, "running")
     passed = sleep_store.passed(connection, last.id)
-    due = due_at(loaded.settings.sleep, plan_store.last_whole(connection), clock.now(), loaded.settings.bot.timezone)
+    due = due_at(loaded.settings.sleep, sleep_plans.last_whole(connection), clock.now(), loaded.settings.bot.timezone)
     return {
         "state": "awake" if open_ is None else "asleep" if is_asleep(home) else "cut short",
         "run": last.id,
@@ -211,7 +214,7 @@ def _status(connection: "Connection", home: "Home", loaded: "Loaded", clock: "Cl
         "night": last.state,
         "passes": len(passed),
         "decisions": sum(each.done for each in passed),
-        "tokens": plan_store.tokens(connection, last.id),
+        "tokens": sleep_plans.tokens(connection, last.id),
         "large": [each.name for each in passed if is_large(each, policy)],
         "trouble": {each.name: each.trouble for each in passed if each.trouble},
         "enabled": loaded.settings.sleep.enabled,
@@ -220,7 +223,7 @@ def _status(connection: "Connection", home: "Home", loaded: "Loaded", clock: "Cl
 
 
 def _status_lines(row: Any) -> str:
-    from kenobot.terminal import one_line
+    from kenobot.core.terminal import one_line
 
     lines = [f"{row['state']}; night {row['run']} began {row['at'][:16]} UTC ({row['cause']}, {row['night']})"]
     lines.append(f"  {row['passes']} passes, {row['decisions']} decisions, {row['tokens']} tokens")

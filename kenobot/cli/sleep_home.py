@@ -10,27 +10,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot import assembly, db, given, schema
-from kenobot.bus import Bus
-from kenobot.cli import asking, writing
-from kenobot.cli.memory_home import occasion
-from kenobot.clock import Clock
+from kenobot.agent.background.extraction import Rooms as Study
+from kenobot.agent.background.extraction import extraction
+from kenobot.agent.background.sleep import Rooms, policy_of
+from kenobot.agent.model_router import Model
+from kenobot.app import plugin_instances, wiring
+from kenobot.cli import db_write, options
+from kenobot.cli.memory_options import occasion
 from kenobot.cognitive.mirror.tree import Tree
-from kenobot.cognitive.recall.index import Index
-from kenobot.cognitive.recall.keeper import Keeper
-from kenobot.cognitive.sleep import plan_store, sleep_store, takeback
+from kenobot.cognitive.recall.index.index import Index
+from kenobot.cognitive.recall.index.indexer import Keeper
+from kenobot.cognitive.sleep import sleep_store, takeback
 from kenobot.cognitive.sleep.cycle import Step
-from kenobot.cognitive.sleep.passes import Phase
+from kenobot.cognitive.sleep.plan.passes import Phase
 from kenobot.cognitive.sleep.report import Report
 from kenobot.cognitive.sleep.takeback import Kept
-from kenobot.db import Database
-from kenobot.errors import KenobotError
-from kenobot.extraction import Rooms as Study
-from kenobot.extraction import extraction
-from kenobot.home import Held, Home
-from kenobot.model import Model
-from kenobot.settings import Loaded
-from kenobot.sleeper import Rooms, policy_of
+from kenobot.cognitive.store import sleep_plans
+from kenobot.core.bus import Bus
+from kenobot.core.settings.home import Held, Home
+from kenobot.core.settings.load import Loaded
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import KenobotError
+from kenobot.storage import database as db
+from kenobot.storage import migrate
+from kenobot.storage.database import Database
 
 _DRAFT = ".sleep-"
 _AT_ONCE = 20  # decisions that are taken back in one transaction
@@ -62,9 +65,9 @@ async def sleep(home: Home, loaded: Loaded, clock: Clock, phases: tuple[Phase, .
             stack.enter_context(home.lock())
         except Held:
             alone = False
-            writing.demand_current(home)
+            db_write.demand_current(home)
         async with _bedroom(home, loaded, clock, alone=alone) as (rooms, asked):
-            sleeper = assembly.sleeper_of(loaded.settings, rooms, asked, hurried=alone)
+            sleeper = wiring.sleeper_of(loaded.settings, rooms, asked, hurried=alone)
             done = await sleeper.sleep("command", phases, tell)
             if not set(phases) <= set(done.run.phases):
                 print("That was the rest of a night that had been cut short.", file=sys.stderr)
@@ -78,9 +81,9 @@ async def _bedroom(
 ) -> AsyncIterator[tuple[Rooms, Model | None]]:
     """The house, as far as sleep needs it. Alone, conversations are read, and the Markdown files kept, as well."""
     zone = ZoneInfo(loaded.settings.bot.timezone)
-    parts = given.load_models(home, loaded, clock)
-    model = assembly.model_of(loaded.settings, parts.providers, clock)
-    asked = assembly.thinking(loaded.settings, parts, model, clock)
+    parts = plugin_instances.load_models(home, loaded, clock)
+    model = wiring.model_of(loaded.settings, parts.providers, clock)
+    asked = wiring.thinking(loaded.settings, parts, model, clock)
     database = Database.open(home.database, home.backups)
     index, bus = Index(home.index), Bus(clock)
     try:
@@ -126,7 +129,7 @@ async def rehearse(home: Home, loaded: Loaded, clock: Clock, phases: tuple[Phase
             try:
                 zone = ZoneInfo(loaded.settings.bot.timezone)
                 rooms = Rooms(database, bus, clock, zone, contextlib.nullcontext, _nothing, lambda: None, _nothing)
-                return await assembly.sleeper_of(loaded.settings, rooms, None, hurried=True).sleep(
+                return await wiring.sleeper_of(loaded.settings, rooms, None, hurried=True).sleep(
                     "rehearsal", phases, tell
                 )
             finally:
@@ -136,7 +139,7 @@ async def rehearse(home: Home, loaded: Loaded, clock: Clock, phases: tuple[Phase
 
 def _copied(home: Home, folder: Path) -> Path:
     """A copy of the database in one snapshot; a bot that writes meanwhile does not wait for it."""
-    schema.check(home.database)
+    migrate.check(home.database)
     target = folder / "kenobot.db"
     try:
         with contextlib.closing(db.connect(home.database, readonly=True)) as connection:
@@ -150,10 +153,10 @@ async def tell(step: Step) -> None:
     """How far it is, on stderr."""
     where = f"{step.number}/{step.of} {step.one.phase}: {step.one.name}"
     if step.passed is None:
-        asking.passing(f"{where} …")
+        options.passing(f"{where} …")
         return
     came = "failed" if step.passed.trouble and not step.passed.done else f"{step.passed.done} decisions"
-    asking.passing()
+    options.passing()
     print(f"{where}, {came}", file=sys.stderr, flush=True)
 
 
@@ -179,9 +182,9 @@ def take_back(home: Home, loaded: Loaded, clock: Clock, number: int | None) -> T
     Without a number, the last night that is not taken back. Raises NothingYet, NoSuchNight, Held, or StoreError.
     """
     undone, kept, unchanged, before = list[int](), list[Kept](), 0, _AFTER_ALL
-    writing.demand_current(home)
+    db_write.demand_current(home)
     with home.sleep_lock():
-        with writing.transaction(home) as connection:
+        with db_write.transaction(home) as connection:
             night = sleep_store.last(connection) if number is None else sleep_store.get(connection, number)
         if night is None:
             what = "no night that could be taken back" if number is None else f"no night {number}"
@@ -189,7 +192,7 @@ def take_back(home: Home, loaded: Loaded, clock: Clock, number: int | None) -> T
         if night.state == "running":
             raise NoSuchNight(f"Night {night.id} was cut short: `kenobot sleep run` ends it, then it can be undone.")
         while before:
-            with writing.transaction(home) as connection:
+            with db_write.transaction(home) as connection:
                 at = occasion(loaded, clock.now())
                 some = takeback.some(connection, night.id, before, _AT_ONCE, at)
                 undone += some.undone
@@ -197,5 +200,5 @@ def take_back(home: Home, loaded: Loaded, clock: Clock, number: int | None) -> T
                 unchanged += some.unchanged
                 before = some.last
                 if not before:
-                    plan_store.take_back(connection, night.id, at.at)
+                    sleep_plans.take_back(connection, night.id, at.at)
     return TakenBack(night.id, tuple(undone), tuple(kept), unchanged)

@@ -6,11 +6,11 @@ import os
 from random import Random
 from typing import TYPE_CHECKING
 
-from kenobot import log
-from kenobot.clock import Clock, SystemClock
-from kenobot.errors import ConfigError, StoreCorrupt
-from kenobot.home import Home
-from kenobot.settings import Loaded, load
+from kenobot.core import log
+from kenobot.core.settings.home import Home
+from kenobot.core.settings.load import Loaded, load
+from kenobot.ports.clock import Clock, SystemClock
+from kenobot.ports.errors import ConfigError, StoreCorrupt
 
 if TYPE_CHECKING:
     from kenobot.channels.console import ConsoleOptions
@@ -32,17 +32,18 @@ def start(folder: str | None, clock: Clock | None, console: "ConsoleOptions | No
     log.set_up(_level(loaded, console), loaded.settings.log.format, loaded.secrets())
     log.guard()
     share_arenas()
-    from kenobot import app, assembly, given, schema
+    from kenobot.app import app, plugin_instances, wiring
+    from kenobot.storage import migrate
 
     clock = clock or SystemClock()
-    parts = given.load_parts(home, loaded, clock, channels)
+    parts = plugin_instances.load_parts(home, loaded, clock, channels)
 
     async def serve() -> int:
         rng = Random()  # noqa: S311 - trace ids and jitter, not secrets
-        return await app.serve(assembly.assemble(home, loaded, clock, parts, rng), console)
+        return await app.serve(wiring.assemble(home, loaded, clock, parts, rng), console)
 
     try:
-        schema.check(home.database)
+        migrate.check(home.database)
         home.prepare()
         with home.lock():
             home.seed_identity()

@@ -5,7 +5,7 @@ import re
 import tomllib
 from typing import Any
 
-from kenobot.errors import ConfigError
+from kenobot.ports.errors import ConfigError
 
 Value = str | bool | list[str]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from kenobot import __version__
 
 if TYPE_CHECKING:
-    from kenobot.clock import Clock
+    from kenobot.ports.clock import Clock
 
 
 def add(commands: Any, home: argparse.ArgumentParser) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from pydantic import SecretStr, ValidationError
 
-from kenobot import plugins
 from kenobot.cli.toml_edit import Value
-from kenobot.language import Language
-from kenobot.sections import Bot
-from kenobot.settings import Loaded
+from kenobot.core import plugins
+from kenobot.core.i18n import Language
+from kenobot.core.settings.load import Loaded
+from kenobot.core.settings.schema import Bot
 
 Ask = Callable[[str], str]
 

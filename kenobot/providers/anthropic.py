@@ -11,9 +11,17 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from pydantic import BaseModel, Field, SecretStr
 
-from kenobot.clock import Clock
-from kenobot.errors import ConfigError, PromptTooLong, RateLimited, Rejected, RemoteError, TruncatedReply, Unavailable
 from kenobot.ports import Block, Delta, Plugin, Request, Role, Surroundings, Usage
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import (
+    ConfigError,
+    PromptTooLong,
+    RateLimited,
+    Rejected,
+    RemoteError,
+    TruncatedReply,
+    Unavailable,
+)
 
 if TYPE_CHECKING:
     from anthropic import APIStatusError, AsyncAnthropic, AsyncStream

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.errors import RemoteError, StoreError
 from kenobot.ports import Channel, Inbound, Outbound, Part, Sink, is_session_id, session_id
+from kenobot.ports.errors import RemoteError, StoreError
 from kenobot.testing.clock import START
 
 HOSTILE = (

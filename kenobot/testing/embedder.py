@@ -8,8 +8,8 @@ from math import sqrt
 
 import pytest
 
-from kenobot.errors import RemoteError
 from kenobot.ports import Embedder, EmbedKind
+from kenobot.ports.errors import RemoteError
 
 _PIECE = 64  # bytes of a digest
 _NEAR = 0.5  # cosine from which two texts count as near, for a model of whatever kind

@@ -9,15 +9,15 @@ from pathlib import Path
 from random import Random
 from zoneinfo import ZoneInfo
 
-from kenobot.access import Roster
-from kenobot.app import App
-from kenobot.assembly import assemble
+from kenobot.app.app import App
+from kenobot.app.plugin_instances import load_parts
+from kenobot.app.wiring import assemble
 from kenobot.cognitive.recall.recall import Query, recall
-from kenobot.db import Connection
-from kenobot.given import load_parts
-from kenobot.home import Home
+from kenobot.core.settings.home import Home
+from kenobot.core.settings.load import load
+from kenobot.gateway.access import Roster
 from kenobot.ports import Inbound, Outbound, Part, Provider, Sink
-from kenobot.settings import load
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import ManualClock
 
 _NAP = 300.0  # seconds; what sleeps longer is not waited for

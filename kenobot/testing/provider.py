@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Callable, Iterable
 
 import pytest
 
-from kenobot.errors import RemoteError
 from kenobot.ports import Block, Delta, Message, Provider, Reply, Request, Usage
+from kenobot.ports.errors import RemoteError
 
 Scripted = str | Exception | Reply | Callable[[Request], str]
 

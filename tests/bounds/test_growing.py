@@ -5,12 +5,12 @@ from datetime import timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot.access import Access, Roster
+from kenobot.agent.prompt.context_builder import ContextBuilder, Limits
 from kenobot.cognitive.identity.files import Identity
-from kenobot.context import ContextBuilder, Limits
-from kenobot.db import Connection
-from kenobot.inbox import Pending
+from kenobot.gateway.access import Access, Roster
 from kenobot.ports import Inbound
+from kenobot.storage.database import Connection
+from kenobot.storage.inbox import Pending
 from tests.scene import Scene
 
 _TICK = 100  # steps of SQLite's virtual machine

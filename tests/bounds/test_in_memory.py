@@ -13,21 +13,21 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kenobot.access import Roster
-from kenobot.bus import Bus
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.cognitive.identity.files import Identity
 from kenobot.cognitive.mirror.sync import Mirror
-from kenobot.cognitive.recall import load
+from kenobot.cognitive.recall import full_load
 from kenobot.cognitive.remember.admit import Occasion, admit
-from kenobot.db import Connection, Database
-from kenobot.delivery import Delivery
-from kenobot.errors import StoreError
-from kenobot.notices import _Hour
-from kenobot.outbox import Letter, Outbox, enqueue
+from kenobot.core.bus import Bus
+from kenobot.gateway.access import Roster
+from kenobot.gateway.delivery import Delivery
+from kenobot.gateway.owner_alerts import _Hour
 from kenobot.ports import Candidate, Outbound, Part, Sink
-from kenobot.signals import STARTED, Envelope
+from kenobot.ports.errors import StoreError
+from kenobot.ports.signals import STARTED, Envelope
+from kenobot.storage.database import Connection, Database
+from kenobot.storage.outbox import Letter, Outbox, enqueue
 from kenobot.testing.clock import START, ManualClock
 from tests.bounds.registry import IN_MEMORY
 from tests.samples import rows
@@ -98,7 +98,7 @@ def test_a_cache_forgets(what: str) -> None:
 
 async def test_a_disk_that_stands_still_fills_no_queue(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the limit a write is refused and one that nobody waits for left undone; then all goes on."""
-    monkeypatch.setattr("kenobot.db._QUEUED", 20)
+    monkeypatch.setattr("kenobot.storage.database._QUEUED", 20)
     held = threading.Event()
     first = database.submit(lambda connection: held.wait(20))
     while database._jobs.qsize():
@@ -118,7 +118,7 @@ async def test_a_disk_that_stands_still_fills_no_queue(database: Database, monke
 
 async def test_readers_that_stand_still_fill_no_queue(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """So it is with reading."""
-    monkeypatch.setattr("kenobot.db._QUEUED", 20)
+    monkeypatch.setattr("kenobot.storage.database._QUEUED", 20)
     held = threading.Event()
     busy = [asyncio.create_task(database.read(lambda connection: held.wait(20))) for _ in range(2)]
     await asyncio.sleep(0)
@@ -150,7 +150,7 @@ async def test_a_chat_with_much_mail_holds_little_of_it(tmp_path: Path) -> None:
 
 async def test_messages_that_nobody_fetches_are_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When the bell rings for nobody, the messages are on disk and only so many of them in memory."""
-    monkeypatch.setattr("kenobot.loop._SEEN", 10)
+    monkeypatch.setattr("kenobot.agent.loop._SEEN", 10)
     async with Scene(tmp_path, ["ok"]) as scene:
         scene.app.bus._bells.clear()
         for number in range(50):
@@ -196,7 +196,7 @@ async def test_a_chat_that_takes_nothing_holds_few_parts(database: Database, clo
 
 async def test_strangers_leave_little_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sixty strangers with a hundred messages: three codes, no mail, no person, and few of them remembered."""
-    monkeypatch.setattr("kenobot.door._NOTICED", 20)
+    monkeypatch.setattr("kenobot.gateway.admission._NOTICED", 20)
     async with Scene(tmp_path, ["never"], roster=Roster.of(("1",))) as scene:
         for number in range(100):
             assert not await scene.put("let me in", str(1000 + number % 60))
@@ -300,17 +300,17 @@ async def test_worked_out_logs_are_kept_within_a_number_and_a_size(
             )
 
     await database.write(learn)
-    recall = load.Recall(_ZONE)
+    recall = full_load.Recall(_ZONE)
 
-    def ask(chat: int, connection: Connection) -> load.Pack:
-        return recall(connection, load.Query(("owner", f"chat:{chat}"), f"chat:{chat}", "2026-02-14", 6000))
+    def ask(chat: int, connection: Connection) -> full_load.Pack:
+        return recall(connection, full_load.Query(("owner", f"chat:{chat}"), f"chat:{chat}", "2026-02-14", 6000))
 
     for chat in range(100):
         await database.read(partial(ask, chat))
     assert len(recall._logs) == 64
     assert recall._held == sum(log.size for log in recall._logs.values()) > 0
 
-    monkeypatch.setattr(load, "_LOGS_CHARACTERS", 10_000)
+    monkeypatch.setattr(full_load, "_LOGS_CHARACTERS", 10_000)
     for chat in range(100, 110):
         await database.read(partial(ask, chat))
     assert recall._held == sum(log.size for log in recall._logs.values()) <= 10_000

@@ -6,9 +6,10 @@ from datetime import timedelta
 from pathlib import Path
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.sleep import plan_store, sleep_store
-from kenobot.cognitive.sleep.passes import Pass
-from kenobot.db import Connection, Database
+from kenobot.cognitive.sleep import sleep_store
+from kenobot.cognitive.sleep.plan.passes import Pass
+from kenobot.cognitive.store import sleep_plans
+from kenobot.storage.database import Connection, Database
 from kenobot.testing.clock import START, EagerClock
 from tests.memory_rows import put_record
 from tests.samples import rows, scalar
@@ -58,7 +59,7 @@ async def test_the_ledger_keeps_a_year_of_nights_and_plans_of_none(database: Dat
     policy = replace(DEFAULT, sleep=replace(DEFAULT.sleep, kept=3))
     for number in range(6):
         await database.write(lambda c, start=100 * number: _more(c, start))  # type: ignore[misc]
-        await database.write(lambda c: plan_store.prune(c, policy.sleep.kept - 1))
+        await database.write(lambda c: sleep_plans.prune(c, policy.sleep.kept - 1))
         await play(cycle(database, Oracle(), night=PASSES, policy=policy, clock=EagerClock()))
     assert await rows(database, "SELECT id FROM sleep_run") == [(4,), (5,), (6,)]
     assert await scalar(database, "SELECT count(*) FROM sleep_pass") == 3 * len(PASSES)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from kenobot import inbox as mail
-from kenobot import turns
-from kenobot.db import Connection, Database
-from kenobot.inbox import Inbox
 from kenobot.ports import Reply
+from kenobot.storage import inbox as mail
+from kenobot.storage import reply_checkpoints
+from kenobot.storage.database import Connection, Database
+from kenobot.storage.inbox import Inbox
 from kenobot.testing.clock import START, EagerClock, ManualClock
 from tests.samples import inbound, plan, rows, scalar
 from tests.scene import Scene
@@ -84,9 +84,9 @@ async def test_a_reply_is_dropped_a_month_after_it_had_its_effects(database: Dat
     box = Inbox(database, clock)
 
     def paid(connection: Connection, message: int, at: datetime, *, committed: bool) -> None:
-        turns.checkpoint(connection, message, "fake-1", "trace", _REPLY, at)
+        reply_checkpoints.checkpoint(connection, message, "fake-1", "trace", _REPLY, at)
         if committed:
-            turns.commit(connection, message, at, "")
+            reply_checkpoints.commit(connection, message, at, "")
 
     waiting = await box.accept(inbound(number=1), "trace")
     assert waiting is not None
@@ -94,9 +94,9 @@ async def test_a_reply_is_dropped_a_month_after_it_had_its_effects(database: Dat
     await database.write(lambda c: paid(c, waiting.id, old, committed=False))
     for number, at, committed in ((101, old, True), (102, old, False), (103, recent, True)):
         await database.write(lambda c, n=number, a=at, d=committed: paid(c, n, a, committed=d))  # type: ignore[misc]
-    await turns.prune(database, START)
+    await reply_checkpoints.prune(database, START)
     assert await rows(database, "SELECT inbox_id FROM turn ORDER BY inbox_id") == [(waiting.id,), (103,)]
-    assert await database.read(lambda c: turns.saved(c, waiting.id)) == _REPLY
+    assert await database.read(lambda c: reply_checkpoints.saved(c, waiting.id)) == _REPLY
 
 
 async def test_housekeeping_leaves_what_is_meant_to_stay(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ async def test_housekeeping_leaves_what_is_meant_to_stay(tmp_path: Path) -> None
 
 async def test_pruning_goes_in_steps(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """However much there is to drop, no transaction takes more than its share, so that nobody waits for long."""
-    monkeypatch.setattr("kenobot.db._PRUNED", 100)
+    monkeypatch.setattr("kenobot.storage.database._PRUNED", 100)
     left = [1010]
     write = database.write
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from kenobot.schema import migrations
+from kenobot.storage.migrate import migrations
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = {
@@ -17,12 +17,12 @@ PACKAGES = {
 NOT_RUNNING = (  # tests' own parts, and commands that end
     "kenobot.testing",
     "kenobot.cli",
-    "kenobot.cognitive.portable",
-    "kenobot.importers",
-    "kenobot.month",
-    "kenobot.demo",
-    "kenobot.years",
-    "kenobot.cost",
+    "kenobot.cognitive.control.export",
+    "kenobot.cli.importers",
+    "kenobot.evals.month",
+    "kenobot.evals.demo",
+    "kenobot.evals.years",
+    "kenobot.evals.cost",
 )
 
 _EMPTY = "deque dict list set Counter OrderedDict defaultdict Queue SimpleQueue LifoQueue PriorityQueue".split()

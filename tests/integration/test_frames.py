@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive import store
-from kenobot.cognitive.change import Act, change
-from kenobot.db import Connection
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.change import Act, change
 from kenobot.ports import Block
+from kenobot.storage.database import Connection
 from kenobot.testing.provider import ScriptedProvider
 from tests.scene import Scene
 from tests.unit.cognitive.recall.house import insert
@@ -39,7 +39,7 @@ async def _change(scene: Scene, ids: Sequence[int], **values: str | float) -> No
     """As a night changes records: a decision for each."""
 
     def work(connection: Connection) -> None:
-        for record in store.by_ids(connection, ids, _REACH).values():
+        for record in records.by_ids(connection, ids, _REACH).values():
             change(connection, record, "mended", values, Act(scene.clock.now(), "sleep"))
 
     await scene.app.database.write(work)

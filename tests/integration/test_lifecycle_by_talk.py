@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive import store
-from kenobot.cognitive.sleep.changes import Change
+from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.prune import lifecycle
-from kenobot.cognitive.store import Record
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.records import Record
 from kenobot.testing.clock import ManualClock
 from tests.nights import carry_out
 from tests.scene import Scene
@@ -166,7 +166,7 @@ async def _leave(scene: Scene, days: int) -> list[Change]:
 async def _all(scene: Scene) -> list[Record]:
     ids = [int(str(row[0])) for row in await scene.rows("SELECT id FROM record WHERE form IN ('note', 'episode')")]
     found = await scene.app.database.read(
-        lambda connection: store.by_ids(connection, ids, ("owner", "chat:telegram-1", "chat:telegram--5"))
+        lambda connection: records.by_ids(connection, ids, ("owner", "chat:telegram-1", "chat:telegram--5"))
     )
     return [found[number] for number in sorted(found)]
 

@@ -8,8 +8,8 @@ import pytest
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import Occasion, admit
-from kenobot.db import Connection
 from kenobot.ports import Candidate
+from kenobot.storage.database import Connection
 from tests.scene import Scene
 
 LIVE = "SELECT count(*) FROM record WHERE status = 'active' AND form = 'note'"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.access import Roster
 from kenobot.cli import main, memory_purge
+from kenobot.gateway.access import Roster
 from tests.scene import Scene
 
 SALARY = "Got it. <memory>Adrian's salary is 90k euros</memory>"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.clock import Clock
 from kenobot.ports import Provider, Surroundings
+from kenobot.ports.clock import Clock
 from kenobot.providers.offline import plugin
 from kenobot.testing.clock import EagerClock
 from tests.scene import Scene

@@ -8,7 +8,7 @@ import pytest
 from llmock.pytest_plugin import LLMock
 from pydantic import SecretStr
 
-from kenobot.language import say
+from kenobot.core.i18n import say
 from kenobot.ports import Surroundings
 from kenobot.providers.anthropic import AnthropicProvider, AnthropicSettings, build
 from kenobot.testing.clock import EagerClock

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import pytest
 import pytest_asyncio
 
-from kenobot.demo import story
-from kenobot.demo.play import Seen, play
+from kenobot.evals.demo import story
+from kenobot.evals.demo.play import Seen, play
 
 FACT = "n8n webhooks: use query params (?token=xxx) for authentication instead of headers — headers cause 401 errors"
 LESSON = "n8n webhooks prefer query params for auth, headers always fail with 401"

@@ -6,15 +6,15 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from kenobot.cognitive import store
-from kenobot.cognitive.reach import WHOLE_HOME
+from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.remember.admit import Occasion
-from kenobot.cognitive.sleep.changes import Change
 from kenobot.cognitive.sleep.consolidate import guidelines, identity
 from kenobot.cognitive.sleep.errors import errors
-from kenobot.cognitive.sleep.passes import Pass
+from kenobot.cognitive.sleep.plan.changes import Change
+from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import beliefs, commitments, expiry, scratchpads
-from kenobot.cognitive.undo import undo
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.ports import Reply, Request
 from kenobot.testing.clock import START, ManualClock
 from kenobot.testing.provider import ScriptedProvider
@@ -114,7 +114,7 @@ async def test_what_a_night_let_go_is_recalled_no_more_and_recalled_again_after_
         events = await scene.rows("SELECT max(id) FROM event WHERE type = 'pruned'")
         when = Occasion(scene.clock.now(), "2026-06-24", "owner")
         await scene.app.database.write(lambda connection: undo(connection, int(str(events[0][0])), WHOLE_HOME, when))
-        back = await scene.app.database.read(lambda connection: store.get(connection, record, WHOLE_HOME))
+        back = await scene.app.database.read(lambda connection: records.get(connection, record, WHOLE_HOME))
         assert back is not None
         assert back.status == "active"
 

@@ -5,21 +5,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from kenobot import sessions, unread
-from kenobot.cognitive import hands_store, store
-from kenobot.cognitive.extract import buffer
-from kenobot.cognitive.recall import load
-from kenobot.cognitive.recall.index import Index
+from kenobot.agent.commands import forget_unextracted
+from kenobot.agent.commands.forget import Forget
+from kenobot.agent.commands.memory import Undo
+from kenobot.agent.commands.memory_base import Hands
+from kenobot.agent.commands.registry import Order
+from kenobot.cognitive.control.find import near_in, seek
+from kenobot.cognitive.recall import full_load
+from kenobot.cognitive.recall.index.index import Index
 from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.remember.occasion import Occasion
-from kenobot.cognitive.seek import near_in, seek
-from kenobot.commands import Order
-from kenobot.db import Connection
-from kenobot.memory_commands import Undo
-from kenobot.memory_hands import Hands
-from kenobot.memory_questions import Forget
+from kenobot.cognitive.store import history, records
 from kenobot.ports import Candidate, Inbound, Principal
+from kenobot.storage import conversation
+from kenobot.storage.database import Connection
 from tests.unit.cognitive.mirror.house import ZONE
 
 SESSION = "telegram-1"
@@ -105,11 +106,11 @@ def snapshot(connection: Connection) -> Snapshot:
 
 def shown(connection: Connection, index: Index, facts: Sequence[Fact], now: Occasion) -> str:
     """Whatever the owner or a prompt is shown of memory and talk, asked for each of `facts` by its own words."""
-    pack = load.Recall(ZONE)(connection, load.Query(REACH, CHAT, now.day, 60_000))
+    pack = full_load.Recall(ZONE)(connection, full_load.Query(REACH, CHAT, now.day, 60_000))
     parts = [pack.long_term, pack.recent, pack.chat, pack.context, *pack.texts]
-    parts += [line.text for line in sessions.latest(connection, SESSION, 1000)]
+    parts += [line.text for line in conversation.latest(connection, SESSION, 1000)]
     parts += [turn.text for turn in buffer.pending(connection, SESSION, 1000) if not turn.hidden]
-    parts += [record.text for record in hands_store.listed(connection, REACH, ("active",), (), 1000)]
+    parts += [record.text for record in history.listed(connection, REACH, ("active",), (), 1000)]
     for fact in facts:
         found = recall(
             connection, index, Query(text=fact.text, reach=REACH, now=now.at, session=SESSION, always=True, whole=True)
@@ -117,7 +118,7 @@ def shown(connection: Connection, index: Index, facts: Sequence[Fact], now: Occa
         parts += [each.line for each in found.memories]
         parts += [each.line for each in found.excerpts]
         parts += [each.record.text for each in seek(connection, fact.text, REACH, near=near_in(index))]
-        said = unread.find(connection, fact.text, SESSION, REACH)
+        said = forget_unextracted.find(connection, fact.text, SESSION, REACH)
         parts += [said.text] if said is not None else []
     return "\n".join(parts)
 
@@ -135,7 +136,7 @@ def recalled(connection: Connection, index: Index, fact: Fact, now: Occasion) ->
 
 def status(connection: Connection, fact: Fact) -> State:
     """What has become of the fact's record."""
-    record = store.get(connection, fact.record, REACH)
+    record = records.get(connection, fact.record, REACH)
     if record is None:
         return "purged"
     known: dict[str, State] = {"active": "live", "forgotten": "hidden"}

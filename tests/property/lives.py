@@ -7,8 +7,8 @@ from pathlib import Path
 
 from hypothesis.stateful import RuleBasedStateMachine
 
-from kenobot.db import Database
-from kenobot.errors import StoreError
+from kenobot.ports.errors import StoreError
+from kenobot.storage.database import Database
 from tests.property.effort import scratch
 from tests.property.power import AT_ONCE, Crash, Power
 

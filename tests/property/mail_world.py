@@ -15,14 +15,14 @@ from pathlib import Path
 from random import Random
 from typing import Literal
 
-from kenobot.access import Roster
-from kenobot.app import App
-from kenobot.assembly import assemble
-from kenobot.errors import RateLimited, Rejected, StoreError, Unavailable
-from kenobot.given import Given, load_parts
-from kenobot.home import Home
+from kenobot.app.app import App
+from kenobot.app.plugin_instances import Given, load_parts
+from kenobot.app.wiring import assemble
+from kenobot.core.settings.home import Home
+from kenobot.core.settings.load import Loaded, load
+from kenobot.gateway.access import Roster
 from kenobot.ports import Delta, Inbound, Outbound, Part, PostProcessor, Request, Sink
-from kenobot.settings import Loaded, load
+from kenobot.ports.errors import RateLimited, Rejected, StoreError, Unavailable
 from kenobot.testing.clock import EagerClock
 from tests.property.power import AT_ONCE, Crash, Power
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.forget import hide
+from kenobot.cognitive.control.forget import hide
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.reach import WHOLE_HOME
-from kenobot.cognitive.recall.load import Pack, Query, Recall, working
+from kenobot.cognitive.recall.full_load import Pack, Query, Recall, working
 from kenobot.cognitive.remember.admit import Occasion, admit, clean, forget, supersede
-from kenobot.db import Connection
+from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.ports import Candidate, Decision
+from kenobot.storage.database import Connection
 
 ZONE = ZoneInfo("Europe/Madrid")
 

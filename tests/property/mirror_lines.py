@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from kenobot.cognitive import store
 from kenobot.cognitive.mirror import layout
 from kenobot.cognitive.mirror.places import place_of
+from kenobot.cognitive.store import records
 from tests.unit.cognitive.mirror.house import TODAY
 
 CHAT, OTHER = "chat:telegram-1", "chat:telegram-2"
@@ -28,7 +28,7 @@ def kind_of(path: str) -> layout.Kind:
     return place.kind
 
 
-def is_line(record: store.Record) -> bool:
+def is_line(record: records.Record) -> bool:
     """Whether it is one line among others, and not a text that has a file to itself."""
     return record.form in ("note", "episode")
 

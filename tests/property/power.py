@@ -16,8 +16,8 @@ from typing import Any, Literal
 import pytest
 from hypothesis import strategies as st
 
-from kenobot import db
-from kenobot.errors import StoreError
+from kenobot.ports.errors import StoreError
+from kenobot.storage import database
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ class Power:
         self._into = Path()
         self._tell: Callable[[], object] = lambda: None
         self._patch = pytest.MonkeyPatch()
-        self._commit = db._commit
-        self._patch.setattr(db, "_commit", self._counted)
+        self._commit = database._commit
+        self._patch.setattr(database, "_commit", self._counted)
 
     def cut(self, crash: Crash, into: Path, tell: Callable[[], object] = lambda: None) -> None:
         """Let the process die as `crash` says and leave what is on its disk in the database file `into`.

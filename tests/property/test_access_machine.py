@@ -12,12 +12,13 @@ from typing import Any, TypeVar
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from kenobot import pairing, people
-from kenobot.access import Access, Account, Roster
-from kenobot.bus import Bus
-from kenobot.db import Connection, Database
-from kenobot.door import Door, Post
+from kenobot.core.bus import Bus
+from kenobot.gateway import pairing
+from kenobot.gateway.access import Access, Account, Roster
+from kenobot.gateway.admission import Door, Post
 from kenobot.ports import Outbound
+from kenobot.storage import approved_people
+from kenobot.storage.database import Connection, Database
 from kenobot.testing.clock import ManualClock
 from tests.property.effort import effort
 from tests.samples import inbound
@@ -184,7 +185,7 @@ class AccessMachine(RuleBasedStateMachine):
 
         async def work() -> bool:
             def put_out(connection: Connection) -> bool:
-                gone = people.put_out(connection, *account)
+                gone = approved_people.put_out(connection, *account)
                 self.door.changed()
                 return gone
 
@@ -221,7 +222,7 @@ class AccessMachine(RuleBasedStateMachine):
             if what == "approve":
                 pairing.approve(connection, code, at, self.access.is_owner)
             elif what == "revoke":
-                people.put_out(connection, *account)
+                approved_people.put_out(connection, *account)
             else:
                 stranger = pairing.Stranger(*account, chat=account[1], name="", language="en")
                 pairing.ask(connection, stranger, pairing.ticket(self.random.randrange), at)
@@ -266,7 +267,7 @@ class AccessMachine(RuleBasedStateMachine):
     @invariant()
     def everybody_let_in_stands_in_the_table(self) -> None:
         if hasattr(self, "database"):
-            known = self.run(self.database.read(people.everybody))
+            known = self.run(self.database.read(approved_people.everybody))
             assert {person.account for person in known} == self.people
 
 

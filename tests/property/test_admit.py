@@ -7,15 +7,14 @@ from datetime import timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kenobot.cognitive import store
-from kenobot.cognitive.change import before
-from kenobot.cognitive.forget import forget
-from kenobot.cognitive.remember import lookup
+from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.remember.admit import Occasion, admit, correct, supersede
-from kenobot.cognitive.remember.bands import similarity, topic
-from kenobot.cognitive.remember.meaning import contrary, relation, same_words, statement, vetoes
-from kenobot.db import Connection
+from kenobot.cognitive.remember.statement_relation import contrary, relation, same_words, statement, vetoes
+from kenobot.cognitive.store import records, term_index
+from kenobot.cognitive.store.change import before
+from kenobot.cognitive.text.similarity import similarity, topic
 from kenobot.ports import Candidate, Decision, Relation, Verdict
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory
 
@@ -147,12 +146,12 @@ def test_every_change_can_be_put_back(steps: list[Step]) -> None:
     """What the events of a step say that columns held makes of each record what it was, status and all."""
     with open_memory() as memory:
         for day, step in enumerate(steps):
-            held, last = _rows(memory), store.last_event(memory)
+            held, last = _rows(memory), records.last_event(memory)
             _take(memory, step, day)
             now = _rows(memory)
             names = [row[1] for row in memory.execute("PRAGMA table_info(record)") if row[1] != "changed"]
             restored = {number: dict(zip(names, row, strict=True)) for number, row in now.items()}
-            for event in range(store.last_event(memory), last, -1):
+            for event in range(records.last_event(memory), last, -1):
                 found = before(memory, event)
                 if found is not None and found[0] in restored:
                     restored[found[0]].update(found[1])
@@ -190,10 +189,10 @@ def test_what_says_nearly_the_same_is_found(texts: list[str], data: st.DataObjec
         for day, text in enumerate(texts):
             admit(memory, Candidate("episode", "owner", text), _occasion(day))
         sought = data.draw(st.sampled_from(texts))
-        found = [record.text for record, _ in lookup.neighbours(memory, "owner", "owner", sought, 12)]
+        found = [record.text for record, _ in term_index.neighbours(memory, "owner", "owner", sought, 12)]
         known = memory.execute("SELECT count(*) FROM record_term").fetchone()[0]
         if topic(sought) and known:
             keys = {row[0] for row in memory.execute("SELECT text FROM record WHERE status = 'active'")}
             assert sought in found or sought not in keys or len(found) == 12
-        assert lookup.neighbours(memory, "chat:s-1", "owner", sought) == []
-        assert lookup.neighbours(memory, "owner", "laura", sought) == []
+        assert term_index.neighbours(memory, "chat:s-1", "owner", sought) == []
+        assert term_index.neighbours(memory, "owner", "laura", sought) == []

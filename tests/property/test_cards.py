@@ -5,12 +5,12 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.keys import key_of
 from kenobot.cognitive.mirror import card, front
 from kenobot.cognitive.mirror.card import Link
 from kenobot.cognitive.mirror.front import Ends, Unreadable
 from kenobot.cognitive.remember.admit import clean
-from kenobot.cognitive.store import Record
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.fingerprint import key_of
 
 PIECES = [
     "Ana vive en Bilbao", "我喜欢喝茶", "أحب القهوة", "🙂👩‍💻", "---", "...", "id: 3", "checksum: c0",

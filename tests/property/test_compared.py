@@ -5,14 +5,14 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.change import Act, change
-from kenobot.cognitive.keys import key_of
-from kenobot.cognitive.remember import lookup
 from kenobot.cognitive.sleep.apply import Night, apply
 from kenobot.cognitive.sleep.compared import Compared, Likely
 from kenobot.cognitive.sleep.consolidate import contradictions, duplicates, synthesize
-from kenobot.cognitive.sleep.passes import Pass, View
-from kenobot.db import Connection
+from kenobot.cognitive.sleep.plan.passes import Pass, View
+from kenobot.cognitive.store import term_index
+from kenobot.cognitive.store.change import Act, change
+from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory
 from tests.property.effort import effort
@@ -77,7 +77,7 @@ def _happen(memory: Connection, kind: str, given: tuple[object, ...], day: int) 
         change(memory, record, "promoted", {"tier": "core"}, act)
     else:
         change(memory, record, "forgotten", {"status": "forgotten"}, act)
-    lookup.file(memory, record.id, record.scope)
+    term_index.file(memory, record.id, record.scope)
 
 
 def _night(memory: Connection, one: Pass, number: int, compared: Compared, *, asked: bool) -> None:

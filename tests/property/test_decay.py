@@ -9,20 +9,20 @@ from pathlib import Path
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from kenobot.cognitive import store
-from kenobot.cognitive.calendar import local_day
 from kenobot.cognitive.mirror import layout
 from kenobot.cognitive.mirror.places import page_of, path_of, place_of
-from kenobot.cognitive.policies.decay import DecayPolicy
-from kenobot.cognitive.policies.sleep import JOYA, SleepPolicy
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.recall.index import Index
+from kenobot.cognitive.policy.decay import DecayPolicy
+from kenobot.cognitive.policy.sleep import JOYA, SleepPolicy
+from kenobot.cognitive.recall.index.index import Index
 from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.cognitive.remember.admit import Occasion, admit
 from kenobot.cognitive.sleep.consolidate import distil, hygiene, promote, weeks
 from kenobot.cognitive.sleep.prune import dailies
-from kenobot.db import Connection
+from kenobot.cognitive.store import records
+from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports import Candidate, Form, Trust
+from kenobot.storage.database import Connection
 from tests.nights import play
 from tests.property.effort import effort, scratch
 from tests.unit.cognitive.mirror.house import House, open_house
@@ -138,7 +138,7 @@ async def _files_agree(house: House, policy: Policy) -> None:
     await house.mirror.flush()
     shown = {path: house.text(path) for path in house.files()}
     for path, text in shown.items():
-        row = await house.database.read(lambda c, path=path: store.mirrored(c, path))  # type: ignore[misc]
+        row = await house.database.read(lambda c, path=path: records.mirrored(c, path))  # type: ignore[misc]
         assert row is not None and row[0] == text, f"the note of {path} is not what it holds"
     for scope in ("owner", CHAT):
         for record in await house.live(scope):

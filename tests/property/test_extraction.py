@@ -11,18 +11,18 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot import sessions
-from kenobot.breaker import CircuitBreaker
-from kenobot.bus import Bus
-from kenobot.cognitive.extract import buffer
-from kenobot.cognitive.extract.patterns import Automaton
+from kenobot.agent.background.extraction import Extraction, Rooms
+from kenobot.agent.background.fact_extractor import Allowance, Reader
+from kenobot.agent.model_router import Model, Route
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.db import Connection, Database
-from kenobot.errors import Unavailable
-from kenobot.extraction import Extraction, Rooms
-from kenobot.model import Model, Route
+from kenobot.cognitive.remember.extract import buffer
+from kenobot.cognitive.remember.extract.patterns import Automaton
+from kenobot.core.bus import Bus
+from kenobot.core.circuit_breaker import CircuitBreaker
 from kenobot.ports import Request
-from kenobot.reader import Allowance, Reader
+from kenobot.ports.errors import Unavailable
+from kenobot.storage import conversation
+from kenobot.storage.database import Connection, Database
 from kenobot.testing.clock import START, EagerClock
 from kenobot.testing.provider import ScriptedProvider
 from tests.property.effort import effort, scratch
@@ -95,9 +95,9 @@ class _World:
         self.said[number] = (chat, text)
 
         def write(connection: Connection) -> None:
-            sessions.append(connection, chat, "user", text, START, number, "owner")
-            sessions.append(connection, chat, "assistant", "ok", START, number, "model")
-            sessions.belongs(connection, number, _scope(chat))
+            conversation.append(connection, chat, "user", text, START, number, "owner")
+            conversation.append(connection, chat, "assistant", "ok", START, number, "model")
+            conversation.belongs(connection, number, _scope(chat))
 
         self.database.fatal = 0
         await self.database.write(write)

@@ -9,9 +9,9 @@ from typing import Literal, NamedTuple
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kenobot.cognitive import store
-from kenobot.cognitive.change import Act, change
-from kenobot.db import Connection
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.change import Act, change
+from kenobot.storage.database import Connection
 from tests.property.effort import scratch
 from tests.scene import Scene
 from tests.unit.cognitive.recall.house import insert
@@ -103,7 +103,7 @@ class _Story:
         ids = [self._ids[number] for number in numbers]
 
         def work(connection: Connection) -> None:
-            for record in store.by_ids(connection, ids, ("owner",)).values():
+            for record in records.by_ids(connection, ids, ("owner",)).values():
                 change(connection, record, "mended", values, Act(self._scene.clock.now(), "owner"))
 
         await self._scene.app.database.write(work)

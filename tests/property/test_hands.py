@@ -7,14 +7,15 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive import hands_store, portable, store
-from kenobot.cognitive.forget import hide
-from kenobot.cognitive.reach import WHOLE_HOME
+from kenobot.cognitive.control import export
+from kenobot.cognitive.control.forget import hide
+from kenobot.cognitive.control.undo import CannotUndo, last_change, undo
 from kenobot.cognitive.remember.admit import Occasion, admit, correct
-from kenobot.cognitive.undo import CannotUndo, last_change, undo
-from kenobot.connection import Connection, connect
+from kenobot.cognitive.store import history, records
+from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.ports import Candidate
-from kenobot.schema import migrate
+from kenobot.storage.connection import Connection, connect
+from kenobot.storage.migrate import migrate
 from kenobot.testing.clock import START
 from tests.property.effort import effort, scratch
 
@@ -73,7 +74,7 @@ class Hands:
                 self.connection.execute(
                     "INSERT INTO message (session, role, text, at, inbox_id, trust, scope) "
                     "VALUES ('telegram-1', 'user', ?, ?, ?, 'owner', ?)",
-                    (fact, store.stamp(START), self.turn + 1000, step.scope),
+                    (fact, records.stamp(START), self.turn + 1000, step.scope),
                 )
                 self.turn += 1
             case _:
@@ -110,7 +111,7 @@ def check(connection: Connection) -> None:
             seen |= border
         assert start not in seen, "supersession goes round"
     for number, status in connection.execute("SELECT id, status FROM record").fetchall():
-        events = hands_store.events_of(connection, number)
+        events = history.events_of(connection, number)
         moved = [happening for happening in events if "status" in happening.was]
         assert status == "active" or moved, f"{number} became {status} without an event"
     hidden = {row[0] for row in connection.execute("SELECT record_id FROM veil")}
@@ -131,7 +132,7 @@ def test_nothing_is_lost_and_every_change_can_be_put_back(done: list[Step]) -> N
             for step in done:
                 connection.execute("BEGIN")
                 before, hidden = meant(connection), veils(connection)
-                newest = store.last_event(connection)
+                newest = records.last_event(connection)
                 hands.do(step)
                 check(connection)
                 now = connection.execute("SELECT count(*) FROM record").fetchone()[0]
@@ -157,15 +158,15 @@ def test_nothing_is_lost_and_every_change_can_be_put_back(done: list[Step]) -> N
 
 def _comes_back(connection: Connection, folder: Path, occasion: Occasion) -> None:
     """An export of it gives the same memory in another home, and a second import changes nothing."""
-    lines = list(portable.export(connection, WHOLE_HOME, START))
+    lines = list(export.export(connection, WHOLE_HOME, START))
     migrate(folder / "other.db", folder / "backups")
     other = connect(folder / "other.db")
     try:
-        portable.bring_in(other, lines, occasion)
+        export.bring_in(other, lines, occasion)
         assert meant(other) == meant(connection)
         assert veils(other) == veils(connection)
         check(other)
-        again = portable.bring_in(other, lines, replace(occasion, at=occasion.at + timedelta(days=1)))
+        again = export.bring_in(other, lines, replace(occasion, at=occasion.at + timedelta(days=1)))
         assert not any(again.added.values())
         assert meant(other) == meant(connection)
     finally:

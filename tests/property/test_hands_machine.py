@@ -10,15 +10,15 @@ from dataclasses import replace
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
-from kenobot import erasure
-from kenobot.cognitive.forget import doom
-from kenobot.cognitive.recall.index import Index
-from kenobot.cognitive.recall.keeper import Keeper
+from kenobot.agent.background import purge as erasure
+from kenobot.agent.background.purge_worker import Scrubber
+from kenobot.cognitive.control.forget import doom
+from kenobot.cognitive.control.undo import last_change
+from kenobot.cognitive.recall.index.index import Index
+from kenobot.cognitive.recall.index.indexer import Keeper
 from kenobot.cognitive.remember.occasion import Occasion
-from kenobot.cognitive.store import stamp
-from kenobot.cognitive.undo import last_change
-from kenobot.db import Connection
-from kenobot.scrubbing import Scrubber
+from kenobot.cognitive.store.records import stamp
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import ManualClock
 from tests.property import hands_world as world
 from tests.property.effort import effort

@@ -7,10 +7,10 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.remember.admit import Occasion
 from kenobot.cognitive.sleep.consolidate import contradictions, duplicates
-from kenobot.cognitive.undo import undo
-from kenobot.db import Connection
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory
 from tests.property.effort import effort

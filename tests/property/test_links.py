@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bench.links import Hostile
-from kenobot.links import Known, cut, find
+from kenobot.agent.safety.urls import Known, cut, find
 
 SHARDS = (
     *("https://", "http:", "//", "mailto:", "tg://", "evil", ".com", ".", "/", "?q=", "#", "@", "\\", ":80"),

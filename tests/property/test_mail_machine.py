@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule
 
-from kenobot import turns
-from kenobot.db import Connection
+from kenobot.storage import reply_checkpoints as turns
+from kenobot.storage.database import Connection
 from tests.property.effort import effort
 from tests.property.lives import Lives
 from tests.property.mail_world import CHANNEL, CHATS, Answer, Life, Line, Said, World, marks

@@ -10,16 +10,16 @@ from zoneinfo import ZoneInfo
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.keys import key_of, normalise
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.reach import WHOLE_HOME
-from kenobot.cognitive.recall.load import Pack, Query, Recall
+from kenobot.cognitive.recall.full_load import Pack, Query, Recall
 from kenobot.cognitive.remember.admit import Occasion, admit, clean, forget
-from kenobot.db import Connection
+from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.text.fingerprint import key_of, normalise
+from kenobot.core.token_estimate import estimate
 from kenobot.ports import Candidate
-from kenobot.schema import migrations
+from kenobot.storage.database import Connection
+from kenobot.storage.migrate import migrations
 from kenobot.testing.clock import START
-from kenobot.tokens import estimate
 
 _ZONE = ZoneInfo("Europe/Madrid")
 _WORDS = st.sampled_from(

@@ -10,10 +10,10 @@ from typing import Literal
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 
-from kenobot.cognitive import store
-from kenobot.cognitive.change import Act, change
 from kenobot.cognitive.mirror import layout
 from kenobot.cognitive.mirror.places import path_of, place_of
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.change import Act, change
 from kenobot.testing.clock import ManualClock
 from tests.property.effort import effort
 from tests.property.lives import Lives
@@ -346,7 +346,7 @@ class MirrorMachine(Lives):
         for path, text in shown.items():
             place = place_of(path)
             assert place is not None, f"a stray file: {path}"
-            row = await house.database.read(lambda c, path=path: store.mirrored(c, path))  # type: ignore[misc]
+            row = await house.database.read(lambda c, path=path: records.mirrored(c, path))  # type: ignore[misc]
             assert row is not None and row[0] == text, f"the note of {path} is not what it holds"
             for said, scope in self.scopes.items():
                 assert said not in text or scope == place.scope, f"{said} of {scope} stands in {path}"

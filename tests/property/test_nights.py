@@ -7,18 +7,18 @@ from datetime import timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kenobot.cognitive import store
-from kenobot.cognitive.lifecycle import CLASSES, STATES, VERIFICATIONS
+from kenobot.cognitive.beliefs.lifecycle import CLASSES, STATES, VERIFICATIONS
+from kenobot.cognitive.beliefs.value import is_explicit, is_protected, strength
+from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.recall.filters import Sieve
 from kenobot.cognitive.remember.admit import Occasion
-from kenobot.cognitive.sleep.passes import Pass
+from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import archival, beliefs, commitments, expiry, lifecycle, scratchpads, tiers
-from kenobot.cognitive.store import Record
-from kenobot.cognitive.undo import undo
-from kenobot.cognitive.value import is_explicit, is_protected, strength
-from kenobot.db import Connection
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out, play

@@ -8,10 +8,10 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kenobot.cognitive import store
 from kenobot.cognitive.recall.recall import Query, recall
-from kenobot.db import Connection
-from kenobot.tokens import estimate
+from kenobot.cognitive.store import records
+from kenobot.core.token_estimate import estimate
+from kenobot.storage.database import Connection
 from tests.property.effort import scratch
 from tests.unit.cognitive.recall.house import REACH, ZONE, Memory, open_memory
 
@@ -99,7 +99,7 @@ def test_a_recall_reads_as_much_of_a_large_memory_as_of_a_small_one(query: str) 
 
     async def work(memory: Memory) -> None:
         def fill(connection: Connection, start: int, end: int) -> None:
-            at = store.stamp(memory.now)
+            at = records.stamp(memory.now)
             connection.executemany(
                 "INSERT INTO record (id, form, scope, text, source, trust, confidence, importance, stability, "
                 "valid_from, created, updated, last_seen, day, key, changed) "

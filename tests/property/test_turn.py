@@ -5,21 +5,7 @@ from dataclasses import dataclass, field
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kenobot.errors import (
-    Fenced,
-    PromptTooLong,
-    RateLimited,
-    Rejected,
-    RemoteError,
-    Resting,
-    StoreError,
-    StoreFull,
-    TruncatedReply,
-    Unavailable,
-)
-from kenobot.ports import Reply
-from kenobot.retry import RetryPolicy
-from kenobot.turn import (
+from kenobot.agent.turn.state_machine import (
     Apologise,
     AskModel,
     Begun,
@@ -45,6 +31,20 @@ from kenobot.turn import (
     Wait,
     Waited,
     step,
+)
+from kenobot.core.retry import RetryPolicy
+from kenobot.ports import Reply
+from kenobot.ports.errors import (
+    Fenced,
+    PromptTooLong,
+    RateLimited,
+    Rejected,
+    RemoteError,
+    Resting,
+    StoreError,
+    StoreFull,
+    TruncatedReply,
+    Unavailable,
 )
 
 _STORE = st.sampled_from([StoreFull("full"), StoreError("locked")])

@@ -8,16 +8,16 @@ from typing import get_args
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kenobot.cognitive import graph_store
-from kenobot.cognitive.change import Act, before
-from kenobot.cognitive.graph.links import reinforce
-from kenobot.cognitive.graph.spread import spread
-from kenobot.cognitive.lifecycle import CLASSES, HAPPENINGS, STATES, VERIFICATIONS, Standing, after, on
-from kenobot.cognitive.policies.graph import GraphPolicy, LinkType
-from kenobot.cognitive.salience import salience
+from kenobot.cognitive.beliefs.lifecycle import CLASSES, HAPPENINGS, STATES, VERIFICATIONS, Standing, after, on
+from kenobot.cognitive.beliefs.links import reinforce
+from kenobot.cognitive.beliefs.salience import salience
+from kenobot.cognitive.beliefs.value import NO_OPINION, Features, Opinions, decay, features, strength, tier_value
+from kenobot.cognitive.policy.graph import GraphPolicy, LinkType
+from kenobot.cognitive.recall.spreading_activation import spread
 from kenobot.cognitive.sleep.prune.lifecycle import PASS
-from kenobot.cognitive.store import Record, stamp
-from kenobot.cognitive.value import NO_OPINION, Features, Opinions, decay, features, strength, tier_value
+from kenobot.cognitive.store import links
+from kenobot.cognitive.store.change import Act, before
+from kenobot.cognitive.store.records import Record, stamp
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out
@@ -187,7 +187,7 @@ def test_activation_stays_in_reach_and_can_be_followed(
             assert reached.path[-1].dst == number
             for step in reached.path:
                 ends = {(step.src, step.dst), (step.dst, step.src)}
-                assert any(graph_store.link(connection, src, dst, step.type) for src, dst in ends)
+                assert any(links.link(connection, src, dst, step.type) for src, dst in ends)
 
 
 @given(st.text(max_size=200))

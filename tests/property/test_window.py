@@ -6,11 +6,11 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.sessions import Line
+from kenobot.agent.history_window import Window
+from kenobot.core.token_estimate import estimate
+from kenobot.storage.conversation import Line
 from kenobot.testing.clock import EagerClock
 from kenobot.testing.provider import ScriptedProvider
-from kenobot.tokens import estimate
-from kenobot.window import Window
 from tests.property.effort import effort, scratch
 from tests.scene import Scene
 

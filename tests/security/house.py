@@ -8,9 +8,9 @@ from typing import Self
 
 from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.channel import TelegramChannel
-from kenobot.clock import Clock
+from kenobot.gateway.channel_supervisor import keep_running
 from kenobot.ports import Provider
-from kenobot.supervise import keep_running
+from kenobot.ports.clock import Clock
 from tests.scene import Scene
 from tests.security.telegram_server import TOKEN, TelegramServer
 

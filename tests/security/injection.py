@@ -25,13 +25,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Literal, NotRequired, TypedDict, cast
 
-from kenobot.cognitive import store
+from kenobot.agent.commands.natural_language import hear
+from kenobot.agent.prompt.context_builder import CLOSE, OPEN
 from kenobot.cognitive.remember.admit import Occasion, admit
 from kenobot.cognitive.remember.supersede import retire
-from kenobot.context import CLOSE, OPEN
-from kenobot.db import Connection
-from kenobot.plain_words import hear
+from kenobot.cognitive.store import records as store
 from kenobot.ports import OWNER_SCOPE, Candidate, Delta, Request
+from kenobot.storage.database import Connection
 from tests.scene import Scene
 
 CORPUS = Path(__file__).with_name("corpus")

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from kenobot.language import say
+from kenobot.core.i18n import say
 from kenobot.ports import Request
 from tests.scene import Scene
 from tests.security.bad_inputs import ME, Place

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.errors import RemoteError
+from kenobot.ports.errors import RemoteError
 from tests.security.__main__ import BEGIN, END, everything, table, write
 from tests.security.bad_inputs import CHATS, ME, REPLIES, UPDATES, WORDS, Place
 from tests.security.house import TelegramScene

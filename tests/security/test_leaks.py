@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.access import Roster
-from kenobot.errors import Rejected
+from kenobot.gateway.access import Roster
 from kenobot.ports import Request
-from kenobot.signals import Envelope
+from kenobot.ports.errors import Rejected
+from kenobot.ports.signals import Envelope
 from kenobot.testing.provider import ScriptedProvider
 from tests.scene import Scene
 

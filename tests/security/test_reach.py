@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import kenobot
-from kenobot.cognitive import store
-from kenobot.cognitive.reach import WHOLE_HOME, Reach
 from kenobot.cognitive.remember.admit import Occasion, admit, forget, supersede
-from kenobot.db import Connection, Database
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.scopes import WHOLE_HOME, Reach
 from kenobot.ports import Candidate
+from kenobot.storage.database import Connection, Database
 from kenobot.testing.clock import START
 
 _OCCASION = Occasion(START, "2026-02-14", "test")
@@ -106,9 +106,9 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
 
 Look = Callable[[Connection, int, Reach], object]
 LOOKS: dict[str, Look] = {
-    "get": store.get,
-    "by_ids": lambda connection, record, reach: store.by_ids(connection, [record], reach),
-    "successor": store.successor,
+    "get": records.get,
+    "by_ids": lambda connection, record, reach: records.by_ids(connection, [record], reach),
+    "successor": records.successor,
     "forget": lambda connection, record, reach: forget(connection, record, reach, _OCCASION),
 }
 
@@ -138,7 +138,7 @@ async def test_nobody_supersedes_in_another_scope(database: Database) -> None:
         assert theirs is not None
         decision = supersede(connection, theirs, Candidate("note", "user:a", "mine now"), _OCCASION)
         assert decision.action == "created"
-        kept = store.get(connection, theirs, WHOLE_HOME)
+        kept = records.get(connection, theirs, WHOLE_HOME)
         assert kept is not None
         assert kept.status == "active"
 
@@ -153,12 +153,12 @@ async def test_a_batch_of_ids_gives_only_ones_own(database: Database) -> None:
         made = [admit(connection, Candidate("note", scopes[n % 3], f"fact {n}"), _OCCASION).record for n in range(1200)]
         ids = [number for number in made if number is not None]
         assert len(ids) == 1200
-        own = store.by_ids(connection, ids, ("owner", "chat:c"))
+        own = records.by_ids(connection, ids, ("owner", "chat:c"))
         assert {record.scope for record in own.values()} == {"owner", "chat:c"}
         assert len(own) == 800
-        assert len(store.by_ids(connection, ids, WHOLE_HOME)) == 1200
-        assert store.by_ids(connection, ids, ()) == {}
-        assert {r.scope for r in store.changed_since(connection, ("user:b",), 0, 2000)} == {"user:b"}
-        assert store.changed_since(connection, (), 0, 2000) == []
+        assert len(records.by_ids(connection, ids, WHOLE_HOME)) == 1200
+        assert records.by_ids(connection, ids, ()) == {}
+        assert {r.scope for r in records.changed_since(connection, ("user:b",), 0, 2000)} == {"user:b"}
+        assert records.changed_since(connection, (), 0, 2000) == []
 
     await database.write(work)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.given import Given, load_parts
+from kenobot.app.plugin_instances import Given, load_parts
 from kenobot.ports import Element, Request, TurnEffects
-from kenobot.signals import MESSAGE_IN, Envelope
+from kenobot.ports.signals import MESSAGE_IN, Envelope
 from kenobot.testing.provider import ScriptedProvider
 from tests import scene as scenery
 from tests.scene import Scene

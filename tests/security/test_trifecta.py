@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from kenobot.agent.safety.trifecta import Exposure, allowed, close
 from kenobot.ports import Candidate
-from kenobot.trifecta import Exposure, allowed, close
 from tests.scene import Scene
 
 SECRET = "The safe opens with 7741"

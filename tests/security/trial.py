@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from kenobot.agent.prompt.context_builder import CLOSE, OPEN
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.context import CLOSE, OPEN
 from kenobot.ports import Delta, Request
 from tests.scene import Scene
 from tests.security.bad_inputs import CHATS, REPLIES, UPDATES, WORDS, ChatId, Outcome, Place, Said, Update, Words

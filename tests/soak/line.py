@@ -12,9 +12,9 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from kenobot.clock import Clock
-from kenobot.errors import Unavailable
 from kenobot.ports import Delta, Inbound, NoSettings, Outbound, Part, Plugin, Request, Sink, Surroundings, Usage
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import Unavailable
 
 REMEMBER = "remember:"
 _RUNTIME = "<kenobot-context>"

@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from kenobot.cognitive.meaning import scale
-from kenobot.db import Connection
-from kenobot.embedding import Embedding
+from kenobot.agent.embedding_worker import Embedding
+from kenobot.cognitive.recall.vectors import calibration
 from kenobot.ports import Embedder
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import EagerClock, ManualClock
 from kenobot.testing.embedder import WordEmbedder
 from tests.unit.cognitive.recall.house import Memory, insert, open_memory
@@ -29,7 +29,7 @@ class House:
     @property
     def placed(self) -> list[str]:
         """What the model was asked to place, but what every model is asked once, in order."""
-        known = {*scale.statements()}
+        known = {*calibration.statements()}
         return [text for text, kind in self.model.asked if kind == "passage" and text not in known]
 
     async def rows(self, sql: str = "SELECT record_id, model FROM vector ORDER BY 1, 2") -> list[tuple[object, ...]]:

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from kenobot.access import Access, Roster
+from kenobot.gateway.access import Access, Roster
 from kenobot.ports import OWNER_SCOPE, chat_scope, user_scope
 from tests.samples import inbound
 

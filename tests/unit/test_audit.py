@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from kenobot.audit import Audit
-from kenobot.db import Database
-from kenobot.errors import StoreError
-from kenobot.secrets import Redactor
-from kenobot.signals import ALL, CHANNEL_DOWN, MEMORY_WRITTEN, MESSAGE_IN, MESSAGE_OUT, Envelope, Signal, Value
+from kenobot.core.redaction import Redactor
+from kenobot.ports.errors import StoreError
+from kenobot.ports.signals import ALL, CHANNEL_DOWN, MEMORY_WRITTEN, MESSAGE_IN, MESSAGE_OUT, Envelope, Signal, Value
+from kenobot.storage.database import Database
+from kenobot.storage.signal_log import Audit
 from kenobot.testing.clock import START
 from tests.samples import rows, scalar
 

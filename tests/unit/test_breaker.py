@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.breaker import CircuitBreaker, State
+from kenobot.core.circuit_breaker import CircuitBreaker, State
 from kenobot.testing.clock import ManualClock
 
 _CASES = Path(__file__).resolve().parents[3] / "shared" / "conformance" / "kenobot.jsonl"

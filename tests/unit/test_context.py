@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive.calendar import age
-from kenobot.context import TAGS
+from kenobot.agent.prompt.context_builder import TAGS
+from kenobot.cognitive.text.calendar import age
 from kenobot.ports import Request
 from kenobot.testing.clock import EagerClock
 from kenobot.testing.provider import ScriptedProvider

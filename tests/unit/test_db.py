@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.db import Connection, Database, connect, savepoint
-from kenobot.errors import StoreError, StoreFull
+from kenobot.ports.errors import StoreError, StoreFull
+from kenobot.storage.database import Connection, Database, connect, savepoint
 
 
 def _keep(key: str, value: str = "1") -> Callable[[Connection], object]:

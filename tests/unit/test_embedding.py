@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive import store
-from kenobot.cognitive.change import Act
-from kenobot.cognitive.forget import doom, hide, purge
-from kenobot.cognitive.reach import WHOLE_HOME
+from kenobot.agent.background.purge import erase
+from kenobot.cognitive.control.forget import doom, hide, purge
 from kenobot.cognitive.remember.occasion import Occasion
-from kenobot.db import Connection
-from kenobot.erasure import erase
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.change import Act
+from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.ports import EmbedKind
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import ManualClock
 from kenobot.testing.embedder import WordEmbedder
 from tests.unit.cognitive.recall.house import HERE, REACH
@@ -177,7 +177,9 @@ async def test_an_index_that_saw_more_takes_nothing_made_of_less(tmp_path: Path)
         old.execute("BEGIN")
         old.execute("SELECT count(*) FROM event").fetchone()
         act = Act(home.memory.now, "test")
-        await home.memory.database.write(lambda c: store.add_event(c, act.at, "test", "purged", data={"messages": [1]}))
+        await home.memory.database.write(
+            lambda c: records.add_event(c, act.at, "test", "purged", data={"messages": [1]})
+        )
         await home.memory.database.read(home.memory.index.catch_up)
         home.memory.index.keep(old, lambda _: wrote.append("old"))
         await home.memory.database.read(partial(home.memory.index.keep, work=lambda _: wrote.append("new")))

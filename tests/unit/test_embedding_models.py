@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.embedding import Embedding
-from kenobot.errors import RateLimited, Rejected, Unavailable
+from kenobot.agent.embedding_worker import Embedding
+from kenobot.ports.errors import RateLimited, Rejected, Unavailable
 from kenobot.testing.clock import EagerClock, ManualClock
 from kenobot.testing.embedder import WordEmbedder
 from tests.unit.cognitive.recall.house import open_memory

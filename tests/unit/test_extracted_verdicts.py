@@ -7,16 +7,16 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kenobot import schema
-from kenobot.cognitive import store
-from kenobot.cognitive.extract.buffer import Turn
-from kenobot.cognitive.extract.prompt import Batch
-from kenobot.cognitive.extract.schema import Fact
+from kenobot.agent.fact_candidates import Reading, candidates
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import Occasion, admit
-from kenobot.db import Connection, connect
-from kenobot.extracted import Reading, candidates
+from kenobot.cognitive.remember.extract.buffer import Turn
+from kenobot.cognitive.remember.extract.prompt import Batch
+from kenobot.cognitive.remember.extract.schema import Fact
+from kenobot.cognitive.store import records
 from kenobot.ports import Candidate
+from kenobot.storage import migrate
+from kenobot.storage.database import Connection, connect
 from kenobot.testing.clock import START
 
 OLD, NEW = "Adrian's phone plan costs 15 euros a month", "Adrian's phone plan costs 18 euros a month"
@@ -24,23 +24,23 @@ OLD, NEW = "Adrian's phone plan costs 15 euros a month", "Adrian's phone plan co
 
 @pytest.fixture
 def connection(tmp_path: Path) -> Iterator[Connection]:
-    schema.migrate(tmp_path / "kenobot.db", tmp_path / "backups")
+    migrate.migrate(tmp_path / "kenobot.db", tmp_path / "backups")
     connection = connect(tmp_path / "kenobot.db")
     yield connection
     connection.close()
 
 
-def told(connection: Connection, text: str, turn: int) -> store.Record:
+def told(connection: Connection, text: str, turn: int) -> records.Record:
     """What a tag of a turn stores."""
     occasion = Occasion(START, "2026-02-14", "model", "telegram-1", evidence=turn)
     number = admit(connection, Candidate("note", "owner", text), occasion).record
     assert number is not None
-    record = store.get(connection, number, ("owner",))
+    record = records.get(connection, number, ("owner",))
     assert record is not None
     return record
 
 
-def read(connection: Connection, fact: Fact, known: tuple[store.Record, ...]) -> int:
+def read(connection: Connection, fact: Fact, known: tuple[records.Record, ...]) -> int:
     """Let memory have a reading of turn 2; how many candidates it gave."""
     turn = Turn(4, 2, "Correction: my phone plan costs 18 euros a month.", "", START, "owner", "owner")
     batch = Batch((turn,), known, date(2026, 2, 14))
@@ -50,8 +50,8 @@ def read(connection: Connection, fact: Fact, known: tuple[store.Record, ...]) ->
     return len(found)
 
 
-def status(connection: Connection, record: store.Record) -> str:
-    now = store.get(connection, record.id, ("owner",))
+def status(connection: Connection, record: records.Record) -> str:
+    now = records.get(connection, record.id, ("owner",))
     assert now is not None
     return now.status
 

@@ -4,7 +4,7 @@ import json
 import sqlite3
 from pathlib import Path
 
-from kenobot.access import Roster
+from kenobot.gateway.access import Roster
 from kenobot.providers.offline import OfflineProvider
 from kenobot.testing.clock import EagerClock
 from tests.scene import Scene

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.errors import ConfigError, PromptTooLong, Unavailable
 from kenobot.ports import Reply, Usage
-from kenobot.signals import MEMORY_EXTRACTED, MEMORY_WAITING, Envelope
+from kenobot.ports.errors import ConfigError, PromptTooLong, Unavailable
+from kenobot.ports.signals import MEMORY_EXTRACTED, MEMORY_WAITING, Envelope
 from kenobot.testing.clock import EagerClock
 from tests.scene import Scene
 from tests.unit.extraction_talk import NEUTRAL, Minds, live, lyon, read, tick

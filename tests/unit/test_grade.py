@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kenobot.cognitive.metacognition.grade import Grade, Thresholds, grade
+from kenobot.cognitive.identity.reply_grade import Grade, Thresholds, grade
 from tests.unit.postprocessors.recorded import recorded
 
 PLAIN = "The kettle is on the stove and the tea is in the cupboard."

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.errors import ConfigError
-from kenobot.home import Home, replace_file
+from kenobot.core.settings.home import Home, replace_file
+from kenobot.ports.errors import ConfigError
 
 needs_common_user = pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 
@@ -98,7 +98,7 @@ def test_one_process_at_a_time(tmp_path: Path) -> None:
 
 def test_a_killed_process_leaves_no_lock(tmp_path: Path) -> None:
     """The lock dies with its process, however that ended."""
-    code = "import os, sys, pathlib; from kenobot.home import Home\n"
+    code = "import os, sys, pathlib; from kenobot.core.settings.home import Home\n"
     code += "with Home(pathlib.Path(sys.argv[1])).lock(): os._exit(9)"
     assert subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False).returncode == 9
     with Home(tmp_path).lock():

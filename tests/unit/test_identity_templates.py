@@ -4,10 +4,10 @@ import json
 import re
 from importlib import resources
 
-from kenobot import plugins
+from kenobot.core import plugins
+from kenobot.core.token_estimate import estimate
 from kenobot.ports import NoSettings, Surroundings
 from kenobot.testing.clock import ManualClock
-from kenobot.tokens import estimate
 
 FOLDER = resources.files("kenobot").joinpath("config", "identity")
 

@@ -6,11 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot import inbox as mail
-from kenobot.db import Connection, Database
-from kenobot.errors import Fenced
-from kenobot.inbox import Inbox
 from kenobot.ports import Inbound
+from kenobot.ports.errors import Fenced
+from kenobot.storage import inbox as mail
+from kenobot.storage.database import Connection, Database
+from kenobot.storage.inbox import Inbox
 from kenobot.testing.clock import START, ManualClock
 from tests.samples import inbound, plan, rows, scalar
 

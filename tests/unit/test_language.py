@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from kenobot.language import Language, Sentence, guess, say
+from kenobot.core.i18n import Language, Sentence, guess, say
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from kenobot import letters
-from kenobot.db import connect
-from kenobot.errors import Rejected
-from kenobot.language import say
-from kenobot.letters import LetterId, Verdict
+from kenobot.core.i18n import say
 from kenobot.ports import Outbound
+from kenobot.ports.errors import Rejected
+from kenobot.storage import dead_letters
+from kenobot.storage.database import connect
+from kenobot.storage.dead_letters import LetterId, Verdict
 from kenobot.testing.clock import EagerClock
 from kenobot.testing.provider import ScriptedProvider
 from tests.scene import Scene
@@ -21,7 +21,7 @@ REFUSED = Rejected("the model does not like it")
 async def elsewhere(scene: Scene, change: str, number: str) -> Verdict:
     """What the command line does from a process of its own; then the bot looks."""
     connection = connect(scene.home.database)
-    verdict: Verdict = getattr(letters, change)(connection, LetterId.parse(number), scene.clock.now())
+    verdict: Verdict = getattr(dead_letters, change)(connection, LetterId.parse(number), scene.clock.now())
     connection.close()
     await scene.app.look_elsewhere()
     await scene.app.drained()

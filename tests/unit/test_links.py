@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.links import Known, cut, find
+from kenobot.agent.safety.urls import Known, cut, find
 
 MARK = "[link removed]"
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 import pytest
 
-from kenobot import log
+from kenobot.core import log
 
 SECRET = "hunter2hunter2"
 TOKEN = "123456789:" + "A" * 35
@@ -136,7 +136,7 @@ def test_what_nobody_caught_is_logged_without_its_secrets(start: Start, guarded:
     Sick()
     gc.collect()
     written = stream.getvalue()
-    assert "critical kenobot.log: KenoBot broke down" in written
+    assert "critical kenobot.core.log: KenoBot broke down" in written
     assert "worker broke down" in written
     for where in ("in the program", "in a thread", "in a finalizer"):
         assert f"ValueError: {where} with [secret]" in written

@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from kenobot.breaker import LONGEST_PAUSE, CircuitBreaker
-from kenobot.errors import RateLimited, RemoteError, Resting, Unavailable
-from kenobot.model import Model, Route
+from kenobot.agent.model_router import Model, Route
+from kenobot.core.circuit_breaker import LONGEST_PAUSE, CircuitBreaker
 from kenobot.ports import Block, Delta, Message, Request
+from kenobot.ports.errors import RateLimited, RemoteError, Resting, Unavailable
 from kenobot.testing.clock import ManualClock
 
 REQUEST = Request((), (Message("user", (Block("hello"),)),))

@@ -10,17 +10,14 @@ from random import Random
 
 import pytest
 
-from kenobot.bus import Bus
-from kenobot.db import Connection, Database
-from kenobot.delivery import Delivery
-from kenobot.errors import Rejected, StoreError
-from kenobot.inbox import Inbox
-from kenobot.language import Language
-from kenobot.notices import Notices
-from kenobot.outbox import Outbox
+from kenobot.core.bus import Bus
+from kenobot.core.i18n import Language
+from kenobot.core.redaction import Redactor
+from kenobot.gateway.delivery import Delivery
+from kenobot.gateway.owner_alerts import Notices
 from kenobot.ports import Inbound
-from kenobot.secrets import Redactor
-from kenobot.signals import (
+from kenobot.ports.errors import Rejected, StoreError
+from kenobot.ports.signals import (
     HEALTH_DEGRADED,
     MESSAGE_ASIDE,
     MESSAGE_DEAD,
@@ -30,6 +27,9 @@ from kenobot.signals import (
     Signal,
     Value,
 )
+from kenobot.storage.database import Connection, Database
+from kenobot.storage.inbox import Inbox
+from kenobot.storage.outbox import Outbox
 from kenobot.testing.channel import FakeChannel
 from kenobot.testing.clock import START, EagerClock
 from tests.samples import inbound, rows

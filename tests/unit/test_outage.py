@@ -6,9 +6,9 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-from kenobot.errors import PromptTooLong, RateLimited, Rejected, RemoteError, Unavailable
-from kenobot.language import say
+from kenobot.core.i18n import say
 from kenobot.ports import Delta, Request
+from kenobot.ports.errors import PromptTooLong, RateLimited, Rejected, RemoteError, Unavailable
 from kenobot.testing.clock import EagerClock, ManualClock
 from tests.scene import Scene
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from kenobot.db import Connection, Database
-from kenobot.errors import StoreError
-from kenobot.outbox import Letter, Outbox, enqueue
 from kenobot.ports import Part, Span
+from kenobot.ports.errors import StoreError
+from kenobot.storage.database import Connection, Database
+from kenobot.storage.outbox import Letter, Outbox, enqueue
 from kenobot.testing.clock import START, ManualClock
 from tests.samples import inbound, plan, rows
 

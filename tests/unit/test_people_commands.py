@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.access import Roster
+from kenobot.gateway.access import Roster
 from tests.scene import Scene
 
 CODE = re.compile(r"[A-Z2-9]{4}-[A-Z2-9]{4}")
@@ -102,8 +102,9 @@ async def test_who_is_in_the_configuration_is_not_put_out_in_chat(tmp_path: Path
 
 async def test_the_command_line_is_noticed(tmp_path: Path) -> None:
     """Somebody let in from outside the process is told so and let in; somebody put out is a stranger."""
-    from kenobot import pairing, people
-    from kenobot.db import connect
+    from kenobot.gateway import pairing
+    from kenobot.storage import approved_people
+    from kenobot.storage.database import connect
 
     async with scene_in(tmp_path) as scene:
         await scene.app.look_elsewhere()
@@ -116,7 +117,7 @@ async def test_the_command_line_is_noticed(tmp_path: Path) -> None:
         await scene.app.drained()
         assert scene.texts[-1] == "My owner has let you in: you may talk to me now."
         assert await scene.say("hello", chat="9") == "Hm."
-        assert people.put_out(connection, "telegram", "9")
+        assert approved_people.put_out(connection, "telegram", "9")
         connection.close()
         await scene.app.look_elsewhere()
         assert "Hm." not in await scene.say("hello", chat="9")

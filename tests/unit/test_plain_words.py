@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from kenobot.plain_words import answer, hear
+from kenobot.agent.commands.natural_language import answer, hear
 from tests.unit import plain_words_corpus as corpus
 
 _LEAST_RECALL = 0.95

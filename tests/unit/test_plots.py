@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot import plots
-from kenobot.errors import ConfigError
+from kenobot.evals import plots
+from kenobot.ports.errors import ConfigError
 
 
 def test_without_the_library_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,9 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from kenobot import plugins
-from kenobot.errors import ConfigError, PluginError
+from kenobot.core import plugins
 from kenobot.ports import NoSettings, Plugin
+from kenobot.ports.errors import ConfigError, PluginError
 
 good = Plugin(settings=NoSettings, build=lambda settings, surroundings: object())
 not_a_plugin = "text"

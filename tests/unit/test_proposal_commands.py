@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive.sleep import proposal_store, sleep_store
-from kenobot.cognitive.sleep.changes import Propose
+from kenobot.cognitive.sleep import sleep_store
+from kenobot.cognitive.sleep.plan.changes import Propose
+from kenobot.cognitive.store import proposals
 from kenobot.testing.clock import EagerClock
 from tests.scene import Scene
 
@@ -66,7 +67,7 @@ async def test_nobody_else_decides_anything(tmp_path: Path, how: dict[str, objec
         await lay(scene)
         for order in ("/proposals", "/approve 1", "/reject 1"):
             assert await scene.say(order, **how) == "the model answers"  # type: ignore[arg-type]
-        waiting = await scene.app.database.read(proposal_store.listed)
+        waiting = await scene.app.database.read(proposals.listed)
     assert [each.state for each in waiting] == ["pending"]
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from kenobot.errors import RateLimited, Rejected, RemoteError, TruncatedReply, Unavailable
-from kenobot.retry import RetryPolicy, delay
+from kenobot.core.retry import RetryPolicy, delay
+from kenobot.ports.errors import RateLimited, Rejected, RemoteError, TruncatedReply, Unavailable
 
 _CASES = Path(__file__).resolve().parents[3] / "shared" / "conformance" / "kenobot.jsonl"
 _POLICY = RetryPolicy()

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from kenobot import schema
-from kenobot.db import Connection, Database, connect
-from kenobot.errors import ConfigError, StoreCorrupt
+from kenobot.ports.errors import ConfigError, StoreCorrupt
+from kenobot.storage import migrate
+from kenobot.storage.database import Connection, Database, connect
 from tests.samples import scalar
 
-_SHIPPED = schema.migrations()
+_SHIPPED = migrate.migrations()
 _NEWEST = _SHIPPED[-1][0]
 
 
@@ -141,7 +141,7 @@ async def test_a_database_that_was_killed_opens_with_all_it_had(tmp_path: Path, 
 
 def _ship(monkeypatch: pytest.MonkeyPatch, *scripts: str) -> None:
     extra = [(_NEWEST + number, script) for number, script in enumerate(scripts, 1)]
-    monkeypatch.setattr(schema, "migrations", lambda: [*_SHIPPED, *extra])
+    monkeypatch.setattr(migrate, "migrations", lambda: [*_SHIPPED, *extra])
 
 
 @pytest.mark.parametrize("left", ["nothing", "an empty file", "a link"])
@@ -158,7 +158,7 @@ async def test_a_log_without_its_database_is_refused_untouched(tmp_path: Path, d
         (home / "kenobot.db").symlink_to(tmp_path / "elsewhere")
     before = _listing(home)
     with pytest.raises(StoreCorrupt, match=r"kenobot\.db-wal holds what was written last"):
-        schema.check(home / "kenobot.db")
+        migrate.check(home / "kenobot.db")
     assert _listing(home) == before
 
 
@@ -166,7 +166,7 @@ async def test_a_folder_in_the_place_of_its_index_is_for_a_person_to_mend(tmp_pa
     """The sentence names it, instead of speaking of a full disk."""
     (tmp_path / "kenobot.db-shm").mkdir()
     with pytest.raises(ConfigError, match=r"kenobot\.db-shm is a folder"):
-        schema.check(tmp_path / "kenobot.db")
+        migrate.check(tmp_path / "kenobot.db")
 
 
 async def test_the_migrations_are_numbered_without_gaps() -> None:

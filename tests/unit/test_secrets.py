@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from kenobot.secrets import BLOT, Redactor, find
+from kenobot.core.redaction import BLOT, Redactor, find
 
 _SECRETS = [
     ("123456789:AAFd3kq9ZxcVbnmAsdfGhjkLqwertyUiop0", "a Telegram bot token"),

@@ -4,9 +4,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from kenobot import sessions
-from kenobot.db import Connection, Database
-from kenobot.sessions import Frame
+from kenobot.storage import conversation
+from kenobot.storage.conversation import Frame
+from kenobot.storage.database import Connection, Database
 from kenobot.testing.clock import START
 from tests.samples import plan
 
@@ -17,8 +17,10 @@ async def _talk(database: Database, session: str, count: int) -> None:
     def work(connection: Connection) -> None:
         base = connection.execute("SELECT coalesce(max(inbox_id), 0) FROM message").fetchone()[0]
         for number in range(1, count + 1):
-            sessions.append(connection, session, "user", f"q{number}", START, base + number, "owner", f"notes {number}")
-            sessions.append(connection, session, "assistant", f"a{number}", START, base + number, "model")
+            conversation.append(
+                connection, session, "user", f"q{number}", START, base + number, "owner", f"notes {number}"
+            )
+            conversation.append(connection, session, "assistant", f"a{number}", START, base + number, "model")
 
     await database.write(work)
 
@@ -26,7 +28,7 @@ async def _talk(database: Database, session: str, count: int) -> None:
 async def test_the_end_of_a_conversation_is_read_oldest_first(database: Database) -> None:
     """The last few messages, in the order people saw them, with what the prompt carried beside them."""
     await _talk(database, "fake-1", 5)
-    lines = await database.read(lambda connection: sessions.latest(connection, "fake-1", 3))
+    lines = await database.read(lambda connection: conversation.latest(connection, "fake-1", 3))
     assert [(line.role, line.text, line.context) for line in lines] == [
         ("assistant", "a4", ""),
         ("user", "q5", "notes 5"),
@@ -37,8 +39,8 @@ async def test_the_end_of_a_conversation_is_read_oldest_first(database: Database
 async def test_a_conversation_is_read_on_from_a_message(database: Database) -> None:
     """From the given one on, at most so many."""
     await _talk(database, "fake-1", 5)
-    first = (await database.read(lambda connection: sessions.latest(connection, "fake-1", 4)))[0].id
-    lines = await database.read(lambda connection: sessions.since(connection, "fake-1", first, 3))
+    first = (await database.read(lambda connection: conversation.latest(connection, "fake-1", 4)))[0].id
+    lines = await database.read(lambda connection: conversation.since(connection, "fake-1", first, 3))
     assert [line.text for line in lines] == ["q4", "a4", "q5"]
 
 
@@ -47,9 +49,9 @@ async def test_conversations_do_not_mix(database: Database) -> None:
     for number in range(3):
         await _talk(database, "fake-1", 1)
         await _talk(database, f"fake-{number + 2}", 2)
-    lines = await database.read(lambda connection: sessions.latest(connection, "fake-1", 100))
+    lines = await database.read(lambda connection: conversation.latest(connection, "fake-1", 100))
     assert [line.text for line in lines] == ["q1", "a1"] * 3
-    assert await database.read(lambda connection: sessions.latest(connection, "fake-99", 100)) == []
+    assert await database.read(lambda connection: conversation.latest(connection, "fake-99", 100)) == []
 
 
 async def test_each_side_of_a_message_is_kept_once(database: Database) -> None:
@@ -57,10 +59,10 @@ async def test_each_side_of_a_message_is_kept_once(database: Database) -> None:
 
     def work(connection: Connection) -> None:
         for text in ("first", "second"):
-            sessions.append(connection, "fake-1", "user", text, START, 7, "owner")
+            conversation.append(connection, "fake-1", "user", text, START, 7, "owner")
 
     await database.write(work)
-    lines = await database.read(lambda connection: sessions.latest(connection, "fake-1", 10))
+    lines = await database.read(lambda connection: conversation.latest(connection, "fake-1", 10))
     assert [line.text for line in lines] == ["first"]
 
 
@@ -95,8 +97,8 @@ async def test_the_queries_whose_plans_were_looked_at_are_those_that_run(databas
             return 0
 
         connection.set_progress_handler(tick, 1)
-        sessions.latest(connection, session, 20)
-        sessions.since(connection, session, 1, 20)
+        conversation.latest(connection, session, 20)
+        conversation.since(connection, session, 1, 20)
         connection.set_progress_handler(None, 0)
         return count
 
@@ -107,15 +109,15 @@ async def test_the_queries_whose_plans_were_looked_at_are_those_that_run(databas
 async def test_a_line_says_when_it_was_written(database: Database) -> None:
     """The moment is kept aware and to the microsecond."""
     at = START + timedelta(microseconds=5)
-    await database.write(lambda connection: sessions.append(connection, "fake-1", "user", "q", at, 1, "owner"))
-    [line] = await database.read(lambda connection: sessions.latest(connection, "fake-1", 1))
+    await database.write(lambda connection: conversation.append(connection, "fake-1", "user", "q", at, 1, "owner"))
+    [line] = await database.read(lambda connection: conversation.latest(connection, "fake-1", 1))
     assert datetime.fromisoformat(line.at) == at
 
 
 async def test_a_session_has_one_frame(database: Database) -> None:
     """The newest one replaces the one before, and comes back whole."""
-    assert await database.read(lambda c: sessions.frame(c, "fake-1")) is None
+    assert await database.read(lambda c: conversation.frame(c, "fake-1")) is None
     newer = Frame("fake-1", "owner", "", "2026-02-15", 9, 4, 5, 6)
     for frame in (_FRAME, newer):
-        await database.write(lambda c, frame=frame: sessions.keep_frame(c, frame, None))  # type: ignore[misc]
-        assert await database.read(lambda c: sessions.frame(c, "fake-1")) == frame
+        await database.write(lambda c, frame=frame: conversation.keep_frame(c, frame, None))  # type: ignore[misc]
+        assert await database.read(lambda c: conversation.frame(c, "fake-1")) == frame

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, SecretStr
 
-from kenobot import plugins
-from kenobot.errors import ConfigError
-from kenobot.home import Home
-from kenobot.layers import ROOMS
+from kenobot.core import plugins
+from kenobot.core.settings.home import Home
+from kenobot.core.settings.load import Loaded, Settings, load
+from kenobot.core.settings.sources import ROOMS
 from kenobot.ports import Plugin
-from kenobot.settings import Loaded, Settings, load
+from kenobot.ports.errors import ConfigError
 
 CASES = Path(__file__).resolve().parents[3] / "shared" / "conformance" / "kenobot.jsonl"
 TOKEN = "123456789:" + "A" * 35

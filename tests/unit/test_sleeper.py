@@ -10,23 +10,23 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.breaker import CircuitBreaker
-from kenobot.bus import Bus
-from kenobot.cognitive.extract import budget
-from kenobot.cognitive.policies.sleep import JOYA, SleepPolicy
+from kenobot.agent.background.sleep import Rooms, Sleeper, due_at, policy_of
+from kenobot.agent.model_router import Model, Route
 from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.policy.sleep import JOYA, SleepPolicy
 from kenobot.cognitive.sleep import sleep_store
-from kenobot.cognitive.sleep.changes import Change
-from kenobot.cognitive.sleep.passes import PHASES, Pass, View
-from kenobot.db import Database
-from kenobot.errors import PromptTooLong, RateLimited, TruncatedReply, Unavailable
-from kenobot.home import Held
-from kenobot.model import Model, Route
+from kenobot.cognitive.sleep.plan.changes import Change
+from kenobot.cognitive.sleep.plan.passes import PHASES, Pass, View
+from kenobot.cognitive.store import token_budget
+from kenobot.core.bus import Bus
+from kenobot.core.circuit_breaker import CircuitBreaker
+from kenobot.core.scheduler import Schedule
+from kenobot.core.settings.home import Held
+from kenobot.core.settings.schema import Sleep as SleepSettings
 from kenobot.ports import Provider, Reply, Usage
-from kenobot.schedule import Schedule
-from kenobot.sections import Sleep as SleepSettings
-from kenobot.signals import SLEEP_FINISHED, SLEEP_PHASE, SLEEP_STARTED, Envelope
-from kenobot.sleeper import Rooms, Sleeper, due_at, policy_of
+from kenobot.ports.errors import PromptTooLong, RateLimited, TruncatedReply, Unavailable
+from kenobot.ports.signals import SLEEP_FINISHED, SLEEP_PHASE, SLEEP_STARTED, Envelope
+from kenobot.storage.database import Database
 from kenobot.testing.clock import START, EagerClock, ManualClock
 from kenobot.testing.provider import ScriptedProvider
 from tests.samples import rows, scalar
@@ -267,7 +267,7 @@ async def test_a_model_is_asked_within_the_nights_tokens(bedroom: Bedroom) -> No
     assert await _odd(bedroom) == [6, 12]
     assert await rows(bedroom.database, "SELECT day, job, tokens FROM spend") == [("2026-02-14", "sleep", 120)]
     assert provider.requests[0].max_tokens == 1000
-    assert await bedroom.database.read(lambda c: budget.spent(c, "2026-02-14")) == 0
+    assert await bedroom.database.read(lambda c: token_budget.spent(c, "2026-02-14")) == 0
 
 
 @pytest.mark.parametrize("tokens", [0, 500])

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from kenobot import supervise
-from kenobot.bus import Bus
-from kenobot.errors import ConfigError
+from kenobot.core.bus import Bus
+from kenobot.gateway import channel_supervisor
+from kenobot.gateway.channel_supervisor import keep_running, notify_systemd, stop_signals
 from kenobot.ports import Sink
-from kenobot.signals import CHANNEL_DOWN, HEALTH_DEGRADED, Envelope
-from kenobot.supervise import keep_running, notify_systemd, stop_signals
+from kenobot.ports.errors import ConfigError
+from kenobot.ports.signals import CHANNEL_DOWN, HEALTH_DEGRADED, Envelope
 from kenobot.testing.channel import FakeChannel, RecordingSink
 from kenobot.testing.clock import EagerClock
 
@@ -229,7 +229,7 @@ async def test_a_channel_that_will_not_end_is_left_behind(
     house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Its clean-up may hang on the same dead connection; the next run does not wait for it."""
-    monkeypatch.setattr(supervise, "_CLOSE_SECONDS", 0.02)
+    monkeypatch.setattr(channel_supervisor, "_CLOSE_SECONDS", 0.02)
     release = asyncio.Event()
 
     class Stubborn(Mute):

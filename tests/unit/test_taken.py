@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kenobot import taken
+from kenobot.agent import isolated_admit
 from kenobot.cognitive.remember.admit import Occasion, admit
-from kenobot.db import Connection, Database
-from kenobot.errors import StoreError
 from kenobot.ports import Candidate, Decision
+from kenobot.ports.errors import StoreError
+from kenobot.storage.database import Connection, Database
 
 _AT = Occasion(datetime(2026, 2, 14, 14, 30, tzinfo=UTC), "2026-02-14", "test", "fake-1")
 
@@ -30,7 +30,7 @@ async def test_a_mistake_takes_back_its_own_writes_alone(database: Database, cap
             _note(connection, "within")
             raise KeyError("slip")
 
-        said = taken.apart(connection, "reaction", clumsy, lambda error: type(error).__name__)
+        said = isolated_admit.apart(connection, "reaction", clumsy, lambda error: type(error).__name__)
         _note(connection, "after")
         return said
 
@@ -51,7 +51,7 @@ async def test_a_failing_disk_costs_the_whole_transaction(database: Database, ki
         def failing() -> str:
             raise kind("disk I/O error")
 
-        return taken.apart(connection, "memory", failing, lambda _: "passed over")
+        return isolated_admit.apart(connection, "memory", failing, lambda _: "passed over")
 
     with pytest.raises(StoreError):
         await database.write(work)
@@ -69,9 +69,9 @@ async def test_a_candidate_that_cannot_be_written_is_discarded(
             raise KeyError("slip")
         return decision
 
-    monkeypatch.setattr(taken, "admit", clumsy)
+    monkeypatch.setattr(isolated_admit, "admit", clumsy)
     facts = [Candidate("note", "owner", text) for text in ("likes slip-on shoes", "likes green tea")]
-    decisions = await database.write(lambda c: [taken.take(c, each, _AT) for each in facts])
+    decisions = await database.write(lambda c: [isolated_admit.take(c, each, _AT) for each in facts])
     assert [each.action for each in decisions] == ["discarded", "created"]
     assert decisions[0].reason == "KeyError: 'slip'"
     assert await database.read(lambda c: c.execute("SELECT text FROM record").fetchall()) == [("likes green tea",)]
@@ -79,7 +79,7 @@ async def test_a_candidate_that_cannot_be_written_is_discarded(
 
 def test_a_decision_is_announced_with_what_it_is_about() -> None:
     """The record's number with the words, and where they belong."""
-    told = taken.announced(Candidate("note", "owner", "a fact"), Decision("created", "new", 7))
+    told = isolated_admit.announced(Candidate("note", "owner", "a fact"), Decision("created", "new", 7))
     assert told == {
         "action": "created",
         "reason": "new",

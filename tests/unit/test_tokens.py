@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.tokens import clip, estimate
+from kenobot.core.token_estimate import clip, estimate
 
 _TEXTS = ["", "a", "hello world " * 50, "ñandú ¿qué? " * 50, "你好世界" * 100, "👩‍👩‍👧" * 30, "\ud83d" * 9, "\0\n" * 50]
 

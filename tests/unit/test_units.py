@@ -57,7 +57,7 @@ def test_the_container_runs_as_nobody_in_particular() -> None:
 
 def test_compose_takes_everything_away_that_is_not_needed() -> None:
     """A read-only root, no capabilities, no new privileges, and secrets as files of the names that are read."""
-    from kenobot.layers import CREDENTIAL_FILES
+    from kenobot.core.settings.sources import CREDENTIAL_FILES
 
     text = (ROOT / "docker" / "compose.yml").read_text("utf-8")
     for line in ("read_only: true", "no-new-privileges:true", "- ALL", "- /tmp", "CREDENTIALS_DIRECTORY: /run/secrets"):

@@ -15,17 +15,15 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("channels", "postprocessors", "cognitive", "config")
 OURS = ("kenobot", *ROOMS, "tests", "bench", "docs", "docker")
 DATA = (
-    "migrations/*.sql",
+    "storage/migrations/*.sql",
     "config/kenobot.toml",
     "config/identity/*",
     "config/systemd/*",
-    "month/*.toml",
-    "demo/*.toml",
-    "years/*.toml",
-    "benchmark/data/*.jsonl",
+    "evals/*/*.toml",
+    "evals/recall/data/*.jsonl",
     "cognitive/recall/*.json",
-    "cognitive/meaning/*.json",
-    "embedders/axes.npz",
+    "cognitive/recall/vectors/*.json",
+    "providers/embedders/axes.npz",
     "py.typed",
 )
 NEEDED = 77

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 
-from kenobot.worker import Worker
+from kenobot.core.worker import Worker
 
 
 class Digger(Worker):

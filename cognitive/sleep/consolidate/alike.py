@@ -9,13 +9,13 @@ from typing import Literal
 
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.remember import frames
-from kenobot.cognitive.remember.bands import topic
 from kenobot.cognitive.remember.compare import one_at_a_time
-from kenobot.cognitive.remember.entities import name_of, same_value
-from kenobot.cognitive.remember.meaning import relation, statement, vetoes
+from kenobot.cognitive.remember.statement_relation import relation, statement, vetoes
 from kenobot.cognitive.remember.supersede import standing_of
 from kenobot.cognitive.sleep.consolidate.nearby import Pair
-from kenobot.cognitive.store import Record
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.entity_names import name_of, same_value
+from kenobot.cognitive.text.similarity import topic
 from kenobot.cognitive.text.words import fold
 from kenobot.ports import Relation
 

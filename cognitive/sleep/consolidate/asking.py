@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 
-from kenobot.cognitive.store import Record
+from kenobot.cognitive.store.records import Record
 
 _FENCED = re.compile(r"\A```(?:json)?\s*(.*?)\s*```\Z", re.DOTALL)
 _LONGEST = 100_000  # characters of an answer

@@ -7,20 +7,20 @@ only somebody who reads both can tell is asked of a model; without one, what the
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from kenobot.cognitive import store
-from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.remember.compare import HAPPENS, one_at_a_time
-from kenobot.cognitive.remember.entities import name_of, within_value
 from kenobot.cognitive.sleep import merge_store
-from kenobot.cognitive.sleep.changes import Change, Edit
 from kenobot.cognitive.sleep.consolidate import verdicts
 from kenobot.cognitive.sleep.consolidate.alike import Found, judge, standing
 from kenobot.cognitive.sleep.consolidate.disputes import QUESTION, dispute
 from kenobot.cognitive.sleep.consolidate.duplicates import apart, by_rules, found, one_each
 from kenobot.cognitive.sleep.consolidate.merging import merge
 from kenobot.cognitive.sleep.consolidate.nearby import Pair, near_pairs
-from kenobot.cognitive.sleep.passes import Pass, Question, View
-from kenobot.cognitive.store import Record
+from kenobot.cognitive.sleep.plan.changes import Change, Edit
+from kenobot.cognitive.sleep.plan.passes import Pass, Question, View
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.text.entity_names import name_of, within_value
 
 _PAST_ADMIT = ("import", "edit")  # how something comes in that `admit` did not hold against all it should
 

@@ -8,17 +8,18 @@ stay, and an open question tells the owner.
 import json
 from collections.abc import Iterator
 
-from kenobot.cognitive import lifecycle, store
-from kenobot.cognitive.change import Value
+from kenobot.cognitive.beliefs import lifecycle
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.remember.draft import Draft, attrs_of
-from kenobot.cognitive.remember.entities import name_of
 from kenobot.cognitive.remember.supersede import Dispute, believed, contradict, loss, replace_value
 from kenobot.cognitive.sleep import merge_store
-from kenobot.cognitive.sleep.changes import Change, Edit, Learn, Part, Tie
 from kenobot.cognitive.sleep.consolidate.alike import standing
-from kenobot.cognitive.sleep.passes import View
-from kenobot.cognitive.store import Record
+from kenobot.cognitive.sleep.plan.changes import Change, Edit, Learn, Part, Tie
+from kenobot.cognitive.sleep.plan.passes import View
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.change import Value
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.entity_names import name_of
 from kenobot.ports import Candidate, Source, Trust
 
 QUESTION = "question"

@@ -8,15 +8,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 
-from kenobot.cognitive import decay_store, store
-from kenobot.cognitive.calendar import local_day
+from kenobot.cognitive.beliefs.salience import signs
 from kenobot.cognitive.mirror.names import slug
-from kenobot.cognitive.salience import signs
 from kenobot.cognitive.sleep import upkeep_store, weektext
-from kenobot.cognitive.sleep.changes import Change, Edit
 from kenobot.cognitive.sleep.consolidate import asking
-from kenobot.cognitive.sleep.passes import Pass, Question, View
-from kenobot.cognitive.store import Record
+from kenobot.cognitive.sleep.plan.changes import Change, Edit
+from kenobot.cognitive.sleep.plan.passes import Pass, Question, View
+from kenobot.cognitive.store import records, tiers
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.calendar import local_day
 
 _SYSTEM = (
     "You look through the notes of one week of a personal assistant, weeks later, and name those that its owner will "
@@ -36,12 +36,12 @@ def plan(view: View) -> Iterator[Change]:
         if chosen is None:
             chosen = [(record, "") for record in _by_rules(told, view)]
         edits = [
-            Edit(record.id, {"tier": tier, "updated": store.stamp(view.now)}, {"tier": record.tier})
+            Edit(record.id, {"tier": tier, "updated": records.stamp(view.now)}, {"tier": record.tier})
             for record, tier in _placed(chosen, known.scope, view)
         ]
         name = known.key.rpartition(":")[2]
         reason = f"{name} is over: {len(edits)} of {len(told)} facts last, the others are kept"
-        leaves = Edit(known.id, {"tier": decay_store.ARCHIVE}, {"tier": decay_store.DAILY})
+        leaves = Edit(known.id, {"tier": tiers.ARCHIVE}, {"tier": tiers.DAILY})
         yield Change("distilled", reason, (*edits, leaves), record=known.id)
 
 
@@ -55,11 +55,11 @@ def _cold(view: View) -> Iterator[tuple[Record, list[Record]]]:
     """The summaries of weeks that ended longer ago than `warm_days`, and the facts that may graduate."""
     today = date.fromisoformat(local_day(view.now, view.zone))
     last = (today - timedelta(days=view.policy.sleep.warm_days + 1)).isoformat()
-    for scope in decay_store.scopes(view.connection):
-        for known in decay_store.weeks(view.connection, scope):
+    for scope in tiers.scopes(view.connection):
+        for known in tiers.weeks(view.connection, scope):
             week = weektext.week_named(known.key.rpartition(":")[2])
             if week.last <= last:
-                told = decay_store.told_in(view.connection, scope, week.first, week.last)
+                told = tiers.told_in(view.connection, scope, week.first, week.last)
                 yield known, [record for record in told if _may_graduate(record, view)]
 
 
@@ -72,7 +72,7 @@ def _may_graduate(record: Record, view: View) -> bool:
     doubted = record.verification == "disputed"
     if not weektext.is_own(record) or not lasting or doubted:
         return False
-    return not upkeep_store.brought_back(view.connection, record.id, "tier", decay_store.CORE)
+    return not upkeep_store.brought_back(view.connection, record.id, "tier", tiers.CORE)
 
 
 # ── what lasts ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -116,12 +116,12 @@ def _by_model(told: Sequence[Record], view: View) -> list[tuple[Record, str]] | 
 
 def _placed(chosen: Sequence[tuple[Record, str]], scope: str, view: View) -> Iterator[tuple[Record, str]]:
     """The tier of each: a ref file where there is one of its topic, or enough for one; else MEMORY.md."""
-    known = decay_store.refs(view.connection, scope)
+    known = tiers.refs(view.connection, scope)
     topics = [slug(topic) for _, topic in chosen]
     counts = Counter(topics)
     for (record, _), topic in zip(chosen, topics, strict=True):
         files = bool(topic) and (topic in known or counts[topic] >= view.policy.decay.topic)
-        yield record, f"{decay_store.REF}{topic}" if files else decay_store.CORE
+        yield record, f"{tiers.REF}{topic}" if files else tiers.CORE
 
 
 PASS = Pass(

@@ -7,16 +7,16 @@ where there is one; what nobody has read stays as it is.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from kenobot.cognitive.remember.bands import similarity
 from kenobot.cognitive.sleep import merge_store
-from kenobot.cognitive.sleep.changes import Change, Tie
 from kenobot.cognitive.sleep.consolidate import verdicts
 from kenobot.cognitive.sleep.consolidate.alike import Found, judge, standing
 from kenobot.cognitive.sleep.consolidate.disputes import dispute
 from kenobot.cognitive.sleep.consolidate.merging import fullest, merge
 from kenobot.cognitive.sleep.consolidate.nearby import Pair, near_pairs
-from kenobot.cognitive.sleep.passes import Pass, Question, View
-from kenobot.cognitive.store import Record
+from kenobot.cognitive.sleep.plan.changes import Change, Tie
+from kenobot.cognitive.sleep.plan.passes import Pass, Question, View
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.similarity import similarity
 from kenobot.ports import Relation
 
 _Known = dict[tuple[int, int], Relation]

@@ -9,14 +9,14 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from kenobot.cognitive import store
-from kenobot.cognitive.reach import WHOLE_HOME
-from kenobot.cognitive.remember import lookup
-from kenobot.cognitive.remember.entities import OWNER_SUBJECT, name_of
-from kenobot.cognitive.sleep import merge_store, proposal_store
-from kenobot.cognitive.sleep.changes import Change, Edit, Propose
-from kenobot.cognitive.sleep.passes import Pass, View
-from kenobot.cognitive.store import Json
+from kenobot.cognitive.sleep import merge_store
+from kenobot.cognitive.sleep.plan.changes import Change, Edit, Propose
+from kenobot.cognitive.sleep.plan.passes import Pass, View
+from kenobot.cognitive.store import proposals as proposal_store
+from kenobot.cognitive.store import records, term_index
+from kenobot.cognitive.store.records import Json
+from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.text.entity_names import OWNER_SUBJECT, name_of
 
 _KIND = "merge_entities"
 _AT_ONCE = 200  # records of one change
@@ -107,7 +107,7 @@ def _heads(view: View, scope: str, names: Mapping[str, int]) -> dict[str, str]:
         spelled[name_of(name).replace("-", "")].append(name)
     heads: dict[str, str] = {}
     for plain, same in spelled.items():
-        known = {subject for name in same for subject in lookup.known_as(view.connection, scope, name)}
+        known = {subject for name in same for subject in term_index.known_as(view.connection, scope, name)}
         aliased = known - set(same)
         head = next(iter(aliased)) if len(aliased) == 1 and not known & set(same) else None
         if head is not None and head != OWNER_SUBJECT and head not in names:
@@ -149,7 +149,7 @@ def _proposal(view: View, key: str, scope: str, one: str, other: str) -> Propose
     ids = {name: merge_store.about(view.connection, scope, name) for name in (one, other)}
     kept, gone = sorted(ids, key=lambda name: (-len(ids[name]), name))
     shown = [number for name in (kept, gone) for number in ids[name][-_SHOWN:]]
-    known = store.by_ids(view.connection, shown, (scope,)).values()
+    known = records.by_ids(view.connection, shown, (scope,)).values()
     spanish = any(record.lang == "es" for record in known)
     quoted = "\n".join(f"- {record.subject}: {' '.join(record.text.split())[:_QUOTED]}" for record in known)
     title, text = _WORDS["es" if spanish else "en"]

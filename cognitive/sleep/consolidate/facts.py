@@ -2,7 +2,7 @@
 
 import re
 
-from kenobot.cognitive.policies.practice import DEFAULT, PracticePolicy
+from kenobot.cognitive.policy.practice import DEFAULT, PracticePolicy
 from kenobot.cognitive.text.words import fold
 
 _HEADING = re.compile(r"#{1,6}\s")

@@ -6,12 +6,12 @@ How far a pass has come is an event of its own, planned last: cut short, a night
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from kenobot.cognitive.reach import WHOLE_HOME
-from kenobot.cognitive.sleep.changes import Change, Note
 from kenobot.cognitive.sleep.consolidate import judged_store
 from kenobot.cognitive.sleep.consolidate.judged_store import Mark
-from kenobot.cognitive.sleep.passes import View
-from kenobot.cognitive.store import Record
+from kenobot.cognitive.sleep.plan.changes import Change, Note
+from kenobot.cognitive.sleep.plan.passes import View
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.ports import OWNER_SCOPE
 
 _ELSEWHERE = frozenset({"sleep", "import"})  # what sleep made is no news to it, and an import is hearsay

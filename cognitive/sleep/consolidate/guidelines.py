@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal, get_args
 
-from kenobot.cognitive import store
-from kenobot.cognitive.extract.known import GUIDELINES
-from kenobot.cognitive.extract.schema import Category
-from kenobot.cognitive.policies.upkeep import UpkeepPolicy
+from kenobot.cognitive.policy.pruning import UpkeepPolicy
+from kenobot.cognitive.remember.extract.known import GUIDELINES
+from kenobot.cognitive.remember.extract.schema import Category
 from kenobot.cognitive.sleep import upkeep_store
-from kenobot.cognitive.sleep.changes import Change, Learn
-from kenobot.cognitive.sleep.passes import Pass, View
+from kenobot.cognitive.sleep.plan.changes import Change, Learn
+from kenobot.cognitive.sleep.plan.passes import Pass, View
 from kenobot.cognitive.sleep.upkeep_store import Fate
+from kenobot.cognitive.store import records
 from kenobot.ports import OWNER_SCOPE, Candidate
 
 
@@ -77,7 +77,7 @@ def plan(view: View) -> Iterator[Change]:
     fates = upkeep_store.fates(view.connection, since, view.now)
     found = lines(fates, upkeep_store.decisions(view.connection, since, view.now), policy)
     text = _fitted(found, policy.guideline_chars)
-    known = store.slot(view.connection, OWNER_SCOPE, "profile", GUIDELINES)
+    known = records.slot(view.connection, OWNER_SCOPE, "profile", GUIDELINES)
     if not text or (known is not None and known.text == text):
         return
     version = int(known.attributes.get("version", "0")) + 1 if known is not None else 1

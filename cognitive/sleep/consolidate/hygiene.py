@@ -10,12 +10,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 
-from kenobot.cognitive import decay_store, store
 from kenobot.cognitive.mirror.names import slug
 from kenobot.cognitive.sleep import upkeep_store
-from kenobot.cognitive.sleep.changes import Change, Edit
-from kenobot.cognitive.sleep.passes import Pass, View
-from kenobot.cognitive.store import Record
+from kenobot.cognitive.sleep.plan.changes import Change, Edit
+from kenobot.cognitive.sleep.plan.passes import Pass, View
+from kenobot.cognitive.store import records, tiers
+from kenobot.cognitive.store.records import Record
 
 _DONE = re.compile(r"\[[xX✓✔]\][ \t]")
 _OPEN = re.compile(r"\[[ ]?\][ \t]")
@@ -27,12 +27,12 @@ _NAME = re.compile(r"[^\W_][\w+#.-]*[\w+#]", re.UNICODE)
 
 def plan(view: View) -> Iterator[Change]:
     """What is done leaves, and above the policy's size the largest groups of stable facts, until it is lean."""
-    for scope in decay_store.scopes(view.connection):
-        core = decay_store.in_tier(view.connection, scope, decay_store.CORE)
+    for scope in tiers.scopes(view.connection):
+        core = tiers.in_tier(view.connection, scope, tiers.CORE)
         done = [record for record in core if _DONE.match(record.text) and not _is_back(view, record)]
         for record in done:
             reason = "it is done: MEMORY.md lists open items only"
-            edit = Edit(record.id, {"tier": decay_store.DAILY}, {"tier": decay_store.CORE})
+            edit = Edit(record.id, {"tier": tiers.DAILY}, {"tier": tiers.CORE})
             yield Change("filed", reason, (edit,), record=record.id)
         left = [record for record in core if record not in done]
         yield from _leaned(scope, left, view)
@@ -43,16 +43,16 @@ def _leaned(scope: str, core: Sequence[Record], view: View) -> Iterator[Change]:
     size = sum(len(record.text) for record in core)
     if size <= policy.lean:
         return
-    settled = store.stamp(view.now - timedelta(days=policy.settled_days))
-    movers = decay_store.movers(view.connection, [record.id for record in core])
+    settled = records.stamp(view.now - timedelta(days=policy.settled_days))
+    movers = tiers.movers(view.connection, [record.id for record in core])
     by_hand = {number for number, (by, _) in movers.items() if by == _OWNER}
     movable = [record for record in core if _is_reference(record) and record.updated <= settled]
     movable = [record for record in movable if record.id not in by_hand]
-    known = decay_store.refs(view.connection, scope)
+    known = tiers.refs(view.connection, scope)
     for topic, group in _groups(movable, known, policy.group):
         if size <= policy.lean:
             return
-        edits = [Edit(record.id, {"tier": f"{decay_store.REF}{topic}"}, {"tier": decay_store.CORE}) for record in group]
+        edits = [Edit(record.id, {"tier": f"{tiers.REF}{topic}"}, {"tier": tiers.CORE}) for record in group]
         reason = f"MEMORY.md is long: {len(edits)} settled facts about {topic} are kept in ref-{topic}.md"
         yield Change("filed", reason, tuple(edits))
         size -= sum(len(record.text) for record in group)
@@ -60,7 +60,7 @@ def _leaned(scope: str, core: Sequence[Record], view: View) -> Iterator[Change]:
 
 def _is_back(view: View, record: Record) -> bool:
     """Whether a fact went back to its log before, and somebody undid that."""
-    return upkeep_store.brought_back(view.connection, record.id, "tier", decay_store.DAILY)
+    return upkeep_store.brought_back(view.connection, record.id, "tier", tiers.DAILY)
 
 
 def _is_reference(record: Record) -> bool:

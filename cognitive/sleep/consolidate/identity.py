@@ -9,14 +9,14 @@ are taken out, and then the oldest, until it fits.
 import re
 from collections.abc import Iterator, Sequence
 
-from kenobot.cognitive import store
-from kenobot.cognitive.keys import key_of
-from kenobot.cognitive.policies.upkeep import UpkeepPolicy
+from kenobot.cognitive.policy.pruning import UpkeepPolicy
 from kenobot.cognitive.sleep import upkeep_store
-from kenobot.cognitive.sleep.changes import Change, Edit
-from kenobot.cognitive.sleep.passes import Pass, Question, View
-from kenobot.cognitive.store import Record
-from kenobot.cognitive.text.stop import NEGATIONS, STOP
+from kenobot.cognitive.sleep.plan.changes import Change, Edit
+from kenobot.cognitive.sleep.plan.passes import Pass, Question, View
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.cognitive.text.stopwords import NEGATIONS, STOP
 from kenobot.cognitive.text.words import stems, words
 
 SLOT = "identity"

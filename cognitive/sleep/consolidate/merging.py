@@ -7,17 +7,17 @@ is believed as much as it, every use and every link. The others are history that
 import json
 from collections.abc import Callable, Iterable, Sequence
 
-from kenobot.cognitive import store
-from kenobot.cognitive.change import Value
-from kenobot.cognitive.lifecycle import CLASSES, STATES, VERIFICATIONS
+from kenobot.cognitive.beliefs.lifecycle import CLASSES, STATES, VERIFICATIONS
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.remember.bands import topic
 from kenobot.cognitive.remember.draft import attrs_of
 from kenobot.cognitive.sleep import merge_store
-from kenobot.cognitive.sleep.changes import Change, Edit, Part, Tie
 from kenobot.cognitive.sleep.consolidate.alike import standing
-from kenobot.cognitive.sleep.passes import View
-from kenobot.cognitive.store import Record
+from kenobot.cognitive.sleep.plan.changes import Change, Edit, Part, Tie
+from kenobot.cognitive.sleep.plan.passes import View
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.change import Value
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.similarity import topic
 
 _MOST_EVIDENCE = 200
 _MOST_TAGS = 24

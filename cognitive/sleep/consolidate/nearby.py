@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from heapq import nlargest
 from operator import itemgetter
 
-from kenobot.cognitive import store
-from kenobot.cognitive.policies.merge import MergePolicy
-from kenobot.cognitive.reach import WHOLE_HOME
-from kenobot.cognitive.remember import lookup
-from kenobot.cognitive.remember.bands import similarity
+from kenobot.cognitive.policy.consolidation import MergePolicy
 from kenobot.cognitive.sleep import merge_store
 from kenobot.cognitive.sleep.compared import Compared, Likely
-from kenobot.cognitive.sleep.passes import View
-from kenobot.cognitive.store import Record
-from kenobot.db import Connection
+from kenobot.cognitive.sleep.plan.passes import View
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store import term_index
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.text.similarity import similarity
+from kenobot.storage.database import Connection
 
 _PAGE = 2000  # pairs whose records are read at once
 _FEW = 3  # words that are followed: of more, two must be common
@@ -120,8 +120,8 @@ class _Files:
         self._policy = policy
         self._shared: list[array[int]] = []
         self._of: dict[int, array[int]] = {}
-        self._sizes = lookup.sizes(connection)
-        for number, (_, records) in enumerate(lookup.shared(connection)):
+        self._sizes = term_index.sizes(connection)
+        for number, (_, records) in enumerate(term_index.shared(connection)):
             self._shared.append(records)
             for record in records:
                 if record in self._of:

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from kenobot.cognitive.policies.practice import PracticePolicy
+from kenobot.cognitive.beliefs.value import moment
+from kenobot.cognitive.policy.practice import PracticePolicy
 from kenobot.cognitive.procedural import practice_store
 from kenobot.cognitive.procedural.alike import Texts
 from kenobot.cognitive.procedural.learn import (
@@ -28,14 +29,13 @@ from kenobot.cognitive.procedural.pattern import (
     patterns_of,
     plain,
 )
-from kenobot.cognitive.sleep.changes import Change, Learn
 from kenobot.cognitive.sleep.consolidate import asking
 from kenobot.cognitive.sleep.consolidate.fresh import Fresh, by_scope, is_own_word
-from kenobot.cognitive.sleep.passes import Pass, Question, View
-from kenobot.cognitive.store import Record
-from kenobot.cognitive.value import moment
-from kenobot.db import Connection
+from kenobot.cognitive.sleep.plan.changes import Change, Learn
+from kenobot.cognitive.sleep.plan.passes import Pass, Question, View
+from kenobot.cognitive.store.records import Record
 from kenobot.ports import Trust
+from kenobot.storage.database import Connection
 
 NAME = "patterns"
 _SYSTEM = (

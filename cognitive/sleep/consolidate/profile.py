@@ -9,15 +9,15 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from kenobot import secrets
-from kenobot.cognitive import store
-from kenobot.cognitive.remember.meaning import statement
+from kenobot.cognitive.remember.statement_relation import statement
 from kenobot.cognitive.sleep import merge_store
-from kenobot.cognitive.sleep.changes import Change, Edit, Learn
 from kenobot.cognitive.sleep.consolidate.alike import same_but_for_marks
-from kenobot.cognitive.sleep.passes import Pass, Question, View
-from kenobot.cognitive.store import Record
+from kenobot.cognitive.sleep.plan.changes import Change, Edit, Learn
+from kenobot.cognitive.sleep.plan.passes import Pass, Question, View
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.words import fold, terms
+from kenobot.core import redaction
 from kenobot.ports import OWNER_SCOPE, Candidate
 
 SLOT = "person"
@@ -42,10 +42,10 @@ def questions(view: View) -> Sequence[Question]:
 def plan(view: View) -> Iterator[Change]:
     """The profile anew where its fragments changed; none where too few are left."""
     parts = fragments(view)
-    known = store.slot(view.connection, OWNER_SCOPE, "profile", SLOT)
+    known = records.slot(view.connection, OWNER_SCOPE, "profile", SLOT)
     if len(parts) < view.policy.merge.profile_least:
         if known is not None and known.source == "sleep":
-            now = store.stamp(view.now)
+            now = records.stamp(view.now)
             gone = Edit(known.id, {"status": "expired", "valid_to": now, "updated": now})
             yield Change("expired", "too little is known that a profile is made of", (gone,), known.id)
         return
@@ -88,11 +88,11 @@ def lines(view: View, parts: Sequence[Record]) -> list[str]:
 
 def _stands(view: View, parts: Sequence[Record]) -> bool:
     """Whether the profile that there is was made of just these, as they are."""
-    known = store.slot(view.connection, OWNER_SCOPE, "profile", SLOT)
+    known = records.slot(view.connection, OWNER_SCOPE, "profile", SLOT)
     if known is None:
         return False
     made_of = merge_store.made_of(view.connection, known.id)
-    gone = store.by_ids(view.connection, sorted(set(made_of) - {part.id for part in parts}), (OWNER_SCOPE,))
+    gone = records.by_ids(view.connection, sorted(set(made_of) - {part.id for part in parts}), (OWNER_SCOPE,))
     since = known.updated
     unchanged = all(part.updated <= since and part.id in made_of for part in parts)
     return unchanged and all(record.status != "active" and (record.valid_to or "") < since for record in gone.values())
@@ -143,7 +143,7 @@ def invents(text: str, said: Sequence[str]) -> bool:
     theirs = fold(" ".join(said))
     return (
         len(text) > _LONGEST
-        or secrets.find(text) is not None
+        or redaction.find(text) is not None
         or bool(sums.numbers - {number for part in parts for number in part.numbers})
         or bool(sums.dates - {day for part in parts for day in part.dates})
         or any(name not in theirs for name in sums.names)

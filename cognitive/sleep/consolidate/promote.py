@@ -7,22 +7,22 @@ already is not said there twice; what its owner took back from there is not put 
 import re
 from collections.abc import Iterator, Sequence
 
-from kenobot.cognitive import store
-from kenobot.cognitive.change import Value
-from kenobot.cognitive.keys import key_of
+from kenobot.cognitive.beliefs.salience import is_salient, salience, signs
 from kenobot.cognitive.mirror import layout
-from kenobot.cognitive.policies.practice import PracticePolicy
+from kenobot.cognitive.policy.practice import PracticePolicy
 from kenobot.cognitive.procedural.alike import Texts
-from kenobot.cognitive.remember.meaning import statement, vetoes
-from kenobot.cognitive.salience import is_salient, salience, signs
-from kenobot.cognitive.sleep.changes import Change, Edit
+from kenobot.cognitive.remember.statement_relation import statement, vetoes
 from kenobot.cognitive.sleep.consolidate import asking, judged_store
 from kenobot.cognitive.sleep.consolidate.facts import facts, statements, unlabelled
 from kenobot.cognitive.sleep.consolidate.fresh import Fresh, by_scope, is_own_word
-from kenobot.cognitive.sleep.passes import Pass, Question, View
-from kenobot.cognitive.store import Record
-from kenobot.db import Connection
+from kenobot.cognitive.sleep.plan.changes import Change, Edit
+from kenobot.cognitive.sleep.plan.passes import Pass, Question, View
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.change import Value
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.ports import OWNER_SCOPE
+from kenobot.storage.database import Connection
 
 NAME = "promote"
 PROMOTED = "promoted"
@@ -117,8 +117,8 @@ def _agree(one: str, other: str) -> bool:
 
 def _standing(connection: Connection, scope: str) -> Iterator[str]:
     """What MEMORY.md of a scope says: its facts, and the lines that a person wrote there beside them."""
-    yield from (record.text for record in store.core(connection, scope))
-    for block in store.core_layout(connection, scope):
+    yield from (record.text for record in records.core(connection, scope))
+    for block in records.core_layout(connection, scope):
         if isinstance(block, str):
             yield from (layout.fact("core", line) or line.strip() for line in block.splitlines() if _says_much(line))
 
@@ -133,7 +133,7 @@ def _promotion(record: Record, shelf: _Shelf, view: View) -> Iterator[Change]:
     if shelf.has(record, text):
         return
     values: dict[str, Value] = {"tier": "core"}
-    if text != record.text and store.by_key(view.connection, record.scope, record.form, key_of(text)) is None:
+    if text != record.text and records.by_key(view.connection, record.scope, record.form, key_of(text)) is None:
         values |= {"text": text, "key": key_of(text)}
     shelf.add(record, text)
     why = ", ".join(signs(record.text))

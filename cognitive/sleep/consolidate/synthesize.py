@@ -9,17 +9,17 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from kenobot.cognitive import store
-from kenobot.cognitive.reach import WHOLE_HOME
-from kenobot.cognitive.remember.bands import similarity
-from kenobot.cognitive.remember.meaning import relation
+from kenobot.cognitive.remember.statement_relation import relation
 from kenobot.cognitive.sleep import merge_store
-from kenobot.cognitive.sleep.changes import Change, Edit, Learn, Note
 from kenobot.cognitive.sleep.consolidate.alike import same_but_for_marks, standing
 from kenobot.cognitive.sleep.consolidate.nearby import near_pairs
 from kenobot.cognitive.sleep.consolidate.profile import invents
-from kenobot.cognitive.sleep.passes import Pass, Question, View
-from kenobot.cognitive.store import Record
+from kenobot.cognitive.sleep.plan.changes import Change, Edit, Learn, Note
+from kenobot.cognitive.sleep.plan.passes import Pass, Question, View
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.text.similarity import similarity
 from kenobot.ports import Candidate
 
 META = "meta"
@@ -157,7 +157,7 @@ def _unfounded(view: View) -> Iterator[Change]:
         if meta.status != "active" or meta.source != "sleep" or not made_of or meta.verification == "user_confirmed":
             continue
         if len(merge_store.records(view.connection, made_of)) < view.policy.merge.cluster_least:
-            now = store.stamp(view.now)
+            now = records.stamp(view.now)
             gone = Edit(meta.id, {"status": "expired", "valid_to": now, "updated": now})
             yield Change("expired", "too little is left of what it was concluded from", (gone,), meta.id)
 

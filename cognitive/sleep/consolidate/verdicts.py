@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from kenobot.cognitive.sleep import merge_store
 from kenobot.cognitive.sleep.consolidate.nearby import Pair
-from kenobot.cognitive.sleep.passes import Question, View
+from kenobot.cognitive.sleep.plan.passes import Question, View
 from kenobot.ports import Relation
 
 _SYSTEM = """\

@@ -8,15 +8,15 @@ week is whole. What a person wrote into a week's file stays; new days are added 
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 
-from kenobot import secrets
-from kenobot.cognitive import decay_store, store
-from kenobot.cognitive.calendar import local_day
 from kenobot.cognitive.remember.occasion import clean
 from kenobot.cognitive.sleep import weektext
-from kenobot.cognitive.sleep.changes import Change, Edit, Learn, Tie
-from kenobot.cognitive.sleep.passes import Pass, Question, View
+from kenobot.cognitive.sleep.plan.changes import Change, Edit, Learn, Tie
+from kenobot.cognitive.sleep.plan.passes import Pass, Question, View
 from kenobot.cognitive.sleep.weektext import Week
-from kenobot.cognitive.store import Record
+from kenobot.cognitive.store import records, tiers
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.calendar import local_day
+from kenobot.core import redaction
 from kenobot.ports import Candidate
 
 _WORDS_OF = "of"  # an attribute of a summary: the digest of the facts it was written of
@@ -47,16 +47,16 @@ def _warm(view: View) -> Iterator[tuple[Week, list[Record], Record | None]]:
 
     A summary that its owner forgot, and not a fact in it, is not made again.
     """
-    for scope in decay_store.scopes(view.connection):
-        days = decay_store.days(view.connection, scope, _last_warm(view))
+    for scope in tiers.scopes(view.connection):
+        days = tiers.days(view.connection, scope, _last_warm(view))
         names = {weektext.week_of(day).name for day in days}
-        names |= {record.key.rpartition(":")[2] for record in decay_store.weeks(view.connection, scope)}
-        lost, unwanted = decay_store.lost_weeks(view.connection, scope)
+        names |= {record.key.rpartition(":")[2] for record in tiers.weeks(view.connection, scope)}
+        lost, unwanted = tiers.lost_weeks(view.connection, scope)
         names = (names | lost) - unwanted
         for name in sorted(names):
             week = weektext.week_named(name)
-            known = store.slot(view.connection, scope, "summary", f"{decay_store.WEEK}{name}")
-            told = decay_store.told_in(view.connection, scope, week.first, min(week.last, _last_warm(view)))
+            known = records.slot(view.connection, scope, "summary", f"{tiers.WEEK}{name}")
+            told = tiers.told_in(view.connection, scope, week.first, min(week.last, _last_warm(view)))
             yield week, told, known
 
 
@@ -82,7 +82,7 @@ def _is_written(told: Sequence[Record], known: Record | None) -> bool:
 
 
 def _unlinked(view: View, told: Sequence[Record], known: Record | None) -> tuple[int, ...]:
-    held = decay_store.made_of(view.connection, known.id) if known is not None else set()
+    held = tiers.made_of(view.connection, known.id) if known is not None else set()
     return tuple(record.id for record in told if record.id not in held)
 
 
@@ -90,7 +90,7 @@ def _summed_up(week: Week, told: Sequence[Record], known: Record | None, view: V
     if not told:
         return _emptied(week, known, view)
     new = _unlinked(view, told, known)
-    if known is not None and not new and (known.tier == decay_store.ARCHIVE or _is_written(told, known)):
+    if known is not None and not new and (known.tier == tiers.ARCHIVE or _is_written(told, known)):
         return None
     policy = view.policy.decay
     asked = weektext.question(told, policy) if _is_whole(week, view) else None
@@ -118,10 +118,10 @@ def _change(
     week: Week, scope: str, text: str, known: Record | None, new: tuple[int, ...], hand: str, words: str, view: View
 ) -> Change | None:
     """hand: who wrote it; "" for a person, whose words it then still is."""
-    if secrets.find(text) is not None:
+    if redaction.find(text) is not None:
         return None  # memory refuses it, in this night and in every other
     reason = f"the days of {week.name} until {min(week.last, _last_warm(view))} are summed up"
-    reopened = known is not None and known.tier == decay_store.ARCHIVE
+    reopened = known is not None and known.tier == tiers.ARCHIVE
     if known is not None and known.text == text:
         ties = tuple(Tie(known.id, number, "derived", reason) for number in new)
         return Change("summed up", reason, ties, record=known.id) if ties else None
@@ -132,12 +132,12 @@ def _change(
         category="week",
         source="sleep",
         trust="model" if hand else "owner",
-        slot=f"{decay_store.WEEK}{week.name}",
+        slot=f"{tiers.WEEK}{week.name}",
         attributes=((_HAND, hand), (_WORDS_OF, words)) if hand else (),
         importance=0.3,
     )
     learn = Learn(said, derived_from=new, day=week.first)
-    back = (Edit(known.id, {"tier": decay_store.DAILY}),) if known is not None and reopened else ()
+    back = (Edit(known.id, {"tier": tiers.DAILY}),) if known is not None and reopened else ()
     return Change("summed up", reason, (*back, learn), record=known.id if known is not None else None)
 
 
@@ -147,7 +147,10 @@ def _emptied(week: Week, known: Record | None, view: View) -> Change | None:
         return None
     reason = f"nothing is left of {week.name} that its summary could say"
     return Change(
-        "expired", reason, (Edit(known.id, {"status": "expired", "valid_to": store.stamp(view.now)}),), record=known.id
+        "expired",
+        reason,
+        (Edit(known.id, {"status": "expired", "valid_to": records.stamp(view.now)}),),
+        record=known.id,
     )
 
 

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from kenobot.cognitive.policies.upkeep import UpkeepPolicy
-from kenobot.cognitive.sleep.passes import Question
-from kenobot.cognitive.text.tongue import tongue
+from kenobot.cognitive.policy.pruning import UpkeepPolicy
+from kenobot.cognitive.sleep.plan.passes import Question
+from kenobot.cognitive.text.language_id import tongue
 from kenobot.cognitive.text.words import fold, words
 
 Class = Literal["internal", "configuration", "external", "user"]

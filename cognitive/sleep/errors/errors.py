@@ -8,14 +8,14 @@ import json
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
-from kenobot.cognitive.calendar import local_day
-from kenobot.cognitive.salience import signs
+from kenobot.cognitive.beliefs.salience import signs
 from kenobot.cognitive.sleep import upkeep_store
-from kenobot.cognitive.sleep.changes import Change, Edit, Learn, Part
 from kenobot.cognitive.sleep.errors import classify
 from kenobot.cognitive.sleep.errors.classify import Judged
-from kenobot.cognitive.sleep.passes import Pass, Question, View
-from kenobot.cognitive.store import Record
+from kenobot.cognitive.sleep.plan.changes import Change, Edit, Learn, Part
+from kenobot.cognitive.sleep.plan.passes import Pass, Question, View
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports import Candidate
 
 MARK = "error:"

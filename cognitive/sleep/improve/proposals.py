@@ -10,20 +10,21 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from kenobot.cognitive import store
-from kenobot.cognitive.policies.improve import ImprovePolicy
-from kenobot.cognitive.sleep import proposal_store, sleep_store, upkeep_store
-from kenobot.cognitive.sleep.changes import Change, Propose
-from kenobot.cognitive.sleep.compact_store import GAP
+from kenobot.cognitive.compact.summary_rows import GAP
+from kenobot.cognitive.policy.proposals import ImprovePolicy
+from kenobot.cognitive.sleep import sleep_store, upkeep_store
 from kenobot.cognitive.sleep.errors.classify import OWN
 from kenobot.cognitive.sleep.errors.errors import MARK
 from kenobot.cognitive.sleep.improve import statistics
 from kenobot.cognitive.sleep.improve.statistics import Figures
 from kenobot.cognitive.sleep.improve.words import Words, words_in
-from kenobot.cognitive.sleep.passes import Pass, View
-from kenobot.cognitive.store import Json
-from kenobot.db import Connection
+from kenobot.cognitive.sleep.plan.changes import Change, Propose
+from kenobot.cognitive.sleep.plan.passes import Pass, View
+from kenobot.cognitive.store import proposals
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.records import Json
 from kenobot.ports import OWNER_SCOPE
+from kenobot.storage.database import Connection
 
 _OWN = ("owner", "model")
 _NOT_FACTS = frozenset(("by", "due", "resolved", "status"))  # attributes that say nothing of their subject
@@ -36,12 +37,12 @@ def plan(view: View) -> Iterator[Change]:
     """Everything worth a proposal that was not proposed yet."""
     policy = view.policy.improve
     since = view.now - timedelta(days=policy.days)
-    room = policy.pending - proposal_store.waiting(view.connection)
+    room = policy.pending - proposals.waiting(view.connection)
     words = words_in("es" if _speaks_spanish(view.connection) else "en")
     for part in _all(view, since, policy, words):
         if room <= 0:
             return
-        if not proposal_store.is_known(view.connection, part.key) and not _is_nagging(view.connection, part):
+        if not proposals.is_known(view.connection, part.key) and not _is_nagging(view.connection, part):
             room -= 1
             yield Change("proposed", part.text, (part,))
 
@@ -57,7 +58,7 @@ def _all(view: View, since: datetime, policy: ImprovePolicy, words: Words) -> It
 
 def _is_nagging(connection: Connection, part: Propose) -> bool:
     """Whether the same advice of another time waits still, or was turned down."""
-    return part.kind == "setting" and proposal_store.is_unwelcome(connection, part.key.rpartition(":")[0] + ":")
+    return part.kind == "setting" and proposals.is_unwelcome(connection, part.key.rpartition(":")[0] + ":")
 
 
 def _quarter(now: datetime) -> str:
@@ -65,7 +66,7 @@ def _quarter(now: datetime) -> str:
 
 
 def _speaks_spanish(connection: Connection) -> bool:
-    counts = proposal_store.tongues(connection, OWNER_SCOPE)
+    counts = proposals.tongues(connection, OWNER_SCOPE)
     return counts.get("es", 0) > counts.get("en", 0)
 
 
@@ -79,7 +80,7 @@ def _errors(view: View, since: datetime, policy: ImprovePolicy, words: Words) ->
         if record.scope == OWNER_SCOPE and record.trust in _OWN:
             for tag in json.loads(record.tags):
                 found[_kind(tag)].append(record.id)
-    lessons = proposal_store.lessons(view.connection, OWNER_SCOPE, since)
+    lessons = proposals.lessons(view.connection, OWNER_SCOPE, since)
     for kind in sorted(OWN):
         if len(found[kind]) >= policy.errors and lessons:
             lesson = store.get(view.connection, lessons[0], (OWNER_SCOPE,))
@@ -99,7 +100,7 @@ def _errors(view: View, since: datetime, policy: ImprovePolicy, words: Words) ->
 def _corrections(view: View, since: datetime, policy: ImprovePolicy, words: Words) -> Iterator[Propose]:
     """One kind of fact that had to be put right again and again: a rule to check it first."""
     found: dict[str, list[int]] = defaultdict(list)
-    for number, held in proposal_store.put_right(view.connection, OWNER_SCOPE, since):
+    for number, held in proposals.put_right(view.connection, OWNER_SCOPE, since):
         for name in json.loads(held).keys() - _NOT_FACTS:
             found[name].append(number)
     for name, numbers in sorted(found.items()):
@@ -112,7 +113,7 @@ def _corrections(view: View, since: datetime, policy: ImprovePolicy, words: Word
 def _violations(view: View, since: datetime, policy: ImprovePolicy, words: Words) -> Iterator[Propose]:
     """A pattern that rules.json forbids and that keeps coming: the same as an instruction."""
     found: dict[str, list[int]] = defaultdict(list)
-    for number, told in proposal_store.told(view.connection, proposal_store.BROKEN, since):
+    for number, told in proposals.told(view.connection, proposals.BROKEN, since):
         patterns = told.get("patterns")
         for pattern in patterns if isinstance(patterns, list) else ():
             found[str(pattern)].append(number)
@@ -126,7 +127,7 @@ def _violations(view: View, since: datetime, policy: ImprovePolicy, words: Words
 
 def _grades(view: View, since: datetime, policy: ImprovePolicy, words: Words) -> Iterator[Propose]:
     """A flaw that many replies have: a preference that says so."""
-    graded = proposal_store.grades(view.connection, since)
+    graded = proposals.grades(view.connection, since)
     counts = Counter(signal for signals in graded for signal in set(signals))
     for signal in ("excessive_hedging", "high_repetition"):
         if len(graded) >= policy.replies and counts[signal] >= policy.share * len(graded):
@@ -138,14 +139,14 @@ def _grades(view: View, since: datetime, policy: ImprovePolicy, words: Words) ->
 
 def _settings(view: View, since: datetime, policy: ImprovePolicy, words: Words) -> Iterator[Propose]:
     """Settings that would help."""
-    searched, crowded = proposal_store.searches(view.connection, since)
+    searched, crowded = proposals.searches(view.connection, since)
     if searched >= policy.searches and 2 * crowded > searched:
         title, text = words.crowded(crowded, searched)
         key = f"settings:memory_tokens:{_quarter(view.now)}"
         evidence: dict[str, Json] = {"searches": searched, "without room": crowded}
         yield Propose(key, "setting", title, text, {"setting": "context.memory_tokens"}, evidence)
     lost = 0
-    for _, told in proposal_store.told(view.connection, GAP, since):
+    for _, told in proposals.told(view.connection, GAP, since):
         kinds = told.get("kinds")
         lost += sum(count for count in kinds.values() if isinstance(count, int)) if isinstance(kinds, dict) else 0
     if lost >= policy.gaps:
@@ -161,7 +162,7 @@ def _figures(view: View, policy: ImprovePolicy) -> Iterator[Propose]:
     """What the figures of this night say; that nothing was remembered only if something was said."""
     since = view.since or view.now - timedelta(days=1)
     figures = figures_of(view, since)
-    replies = proposal_store.replies(view.connection, since)
+    replies = proposals.replies(view.connection, since)
     given = statistics.advise(figures, policy)
     for advice in given:
         if advice.name == "idle" and not replies:
@@ -191,7 +192,7 @@ def figures_of(view: View, since: datetime) -> Figures:
         facts=done.get("promote", 0),
         patterns=done.get("patterns", 0),
         errors=sum(any(_kind(tag) in OWN for tag in json.loads(record.tags)) for record in told),
-        lessons=proposal_store.done_tonight(view.connection, run.id, "learned") if run else 0,
+        lessons=proposals.done_tonight(view.connection, run.id, "learned") if run else 0,
         abandoned=done.get("scratchpads", 0),
         patterns_pruned=done.get("practice", 0),
     )

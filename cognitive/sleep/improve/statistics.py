@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from kenobot.cognitive.policies.improve import ImprovePolicy
+from kenobot.cognitive.policy.proposals import ImprovePolicy
 
 Priority = Literal["low", "medium", "high"]
 

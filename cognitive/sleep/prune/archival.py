@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
-from kenobot.cognitive.change import Value
-from kenobot.cognitive.policies.upkeep import UpkeepPolicy
-from kenobot.cognitive.policies.value import ValuePolicy
+from kenobot.cognitive.beliefs.value import is_consolidated, is_explicit, is_protected
+from kenobot.cognitive.policy.pruning import UpkeepPolicy
+from kenobot.cognitive.policy.value import ValuePolicy
 from kenobot.cognitive.sleep import upkeep_store
-from kenobot.cognitive.sleep.changes import Change, Edit
-from kenobot.cognitive.sleep.passes import Pass, View
-from kenobot.cognitive.store import Record
-from kenobot.cognitive.value import is_consolidated, is_explicit, is_protected
+from kenobot.cognitive.sleep.plan.changes import Change, Edit
+from kenobot.cognitive.sleep.plan.passes import Pass, View
+from kenobot.cognitive.store.change import Value
+from kenobot.cognitive.store.records import Record
 
 _JUDGED = ("category", "importance", "tier", "uses", "verification", "policy_class")
 

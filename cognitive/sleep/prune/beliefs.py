@@ -7,12 +7,12 @@ MEMORY.md does not fade; an episode happened, however long ago.
 from collections.abc import Iterator
 from datetime import timedelta
 
-from kenobot.cognitive.change import Value
+from kenobot.cognitive.beliefs.value import lasts, strength
 from kenobot.cognitive.sleep import upkeep_store
-from kenobot.cognitive.sleep.changes import Change, Edit
-from kenobot.cognitive.sleep.passes import Pass, View
-from kenobot.cognitive.store import Record
-from kenobot.cognitive.value import lasts, strength
+from kenobot.cognitive.sleep.plan.changes import Change, Edit
+from kenobot.cognitive.sleep.plan.passes import Pass, View
+from kenobot.cognitive.store.change import Value
+from kenobot.cognitive.store.records import Record
 
 _HEARD = ("last_seen", "last_used", "confirmed", "confidence", "stability", "verification", "policy_class")
 

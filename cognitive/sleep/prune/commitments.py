@@ -9,16 +9,16 @@ from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive import store
-from kenobot.cognitive.calendar import local_day
+from kenobot.cognitive.beliefs.value import moment
 from kenobot.cognitive.sleep import upkeep_store
-from kenobot.cognitive.sleep.changes import Change, Edit
-from kenobot.cognitive.sleep.passes import Pass, View
+from kenobot.cognitive.sleep.plan.changes import Change, Edit
+from kenobot.cognitive.sleep.plan.passes import Pass, View
 from kenobot.cognitive.sleep.prune import done
 from kenobot.cognitive.sleep.upkeep_store import Said
-from kenobot.cognitive.store import Record
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.calendar import local_day
 from kenobot.cognitive.text.words import fold
-from kenobot.cognitive.value import moment
 
 RESOLVED = "resolved"
 """The attribute that tells on which day a commitment was resolved."""

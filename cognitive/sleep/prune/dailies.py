@@ -6,11 +6,11 @@ Where logs leave before their week is distilled, each waits until the summary of
 from collections.abc import Iterator
 from datetime import date, timedelta
 
-from kenobot.cognitive import decay_store
-from kenobot.cognitive.calendar import local_day
 from kenobot.cognitive.sleep import upkeep_store
-from kenobot.cognitive.sleep.changes import Change, Edit
-from kenobot.cognitive.sleep.passes import Pass, View
+from kenobot.cognitive.sleep.plan.changes import Change, Edit
+from kenobot.cognitive.sleep.plan.passes import Pass, View
+from kenobot.cognitive.store import tiers
+from kenobot.cognitive.text.calendar import local_day
 
 _AT_ONCE = 100  # facts of one change
 
@@ -20,17 +20,17 @@ def plan(view: View) -> Iterator[Change]:
     sleep = view.policy.sleep
     today = date.fromisoformat(local_day(view.now, view.zone))
     last = (today - timedelta(days=sleep.daily_days)).isoformat()
-    for scope in decay_store.scopes(view.connection):
-        for day in decay_store.days(view.connection, scope, last):
-            records = decay_store.of_day(view.connection, scope, day)
+    for scope in tiers.scopes(view.connection):
+        for day in tiers.days(view.connection, scope, last):
+            records = tiers.of_day(view.connection, scope, day)
             if sleep.daily_days <= sleep.warm_days:
-                summed_up = decay_store.weeks_of(view.connection, scope, records)
-                told = {record.id for record in decay_store.told_in(view.connection, scope, day, day)}
+                summed_up = tiers.weeks_of(view.connection, scope, records)
+                told = {record.id for record in tiers.told_in(view.connection, scope, day, day)}
                 records = [number for number in records if number in summed_up or number not in told]
             records = [number for number in records if not _is_back(view, number)]
             for start in range(0, len(records), _AT_ONCE):
                 edits = [
-                    Edit(number, {"tier": decay_store.ARCHIVE}, {"tier": decay_store.DAILY})
+                    Edit(number, {"tier": tiers.ARCHIVE}, {"tier": tiers.DAILY})
                     for number in records[start : start + _AT_ONCE]
                 ]
                 reason = f"the log of {day} is {(today - date.fromisoformat(day)).days} days old"
@@ -39,7 +39,7 @@ def plan(view: View) -> Iterator[Change]:
 
 def _is_back(view: View, record: int) -> bool:
     """Whether a fact was put away before, and somebody undid that."""
-    return upkeep_store.brought_back(view.connection, record, "tier", decay_store.ARCHIVE)
+    return upkeep_store.brought_back(view.connection, record, "tier", tiers.ARCHIVE)
 
 
 PASS = Pass(

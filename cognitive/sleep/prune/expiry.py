@@ -5,13 +5,13 @@ A guess gets its end when it is born, and loses it when it comes up again or its
 
 from collections.abc import Iterator
 
-from kenobot.cognitive import store
+from kenobot.cognitive.beliefs.value import is_protected, moment
 from kenobot.cognitive.remember.kind import tier_of
 from kenobot.cognitive.sleep import upkeep_store
-from kenobot.cognitive.sleep.changes import Change, Edit
-from kenobot.cognitive.sleep.passes import Pass, View
-from kenobot.cognitive.store import Record
-from kenobot.cognitive.value import is_protected, moment
+from kenobot.cognitive.sleep.plan.changes import Change, Edit
+from kenobot.cognitive.sleep.plan.passes import Pass, View
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.records import Record
 
 
 def plan(view: View) -> Iterator[Change]:
@@ -25,7 +25,7 @@ def plan(view: View) -> Iterator[Change]:
             edit = Edit(record.id, {"expires": None}, {"expires": record.expires}, shown=False)
             yield Change("kept", "it is a guess, and matters too much to go by itself", (edit,), record.id)
         else:
-            yield _over(record, store.stamp(ends), guess=guess)
+            yield _over(record, records.stamp(ends), guess=guess)
 
 
 def _over(record: Record, ends: str, *, guess: bool) -> Change:

@@ -1,12 +1,12 @@
-"""What silence makes of records: they cool, and in the end fade, as `kenobot.cognitive.lifecycle` says."""
+"""What silence makes of records: they cool, and in the end fade, as `kenobot.cognitive.beliefs.lifecycle` says."""
 
 from collections.abc import Iterator
 
-from kenobot.cognitive import lifecycle
-from kenobot.cognitive.reach import WHOLE_HOME
+from kenobot.cognitive.beliefs import lifecycle
 from kenobot.cognitive.sleep import upkeep_store
-from kenobot.cognitive.sleep.changes import Change, Edit
-from kenobot.cognitive.sleep.passes import Pass, View
+from kenobot.cognitive.sleep.plan.changes import Change, Edit
+from kenobot.cognitive.sleep.plan.passes import Pass, View
+from kenobot.cognitive.store.scopes import WHOLE_HOME
 
 _HEARD = ("last_seen", "last_used", "confirmed", "verification", "policy_class", "lifecycle")
 

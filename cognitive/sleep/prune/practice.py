@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from kenobot.cognitive import store
-from kenobot.cognitive.change import Value
-from kenobot.cognitive.policies.practice import DEFAULT, PracticePolicy
+from kenobot.cognitive.policy.practice import DEFAULT, PracticePolicy
 from kenobot.cognitive.procedural import practice_store
-from kenobot.cognitive.reach import WHOLE_HOME
-from kenobot.cognitive.sleep.changes import Change, Edit
 from kenobot.cognitive.sleep.consolidate import judged_store
-from kenobot.cognitive.sleep.passes import Pass, View
+from kenobot.cognitive.sleep.plan.changes import Change, Edit
+from kenobot.cognitive.sleep.plan.passes import Pass, View
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.change import Value
+from kenobot.cognitive.store.scopes import WHOLE_HOME
 
 
 def plan(view: View) -> Iterator[Change]:
@@ -25,7 +25,7 @@ def plan(view: View) -> Iterator[Change]:
             "uses": record.uses,
             "policy_class": record.policy_class,
         }
-        edit = Edit(record.id, {"status": "expired", "valid_to": store.stamp(view.now)}, expects)
+        edit = Edit(record.id, {"status": "expired", "valid_to": records.stamp(view.now)}, expects)
         yield Change("expired", reason, (edit,), record.id)
 
 

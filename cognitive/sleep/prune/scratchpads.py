@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
-from kenobot.cognitive import store
+from kenobot.cognitive.beliefs.value import days_since
 from kenobot.cognitive.sleep import upkeep_store
-from kenobot.cognitive.sleep.changes import Change, Edit
-from kenobot.cognitive.sleep.passes import Pass, View
-from kenobot.cognitive.value import days_since
+from kenobot.cognitive.sleep.plan.changes import Change, Edit
+from kenobot.cognitive.sleep.plan.passes import Pass, View
+from kenobot.cognitive.store import records
 
 
 def plan(view: View) -> Iterator[Change]:
@@ -15,7 +15,7 @@ def plan(view: View) -> Iterator[Change]:
     before = view.now - timedelta(days=view.policy.sleep.scratchpad_days)
     for record in upkeep_store.untouched_scratchpads(view.connection, before):
         age = days_since(view.now, record.updated, record.last_seen)
-        values = {"status": "expired", "valid_to": store.stamp(view.now)}
+        values = {"status": "expired", "valid_to": records.stamp(view.now)}
         edit = Edit(record.id, values, {"updated": record.updated, "last_seen": record.last_seen})
         yield Change("expired", f"nobody has written it for {age:.1f} days", (edit,), record.id)
 

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from itertools import groupby
 
-from kenobot.cognitive import value_store
+from kenobot.cognitive.beliefs.value import Routing, features, route
 from kenobot.cognitive.sleep import upkeep_store
-from kenobot.cognitive.sleep.changes import Change, Edit
-from kenobot.cognitive.sleep.passes import Pass, View
-from kenobot.cognitive.store import Record
-from kenobot.cognitive.value import Routing, features, route
+from kenobot.cognitive.sleep.plan.changes import Change, Edit
+from kenobot.cognitive.sleep.plan.passes import Pass, View
+from kenobot.cognitive.store import feedback
+from kenobot.cognitive.store.records import Record
+from kenobot.core.token_estimate import estimate
 from kenobot.ports import OWNER_SCOPE
-from kenobot.tokens import estimate
 
 _HEARD = ("tier", "uses", "last_used", "confirmed", "verification", "policy_class")
 _OWN_HAND = frozenset({"edit", "command"})  # who wrote it into MEMORY.md takes it out of there
@@ -71,7 +71,7 @@ def _rising(view: View) -> Iterator[Record]:
 
 
 def _routed(view: View, records: Sequence[Record], *, hot: bool) -> list[tuple[Record, Routing]]:
-    opinions = value_store.opinions(view.connection, [record.id for record in records])
+    opinions = feedback.opinions(view.connection, [record.id for record in records])
     policy = view.policy.value
     return [(record, route(features(record, view.now, opinions[record.id], policy), hot, policy)) for record in records]
 

@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator
 
+from kenobot.core.token_estimate import estimate
 from kenobot.ports import Delta, NoSettings, Plugin, Request, Surroundings, Usage
 from kenobot.providers.offline.answer import answer
 from kenobot.providers.offline.reading import read
-from kenobot.tokens import estimate
 
 _PIECE = 48  # characters a delta
 

@@ -2,7 +2,7 @@
 
 import re
 
-from kenobot.language import Language
+from kenobot.core.i18n import Language
 from kenobot.providers.offline import phrases
 from kenobot.providers.offline.matching import fold, rank
 from kenobot.providers.offline.phrases import NAME_FACT, PHRASES, QUOTES, Phrase

@@ -6,7 +6,7 @@ Every pattern is anchored at its start and meant for `match` on NFC text, so tha
 import re
 from typing import Literal
 
-from kenobot.language import Language
+from kenobot.core.i18n import Language
 
 
 def _any(*alternatives: str) -> re.Pattern[str]:

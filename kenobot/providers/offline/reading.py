@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from kenobot.language import Language, guess
+from kenobot.core.i18n import Language, guess
 from kenobot.ports import Block, Request
 from kenobot.providers.offline.phrases import SPANISH
 

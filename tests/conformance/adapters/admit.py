@@ -7,18 +7,19 @@ from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from kenobot.cognitive import store
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.filters import valid
-from kenobot.cognitive.recall.load import show
-from kenobot.cognitive.remember import actions, entities
+from kenobot.cognitive.recall.full_load import show
+from kenobot.cognitive.remember import actions
 from kenobot.cognitive.remember.admit import Occasion, admit
 from kenobot.cognitive.remember.importance import at_least, importance, level
 from kenobot.cognitive.remember.kind import kind_of, tier_of
 from kenobot.cognitive.remember.supersede import retire
-from kenobot.db import Connection
+from kenobot.cognitive.store import records
+from kenobot.cognitive.text import entity_names
 from kenobot.ports import Candidate, Decision, Verdict
-from kenobot.schema import migrations
+from kenobot.storage.database import Connection
+from kenobot.storage.migrate import migrations
 from kenobot.testing.clock import START
 from tests.conformance.cases import NO_BETTER, Adapter, Case, Compared, NotApplicable, Outcome, compare
 
@@ -71,12 +72,12 @@ def valid_as_of(case: Case) -> Outcome:
         began = datetime.fromisoformat(given.get("valid_at", given["created"]))
         told = admit(connection, Candidate("note", "owner", "a fact"), replace(NOW, at=began))
         if "invalid_at" in given:
-            known = store.get(connection, number_of(told), SCOPE)
+            known = records.get(connection, number_of(told), SCOPE)
             assert known is not None
             retire(
                 connection, known, "superseded", replace(NOW, at=datetime.fromisoformat(given["invalid_at"])).act("")
             )
-        known = store.get(connection, number_of(told), SCOPE)
+        known = records.get(connection, number_of(told), SCOPE)
         assert known is not None
         return compare(case, valid(known, datetime.fromisoformat(case.input["as_of"])))
 
@@ -110,26 +111,26 @@ def memory_kind(case: Case) -> Outcome:
 
 
 def attribute_pairs(case: Case) -> Outcome:
-    return compare(case, entities.attribute_line(case.input["pairs"].items()))
+    return compare(case, entity_names.attribute_line(case.input["pairs"].items()))
 
 
 def supersession_key(case: Case) -> Outcome:
     given = case.input
     if "raw" in given:
-        return compare(case, entities.name_of(given["raw"]))
-    return compare(case, entities.supersession_key(given["entity"], given["attribute"]))
+        return compare(case, entity_names.name_of(given["raw"]))
+    return compare(case, entity_names.supersession_key(given["entity"], given["attribute"]))
 
 
 def entity_normalize(case: Case) -> Outcome:
     if case.input["name"] == "open-claw":
         return NotApplicable("the original's own list of how its products are spelled; a hyphen joins words here")
-    return compare(case, entities.entity_key(case.input["name"], case.input["type"]))
+    return compare(case, entity_names.entity_key(case.input["name"], case.input["type"]))
 
 
 def entity_match(case: Case) -> Outcome:
     given = case.input
-    known = entities.same_name(given["existing"], given["incoming"])
-    return compare(case, entities.entity_key(given["existing"] if known else given["incoming"], given["type"]))
+    known = entity_names.same_name(given["existing"], given["incoming"])
+    return compare(case, entity_names.entity_key(given["existing"] if known else given["incoming"], given["type"]))
 
 
 # ── one record after another ─────────────────────────────────────────────────────────────────────────────────────
@@ -155,8 +156,8 @@ def superseded(case: Case) -> Outcome:
     with memory() as connection:
         old = _say(connection, case.input["old"])
         new = _say(connection, "User lives in Dallas", days=1)
-        known = store.get(connection, number_of(old), SCOPE)
-        heir = store.successor(connection, number_of(old), SCOPE)
+        known = records.get(connection, number_of(old), SCOPE)
+        heir = records.successor(connection, number_of(old), SCOPE)
         texts = [
             row[0] for row in connection.execute("SELECT text FROM record WHERE status = 'active' AND form = 'note'")
         ]
@@ -198,7 +199,7 @@ def sanitize(case: Case) -> Outcome:
     """The words of what somebody else wrote are kept, and shown as a quotation."""
     with memory() as connection:
         told = _say(connection, case.input["content"], trust="tool")
-        known = store.get(connection, number_of(told), SCOPE)
+        known = records.get(connection, number_of(told), SCOPE)
         assert known is not None
         quoted = show(known).startswith("(quoted from a tool; not an instruction)")
         return compare(case, {"text": known.text, "trust": "quoted-untrusted" if quoted else known.trust})
@@ -231,7 +232,7 @@ def number_of(decision: Decision) -> int:
 
 
 def _status(connection: Connection, decision: Decision) -> str | None:
-    known = store.get(connection, number_of(decision), SCOPE)
+    known = records.get(connection, number_of(decision), SCOPE)
     return known.status if known else None
 
 

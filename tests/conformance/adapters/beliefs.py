@@ -6,14 +6,15 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from kenobot.cognitive import store, value
+from kenobot.cognitive.beliefs import value
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit, correct
-from kenobot.cognitive.remember.bands import band_of
 from kenobot.cognitive.remember.supersede import retire
-from kenobot.cognitive.store import Record
-from kenobot.db import Connection
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.similarity import band_of
 from kenobot.ports import Candidate, Decision, Relation, Verdict
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import START
 from tests.conformance.adapters.admit import NOW, SCOPE, memory, number_of
 from tests.conformance.cases import Adapter, Case, Checked, Compared, NotApplicable, Outcome
@@ -81,7 +82,7 @@ class Beliefs:
         return self.record(self.ids[name])
 
     def record(self, number: int | None) -> Record:
-        known = store.get(self.connection, number or 0, SCOPE)
+        known = records.get(self.connection, number or 0, SCOPE)
         assert known is not None
         return known
 

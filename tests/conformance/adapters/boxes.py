@@ -4,13 +4,14 @@ import sqlite3
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from kenobot.cognitive import box_store, store
-from kenobot.cognitive.change import Act
-from kenobot.cognitive.policies.boxes import BoxPolicy
+from kenobot.cognitive.policy.boxes import BoxPolicy
 from kenobot.cognitive.remember import boxes
 from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.store import boxes as box_store
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.change import Act
 from kenobot.ports import OWNER_SCOPE, Candidate
-from kenobot.schema import migrations
+from kenobot.storage.migrate import migrations
 from tests.conformance.cases import Case, Outcome, compare
 
 _START = datetime(2026, 2, 14, 10, tzinfo=UTC)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from kenobot.channels.telegram import TelegramSettings
-from kenobot.errors import ConfigError
-from kenobot.home import Home
-from kenobot.settings import Loaded, Settings, load
+from kenobot.core.settings.home import Home
+from kenobot.core.settings.load import Loaded, Settings, load
+from kenobot.ports.errors import ConfigError
 from tests.conformance.cases import Case, Checked, Compared, NotApplicable, Outcome, compare
 
 _STOPS = "a value that cannot be used stops the start with a plain sentence; it never becomes the default in silence"

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from kenobot.cognitive.calendar import age
+from kenobot.cognitive.text.calendar import age
 from tests.conformance.cases import Case, Outcome, compare
 
 

@@ -8,20 +8,20 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kenobot import sessions
-from kenobot.cognitive import store
-from kenobot.cognitive.extract import buffer
-from kenobot.cognitive.extract.buffer import Turn
-from kenobot.cognitive.extract.patterns import Automaton
-from kenobot.cognitive.extract.schema import Fact, parse
-from kenobot.cognitive.extract.signals import scan
-from kenobot.cognitive.policies.extract import ExtractPolicy
 from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.policy.extract import ExtractPolicy
 from kenobot.cognitive.remember.admit import Occasion, admit
-from kenobot.cognitive.store import Record
-from kenobot.db import Connection, Database
-from kenobot.errors import Unavailable
+from kenobot.cognitive.remember.extract import buffer
+from kenobot.cognitive.remember.extract.buffer import Turn
+from kenobot.cognitive.remember.extract.patterns import Automaton
+from kenobot.cognitive.remember.extract.schema import Fact, parse
+from kenobot.cognitive.remember.extract.signals import scan
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.records import Record
 from kenobot.ports import OWNER_SCOPE, Candidate, Decision
+from kenobot.ports.errors import Unavailable
+from kenobot.storage import conversation
+from kenobot.storage.database import Connection, Database
 from kenobot.testing.clock import START
 from kenobot.testing.provider import ScriptedProvider
 from tests.conformance.cases import NO_BETTER, Case, Checked, Compared, NotApplicable, Outcome, compare
@@ -78,8 +78,8 @@ def plateau(case: Case) -> Outcome:
 
     def at(number: int) -> bool:
         """Say one turn more; whether what waits is read then."""
-        sessions.append(memory, session, "user", f"turn {number}", START, number, "owner")
-        sessions.append(memory, session, "assistant", "All right.", START, number, "model")
+        conversation.append(memory, session, "user", f"turn {number}", START, number, "owner")
+        conversation.append(memory, session, "assistant", "All right.", START, number, "model")
         memory.execute("DELETE FROM message WHERE id <= (SELECT max(id) FROM message) - ?", (most,))
         turns = buffer.pending(memory, session, most)
         waiting = buffer.survey(turns, policy, Automaton(()))
@@ -160,7 +160,7 @@ async def _gather(database: Database, messages: int, batch: int) -> list[int]:
 
     def say(connection: Connection) -> None:
         for number in range(1, messages + 1):
-            sessions.append(connection, session, "user", f"note {number}", START, number, "owner")
+            conversation.append(connection, session, "user", f"note {number}", START, number, "owner")
 
     def take(connection: Connection) -> int:
         turns = buffer.pending(connection, session, batch)

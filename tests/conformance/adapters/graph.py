@@ -2,13 +2,13 @@
 
 from datetime import timedelta
 
-from kenobot.cognitive import graph_store
-from kenobot.cognitive.graph.causal import causal_phrase
-from kenobot.cognitive.graph.decay import faded, read, reinforced
-from kenobot.cognitive.graph.spread import blend, inhibit, refine, spread
-from kenobot.cognitive.graph_store import Link
-from kenobot.cognitive.policies.graph import GraphPolicy, confidence_floor, pagerank_iterations
-from kenobot.cognitive.store import stamp
+from kenobot.cognitive.beliefs.causal import causal_phrase
+from kenobot.cognitive.beliefs.link_decay import faded, read, reinforced
+from kenobot.cognitive.policy.graph import GraphPolicy, confidence_floor, pagerank_iterations
+from kenobot.cognitive.recall.spreading_activation import blend, inhibit, refine, spread
+from kenobot.cognitive.store import links
+from kenobot.cognitive.store.links import Link
+from kenobot.cognitive.store.records import stamp
 from kenobot.testing.clock import START
 from tests.conformance.cases import Case, Outcome, compare
 from tests.memory_rows import open_memory, put_record
@@ -58,7 +58,7 @@ def activation(case: Case) -> Outcome:
         for edge in asked["edges"]:
             ends = records[edge["from"]], records[edge["to"]]
             made = Link(*ends, edge["type"], edge["weight"], edge["confidence"], 1, stamp(START))
-            graph_store.put(connection, made, "")
+            links.put(connection, made, "")
         seeds = {records[seed]: 1.0 for seed in asked["seeds"]}
         found = spread(connection, seeds, ("owner",), policy)
     named = {record: name for name, record in records.items()}

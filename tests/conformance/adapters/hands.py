@@ -10,20 +10,22 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from kenobot.cognitive import figures, hands_store, history, portable, store
-from kenobot.cognitive.forget import doom, hide, purge
-from kenobot.cognitive.keys import key_of
-from kenobot.cognitive.portable_lines import Unfit
-from kenobot.cognitive.reach import WHOLE_HOME
-from kenobot.cognitive.recall.index import Index
+from kenobot.agent.background.purge import erase
+from kenobot.agent.commands.memory_texts import MemorySentence, span, tell
+from kenobot.cognitive.control import export, history, stats
+from kenobot.cognitive.control.export_format import Unfit
+from kenobot.cognitive.control.forget import doom, hide, purge
+from kenobot.cognitive.control.refs import Unclear, resolve
+from kenobot.cognitive.recall.index.index import Index
 from kenobot.cognitive.recall.recall import Query, recall
-from kenobot.cognitive.refs import Unclear, resolve
 from kenobot.cognitive.remember.admit import Occasion, admit
-from kenobot.connection import connect
-from kenobot.erasure import erase
-from kenobot.memory_sentences import MemorySentence, span, tell
+from kenobot.cognitive.store import history as hands_store
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.ports import OWNER_SCOPE, Candidate
-from kenobot.schema import migrate
+from kenobot.storage.connection import connect
+from kenobot.storage.migrate import migrate
 from kenobot.testing.clock import START
 from tests.conformance.cases import Adapter, Case, Checked, Compared, NotApplicable, Outcome, compare
 
@@ -134,7 +136,7 @@ def past(case: Case) -> Outcome:
 
 def counted(case: Case) -> Outcome:
     with _filled(case) as (connection, _):
-        found = figures.of(connection, WHOLE_HOME)
+        found = stats.of(connection, WHOLE_HOME)
         counts = found["by_status"]
         told = {
             "total": found["records"],
@@ -229,7 +231,7 @@ def _lines(data: Mapping[str, Any], numbers: Mapping[str, int]) -> list[str]:
 def taken_out(case: Case) -> Outcome:
     """One line a thing, with its kind; the first says what follows."""
     with _filled(case) as (connection, _):
-        lines = [json.loads(line) for line in portable.export(connection, WHOLE_HOME, START)]
+        lines = [json.loads(line) for line in export.export(connection, WHOLE_HOME, START)]
     head = lines[0]["head"]
     counts = head["counts"]
     wanted = {"record", "event", "link", "vector", "message", "veil", "tombstone"}
@@ -251,7 +253,7 @@ def refused(case: Case) -> Outcome:
     with _memory() as connection:
         before = list(connection.iterdump())
         try:
-            portable.bring_in(connection, [text], _NOW)
+            export.bring_in(connection, [text], _NOW)
         except Unfit as error:
             return Checked(
                 str(error),
@@ -270,7 +272,7 @@ def brought_in(case: Case) -> Outcome:
     with _filled(case) as (connection, held):
         names = [each["id"] if isinstance(each, dict) else each for each in data["beliefs"]]
         numbers = {name: held.get(name, at) for at, name in enumerate(names, 1)}
-        report = portable.bring_in(connection, _lines(data, numbers), _NOW)
+        report = export.bring_in(connection, _lines(data, numbers), _NOW)
         records = store.by_ids(connection, list(numbers.values()), _OWNER)
         told: dict[str, Any] = {
             "beliefs": report.added["record"],
@@ -300,7 +302,7 @@ def round_trip(case: Case) -> Outcome:
             [(key_of(t), n) for n, t in one.execute("SELECT id, text FROM record").fetchall()],
         )
         with _memory() as other:
-            portable.bring_in(other, list(portable.export(one, WHOLE_HOME, START)), _NOW)
+            export.bring_in(other, list(export.export(one, WHOLE_HOME, START)), _NOW)
             return Checked(
                 _rows(other, "link"),
                 {

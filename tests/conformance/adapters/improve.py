@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kenobot.cognitive.policies.improve import ImprovePolicy
+from kenobot.cognitive.policy.proposals import ImprovePolicy
 from kenobot.cognitive.sleep.improve.statistics import Figures, advise, reflect
 from kenobot.ports import Request
 from kenobot.testing.provider import ScriptedProvider

@@ -5,14 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kenobot.cognitive import store
-from kenobot.cognitive.forget import forget
-from kenobot.cognitive.graph.links import reinforce
+from kenobot.cognitive.beliefs.links import reinforce
+from kenobot.cognitive.beliefs.value import strength
+from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.remember import lookup
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.sleep.apply import Night, apply
-from kenobot.cognitive.sleep.changes import Change
 from kenobot.cognitive.sleep.consolidate import (
     alike,
     contradictions,
@@ -22,10 +20,11 @@ from kenobot.cognitive.sleep.consolidate import (
     synthesize,
     verdicts,
 )
-from kenobot.cognitive.sleep.passes import Pass, View
-from kenobot.cognitive.value import strength
-from kenobot.db import Connection
+from kenobot.cognitive.sleep.plan.changes import Change
+from kenobot.cognitive.sleep.plan.passes import Pass, View
+from kenobot.cognitive.store import records, term_index
 from kenobot.ports import Candidate
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import START
 from tests.conformance.adapters.admit import NOW, SCOPE, memory, number_of
 from tests.conformance.cases import NO_BETTER, Adapter, Case, Checked, Compared, NotApplicable, Outcome
@@ -56,7 +55,7 @@ class Asleep:
                 subject=belief.get("subject", "owner"),
                 uses=belief.get("access_count", 0),
             )
-            lookup.file(connection, record.id, record.scope)
+            term_index.file(connection, record.id, record.scope)
             self.ids[belief["id"]] = record.id
             if belief.get("embedding"):
                 self._vectors[record.id] = belief["embedding"]
@@ -253,7 +252,7 @@ def themed(case: Case) -> Outcome:
         held = Asleep(connection, case.input["store"]["beliefs"])
         answer = json.dumps({"lines": [{"text": line, "from": [1, 2, 3]}]})
         changes, asked = held.sleep(profile.PASS, answer)
-        page = store.slot(connection, "owner", "profile", "person")
+        page = records.slot(connection, "owner", "profile", "person")
         links = connection.execute("SELECT src, dst FROM link WHERE type = 'derived'").fetchall()
         kinds = [row[0] for row in connection.execute("SELECT type FROM event WHERE actor = 'sleep'")]
         return Checked(

@@ -1,6 +1,6 @@
 """Grades of replies."""
 
-from kenobot.cognitive.metacognition.grade import grade
+from kenobot.cognitive.identity.reply_grade import grade
 from tests.conformance.cases import Case, Outcome, compare
 
 

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.policies.sleep import SleepPolicy
+from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.sleep.due import is_due
 from kenobot.testing.clock import START
 from tests.conformance.cases import Case, Outcome, compare

@@ -6,11 +6,11 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from kenobot.breaker import CircuitBreaker
-from kenobot.errors import RemoteError
+from kenobot.core.circuit_breaker import CircuitBreaker
+from kenobot.core.retry import RetryPolicy, delay
 from kenobot.ports import Surroundings
+from kenobot.ports.errors import RemoteError
 from kenobot.providers.anthropic import AnthropicSettings, build
-from kenobot.retry import RetryPolicy, delay
 from kenobot.testing.clock import ManualClock
 from kenobot.testing.provider import ask, collect
 from tests.conformance.cases import Case, Checked, Outcome, compare

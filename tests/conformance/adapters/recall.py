@@ -9,18 +9,18 @@ from math import hypot
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kenobot.cognitive.policies.recall import RecallPolicy
+from kenobot.agent.prompt.recalled import render
+from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall import access
 from kenobot.cognitive.recall.access import Shown
-from kenobot.cognitive.recall.documents import name_key
 from kenobot.cognitive.recall.filters import valid
-from kenobot.cognitive.recall.need import need
+from kenobot.cognitive.recall.index.documents import name_key
 from kenobot.cognitive.recall.pack import Memory as Shelf
 from kenobot.cognitive.recall.pack import Pack
 from kenobot.cognitive.recall.score import diverse, hidden_by_lifecycle, lifecycle_delta, penalty
-from kenobot.cognitive.store import Record
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.recall_need import need
 from kenobot.cognitive.text.words import words
-from kenobot.recollection import render
 from tests.conformance.cases import Case, Checked, Compared, NotApplicable, Outcome, compare
 from tests.unit.cognitive.recall.house import REACH, Memory, open_memory
 

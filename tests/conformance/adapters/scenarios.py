@@ -12,15 +12,15 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from kenobot.access import Roster
-from kenobot.app import App
-from kenobot.assembly import assemble
-from kenobot.context import OPEN
-from kenobot.db import Connection
-from kenobot.given import Given
-from kenobot.home import Home
+from kenobot.agent.prompt.context_builder import OPEN
+from kenobot.app.app import App
+from kenobot.app.plugin_instances import Given
+from kenobot.app.wiring import assemble
+from kenobot.core.settings.home import Home
+from kenobot.core.settings.load import load
+from kenobot.gateway.access import Roster
 from kenobot.ports import Request, is_session_id
-from kenobot.settings import load
+from kenobot.storage.database import Connection
 from kenobot.testing.channel import FakeChannel
 from kenobot.testing.clock import START, ManualClock
 from kenobot.testing.provider import ScriptedProvider

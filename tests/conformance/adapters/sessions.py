@@ -4,11 +4,11 @@ import asyncio
 import tempfile
 from pathlib import Path
 
-from kenobot import sessions
-from kenobot.db import Connection, Database
-from kenobot.importers import javascript
+from kenobot.cli.importers import javascript
+from kenobot.core.settings.load import Settings
 from kenobot.ports import is_session_id, session_id
-from kenobot.settings import Settings
+from kenobot.storage import conversation
+from kenobot.storage.database import Connection, Database
 from kenobot.testing.clock import START
 from tests.conformance.adapters.telegram import repeated
 from tests.conformance.cases import Case, NotApplicable, Outcome, compare
@@ -52,8 +52,8 @@ def load_limit(case: Case) -> Outcome:
 async def _latest(texts: list[str], limit: int) -> list[str]:
     def work(connection: Connection) -> list[str]:
         for number, text in enumerate(texts, 1):
-            sessions.append(connection, "telegram-1", "user", text, START, number, "owner")
-        return [line.text for line in sessions.latest(connection, "telegram-1", limit)]
+            conversation.append(connection, "telegram-1", "user", text, START, number, "owner")
+        return [line.text for line in conversation.latest(connection, "telegram-1", limit)]
 
     with tempfile.TemporaryDirectory() as folder:
         database = Database.open(Path(folder) / "kenobot.db", Path(folder) / "backups")

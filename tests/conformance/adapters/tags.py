@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kenobot import plugins
-from kenobot.language import say
+from kenobot.core import plugins
+from kenobot.core.i18n import say
+from kenobot.core.settings.load import Settings
 from kenobot.ports import NoSettings, PostProcessor, Surroundings
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.postprocessors.scanner import scan
-from kenobot.settings import Settings
 from kenobot.testing.clock import ManualClock
 from kenobot.testing.postprocessor import RecordingTurn
 from tests.conformance.cases import Case, Checked, NotApplicable, Outcome, compare, same

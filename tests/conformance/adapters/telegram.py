@@ -5,11 +5,11 @@ from collections import Counter
 from html.parser import HTMLParser
 from typing import Any
 
-from kenobot.access import Roster
 from kenobot.channels.telegram import TelegramSettings, is_token
 from kenobot.channels.telegram.markdown import parse
 from kenobot.channels.telegram.split import split
 from kenobot.channels.telegram.updates import strip_mention as strip
+from kenobot.gateway.access import Roster
 from tests.conformance.cases import Case, Checked, NotApplicable, Outcome, compare
 from tests.unit.telegram.html import as_html
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot import schema
-from kenobot.errors import KenobotError
+from kenobot.ports.errors import KenobotError
+from kenobot.storage import migrate
 from tests.conformance.cases import Adapter, Case, NotApplicable, Outcome, compare
 
 
@@ -22,11 +22,11 @@ def migrated(case: Case) -> Outcome:
         path, backups = Path(folder) / "kenobot.db", Path(folder) / "backups"
         with closing(sqlite3.connect(path)) as connection:
             connection.execute("CREATE TABLE before (id TEXT)")
-        patch.setattr(schema, "migrations", lambda: steps)
+        patch.setattr(migrate, "migrations", lambda: steps)
         raised, copies = False, []
         for _ in range(times):
             try:
-                schema.migrate(path, backups)
+                migrate.migrate(path, backups)
             except KenobotError:
                 raised = True
             copies.append(len(list(backups.glob("*.db"))))

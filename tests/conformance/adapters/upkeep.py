@@ -7,14 +7,14 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from kenobot.cognitive import store
-from kenobot.cognitive.policies.upkeep import UpkeepPolicy
-from kenobot.cognitive.policies.value import ValuePolicy
 from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.policy.pruning import UpkeepPolicy
+from kenobot.cognitive.policy.value import ValuePolicy
 from kenobot.cognitive.remember.admit import Occasion, admit
 from kenobot.cognitive.sleep.consolidate.guidelines import leaning
 from kenobot.cognitive.sleep.errors import classify
 from kenobot.cognitive.sleep.prune import archival, beliefs, commitments, expiry
+from kenobot.cognitive.store import records
 from kenobot.ports import Candidate
 from tests.conformance.cases import Adapter, Case, Checked, Compared, Outcome, compare
 from tests.memory_rows import get, open_memory, put_record
@@ -133,7 +133,7 @@ def guideline(case: Case) -> Outcome:
 def _belief(connection: Any, told: Mapping[str, Any]) -> int:
     columns = {"confidence": told.get("confidence", 0.6), "importance": told.get("importance", 5) / 10}
     when = _NOW - timedelta(days=told.get("age_days", 0))
-    return put_record(connection, told["id"], at=when, columns=columns, last_seen=store.stamp(when)).id
+    return put_record(connection, told["id"], at=when, columns=columns, last_seen=records.stamp(when)).id
 
 
 ADAPTERS: dict[str, Adapter] = {

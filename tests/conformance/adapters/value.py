@@ -6,24 +6,16 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from kenobot.cognitive import lifecycle
-from kenobot.cognitive.change import Act
-from kenobot.cognitive.policies.recall import RecallPolicy
-from kenobot.cognitive.policies.value import ValuePolicy
+from kenobot.cognitive.beliefs import lifecycle
+from kenobot.cognitive.beliefs.salience import salience
+from kenobot.cognitive.beliefs.value import decay, effective_confidence, features, lately, route, strength, worth
+from kenobot.cognitive.policy.recall import RecallPolicy
+from kenobot.cognitive.policy.value import ValuePolicy
 from kenobot.cognitive.recall import score as ranking
 from kenobot.cognitive.recall.score import feedback_delta
-from kenobot.cognitive.salience import salience
-from kenobot.cognitive.store import Record
-from kenobot.cognitive.value import (
-    decay,
-    effective_confidence,
-    features,
-    lately,
-    route,
-    strength,
-    worth,
-)
-from kenobot.db import Connection
+from kenobot.cognitive.store.change import Act
+from kenobot.cognitive.store.records import Record
+from kenobot.storage.database import Connection
 from tests.conformance.cases import Case, Checked, Compared, NotApplicable, Outcome, compare
 from tests.memory_rows import get, open_memory, put_record
 

@@ -6,12 +6,12 @@ import traceback
 
 import pytest
 
-from kenobot.bus import Bus
 from kenobot.channels.telegram.channel import TelegramChannel
-from kenobot.errors import KenobotError, Rejected
+from kenobot.core.bus import Bus
+from kenobot.gateway.channel_supervisor import keep_running
 from kenobot.ports import Inbound, Span
-from kenobot.signals import CHANNEL_DOWN
-from kenobot.supervise import keep_running
+from kenobot.ports.errors import KenobotError, Rejected
+from kenobot.ports.signals import CHANNEL_DOWN
 from kenobot.testing.clock import EagerClock
 from tests.integration.telegram.standin import (
     CHAT,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.benchmark import datasets
-from kenobot.errors import ConfigError
+from kenobot.evals.recall import datasets
+from kenobot.ports.errors import ConfigError
 
 LOCOMO = {
     "sample_id": "conv-1",

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from kenobot import plugins
-from kenobot.benchmark import datasets, lifecycle
-from kenobot.benchmark.datasets import Conversation, sample
-from kenobot.benchmark.judge import Judge
-from kenobot.benchmark.run import Report, Setting, run
-from kenobot.breaker import CircuitBreaker
+from kenobot.agent.model_router import Model, Route
 from kenobot.cli import main
-from kenobot.clock import SystemClock
-from kenobot.errors import Rejected, Unavailable
-from kenobot.model import Model, Route
+from kenobot.core import plugins
+from kenobot.core.circuit_breaker import CircuitBreaker
+from kenobot.evals.recall import datasets, lifecycle
+from kenobot.evals.recall.datasets import Conversation, sample
+from kenobot.evals.recall.judge import Judge
+from kenobot.evals.recall.run import Report, Setting, run
 from kenobot.ports import Plugin, Request
+from kenobot.ports.clock import SystemClock
+from kenobot.ports.errors import Rejected, Unavailable
 from kenobot.providers.anthropic import AnthropicSettings
 from kenobot.testing.provider import Scripted, ScriptedProvider
 from tests.unit.benchmark.test_lifecycle import NOTES

@@ -5,9 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.benchmark import lifecycle
-from kenobot.benchmark.datasets import Conversation, Question, Unit
-from kenobot.clock import SystemClock
+from kenobot.evals.recall import lifecycle
+from kenobot.evals.recall.datasets import Conversation, Question, Unit
+from kenobot.ports.clock import SystemClock
 from tests.unit.benchmark.test_run import BEGAN, END
 
 NOTES = Conversation(

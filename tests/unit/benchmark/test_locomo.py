@@ -5,9 +5,9 @@ import os
 
 import pytest
 
-from kenobot.benchmark import datasets
-from kenobot.benchmark.run import BUDGET, Setting, run
-from kenobot.clock import SystemClock
+from kenobot.evals.recall import datasets
+from kenobot.evals.recall.run import BUDGET, Setting, run
+from kenobot.ports.clock import SystemClock
 
 _FILE = os.environ.get("KENOBOT_LOCOMO", "")
 

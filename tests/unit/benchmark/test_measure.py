@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.benchmark.measure import area, by_category, percentiles, score
+from kenobot.evals.recall.measure import area, by_category, percentiles, score
 
 
 def test_recall_is_the_share_of_the_answer_among_the_first() -> None:

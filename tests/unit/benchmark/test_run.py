@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.benchmark import place as place_module
-from kenobot.benchmark.datasets import Conversation, Question, Unit
-from kenobot.benchmark.explain import explain
-from kenobot.benchmark.place import Place, opened
-from kenobot.benchmark.run import Report, Setting, run
-from kenobot.benchmark.vectors import Remembering
 from kenobot.cli import main
-from kenobot.clock import SystemClock
-from kenobot.cognitive.recall.index import Index
+from kenobot.cognitive.recall.index.index import Index
 from kenobot.cognitive.recall.pack import Pack
 from kenobot.cognitive.recall.recall import Query, recall
-from kenobot.db import Connection
+from kenobot.evals.recall import place as place_module
+from kenobot.evals.recall.datasets import Conversation, Question, Unit
+from kenobot.evals.recall.explain import explain
+from kenobot.evals.recall.place import Place, opened
+from kenobot.evals.recall.run import Report, Setting, run
+from kenobot.evals.recall.vectors import Remembering
+from kenobot.ports.clock import SystemClock
+from kenobot.storage.database import Connection
 from kenobot.testing.embedder import WordEmbedder
 
 BEGAN = datetime(2024, 3, 2, 18, 0, tzinfo=UTC)

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from kenobot.bus import Bus
+from kenobot.core.bus import Bus
 from kenobot.testing.clock import ManualClock
 
 

@@ -2,12 +2,8 @@
 
 from typing import Any
 
-from kenobot.bus import Bus
-from kenobot.signals import (
-    STARTED,
-    Envelope,
-    Signal,
-)
+from kenobot.core.bus import Bus
+from kenobot.ports.signals import STARTED, Envelope, Signal
 
 
 class Ear:

@@ -5,8 +5,8 @@ import logging
 
 import pytest
 
-from kenobot.bus import Bus
-from kenobot.signals import (
+from kenobot.core.bus import Bus
+from kenobot.ports.signals import (
     CONFIG_CHANGED,
     MEMORY_WRITTEN,
     MESSAGE_IN,
@@ -157,7 +157,7 @@ async def test_a_full_queue_drops_and_says_so(
     bus: Bus, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A receiver that cannot keep up misses signals; its queue stays bounded and the sender is not held up."""
-    monkeypatch.setattr("kenobot.bus._QUEUE", 3)
+    monkeypatch.setattr("kenobot.core.bus._QUEUE", 3)
     ear = Ear()
     bus.subscribe(STARTED, ear)
     prepared = [await bus.prepare(STARTED, "test", "", number=number) for number in range(10)]

@@ -6,12 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from kenobot.bus import Bus
-from kenobot.signals import (
-    MESSAGE_OUT,
-    STARTED,
-    Envelope,
-)
+from kenobot.core.bus import Bus
+from kenobot.ports.signals import MESSAGE_OUT, STARTED, Envelope
 from tests.unit.bus.ears import Ear, fire
 
 

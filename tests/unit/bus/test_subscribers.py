@@ -7,11 +7,8 @@ from typing import Any
 
 import pytest
 
-from kenobot.bus import Bus
-from kenobot.signals import (
-    STARTED,
-    Envelope,
-)
+from kenobot.core.bus import Bus
+from kenobot.ports.signals import STARTED, Envelope
 from tests.unit.bus.ears import Ear, fire
 
 

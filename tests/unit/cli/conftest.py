@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from kenobot.cli import main
-from kenobot.home import Home
-from kenobot.schema import migrate
+from kenobot.core.settings.home import Home
+from kenobot.storage.migrate import migrate
 from kenobot.testing.clock import ManualClock
 
 Cli = Callable[..., tuple[int, str, str]]
@@ -45,7 +45,7 @@ def database(home: Home) -> Iterator[sqlite3.Connection]:
     home.prepare()
     connection = sqlite3.connect(home.database, isolation_level=None)
     connection.execute("pragma journal_mode = wal")
-    migrations = resources.files("kenobot").joinpath("migrations")
+    migrations = resources.files("kenobot.storage").joinpath("migrations")
     for migration in sorted(migrations.iterdir(), key=lambda path: path.name):
         connection.executescript(migration.read_text("utf-8"))
         connection.execute(f"pragma user_version = {int(migration.name[:4])}")

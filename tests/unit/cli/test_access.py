@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot import pairing
-from kenobot.db import connect
-from kenobot.home import Home
+from kenobot.core.settings.home import Home
+from kenobot.gateway import pairing
+from kenobot.storage.database import connect
 from kenobot.testing.clock import START
 from tests.unit.cli.conftest import Cli
 

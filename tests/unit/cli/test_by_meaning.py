@@ -7,11 +7,11 @@ import pytest
 
 pytest.importorskip("numpy", reason="vectors are compared with numpy, which is not installed")
 
-from kenobot import embedder_choice
-from kenobot.embedder_choice import Choice
-from kenobot.errors import Unavailable
-from kenobot.home import Home
-from kenobot.schema import migrate
+from kenobot.app import embedder_choice
+from kenobot.app.embedder_choice import Choice
+from kenobot.core.settings.home import Home
+from kenobot.ports.errors import Unavailable
+from kenobot.storage.migrate import migrate
 from kenobot.testing.embedder import WordEmbedder
 
 from .conftest import Cli

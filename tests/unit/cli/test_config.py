@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from kenobot.home import Home
+from kenobot.core.settings.home import Home
 
 from .conftest import Cli
 

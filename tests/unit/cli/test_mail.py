@@ -5,7 +5,7 @@ import sqlite3
 
 import pytest
 
-from kenobot.home import Home
+from kenobot.core.settings.home import Home
 
 from .conftest import Cli
 

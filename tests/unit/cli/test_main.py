@@ -9,8 +9,8 @@ import pytest
 
 from kenobot import __version__
 from kenobot.cli import main, version
-from kenobot.errors import ConfigError, KenobotError, StoreFull
-from kenobot.home import Home
+from kenobot.core.settings.home import Home
+from kenobot.ports.errors import ConfigError, KenobotError, StoreFull
 
 from .conftest import Cli
 

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from kenobot.db import connect
-from kenobot.home import Home
+from kenobot.core.settings.home import Home
+from kenobot.storage.database import connect
 from tests.unit.cli.memory_hands import files, remember, rows, texts
 
 from .conftest import Cli

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.db import connect
-from kenobot.home import Home
+from kenobot.core.settings.home import Home
+from kenobot.storage.database import connect
 from tests.unit.cli.memory_hands import every_byte, files, remember, rows, texts, told
 
 from .conftest import Cli

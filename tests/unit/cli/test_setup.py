@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.home import Home
-from kenobot.settings import load
+from kenobot.core.settings.home import Home
+from kenobot.core.settings.load import load
 
 from .conftest import Cli
 

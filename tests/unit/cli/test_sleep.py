@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from kenobot.agent.background.sleep import Rooms
 from kenobot.cli import sleep_home
-from kenobot.cognitive.change import Act, change
 from kenobot.cognitive.sleep import night, sleep_store
-from kenobot.cognitive.sleep.passes import PHASES, Pass
-from kenobot.cognitive.store import stamp
-from kenobot.home import Home
-from kenobot.sleeper import Rooms
+from kenobot.cognitive.sleep.plan.passes import PHASES, Pass
+from kenobot.cognitive.store.change import Act, change
+from kenobot.cognitive.store.records import stamp
+from kenobot.core.settings.home import Home
 from kenobot.testing.clock import START
 from tests.memory_rows import get, put_record
 from tests.unit.cli.conftest import Cli

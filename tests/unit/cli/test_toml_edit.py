@@ -5,7 +5,7 @@ import tomllib
 import pytest
 
 from kenobot.cli.toml_edit import Value, literal, put
-from kenobot.errors import ConfigError
+from kenobot.ports.errors import ConfigError
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive import store
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.remember.admit import Occasion, admit, clean, forget, supersede
-from kenobot.db import Connection, Database
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.ports import Candidate, Decision
+from kenobot.storage.database import Connection, Database
 from kenobot.testing.clock import START
 from tests.samples import rows, scalar
 
@@ -25,10 +25,10 @@ async def _admit(database: Database, candidate: Candidate = _TEA, occasion: Occa
     return await database.write(lambda connection: admit(connection, candidate, occasion))
 
 
-async def _get(database: Database, decision: Decision) -> store.Record:
+async def _get(database: Database, decision: Decision) -> records.Record:
     assert decision.record is not None
     number = decision.record
-    record = await database.read(lambda connection: store.get(connection, number, WHOLE_HOME))
+    record = await database.read(lambda connection: records.get(connection, number, WHOLE_HOME))
     assert record is not None
     return record
 
@@ -47,7 +47,7 @@ async def test_something_new_is_kept_as_it_was_said(database: Database) -> None:
     )
     assert (record.trust, record.confidence, record.seen, record.status) == ("owner", 0.95, 1, "active")
     found = await rows(database, "SELECT source, evidence, valid_from, valid_to FROM record WHERE form = 'note'")
-    assert found == [("tag", "[7]", store.stamp(START), None)]
+    assert found == [("tag", "[7]", records.stamp(START), None)]
 
 
 async def test_a_repeat_is_news(database: Database) -> None:
@@ -59,9 +59,9 @@ async def test_a_repeat_is_news(database: Database) -> None:
     record = await _get(database, second)
     assert record.confidence == pytest.approx(0.8)
     assert (record.seen, record.text) == (2, "Adrian likes tea")
-    assert (record.created, record.updated, record.day) == (store.stamp(START), store.stamp(START), "2026-02-14")
+    assert (record.created, record.updated, record.day) == (records.stamp(START), records.stamp(START), "2026-02-14")
     found = await rows(database, "SELECT expires, last_seen, evidence FROM record WHERE form = 'note'")
-    assert found == [(None, store.stamp(_LATER.at), "[7, 8]")]
+    assert found == [(None, records.stamp(_LATER.at), "[7, 8]")]
 
 
 async def test_nothing_is_surer_than_sure(database: Database) -> None:
@@ -119,7 +119,7 @@ async def test_a_slot_holds_one_text(database: Database) -> None:
     assert [first.action, second.action, third.action] == ["created", "replaced", "reinforced"]
     assert first.record == second.record == third.record
     record = await _get(database, first)
-    assert (record.text, record.day, record.updated) == ("- buy bread", "2026-02-17", store.stamp(_LATER.at))
+    assert (record.text, record.day, record.updated) == ("- buy bread", "2026-02-17", records.stamp(_LATER.at))
     assert record.changed > changed
     [(data,)] = await rows(database, "SELECT data FROM event WHERE type = 'replaced'")
     assert json.loads(str(data))["was"]["text"] == "- buy milk"
@@ -173,8 +173,8 @@ async def test_every_decision_is_an_event_with_its_reason(database: Database) ->
         "WHERE type IN ('created', 'reinforced') ORDER BY id",
     )
     assert found == [
-        (store.stamp(START), "fake-1", "model", "created", 1, '{"reason":"it is new"}'),
-        (store.stamp(_LATER.at), "fake-1", "model", "reinforced", 1, '{"reason":"it was known already"}'),
+        (records.stamp(START), "fake-1", "model", "created", 1, '{"reason":"it is new"}'),
+        (records.stamp(_LATER.at), "fake-1", "model", "reinforced", 1, '{"reason":"it was known already"}'),
     ]
 
 
@@ -234,7 +234,7 @@ async def test_a_rewritten_line_takes_the_place_of_the_old_one(database: Databas
     found = await rows(database, "SELECT src, dst, type FROM link WHERE type = 'supersedes'")
     assert found == [(new.record, old.record, "supersedes")]
     assert (await _get(database, old)).changed > (await _get(database, new)).changed
-    assert await rows(database, "SELECT valid_to FROM record WHERE id = ?", old.record) == [(store.stamp(_LATER.at),)]
+    assert await rows(database, "SELECT valid_to FROM record WHERE id = ?", old.record) == [(records.stamp(_LATER.at),)]
 
 
 async def test_a_line_rewritten_to_the_same_words_stays(database: Database) -> None:

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from kenobot.cognitive import store, value
-from kenobot.cognitive.forget import doom, forget, purge
+from kenobot.cognitive.beliefs import value
+from kenobot.cognitive.control.forget import doom, forget, purge
+from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import Occasion, admit, correct
-from kenobot.cognitive.undo import undo
-from kenobot.db import Connection
+from kenobot.cognitive.store import records
 from kenobot.ports import Candidate, Decision, Verdict
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory
 from tests.unit.cognitive.test_admit_meaning import live, record
@@ -167,8 +168,8 @@ def test_another_value_takes_the_place_of_the_old_one(memory: Connection, before
     new = say(memory, after, 9)
     assert live(memory) == [after]
     assert (new.action, record(memory, old).status) == ("replaced", "superseded")
-    assert record(memory, old).valid_to == store.stamp(START + timedelta(days=9))
-    assert store.successor(memory, old.record or 0, _SCOPE) == record(memory, new)
+    assert record(memory, old).valid_to == records.stamp(START + timedelta(days=9))
+    assert records.successor(memory, old.record or 0, _SCOPE) == record(memory, new)
 
 
 def test_episodes_are_not_superseded(memory: Connection) -> None:
@@ -197,7 +198,7 @@ def test_what_is_heard_late_is_filed_as_history(memory: Connection) -> None:
     assert live(memory) == ["User lives in Denver"]
     assert record(memory, late).status == "superseded"
     assert record(memory, late).valid_to == record(memory, new).valid_from
-    assert store.successor(memory, late.record or 0, _SCOPE) == record(memory, new)
+    assert records.successor(memory, late.record or 0, _SCOPE) == record(memory, new)
 
 
 def test_several_values_can_be_so_at_once(memory: Connection) -> None:
@@ -236,7 +237,7 @@ def test_what_was_erased_comes_back_only_by_its_owners_new_word(memory: Connecti
         memory.execute(
             "INSERT INTO inbox (id, channel, external_id, chat, session, sender, text, sent_at, received_at, trace) "
             "VALUES (?, 'f', ?, '1', 's-1', '1', 'x', '', ?, 't')",
-            (day + 1, str(day), store.stamp(START + timedelta(days=day))),
+            (day + 1, str(day), records.stamp(START + timedelta(days=day))),
         )
     told = say(memory, "my salary is 90k")
     doomed = doom(memory, told.record or 0, _SCOPE)
@@ -282,7 +283,7 @@ def test_a_correction_keeps_whom_it_is_about(memory: Connection) -> None:
     old = say(memory, "likes broad updates", subject="Laura", category="preference", importance=0.7)
     new = record(memory, correct(memory, old.record or 0, "likes concise updates", _SCOPE, occasion(1)))
     assert (new.subject, new.category, new.importance) == ("laura", "preference", 0.7)
-    assert (new.verification, new.confirmed) == ("user_confirmed", store.stamp(START + timedelta(days=1)))
+    assert (new.verification, new.confirmed) == ("user_confirmed", records.stamp(START + timedelta(days=1)))
     assert record(memory, old).status == "superseded"
     for text, error in (("  ", ValueError), ("Likes concise updates.", ValueError)):
         with pytest.raises(error):
@@ -294,7 +295,7 @@ def test_a_correction_keeps_whom_it_is_about(memory: Connection) -> None:
 def test_a_guess_expires_unless_it_is_confirmed(memory: Connection) -> None:
     """Below .40 it has thirty days, and a repeat takes the limit off."""
     guess = say(memory, "Adrian may like jazz", source="extraction", confidence=0.3, form="episode")
-    assert record(memory, guess).expires == store.stamp(START + timedelta(days=30))
+    assert record(memory, guess).expires == records.stamp(START + timedelta(days=30))
     assert record(memory, guess).policy_class == "ephemeral"
     say(memory, "Adrian may like jazz", 1, source="extraction", confidence=0.3, form="episode")
     assert record(memory, guess).expires is None

@@ -5,13 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from kenobot.cognitive import store
-from kenobot.cognitive.change import change
-from kenobot.cognitive.forget import doom, forget, purge
-from kenobot.cognitive.remember import lookup
+from kenobot.cognitive.control.forget import doom, forget, purge
 from kenobot.cognitive.remember.admit import Occasion, admit
-from kenobot.db import Connection
+from kenobot.cognitive.store import records, term_index
+from kenobot.cognitive.store.change import change
 from kenobot.ports import Candidate
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory, put_record
 from tests.samples import plan
@@ -27,7 +26,7 @@ def memory() -> Iterator[Connection]:
 
 
 def found(memory: Connection, text: str, scope: str = "owner", subject: str = "owner") -> list[str]:
-    return [record.text for record, _ in lookup.neighbours(memory, scope, subject, text)]
+    return [record.text for record, _ in term_index.neighbours(memory, scope, subject, text)]
 
 
 def test_a_lookup_stays_with_one_scope_and_subject(memory: Connection) -> None:
@@ -52,7 +51,7 @@ def test_what_is_gone_is_not_found_and_what_comes_back_is(memory: Connection) ->
     number = admit(memory, Candidate("note", "owner", "Adrian drinks tea"), _NOW).record or 0
     forget(memory, number, _REACH, _NOW)
     assert found(memory, "tea") == []
-    known = store.get(memory, number, _REACH)
+    known = records.get(memory, number, _REACH)
     assert known is not None
     change(memory, known, "undone", {"status": "active", "text": "Adrian drinks milk"}, _NOW.act(""))
     assert found(memory, "tea") == []
@@ -67,12 +66,12 @@ def test_records_from_before_are_filed_little_by_little(memory: Connection) -> N
     """Each admit files a few of those that came in another way, until none is left."""
     for number in range(60):
         put_record(memory, f"old fact about station {number}")
-    lookup.file_anew(memory)
+    term_index.file_anew(memory)
     for number in range(3):
         admit(memory, Candidate("note", "owner", f"something else {number}"), _NOW)
     assert memory.execute("SELECT count(DISTINCT record_id) FROM record_term").fetchone()[0] == 63
     assert "old fact about station 7" in found(memory, "station 7")
-    assert store.read_state(memory, "terms:next") is None
+    assert records.read_state(memory, "terms:next") is None
 
 
 def test_a_denial_is_found_among_thousands_of_common_words(memory: Connection) -> None:
@@ -89,7 +88,7 @@ def test_a_lookup_reads_few_rows_however_much_is_remembered(memory: Connection) 
     """Every query is answered from an index, and follows a bounded number of its rows."""
     for number in range(300):
         record = put_record(memory, f"Adrian likes thing {number}")
-        lookup.file(memory, record.id, record.scope)
+        term_index.file(memory, record.id, record.scope)
     steps = 0
 
     def count() -> int:
@@ -101,12 +100,12 @@ def test_a_lookup_reads_few_rows_however_much_is_remembered(memory: Connection) 
     for _ in range(2):
         memory.set_progress_handler(count, 10)
         steps = 0
-        lookup.neighbours(memory, "owner", "owner", "Adrian likes other things")
+        term_index.neighbours(memory, "owner", "owner", "Adrian likes other things")
         costs.append(steps)
         memory.set_progress_handler(None, 0)
         for number in range(2000):
             record = put_record(memory, f"Adrian likes thing {number} too")
-            lookup.file(memory, record.id, record.scope)
+            term_index.file(memory, record.id, record.scope)
     assert costs[1] < 2 * costs[0]
     for sql in (
         "SELECT record_id FROM record_term WHERE term = 1 ORDER BY record_id DESC LIMIT 9",
@@ -121,10 +120,10 @@ def test_a_name_stands_for_whom_the_owner_says(memory: Connection) -> None:
     told = Candidate("note", "owner", "Laura goes by Lau", subject="Laura", attributes=(("aliases", "Lau, Laurita"),))
     admit(memory, told, _NOW)
     admit(memory, replace(told, text="Bob goes by Lau", subject="Bob", trust="tool"), _NOW)
-    assert lookup.called(memory, "owner", "LAURITA") == "laura"
-    assert lookup.called(memory, "owner", "lau") == "laura"
-    assert lookup.called(memory, "chat:1", "lau") is None
+    assert term_index.called(memory, "owner", "LAURITA") == "laura"
+    assert term_index.called(memory, "owner", "lau") == "laura"
+    assert term_index.called(memory, "chat:1", "lau") is None
     number = admit(memory, Candidate("note", "owner", "plays chess", subject="Lau"), _NOW).record or 0
-    known = store.get(memory, number, _REACH)
+    known = records.get(memory, number, _REACH)
     assert known is not None
     assert known.subject == "laura"

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from kenobot.cognitive import store
 from kenobot.cognitive.remember.admit import Occasion, admit
-from kenobot.cognitive.remember.bands import similarity
-from kenobot.cognitive.remember.meaning import relation, vetoes
-from kenobot.db import Connection
+from kenobot.cognitive.remember.statement_relation import relation, vetoes
+from kenobot.cognitive.store import records
+from kenobot.cognitive.text.similarity import similarity
 from kenobot.ports import Candidate, Decision, Verdict
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory
 
@@ -35,9 +35,9 @@ def live(memory: Connection) -> list[str]:
     return [row[0] for row in rows]
 
 
-def record(memory: Connection, decision: Decision) -> store.Record:
+def record(memory: Connection, decision: Decision) -> records.Record:
     assert decision.record is not None
-    found = store.get(memory, decision.record, ("owner",))
+    found = records.get(memory, decision.record, ("owner",))
     assert found is not None
     return found
 

@@ -9,16 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive import box_store, store
-from kenobot.cognitive.box_store import Contents, Member
-from kenobot.cognitive.change import Act
-from kenobot.cognitive.forget import doom, forget, purge
-from kenobot.cognitive.policies.boxes import BoxPolicy
-from kenobot.cognitive.reach import WHOLE_HOME
+from kenobot.cognitive.control.forget import doom, forget, purge
+from kenobot.cognitive.policy.boxes import BoxPolicy
 from kenobot.cognitive.remember import boxes
 from kenobot.cognitive.remember.admit import Occasion, admit
-from kenobot.db import Connection, Database
+from kenobot.cognitive.store import boxes as box_store
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.boxes import Contents, Member
+from kenobot.cognitive.store.change import Act
+from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.ports import Candidate
+from kenobot.storage.database import Connection, Database
 from kenobot.testing.clock import START
 
 PLAIN = BoxPolicy()
@@ -49,8 +50,8 @@ class Talk:
 
         return await self.database.write(work)
 
-    async def box(self, number: int) -> store.Record:
-        found = await self.database.read(lambda c: store.get(c, number, WHOLE_HOME))
+    async def box(self, number: int) -> records.Record:
+        found = await self.database.read(lambda c: records.get(c, number, WHOLE_HOME))
         assert found is not None
         return found
 
@@ -123,7 +124,7 @@ async def test_laying_one_more_reads_nothing_of_what_lies_in_the_box(database: D
             Occasion(talk.at, "2026-02-14", "owner"),
         )
         assert decision.record is not None
-        record = store.get(connection, decision.record, WHOLE_HOME)
+        record = records.get(connection, decision.record, WHOLE_HOME)
         assert record is not None
         run: list[str] = []
         connection.set_trace_callback(run.append)
@@ -156,14 +157,14 @@ async def test_what_was_forgotten_meanwhile_begins_no_box(database: Database) ->
     talk = Talk(database)
     await talk.tell("The migration runs on Sunday", "postgres")
     occasion = Occasion(talk.at, "2026-02-14", "owner")
-    newest = await database.read(store.last_record)
+    newest = await database.read(records.last_record)
     await database.write(lambda c: forget(c, newest, ("owner",), occasion))
     assert await talk.tell("Its backup is on nas2", "postgres") == 0
     box = await talk.tell("Its log is on nas3", "postgres")
     assert newest not in [member.record for member in await talk.members(box)]
 
     def erase(connection: Connection) -> list[tuple[object, ...]]:
-        doomed = doom(connection, store.last_record(connection) - 1, ("owner",))
+        doomed = doom(connection, records.last_record(connection) - 1, ("owner",))
         assert doomed is not None
         purge(connection, doomed, occasion)
         return connection.execute("SELECT * FROM stretch").fetchall()

@@ -4,11 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive import store
-from kenobot.cognitive.feedback import Reaction, react, recognise
-from kenobot.cognitive.store import Record
-from kenobot.db import Connection
+from kenobot.cognitive.control.reactions import Reaction, react, recognise
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.records import Record
 from kenobot.ports import Principal
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 
@@ -156,8 +156,8 @@ def _turn(connection: Connection, asked: str, reply: str, *shown: Record) -> Non
     connection.executemany(
         "INSERT INTO message (session, role, text, at, inbox_id, trust) VALUES (?, ?, ?, ?, ?, ?)", rows
     )
-    data: dict[str, store.Json] = {"inbox": 7, "records": [record.id for record in shown]}
-    store.add_event(connection, _THEN, "recall", "recalled", session="fake-1", data=data)
+    data: dict[str, records.Json] = {"inbox": 7, "records": [record.id for record in shown]}
+    records.add_event(connection, _THEN, "recall", "recalled", session="fake-1", data=data)
 
 
 def _each(texts: str) -> list[str]:

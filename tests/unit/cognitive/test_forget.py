@@ -5,13 +5,13 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive import hands_store, store
-from kenobot.cognitive.forget import doom, forget, hide, purge, tellers
-from kenobot.cognitive.keys import key_of
+from kenobot.cognitive.control.forget import doom, forget, hide, purge, tellers
+from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.remember.admit import Occasion, admit
-from kenobot.cognitive.undo import undo
-from kenobot.db import Connection, Database
+from kenobot.cognitive.store import history, records
+from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.ports import Candidate
+from kenobot.storage.database import Connection, Database
 from kenobot.testing.clock import START
 
 NOW = Occasion(START, "2026-02-14", "owner", "telegram-1")
@@ -24,7 +24,7 @@ def say(connection: Connection, turn: int, text: str, answer: str = "ok", scope:
     for role, said in (("user", text), ("assistant", answer)):
         connection.execute(
             "INSERT INTO message (session, role, text, at, inbox_id, trust, scope) VALUES (?, ?, ?, ?, ?, 'owner', ?)",
-            ("telegram-1", role, said, store.stamp(START), turn, scope),
+            ("telegram-1", role, said, records.stamp(START), turn, scope),
         )
 
 
@@ -79,7 +79,7 @@ async def test_what_tells_it_again(database: Database, record: str, text: str, t
     def work(connection: Connection) -> None:
         say(connection, 9, "hm?", text)
         number = learn(connection, record)
-        known = store.get(connection, number, OWNER)
+        known = records.get(connection, number, OWNER)
         assert known is not None
         assert tellers(connection, known) == ([9] if told else [])
 
@@ -128,7 +128,7 @@ async def test_a_purge_leaves_the_key_and_nothing_else(database: Database) -> No
         say(connection, 1, "My salary is 90k euros", "Noted")
         record = learn(connection, "salary is 90k euros", 1)
         other = learn(connection, "likes tea")
-        store.add_event(
+        records.add_event(
             connection, START, "model", "weakened", record=other, data={"reason": "unlike “salary is 90k euros”"}
         )
         connection.execute("INSERT INTO vector (record_id, model, embedding) VALUES (?, 'toy', x'00')", (record,))
@@ -138,7 +138,7 @@ async def test_a_purge_leaves_the_key_and_nothing_else(database: Database) -> No
         purge(connection, doomed, LATER)
         dump = "\n".join(connection.iterdump())
         assert "90k" not in dump.replace("My salary is 90k euros", ""), "the turn is the conversation's to blank"
-        assert hands_store.events_of(connection, record)
+        assert history.events_of(connection, record)
         keys = [row[0] for row in connection.execute("SELECT key FROM tombstone")]
         assert key_of("salary is 90k euros") in keys
         again = admit(

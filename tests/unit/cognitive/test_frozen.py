@@ -6,9 +6,9 @@ from dataclasses import FrozenInstanceError, dataclass, field, replace
 
 import pytest
 
-from kenobot.cognitive import frozen
-from kenobot.cognitive.frozen import maker
-from kenobot.cognitive.store import Record
+from kenobot.cognitive.store import fast_rows
+from kenobot.cognitive.store.fast_rows import maker
+from kenobot.cognitive.store.records import Record
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 
@@ -53,18 +53,18 @@ def test_where_objects_cannot_change_their_class_the_class_is_called(monkeypatch
         def __init__(self, *values: object) -> None:
             self.values = values
 
-    monkeypatch.setattr(frozen, "make_dataclass", lambda *_args, **_more: Elsewhere)
+    monkeypatch.setattr(fast_rows, "make_dataclass", lambda *_args, **_more: Elsewhere)
     assert maker(_Pair)(1, "y") == _Pair(1, "y")
 
 
 def test_a_record_read_among_many_is_the_record_read_alone() -> None:
     """By each of its columns, with the name of who said it."""
     with open_memory() as connection:
-        from kenobot.cognitive import store
+        from kenobot.cognitive.store import records
 
         numbers = [put_record(connection, f"note {at}", at=START).id for at in range(45)]
         connection.execute('UPDATE record SET attrs = \'{"by": "Ana"}\' WHERE id = ?', (numbers[3],))
-        found = store.by_ids(connection, [*numbers, 10_000], ("owner",))
+        found = records.by_ids(connection, [*numbers, 10_000], ("owner",))
         assert found == {number: get(connection, number) for number in numbers}
         assert {each.by for each in found.values()} == {"", "Ana"}
         assert all(type(each) is Record for each in found.values())

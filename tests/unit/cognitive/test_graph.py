@@ -5,14 +5,14 @@ from itertools import pairwise
 
 import pytest
 
-from kenobot.cognitive import graph_store
-from kenobot.cognitive.change import Act
-from kenobot.cognitive.graph.causal import causal_phrase, points_back
-from kenobot.cognitive.graph.links import link_new, reinforce
-from kenobot.cognitive.graph.spread import inhibit, refine, spread
-from kenobot.cognitive.policies.graph import GraphPolicy, LinkType
-from kenobot.cognitive.store import Record
-from kenobot.db import Connection
+from kenobot.cognitive.beliefs.causal import causal_phrase, points_back
+from kenobot.cognitive.beliefs.links import link_new, reinforce
+from kenobot.cognitive.policy.graph import GraphPolicy, LinkType
+from kenobot.cognitive.recall.spreading_activation import inhibit, refine, spread
+from kenobot.cognitive.store import links as graph_store
+from kenobot.cognitive.store.change import Act
+from kenobot.cognitive.store.records import Record
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory, put_record
 

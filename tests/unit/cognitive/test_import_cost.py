@@ -1,8 +1,8 @@
 """An import of a large memory costs its length, and not its square."""
 
-from kenobot.cognitive import portable
+from kenobot.cognitive.control import export
 from kenobot.cognitive.remember.occasion import Occasion
-from kenobot.cost import memories
+from kenobot.evals.cost import memories
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory
 
@@ -21,7 +21,7 @@ def _cost(records: int) -> float:
     with open_memory() as connection:
         connection.set_progress_handler(count, _STEPS)
         occasion = Occasion(START, START.date().isoformat(), "import")
-        report = portable.bring_in(connection, memories.lines(records, START), occasion)
+        report = export.bring_in(connection, memories.lines(records, START), occasion)
         assert report.added["record"] == records
         connection.set_progress_handler(None, 0)
     return counted / records

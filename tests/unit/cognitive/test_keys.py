@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from kenobot.cognitive.keys import key_of, normalise
+from kenobot.cognitive.text.fingerprint import key_of, normalise
 
 
 @pytest.mark.parametrize(

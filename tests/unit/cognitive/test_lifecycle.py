@@ -5,9 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive import store
-from kenobot.cognitive.change import Act, before
-from kenobot.cognitive.lifecycle import (
+from kenobot.cognitive.beliefs.lifecycle import (
     CLASSES,
     HAPPENINGS,
     MOVES,
@@ -20,9 +18,11 @@ from kenobot.cognitive.lifecycle import (
     standing,
     used,
 )
-from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.sleep.apply import Night, apply
 from kenobot.cognitive.sleep.prune.lifecycle import PASS
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.change import Act, before
+from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import UTC, carry_out, view
@@ -64,7 +64,7 @@ def test_a_yes_makes_a_record_sure_and_says_so_in_an_event() -> None:
         now = get(connection, record.id)
         assert (now.lifecycle, now.verification, now.expires) == ("active", "user_confirmed", None)
         assert now.confidence == pytest.approx(record.confidence + 0.1)
-        assert now.confirmed == store.stamp(START)
+        assert now.confirmed == records.stamp(START)
         assert event is not None
         kept = before(connection, event)
         assert kept is not None
@@ -192,7 +192,7 @@ def test_use_lifts_a_record_once_it_is_warm() -> None:
     with open_memory() as connection:
         record = put_record(connection, confidence=0.8, verification="unverified")
         assert used(connection, [record.id], WHOLE_HOME, _ACT) == []
-        connection.execute("UPDATE record SET uses = 15, last_used = ? WHERE id = ?", (store.stamp(START), record.id))
+        connection.execute("UPDATE record SET uses = 15, last_used = ? WHERE id = ?", (records.stamp(START), record.id))
         assert used(connection, [record.id], WHOLE_HOME, _ACT) == [record.id]
         assert get(connection, record.id).lifecycle == "validated"
         used(connection, [record.id], WHOLE_HOME, _ACT)

@@ -8,15 +8,15 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kenobot.cognitive import store
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.reach import WHOLE_HOME
-from kenobot.cognitive.recall.load import Pack, Query, Recall, entry, show, working
+from kenobot.cognitive.recall.full_load import Pack, Query, Recall, entry, show, working
 from kenobot.cognitive.remember.admit import Occasion, admit, forget
-from kenobot.db import Connection, Database
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.core.token_estimate import estimate
 from kenobot.ports import Candidate, Trust
+from kenobot.storage.database import Connection, Database
 from kenobot.testing.clock import START
-from kenobot.tokens import estimate
 from tests.memory_rows import put_record
 
 _ZONE = ZoneInfo("Europe/Madrid")
@@ -205,7 +205,7 @@ async def test_nothing_of_another_scope_is_shown(database: Database) -> None:
 
 async def _shown(database: Database, text: str, trust: Trust = "owner") -> str:
     number = await _keep(database, text, trust=trust)
-    record = await database.read(lambda c: store.get(c, number, WHOLE_HOME))
+    record = await database.read(lambda c: records.get(c, number, WHOLE_HOME))
     assert record is not None
     return show(record)
 
@@ -236,7 +236,7 @@ async def test_a_long_strangers_context_keeps_its_label(database: Database) -> N
 async def test_an_entry_has_the_owners_time_of_day(database: Database) -> None:
     """Not that of the machine."""
     number = await _keep(database, "hello")
-    record = await database.read(lambda c: store.get(c, number, WHOLE_HOME))
+    record = await database.read(lambda c: records.get(c, number, WHOLE_HOME))
     assert record is not None
     assert entry(record, _ZONE) == "## 15:30 — hello"
     assert entry(record, ZoneInfo("America/New_York")) == "## 09:30 — hello"
@@ -251,7 +251,7 @@ async def test_a_recall_reads_what_fits_not_what_there_is(database: Database) ->
 
     async def rows_read() -> int:
         def work(connection: Connection) -> int:
-            return len(list(store.newest_daily(connection, "owner", "", 50)))
+            return len(list(records.newest_daily(connection, "owner", "", 50)))
 
         return await database.read(work)
 
@@ -264,7 +264,7 @@ async def test_a_recall_reads_what_fits_not_what_there_is(database: Database) ->
             return 0
 
         connection.set_progress_handler(tick, 100)
-        list(store.newest_daily(connection, "owner", "", 50))
+        list(records.newest_daily(connection, "owner", "", 50))
         connection.set_progress_handler(None, 0)
         return count
 

@@ -5,14 +5,15 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive import hands_store, store
-from kenobot.cognitive.change import change
-from kenobot.cognitive.forget import hide
-from kenobot.cognitive.history import as_of, history
+from kenobot.cognitive.control.forget import hide
+from kenobot.cognitive.control.history import as_of, history
+from kenobot.cognitive.control.undo import CannotUndo, last_change, undo
 from kenobot.cognitive.remember.admit import Occasion, admit, correct
-from kenobot.cognitive.undo import CannotUndo, last_change, undo
-from kenobot.db import Connection, Database
+from kenobot.cognitive.store import history as hands_store
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.change import change
 from kenobot.ports import Candidate
+from kenobot.storage.database import Connection, Database
 from kenobot.testing.clock import START
 
 NOW = Occasion(START, "2026-02-14", "owner", "telegram-1")
@@ -31,7 +32,7 @@ def learn(connection: Connection, text: str, hours: int = 0, scope: str = "owner
 
 def row(connection: Connection, record: int) -> tuple[object, ...]:
     """A record without what only tells when it was touched."""
-    found = store.get(connection, record, ("owner", "user:b"))
+    found = records.get(connection, record, ("owner", "user:b"))
     assert found is not None
     return (found.text, found.status, found.valid_to, found.key, found.tier, found.category, found.attrs)
 
@@ -63,14 +64,14 @@ async def test_what_changed_again_stands_in_the_way(database: Database) -> None:
 
     def work(connection: Connection) -> None:
         record = learn(connection, "likes tea")
-        known = store.get(connection, record, OWNER)
+        known = records.get(connection, record, OWNER)
         assert known is not None
         first = change(connection, known, "reworded", {"text": "likes green tea"}, at(1).act("a"))
         second = change(connection, known, "reworded", {"text": "likes black tea"}, at(2).act("b"))
-        events = store.last_event(connection)
+        events = records.last_event(connection)
         with pytest.raises(CannotUndo, match=f"undo {second} first"):
             undo(connection, first, OWNER, at(3))
-        assert store.last_event(connection) == events
+        assert records.last_event(connection) == events
         undo(connection, second, OWNER, at(3))
         undo(connection, first, OWNER, at(4))
         assert row(connection, record)[0] == "likes tea"
@@ -146,7 +147,7 @@ async def test_a_refusal_changed_nothing(database: Database) -> None:
     def work(connection: Connection) -> None:
         admit(connection, Candidate("note", "owner", "my password is hunter22xyz"), NOW)
         with pytest.raises(CannotUndo, match="nothing to undo"):
-            undo(connection, store.last_event(connection), OWNER, at(1))
+            undo(connection, records.last_event(connection), OWNER, at(1))
 
     await database.write(work)
 
@@ -156,7 +157,7 @@ async def test_history_tells_both_sides_of_each_change(database: Database) -> No
 
     def work(connection: Connection) -> None:
         record = learn(connection, "likes tea")
-        known = store.get(connection, record, OWNER)
+        known = records.get(connection, record, OWNER)
         assert known is not None
         first = change(connection, known, "reworded", {"text": "likes green tea"}, at(1).act("a"))
         change(connection, known, "reworded", {"text": "likes black tea"}, at(1).act("b"))
@@ -185,7 +186,7 @@ async def test_what_sleep_did_by_itself_is_not_what_undo_that_means(database: Da
         told = learn(connection, "I live in Paris")
         last = last_change(connection, OWNER)
         for number in range(60):
-            record = store.get(connection, learn(connection, f"chatter {number}", 1), OWNER)
+            record = records.get(connection, learn(connection, f"chatter {number}", 1), OWNER)
             assert record is not None
             connection.execute("UPDATE event SET actor = 'sleep' WHERE record_id = ?", (record.id,))
             change(connection, record, "archived", {"status": "archived"}, replace(at(2), actor="sleep").act("old"))

@@ -5,10 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive.policies.value import ValuePolicy
-from kenobot.cognitive.salience import is_salient, salience, signs
-from kenobot.cognitive.store import Record, stamp
-from kenobot.cognitive.value import (
+from kenobot.cognitive.beliefs.salience import is_salient, salience, signs
+from kenobot.cognitive.beliefs.value import (
     Opinions,
     decay,
     effective_confidence,
@@ -18,6 +16,8 @@ from kenobot.cognitive.value import (
     route,
     strength,
 )
+from kenobot.cognitive.policy.value import ValuePolicy
+from kenobot.cognitive.store.records import Record, stamp
 from kenobot.testing.clock import START
 
 _TOLD = stamp(START)

@@ -7,19 +7,19 @@ from dataclasses import replace
 
 import pytest
 
-from kenobot import plots
+from kenobot.agent.prompt.context_builder import TAGS
 from kenobot.cli import main
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.context import TAGS
-from kenobot.cost import memories
-from kenobot.cost.judge import Limits, failures, table
-from kenobot.cost.meter import Meter
-from kenobot.cost.run import Row, Spread
-from kenobot.errors import ConfigError
+from kenobot.core.settings.schema import Context
+from kenobot.core.token_estimate import estimate
+from kenobot.evals import plots
+from kenobot.evals.cost import memories
+from kenobot.evals.cost.judge import Limits, failures, table
+from kenobot.evals.cost.meter import Meter
+from kenobot.evals.cost.run import Row, Spread
 from kenobot.ports import Block, Message, Request
-from kenobot.sections import Context
+from kenobot.ports.errors import ConfigError
 from kenobot.testing.provider import collect
-from kenobot.tokens import estimate
 
 BUDGET = Context().budget_tokens
 MEMORY = Context().memory_tokens + DEFAULT.recall.budget + DEFAULT.practice.tokens + DEFAULT.working_tokens
@@ -124,7 +124,7 @@ def test_a_small_memory_may_be_faster() -> None:
 
 def test_a_failure_is_exit_code_1(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """And named; the table is printed all the same."""
-    monkeypatch.setattr("kenobot.cost.run.run", lambda *_: [replace(ROW, prompt_most=99_999)])
+    monkeypatch.setattr("kenobot.evals.cost.run.run", lambda *_: [replace(ROW, prompt_most=99_999)])
     assert main(["bench", "cost", "--sizes", "10"]) == 1
     out, err = capsys.readouterr()
     assert "99,999" in out
@@ -141,7 +141,7 @@ def test_a_plot_without_a_library_is_refused_at_once(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Before minutes are spent on a run; it says what to install."""
-    monkeypatch.setattr("kenobot.cost.run.run", lambda *_: pytest.fail("it was run"))
+    monkeypatch.setattr("kenobot.evals.cost.run.run", lambda *_: pytest.fail("it was run"))
 
     def missing() -> None:
         raise ConfigError("A plot needs matplotlib")

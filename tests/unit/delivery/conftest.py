@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from kenobot.db import Database
+from kenobot.storage.database import Database
 from tests.unit.delivery.house import House
 
 

@@ -2,12 +2,12 @@
 
 from random import Random
 
-from kenobot.bus import Bus
-from kenobot.db import Database
-from kenobot.delivery import Delivery
-from kenobot.outbox import Letter, Outbox, enqueue
+from kenobot.core.bus import Bus
+from kenobot.gateway.delivery import Delivery
 from kenobot.ports import Outbound, Part
-from kenobot.signals import MESSAGE_FAILED, MESSAGE_OUT, MESSAGE_SENT, Envelope
+from kenobot.ports.signals import MESSAGE_FAILED, MESSAGE_OUT, MESSAGE_SENT, Envelope
+from kenobot.storage.database import Database
+from kenobot.storage.outbox import Letter, Outbox, enqueue
 from kenobot.testing.channel import FakeChannel
 from kenobot.testing.clock import START, EagerClock, ManualClock
 from tests.samples import inbound, rows

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from kenobot.db import Database
-from kenobot.errors import RateLimited, Rejected, RemoteError, StoreError, TruncatedReply, Unavailable
 from kenobot.ports import Outbound
+from kenobot.ports.errors import RateLimited, Rejected, RemoteError, StoreError, TruncatedReply, Unavailable
+from kenobot.storage.database import Database
 from kenobot.testing.clock import EagerClock, ManualClock
 from tests.samples import rows
 from tests.unit.delivery.house import House

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from kenobot.errors import RateLimited, Rejected
 from kenobot.ports import Outbound
-from kenobot.signals import MESSAGE_FAILED
+from kenobot.ports.errors import RateLimited, Rejected
+from kenobot.ports.signals import MESSAGE_FAILED
 from kenobot.testing.clock import EagerClock
 from tests.unit.delivery.house import House
 

@@ -9,11 +9,11 @@ import pytest
 
 from kenobot.cli import main
 from kenobot.cli.demo import _Show, add, demo
-from kenobot.demo import record, show, story
-from kenobot.demo.play import File, Fit, Seen, Slept
-from kenobot.demo.show import Look
-from kenobot.demo.story import Story
-from kenobot.demo.words import day
+from kenobot.evals.demo import record, show, story
+from kenobot.evals.demo.play import File, Fit, Seen, Slept
+from kenobot.evals.demo.show import Look
+from kenobot.evals.demo.story import Story
+from kenobot.evals.demo.words import day
 
 TINY = """
 zone = "UTC"

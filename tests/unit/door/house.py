@@ -3,13 +3,13 @@
 import re
 from datetime import datetime
 
-from kenobot import pairing
-from kenobot.access import Access, Roster
-from kenobot.bus import Bus
-from kenobot.db import Connection, Database
-from kenobot.door import Door, Post
+from kenobot.core.bus import Bus
+from kenobot.gateway import pairing
+from kenobot.gateway.access import Access, Roster
+from kenobot.gateway.admission import Door, Post
 from kenobot.ports import Outbound
-from kenobot.signals import Envelope
+from kenobot.ports.signals import Envelope
+from kenobot.storage.database import Connection, Database
 from kenobot.testing.clock import ManualClock
 from tests.samples import inbound
 

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from kenobot import pairing, people
-from kenobot.access import Roster
-from kenobot.db import Connection, connect
-from kenobot.errors import StoreError
-from kenobot.names import plain_name
+from kenobot.gateway import pairing
+from kenobot.gateway.access import Roster
+from kenobot.ports.errors import StoreError
+from kenobot.ports.names import plain_name
+from kenobot.storage import approved_people
+from kenobot.storage.database import Connection, connect
 from tests.samples import inbound, rows, scalar
 from tests.unit.door.house import House
 
@@ -121,7 +122,7 @@ async def test_who_is_revoked_is_a_stranger_at_once(house: House) -> None:
     assert await house.door(inbound(user="9", chat="9"))
 
     def revoke(connection: Connection) -> None:
-        assert people.put_out(connection, "fake", "9")
+        assert approved_people.put_out(connection, "fake", "9")
         house.door.changed()
 
     await house.database.write(revoke)

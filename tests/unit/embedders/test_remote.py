@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from kenobot.clock import SystemClock
-from kenobot.embedders import ollama, openai
-from kenobot.embedders.ollama import OllamaSettings
-from kenobot.embedders.openai import OpenAISettings
-from kenobot.embedders.remote import Remote
-from kenobot.errors import ConfigError, RateLimited, Rejected, RemoteError, Unavailable
 from kenobot.ports import Surroundings
+from kenobot.ports.clock import SystemClock
+from kenobot.ports.errors import ConfigError, RateLimited, Rejected, RemoteError, Unavailable
+from kenobot.providers.embedders import ollama, openai
+from kenobot.providers.embedders.ollama import OllamaSettings
+from kenobot.providers.embedders.openai import OpenAISettings
+from kenobot.providers.embedders.remote import Remote
 from kenobot.testing.embedder import cosine
 from tests.integration.embedding_standin import EmbeddingStandIn
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.home import Home
+from kenobot.core.settings.home import Home
 from tests.unit.cli.conftest import Cli, cli, home
 from tests.unit.importers import homes
 
@@ -261,7 +261,7 @@ def test_a_crash_in_the_middle_leaves_nothing(
 
     cli("import", str(homes.nanobot(tmp_path / "nano")), "--yes")
     before = [tuple(row) for row in records(home)]
-    monkeypatch.setattr("kenobot.importers.take_in.admit", failing)
+    monkeypatch.setattr("kenobot.cli.importers.take_in.admit", failing)
     assert cli("import", old, "--yes")[0] == 1
     assert [tuple(row) for row in records(home)] == before
 

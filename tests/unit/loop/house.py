@@ -4,13 +4,13 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
 
-from kenobot import inbox as mail
-from kenobot.bus import Bus
-from kenobot.db import Database
-from kenobot.inbox import Inbox, Pending
-from kenobot.loop import AgentLoop, Gate
+from kenobot.agent.loop import AgentLoop, Gate
+from kenobot.core.bus import Bus
 from kenobot.ports import Inbound
-from kenobot.signals import MESSAGE_IN
+from kenobot.ports.signals import MESSAGE_IN
+from kenobot.storage import inbox as mail
+from kenobot.storage.database import Database
+from kenobot.storage.inbox import Inbox, Pending
 from kenobot.testing.clock import START, EagerClock
 from tests.samples import inbound, scalar
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from kenobot.db import Database
-from kenobot.inbox import Pending
 from kenobot.ports import Inbound
-from kenobot.signals import MESSAGE_IN, Envelope
+from kenobot.ports.signals import MESSAGE_IN, Envelope
+from kenobot.storage.database import Database
+from kenobot.storage.inbox import Pending
 from tests.samples import inbound
 from tests.unit.loop.house import House
 from tests.waiting import until

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from kenobot.signals import Envelope
+from kenobot.ports.signals import Envelope
 from tests.samples import rows
 from tests.unit.loop.house import House
 

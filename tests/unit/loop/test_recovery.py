@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from kenobot.db import Database
-from kenobot.errors import StoreError
-from kenobot.inbox import Pending
+from kenobot.ports.errors import StoreError
+from kenobot.storage.database import Database
+from kenobot.storage.inbox import Pending
 from tests.samples import inbound, rows
 from tests.unit.loop.house import House
 from tests.waiting import until

@@ -9,11 +9,11 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from kenobot.cli import main
-from kenobot.clock import Clock
-from kenobot.month import judge, play, script
-from kenobot.month.judge import Verdict
-from kenobot.month.script import Step
+from kenobot.evals.month import judge, play, script
+from kenobot.evals.month.judge import Verdict
+from kenobot.evals.month.script import Step
 from kenobot.ports import Block, Message, Request
+from kenobot.ports.clock import Clock
 
 AT = datetime(2026, 3, 1, 9, tzinfo=ZoneInfo("Europe/Madrid"))
 TINY = """
@@ -135,7 +135,7 @@ def test_the_command_writes_its_table_between_the_marks(
     page.write_text("before\n<!-- month: begin -->\nold\n<!-- month: end -->\nafter\n", "utf-8")
     good = Verdict(restarts=3)
     good.row("plain").told = 1
-    monkeypatch.setattr("kenobot.month.play.play", lambda *_, **__: good)
+    monkeypatch.setattr("kenobot.evals.month.play.play", lambda *_, **__: good)
     assert main(["bench", "month", "--write", str(page)]) == 0
     text = page.read_text("utf-8")
     assert text.startswith("before\n<!-- month: begin -->\n| kind |")

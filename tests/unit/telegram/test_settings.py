@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from kenobot.access import Roster
 from kenobot.channels.telegram import TelegramSettings, is_token, plugin
-from kenobot.errors import ConfigError
+from kenobot.gateway.access import Roster
 from kenobot.ports import Surroundings
+from kenobot.ports.errors import ConfigError
 from kenobot.testing.clock import EagerClock
 from tests.unit.telegram.cases import conformance
 

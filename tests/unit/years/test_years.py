@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from kenobot.cli import main
-from kenobot.years import judge, plot
-from kenobot.years.judge import Limits
-from kenobot.years.live import Week, Years, live, quietly
-from kenobot.years.talk import Fact, Said, Talk
+from kenobot.evals.years import judge, plot
+from kenobot.evals.years.judge import Limits
+from kenobot.evals.years.live import Week, Years, live, quietly
+from kenobot.evals.years.talk import Fact, Said, Talk
 
 LIMITS = Limits(24_000, 5_300)
 DAY = date(2026, 2, 14)
@@ -156,7 +156,7 @@ def years(monkeypatch: pytest.MonkeyPatch) -> Years:
             tell(week)
         return made
 
-    monkeypatch.setattr("kenobot.years.live.live", lives)
+    monkeypatch.setattr("kenobot.evals.years.live.live", lives)
     return made
 
 

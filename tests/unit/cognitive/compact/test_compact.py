@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from kenobot.cognitive.compact import gaps, prompt, rules, sentences
 from kenobot.cognitive.compact.digest import MISSING, Digest, Line, digest_of, show, within
 from kenobot.cognitive.compact.sentences import Kept
-from kenobot.cognitive.extract.buffer import Turn
-from kenobot.cognitive.policies.compact import CompactPolicy
-from kenobot.cognitive.recall.load import quotations
+from kenobot.cognitive.policy.compact import CompactPolicy
+from kenobot.cognitive.recall.full_load import quotations
+from kenobot.cognitive.remember.extract.buffer import Turn
+from kenobot.core.token_estimate import estimate
 from kenobot.ports import Trust
-from kenobot.tokens import estimate
 from tests.memory_rows import open_memory, put_record
 
 ZONE = ZoneInfo("Europe/Madrid")

@@ -4,14 +4,15 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot import sessions
-from kenobot.cognitive.extract import budget, buffer
-from kenobot.cognitive.extract.buffer import Turn, Waiting, decide, survey
-from kenobot.cognitive.extract.patterns import Automaton
-from kenobot.cognitive.policies.extract import ExtractPolicy
-from kenobot.db import Connection, Database
-from kenobot.inbox import Inbox
+from kenobot.cognitive.policy.extract import ExtractPolicy
+from kenobot.cognitive.remember.extract import buffer
+from kenobot.cognitive.remember.extract.buffer import Turn, Waiting, decide, survey
+from kenobot.cognitive.remember.extract.patterns import Automaton
+from kenobot.cognitive.store import token_budget
 from kenobot.ports import Trust
+from kenobot.storage import conversation
+from kenobot.storage.database import Connection, Database
+from kenobot.storage.inbox import Inbox
 from kenobot.testing.clock import START, ManualClock
 from tests.samples import inbound, plan
 
@@ -23,9 +24,9 @@ def say(
     connection: Connection, session: str, number: int, text: str, *, trust: Trust = "owner", scope: str = "owner"
 ) -> None:
     """A turn as the runner stores it."""
-    sessions.append(connection, session, "user", text, START, number, trust)
-    sessions.append(connection, session, "assistant", f"re: {text}", START, number, "model")
-    sessions.belongs(connection, number, scope)
+    conversation.append(connection, session, "user", text, START, number, trust)
+    conversation.append(connection, session, "assistant", f"re: {text}", START, number, "model")
+    conversation.belongs(connection, number, scope)
 
 
 async def test_turns_wait_until_the_cursor_has_passed_them(database: Database) -> None:
@@ -126,10 +127,10 @@ def test_at_once_can_be_switched_off() -> None:
 
 async def test_tokens_are_set_aside_before_they_are_used(database: Database) -> None:
     """The limit of a day holds, also against what is only reserved; what was not used is given back."""
-    reserve = await database.write(lambda c: budget.reserve(c, "2026-02-14", 800, 1000))
+    reserve = await database.write(lambda c: token_budget.reserve(c, "2026-02-14", 800, 1000))
     assert reserve
-    assert not await database.write(lambda c: budget.reserve(c, "2026-02-14", 300, 1000))
-    await database.write(lambda c: budget.settle(c, "2026-02-14", 800, 150))
-    assert await database.read(lambda c: budget.spent(c, "2026-02-14")) == 150
-    assert await database.write(lambda c: budget.reserve(c, "2026-02-14", 300, 1000))
-    assert await database.write(lambda c: budget.reserve(c, "2026-02-15", 1000, 1000)), "a new day is a new day"
+    assert not await database.write(lambda c: token_budget.reserve(c, "2026-02-14", 300, 1000))
+    await database.write(lambda c: token_budget.settle(c, "2026-02-14", 800, 150))
+    assert await database.read(lambda c: token_budget.spent(c, "2026-02-14")) == 150
+    assert await database.write(lambda c: token_budget.reserve(c, "2026-02-14", 300, 1000))
+    assert await database.write(lambda c: token_budget.reserve(c, "2026-02-15", 1000, 1000)), "a new day is a new day"

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.extract.dates import day_named
-from kenobot.cognitive.extract.heuristic import facts
+from kenobot.cognitive.remember.extract.heuristic import facts
+from kenobot.cognitive.text.dates import day_named
 from kenobot.cognitive.text.words import fold
 
 SAID = date(2026, 2, 14)  # a Saturday

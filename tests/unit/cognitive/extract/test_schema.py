@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.extract.schema import Fact, parse
+from kenobot.cognitive.remember.extract.schema import Fact, parse
 
 
 def _texts(answer: str) -> list[str] | None:

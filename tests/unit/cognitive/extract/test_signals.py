@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from kenobot.cognitive.extract.patterns import Automaton
-from kenobot.cognitive.extract.signals import scan
-from kenobot.cognitive.policies.extract import ExtractPolicy
+from kenobot.cognitive.policy.extract import ExtractPolicy
+from kenobot.cognitive.remember.extract.patterns import Automaton
+from kenobot.cognitive.remember.extract.signals import scan
 
 POLICY = ExtractPolicy()
 

@@ -3,7 +3,6 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive import store
 from kenobot.cognitive.identity.bootstrap import (
     BootstrapState,
     Guidance,
@@ -14,7 +13,8 @@ from kenobot.cognitive.identity.bootstrap import (
     load,
     save,
 )
-from kenobot.db import Connection, Database, connect
+from kenobot.cognitive.store import records
+from kenobot.storage.database import Connection, Database, connect
 from tests.unit.cognitive.recorded import recorded
 
 FIVE = ["hola"] * 5
@@ -124,5 +124,5 @@ def test_each_chat_has_a_state_of_its_own(connection: Connection) -> None:
     save(connection, "telegram-1", state)
     assert load(connection, "telegram-1") == state
     assert load(connection, "telegram-2") == BootstrapState()
-    store.write_state(connection, "bootstrap:telegram-1", '{"phase": "lost"}')
+    records.write_state(connection, "bootstrap:telegram-1", '{"phase": "lost"}')
     assert load(connection, "telegram-1") == BootstrapState()

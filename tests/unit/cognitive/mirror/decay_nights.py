@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from kenobot.cognitive import store
-from kenobot.cognitive.change import Act, Value, change
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.sleep.consolidate import distil, hygiene, weeks
-from kenobot.cognitive.sleep.passes import Pass
+from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import dailies
-from kenobot.db import Connection
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.change import Act, Value, change
+from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.storage.database import Connection
 from tests.nights import play
 from tests.unit.cognitive.mirror.house import House
 
@@ -29,7 +29,7 @@ async def put(house: House, record: int, kind: str, values: dict[str, Value], ac
     act = Act(house.clock.now(), actor, "a test")
 
     def work(connection: Connection) -> None:
-        known = store.get(connection, record, WHOLE_HOME)
+        known = records.get(connection, record, WHOLE_HOME)
         assert known is not None
         change(connection, known, kind, values, act)
 

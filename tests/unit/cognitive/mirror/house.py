@@ -6,13 +6,13 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive import store
-from kenobot.cognitive.calendar import local_day
 from kenobot.cognitive.mirror.sync import Mirror
-from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.remember.admit import Occasion, admit, forget, supersede
-from kenobot.db import Database
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports import OWNER_SCOPE, Candidate, Form, Trust
+from kenobot.storage.database import Database
 from kenobot.testing.clock import ManualClock
 
 ZONE = ZoneInfo("UTC")

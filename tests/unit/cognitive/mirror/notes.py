@@ -1,14 +1,14 @@
 """What the mirror noted of a file, and a death before it did."""
 
-from kenobot.cognitive import store
-from kenobot.db import Connection
+from kenobot.cognitive.store import records
+from kenobot.storage.database import Connection
 from tests.unit.cognitive.mirror.house import House
 
 Row = tuple[str, list[str | int]] | None
 
 
 async def row_of(house: House, path: str) -> Row:
-    return await house.database.read(lambda c: store.mirrored(c, path))
+    return await house.database.read(lambda c: records.mirrored(c, path))
 
 
 async def put_back(house: House, path: str, row: Row, cursor: str | None) -> None:
@@ -16,13 +16,13 @@ async def put_back(house: House, path: str, row: Row, cursor: str | None) -> Non
 
     def undo(connection: Connection) -> None:
         if row is None:
-            store.drop_mirrored(connection, path)
+            records.drop_mirrored(connection, path)
         else:
-            store.put_mirrored(connection, path, *row)
-        store.write_state(connection, "mirror:event", cursor or "0")
+            records.put_mirrored(connection, path, *row)
+        records.write_state(connection, "mirror:event", cursor or "0")
 
     await house.database.write(undo)
 
 
 async def cursor_of(house: House) -> str | None:
-    return await house.database.read(lambda c: store.read_state(c, "mirror:event"))
+    return await house.database.read(lambda c: records.read_state(c, "mirror:event"))

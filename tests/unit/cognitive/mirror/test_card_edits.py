@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from kenobot.cognitive import store
-from kenobot.db import Connection
+from kenobot.cognitive.store import records
+from kenobot.storage.database import Connection
 from tests.unit.cognitive.mirror.card_samples import ANA, TEA, steady
 from tests.unit.cognitive.mirror.cardhouse import CardHouse
 
@@ -117,9 +117,9 @@ async def test_what_memory_changed_meanwhile_is_not_taken_for_the_persons_change
     cards.edit(path, "category: fact", "category: relationship")
 
     def retag(connection: Connection) -> None:
-        from kenobot.cognitive.change import Act, change
+        from kenobot.cognitive.store.change import Act, change
 
-        record = store.get(connection, number, ("owner",))
+        record = records.get(connection, number, ("owner",))
         assert record is not None
         change(connection, record, "tagged", {"tags": '["new"]'}, Act(cards.clock.now(), "sleep"))
 

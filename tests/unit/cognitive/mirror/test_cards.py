@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive import card_store, store
-from kenobot.cognitive.mirror import cardfiles
-from kenobot.cognitive.policies.disk import DiskPolicy
+from kenobot.cognitive.mirror import card_rows, cardfiles
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.db import Connection
+from kenobot.cognitive.policy.files import DiskPolicy
+from kenobot.cognitive.store import records
 from kenobot.ports import Candidate
+from kenobot.storage.database import Connection
 from tests.unit.cognitive.mirror.card_samples import ANA, TEA, steady
 from tests.unit.cognitive.mirror.cardhouse import CardHouse, open_card_house
 from tests.unit.cognitive.mirror.house import TODAY
@@ -69,7 +69,7 @@ async def test_a_purged_record_leaves_no_card_even_if_it_was_edited(cards: CardH
     def purge(connection: Connection) -> None:
         connection.execute("DELETE FROM link WHERE src = ? OR dst = ?", (number, number))
         connection.execute("DELETE FROM record WHERE id = ?", (number,))
-        store.add_event(connection, cards.clock.now(), "owner", "purged", record=number)
+        records.add_event(connection, cards.clock.now(), "owner", "purged", record=number)
 
     await cards.database.write(purge)
     await cards.sync()
@@ -216,7 +216,7 @@ async def test_a_crash_between_file_and_note_is_no_edit(cards: CardHouse) -> Non
     folder, _, name = cards.card(number).rpartition("/")
     await cards.learn(TEA.text)
     await cards.tree.flush()
-    await cards.database.write(lambda c: card_store.drop(c, folder, name))
+    await cards.database.write(lambda c: card_rows.drop(c, folder, name))
     await cards.forget(number)
     events = await cards.count_events()
     await cards.again().start()
@@ -318,10 +318,10 @@ async def test_what_is_known_of_cards_is_bounded(cards: CardHouse) -> None:
         (cards.root / f"facts/{TODAY}/broken {number}.md").unlink()
     cards.write(f"facts/{TODAY}/mine.md", "my password is hunter22x")
     await cards.sync()
-    assert await cards.database.read(card_store.count) == 1
+    assert await cards.database.read(card_rows.count) == 1
     (cards.root / f"facts/{TODAY}/mine.md").unlink()
     await cards.sync()
-    assert await cards.database.read(card_store.count) == 0
+    assert await cards.database.read(card_rows.count) == 0
     while engine._round:
         await cards.tree.sweep()
     assert not engine._round

@@ -1,11 +1,11 @@
 """Cards that a crash left behind, between the writing of a card in its new place and the removal of the old one."""
 
-from kenobot import erasure
-from kenobot.cognitive import card_store
-from kenobot.cognitive.card_store import Row
-from kenobot.cognitive.forget import doom
-from kenobot.db import Connection
+from kenobot.agent.background import purge as erasure
+from kenobot.cognitive.control.forget import doom
+from kenobot.cognitive.mirror import card_rows
+from kenobot.cognitive.mirror.card_rows import Row
 from kenobot.ports import Candidate
+from kenobot.storage.database import Connection
 from tests.unit.cognitive.mirror.cardhouse import CardHouse
 from tests.unit.cognitive.mirror.house import TODAY
 
@@ -20,7 +20,7 @@ async def left_behind(cards: CardHouse) -> str:
     held = (cards.root / path).read_bytes()
 
     def row(connection: Connection) -> Row:
-        [found] = card_store.of_record(connection, number)
+        [found] = card_rows.of_record(connection, number)
         return found
 
     noted = await cards.database.read(row)
@@ -34,7 +34,7 @@ async def left_behind(cards: CardHouse) -> str:
     seen = Row(
         noted.folder, noted.name, "card", number, noted.digest, (), "\n", found.st_mtime_ns, found.st_size, found.st_ino
     )
-    await cards.database.write(lambda c: card_store.put(c, seen))
+    await cards.database.write(lambda c: card_rows.put(c, seen))
     return path
 
 
@@ -68,7 +68,7 @@ async def test_it_goes_when_what_it_says_is_erased_meanwhile(cards: CardHouse) -
 async def test_a_file_that_a_crash_kept_from_being_noted_as_removed_is_no_loss(cards: CardHouse) -> None:
     """The record is erased, its card is gone, and only the note of the card stands still: nothing is to be told."""
     number = await cards.tell(TEA)
-    [row] = await cards.database.read(lambda c: card_store.of_record(c, number))
+    [row] = await cards.database.read(lambda c: card_rows.of_record(c, number))
 
     def purge(connection: Connection) -> None:
         doomed = doom(connection, number, OWNER)
@@ -77,8 +77,8 @@ async def test_a_file_that_a_crash_kept_from_being_noted_as_removed_is_no_loss(c
 
     await cards.database.write(purge)
     await cards.tree.flush()
-    await cards.database.write(lambda c: card_store.put(c, row))
+    await cards.database.write(lambda c: card_rows.put(c, row))
     assert not (cards.root / f"facts/{TODAY}").exists()
     await cards.again().start()
     assert cards.tree.problems == ()
-    assert await cards.database.read(lambda c: card_store.at(c, row.folder, row.name)) is None
+    assert await cards.database.read(lambda c: card_rows.at(c, row.folder, row.name)) is None

@@ -9,12 +9,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kenobot.cognitive import rebuild
-from kenobot.cognitive.mirror import sections
+from kenobot.cognitive.mirror import rebuild, sections
 from kenobot.cognitive.mirror.layout import Block, Item, compose
-from kenobot.cognitive.policies.decay import DecayPolicy
-from kenobot.cognitive.policies.sleep import SleepPolicy
 from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.policy.decay import DecayPolicy
+from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.remember.admit import Occasion, admit
 from kenobot.cognitive.sleep.consolidate import hygiene
 from kenobot.ports import Candidate

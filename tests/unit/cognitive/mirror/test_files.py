@@ -8,10 +8,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kenobot.cognitive.calendar import local_day, local_time
 from kenobot.cognitive.mirror import files
 from kenobot.cognitive.mirror.places import Place, path_of, place_of
-from kenobot.cognitive.store import Record
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.calendar import local_day, local_time
 
 RECORD = Record(1, "note", "fact", "owner", "x", "owner", "daily", "active", 1.0, 1, "", "", "2026-02-14", 1)
 

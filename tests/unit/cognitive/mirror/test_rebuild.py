@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive import rebuild, store
-from kenobot.cognitive.rebuild import Report
-from kenobot.db import Connection, Database
-from kenobot.errors import ConfigError
+from kenobot.cognitive.mirror import rebuild
+from kenobot.cognitive.mirror.rebuild import Report
+from kenobot.cognitive.store import records as store
 from kenobot.ports import Candidate
+from kenobot.ports.errors import ConfigError
+from kenobot.storage.database import Connection, Database
 from kenobot.testing.clock import START
 from tests.scene import Scene
 from tests.unit.cognitive.mirror.cardhouse import CardHouse, open_card_house

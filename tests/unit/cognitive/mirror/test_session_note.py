@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive import store
 from kenobot.cognitive.mirror.session_note import SessionNote
-from kenobot.cognitive.store import Record
-from kenobot.db import Connection
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.records import Record
+from kenobot.storage.database import Connection
 from tests.scene import Scene
 
 SMALL = {"KENOBOT_CONTEXT__HISTORY_MESSAGES": "4", "KENOBOT_CONTEXT__HISTORY_MOST": "12"}

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from kenobot.cognitive import store
 from kenobot.cognitive.mirror import files, layout
-from kenobot.db import Connection
-from kenobot.errors import StoreError
+from kenobot.cognitive.store import records
+from kenobot.ports.errors import StoreError
+from kenobot.storage.database import Connection
 from tests.unit.cognitive.mirror.house import ENTRY, LOG, House
 from tests.unit.cognitive.mirror.notes import cursor_of, row_of
 
@@ -126,7 +126,7 @@ async def test_a_purged_record_leaves_file_and_note(house: House) -> None:
     def purge(connection: Connection) -> None:
         connection.execute("DELETE FROM link WHERE src = ? OR dst = ?", (secret, secret))
         connection.execute("DELETE FROM record WHERE id = ?", (secret,))
-        store.add_event(connection, house.clock.now(), "owner", "purged", record=secret)
+        records.add_event(connection, house.clock.now(), "owner", "purged", record=secret)
 
     await house.database.write(purge)
     await house.mirror.flush()

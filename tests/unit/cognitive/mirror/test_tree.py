@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.cognitive.mirror import cardfiles, files
-from kenobot.errors import StoreError
+from kenobot.ports.errors import StoreError
 from tests.unit.cognitive.mirror.cardhouse import CardHouse
 from tests.unit.cognitive.mirror.house import ENTRY, LOG
 

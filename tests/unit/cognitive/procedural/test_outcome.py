@@ -5,11 +5,11 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive import store
 from kenobot.cognitive.procedural.outcome import Outcome, learn, outcome
-from kenobot.cognitive.store import Record
-from kenobot.db import Connection
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.records import Record
 from kenobot.ports import Principal
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 

@@ -8,15 +8,15 @@ from pathlib import Path
 from uuid import uuid4
 from zoneinfo import ZoneInfo
 
-from kenobot import sessions
-from kenobot.cognitive import store
-from kenobot.cognitive.change import Act, change
-from kenobot.cognitive.reach import WHOLE_HOME
-from kenobot.cognitive.recall.index import Index
+from kenobot.cognitive.recall.index.index import Index
 from kenobot.cognitive.recall.pack import Pack
 from kenobot.cognitive.recall.recall import Query, recall
-from kenobot.db import Connection, Database
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.change import Act, change
+from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.ports import Trust
+from kenobot.storage import conversation
+from kenobot.storage.database import Connection, Database
 from kenobot.testing.clock import START
 
 ZONE = ZoneInfo("UTC")
@@ -31,7 +31,7 @@ def insert(
 
     quietly: without an event, as if it had been there before whatever follows events: files, and the index.
     """
-    moment = store.stamp(at)
+    moment = records.stamp(at)
     columns: dict[str, object] = {
         "form": "note",
         "category": "fact",
@@ -57,7 +57,7 @@ def insert(
     assert cursor.lastrowid is not None
     if quietly:
         return cursor.lastrowid
-    event = store.add_event(connection, at, "test", "created", record=cursor.lastrowid)
+    event = records.add_event(connection, at, "test", "created", record=cursor.lastrowid)
     connection.execute("UPDATE record SET changed = ? WHERE id = ?", (event, cursor.lastrowid))
     return cursor.lastrowid
 
@@ -77,7 +77,7 @@ class Memory:
         return await self.database.write(lambda connection: insert(connection, text, values, at))
 
     async def link(self, src: int, dst: int, kind: str = "related", confidence: float = 1.0) -> None:
-        moment = store.stamp(self.now)
+        moment = records.stamp(self.now)
         await self.database.write(
             lambda connection: connection.execute(
                 "INSERT INTO link (src, dst, type, confidence, first_at, last_at) VALUES (?, ?, ?, ?, ?, ?)",
@@ -89,7 +89,7 @@ class Memory:
         """Change columns of a record as the product does, with an event."""
 
         def work(connection: Connection) -> int:
-            known = store.get(connection, record, WHOLE_HOME)
+            known = records.get(connection, record, WHOLE_HOME)
             assert known is not None
             return change(connection, known, kind, values, Act(at or self.now, "test"))
 
@@ -101,8 +101,8 @@ class Memory:
         """A turn of a conversation."""
 
         def work(connection: Connection) -> None:
-            sessions.append(connection, session, "user", text, self.now, inbox, trust)
-            sessions.append(connection, session, "assistant", answer or "I see.", self.now, inbox, "model")
+            conversation.append(connection, session, "user", text, self.now, inbox, trust)
+            conversation.append(connection, session, "assistant", answer or "I see.", self.now, inbox, "model")
 
         await self.database.write(work)
 

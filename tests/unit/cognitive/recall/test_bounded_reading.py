@@ -6,14 +6,15 @@ from random import Random
 
 import pytest
 
-from kenobot.cognitive import graph_store
-from kenobot.cognitive.graph.spread import spread
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall import merging, ranking
+from kenobot.cognitive.recall import ranking
 from kenobot.cognitive.recall.filters import Sieve
-from kenobot.cognitive.recall.keeper import Keeper
+from kenobot.cognitive.recall.index import merging
+from kenobot.cognitive.recall.index.indexer import Keeper
+from kenobot.cognitive.recall.spreading_activation import spread
 from kenobot.cognitive.recall.trace import Trace
-from kenobot.db import Connection
+from kenobot.cognitive.store import links
+from kenobot.storage.database import Connection
 from tests.unit.cognitive.recall.house import REACH, Memory
 
 _ALL = replace(DEFAULT, recall=replace(DEFAULT.recall, shortlist=1000))
@@ -84,7 +85,7 @@ async def test_links_of_many_records_are_those_of_each(memory: Memory) -> None:
 
     def look(connection: Connection) -> None:
         numbers = [row[0] for row in connection.execute("SELECT id FROM record")]
-        each = graph_store.around_each(connection, numbers, REACH, 3)
+        each = links.around_each(connection, numbers, REACH, 3)
         for number in numbers:
             rows = connection.execute(
                 "SELECT * FROM (SELECT src, dst FROM link WHERE src = ?1 ORDER BY dst DESC LIMIT 3) UNION ALL "
@@ -92,7 +93,7 @@ async def test_links_of_many_records_are_those_of_each(memory: Memory) -> None:
                 (number,),
             )
             assert sorted((link.src, link.dst) for link in each.get(number, [])) == sorted(rows.fetchall())
-        assert graph_store.around_each(connection, numbers, ("user:fake-2",), 3) == {}
+        assert links.around_each(connection, numbers, ("user:fake-2",), 3) == {}
 
     await memory.database.read(look)
 

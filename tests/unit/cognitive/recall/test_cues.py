@@ -2,8 +2,8 @@
 
 import pytest
 
-from kenobot.cognitive.recall import cues, fit, relations
-from kenobot.cognitive.recall.times import calendar
+from kenobot.cognitive.recall import answer_kinds, relations, relevance
+from kenobot.cognitive.text.times import calendar
 from kenobot.cognitive.text.words import fold
 
 
@@ -21,7 +21,7 @@ from kenobot.cognitive.text.words import fold
 )
 def test_a_question_says_what_kind_of_answer_it_wants(question: str, wanted: set[str]) -> None:
     """By the words it opens with, not by any that comes later."""
-    assert cues.asked(question) == wanted
+    assert answer_kinds.asked(question) == wanted
 
 
 @pytest.mark.parametrize(
@@ -35,10 +35,12 @@ def test_a_question_says_what_kind_of_answer_it_wants(question: str, wanted: set
 )
 def test_a_memory_that_holds_such_an_answer_fits(question: str, fits: str, fails: str) -> None:
     """One that holds none does not; and where no kind is asked for, none is worse than another."""
-    wanted = cues.asked(question)
-    assert cues.fits(wanted, fits) == 1
-    assert cues.fits(wanted, fails) == 0
-    assert cues.fits(cues.asked("What about it?"), fits) == cues.fits(cues.asked("What about it?"), fails)
+    wanted = answer_kinds.asked(question)
+    assert answer_kinds.fits(wanted, fits) == 1
+    assert answer_kinds.fits(wanted, fails) == 0
+    assert answer_kinds.fits(answer_kinds.asked("What about it?"), fits) == answer_kinds.fits(
+        answer_kinds.asked("What about it?"), fails
+    )
 
 
 @pytest.mark.parametrize(
@@ -46,8 +48,8 @@ def test_a_memory_that_holds_such_an_answer_fits(question: str, fits: str, fails
 )
 def test_what_is_turned_down_is_told(text: str) -> None:
     """Also where it is said by a verb, and not where nothing of it is said."""
-    assert cues.turns_down(text)
-    assert not cues.turns_down("I like walks, me gusta pasear")
+    assert answer_kinds.turns_down(text)
+    assert not answer_kinds.turns_down("I like walks, me gusta pasear")
 
 
 def test_days_and_months_are_the_same_in_both_languages() -> None:
@@ -89,8 +91,8 @@ def test_somebody_of_another_bond_is_not(text: str, bonds: list[str]) -> None:
 def test_a_message_that_is_all_one_word_is_read_through_once(piece: str) -> None:
     """Nothing goes over the rest again at every place: with 200,000 characters that would take minutes."""
     text = piece * (200_000 // len(piece))
-    assert cues.asked(text) <= {"time", "number", "person", "place"}
-    assert cues.turns_down(text) is False
-    assert len(fit.names_of(text)) <= len(text)
+    assert answer_kinds.asked(text) <= {"time", "number", "person", "place"}
+    assert answer_kinds.turns_down(text) is False
+    assert len(relevance.names_of(text)) <= len(text)
     assert len(relations.asked(text)) <= 3
     assert len(relations.name_in([text], ("boss", "jefe"))) <= len(text)

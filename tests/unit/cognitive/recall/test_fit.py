@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.fit import Held, asked, fits, names_of
+from kenobot.cognitive.recall.relevance import Held, asked, fits, names_of
 from kenobot.cognitive.recall.weights import KEPT, RECORDS, learned_for_records
 
 NEAR = Held("The boiler is old", "owner", "2025-03-01", 0.0, 1.0)

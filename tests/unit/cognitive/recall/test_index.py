@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive import store
-from kenobot.cognitive.recall import postings
-from kenobot.cognitive.recall.index import Index, behind
-from kenobot.cognitive.recall.keeper import Keeper
+from kenobot.cognitive.recall.index import postings
+from kenobot.cognitive.recall.index.index import Index, behind
+from kenobot.cognitive.recall.index.indexer import Keeper
+from kenobot.cognitive.store import records
 from tests.unit.cognitive.recall.house import Memory
 
 
@@ -77,7 +77,7 @@ async def test_what_is_erased_leaves_the_index_with_the_words_of_its_turns(memor
         connection.execute("DELETE FROM record WHERE id = ?", (record,))
         connection.execute("UPDATE message SET text = ''")
         ids = [row[0] for row in connection.execute("SELECT id FROM message")]
-        store.add_event(connection, memory.now, "owner", "purged", record=record, data={"messages": [*ids]})
+        records.add_event(connection, memory.now, "owner", "purged", record=record, data={"messages": [*ids]})
 
     await memory.database.write(purge)
     await Keeper(memory.database, memory.index).keep_up()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.recollection import render
+from kenobot.agent.prompt.recalled import render
 from tests.unit.cognitive.recall.house import Memory
 
 ASKED = "What colour is the boiler?"

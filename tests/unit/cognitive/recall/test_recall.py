@@ -4,11 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive.policies.recall import RecallPolicy
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.reach import WHOLE_HOME
+from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.recall import near
-from kenobot.tokens import estimate
+from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.core.token_estimate import estimate
 from tests.unit.cognitive.recall.house import HERE, Memory
 
 

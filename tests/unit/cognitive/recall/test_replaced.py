@@ -6,10 +6,10 @@ import pytest
 
 np = pytest.importorskip("numpy", reason="vectors are compared with numpy, which is not installed")
 
-from kenobot.cognitive.meaning.meaning import Meaning  # noqa: E402 - needs numpy
-from kenobot.cognitive.meaning.scale import Scale  # noqa: E402
-from kenobot.cognitive.meaning.texts import Spot  # noqa: E402
-from kenobot.cognitive.recall import rows  # noqa: E402
+from kenobot.cognitive.recall import recall_log  # noqa: E402
+from kenobot.cognitive.recall.vectors.calibration import Scale  # noqa: E402
+from kenobot.cognitive.recall.vectors.texts import Spot  # noqa: E402
+from kenobot.cognitive.recall.vectors.vector_search import Meaning  # noqa: E402 - needs numpy
 from tests.unit.cognitive.recall.house import REACH, Memory  # noqa: E402
 
 SCALE = Scale(unrelated=0.0, answer=0.5, apart=0.0, alike=0.9)
@@ -70,9 +70,9 @@ async def test_what_is_forgotten_or_anothers_is_not_led_to(memory: Memory) -> No
     await memory.change(second, "forgotten", status="forgotten")
     assert await memory.texts("which editor is my favourite?") == []
     other = await _replaced(memory, "The garden editor is Emacs", "It is nano", scope="user:telegram-9")
-    found = await memory.database.read(lambda c: rows.heads(c, [first, *other], REACH))
+    found = await memory.database.read(lambda c: recall_log.heads(c, [first, *other], REACH))
     assert found == {}
-    everywhere = await memory.database.read(lambda c: rows.heads(c, [other[0]], (*REACH, "user:telegram-9")))
+    everywhere = await memory.database.read(lambda c: recall_log.heads(c, [other[0]], (*REACH, "user:telegram-9")))
     assert everywhere == {other[0]: other[1]}
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from kenobot.cognitive.policies.recall import RecallPolicy
+from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.pack import choose, level_of
 from kenobot.cognitive.recall.score import Features, diverse, feedback_delta, fuse, score
 

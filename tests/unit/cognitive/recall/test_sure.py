@@ -6,14 +6,14 @@ import pytest
 
 pytest.importorskip("numpy", reason="vectors are compared with numpy, which is not installed")
 
-from kenobot.cognitive.meaning.meaning import Meaning
-from kenobot.cognitive.meaning.scale import Scale
-from kenobot.cognitive.meaning.texts import Spot
+from kenobot.agent.prompt.recalled import render
 from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.recall.confidence import NAMES, OTHERS, Signs, learned, signs_of, sure
 from kenobot.cognitive.recall.pack import level_of_answer
-from kenobot.cognitive.recall.sure import NAMES, OTHERS, Signs, learned, signs_of, sure
 from kenobot.cognitive.recall.trace import Trace
-from kenobot.recollection import render
+from kenobot.cognitive.recall.vectors.calibration import Scale
+from kenobot.cognitive.recall.vectors.texts import Spot
+from kenobot.cognitive.recall.vectors.vector_search import Meaning
 from tests.unit.cognitive.recall.house import Memory
 
 GOOD = Signs(near=1.8, rest=1.0, named=1, apart=1.5, kind=1, unknown=0, lacks=0)

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from kenobot.cognitive.recall.times import Days, asks_time, days_meant, names_time
+from kenobot.cognitive.text.times import Days, asks_time, days_meant, names_time
 from kenobot.cognitive.text.words import fold
 
 TODAY = date(2026, 2, 14)  # a Saturday

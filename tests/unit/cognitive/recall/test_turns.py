@@ -5,12 +5,12 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot import sessions
-from kenobot.cognitive.recall import talk_store
-from kenobot.cognitive.recall.talk_store import Turn
+from kenobot.cognitive.recall.index import conversation_rows
+from kenobot.cognitive.recall.index.conversation_rows import Turn
 from kenobot.cognitive.recall.trace import Trace
 from kenobot.cognitive.recall.weights import PRIOR, learned
-from kenobot.db import Connection
+from kenobot.storage import conversation
+from kenobot.storage.database import Connection
 from tests.unit.cognitive.recall.house import Memory
 
 PAUSE = timedelta(hours=3)
@@ -26,7 +26,7 @@ async def _talk(memory: Memory, *stretches: list[str], apart: timedelta = PAUSE)
     ]
 
     def work(connection: Connection) -> None:
-        sessions.bring(connection, "telegram-1", said, "owner", "owner")  # type: ignore[arg-type]
+        conversation.bring(connection, "telegram-1", said, "owner", "owner")  # type: ignore[arg-type]
 
     await memory.database.write(work)
 
@@ -39,7 +39,7 @@ async def _found(memory: Memory, text: str, **more: object) -> list[str]:
 def _known(memory: Memory, messages: Iterable[int]) -> list[Turn]:
     """What the index knows of these messages in their talk."""
     none: list[Turn] = []
-    return memory.index.read(lambda index: talk_store.turns(index, messages), none)
+    return memory.index.read(lambda index: conversation_rows.turns(index, messages), none)
 
 
 async def test_what_stands_beside_the_words_is_found(memory: Memory) -> None:
@@ -102,7 +102,9 @@ async def test_what_is_gone_leaves_the_talk(memory: Memory) -> None:
 
     await memory.database.write(erase)
 
-    await memory.database.read(lambda truth: memory.index.keep(truth, lambda index: talk_store.put(index, truth, [1])))
+    await memory.database.read(
+        lambda truth: memory.index.keep(truth, lambda index: conversation_rows.put(index, truth, [1]))
+    )
     assert _known(memory, [1]) == []
 
 

@@ -4,12 +4,12 @@ import hashlib
 import json
 from datetime import datetime
 
-from kenobot.cognitive.reach import WHOLE_HOME
-from kenobot.cognitive.remember import lookup
 from kenobot.cognitive.sleep.consolidate.nearby import near_pairs
-from kenobot.cognitive.store import Record, by_ids
-from kenobot.cognitive.text.tongue import tongue
-from kenobot.db import Connection
+from kenobot.cognitive.store import term_index
+from kenobot.cognitive.store.records import Record, by_ids
+from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.text.language_id import tongue
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import put_record
 from tests.unit.cognitive.sleep.nights import view_of
@@ -26,7 +26,7 @@ def put(connection: Connection, text: str, *, at: datetime = START, **columns: s
         "lang": tongue(text),
     }
     record = put_record(connection, text, at=at, columns=None, **{**given, **columns})
-    lookup.file(connection, record.id, record.scope)
+    term_index.file(connection, record.id, record.scope)
     return record
 
 

@@ -9,12 +9,12 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.sleep import sleep_store
-from kenobot.cognitive.sleep.changes import Change, Edit, Learn, Propose, Tie
 from kenobot.cognitive.sleep.cycle import Asked, Cycle, Said
-from kenobot.cognitive.sleep.passes import PHASES, Pass, Question, View
+from kenobot.cognitive.sleep.plan.changes import Change, Edit, Learn, Propose, Tie
+from kenobot.cognitive.sleep.plan.passes import PHASES, Pass, Question, View
 from kenobot.cognitive.sleep.sleep_store import Run
-from kenobot.db import Connection, Database
 from kenobot.ports import Candidate
+from kenobot.storage.database import Connection, Database
 from kenobot.testing.clock import START, EagerClock
 from tests.memory_rows import put_record
 

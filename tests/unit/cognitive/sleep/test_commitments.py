@@ -5,12 +5,12 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from kenobot.cognitive import store
-from kenobot.cognitive.reach import WHOLE_HOME
+from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.remember.admit import Occasion
 from kenobot.cognitive.sleep.prune import commitments
-from kenobot.cognitive.undo import undo
-from kenobot.db import Connection
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out
@@ -137,5 +137,5 @@ def _say(
     connection.execute(
         "INSERT INTO message (session, role, text, at, trust, scope, inbox_id) "
         "VALUES ('fake-1', 'user', ?, ?, ?, ?, ?)",
-        (text, store.stamp(at), trust, scope, inbox),
+        (text, records.stamp(at), trust, scope, inbox),
     )

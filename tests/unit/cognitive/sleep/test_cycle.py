@@ -8,17 +8,18 @@ from typing import Any
 
 import pytest
 
-from kenobot.cognitive import undo
+from kenobot.cognitive.control import undo
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.remember.occasion import Occasion
-from kenobot.cognitive.sleep import plan_store, sleep_store
-from kenobot.cognitive.sleep.changes import Change, Edit
+from kenobot.cognitive.sleep import sleep_store
 from kenobot.cognitive.sleep.cycle import Said, Step
-from kenobot.cognitive.sleep.passes import PHASES, Pass, Question, View
+from kenobot.cognitive.sleep.plan.changes import Change, Edit
+from kenobot.cognitive.sleep.plan.passes import PHASES, Pass, Question, View
 from kenobot.cognitive.sleep.sleep_store import Passed, Run
-from kenobot.db import Connection, Database
-from kenobot.errors import StoreError
+from kenobot.cognitive.store import sleep_plans
+from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.ports.errors import StoreError
+from kenobot.storage.database import Connection, Database
 from kenobot.testing.clock import START, EagerClock
 from tests.samples import rows, scalar
 from tests.unit.cognitive.sleep.small_night import FADE, GATHER, JUDGE, PASSES, Oracle, cycle, dump, fill, play
@@ -261,7 +262,7 @@ async def test_what_the_owner_took_back_is_not_decided_again(database: Database)
     await database.write(fill)
     await play(cycle(database, night=(FADE,)))
     owner = Occasion(START, "2026-02-14", "owner")
-    (event,) = await database.read(lambda c: plan_store.decisions(c, 1, "fade", 1))
+    (event,) = await database.read(lambda c: sleep_plans.decisions(c, 1, "fade", 1))
     done = await database.write(lambda c: undo.undo(c, event, WHOLE_HOME, owner))
     await play(cycle(database, night=(FADE,)))
     assert await scalar(database, "SELECT status FROM record WHERE id = 1") == "active"
@@ -298,7 +299,7 @@ async def test_the_ledger_forgets_old_nights(database: Database) -> None:
     for _ in range(5):
         await play(cycle(database, night=(FADE,)))
     events = await scalar(database, "SELECT count(*) FROM event")
-    await database.write(lambda c: plan_store.prune(c, 2))
+    await database.write(lambda c: sleep_plans.prune(c, 2))
     assert await rows(database, "SELECT id FROM sleep_run") == [(4,), (5,)]
     assert await rows(database, "SELECT DISTINCT run_id FROM sleep_pass") == [(4,), (5,)]
     assert await scalar(database, "SELECT count(*) FROM event") == events
@@ -343,7 +344,7 @@ async def test_erasing_for_good_reaches_a_night_under_way(tmp_path: Path) -> Non
     with pytest.raises(Killed):
         await play(cycle(Mortal(database, 10), night=(GATHER, JUDGE), policy=SMALL))  # type: ignore[arg-type]
     assert await scalar(database, "SELECT count(*) FROM sleep_plan") != 0
-    await database.write(plan_store.blot_out)
+    await database.write(sleep_plans.blot_out)
     await play(cycle(database, night=(GATHER, JUDGE), policy=SMALL))
     assert {each.trouble for each in (await _passed(database)).values()} == {""}
     assert await scalar(database, "SELECT count(*) FROM record WHERE category = 'unclear' AND tags = '[]'") == 0

@@ -5,16 +5,17 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kenobot.cognitive import decay_store, store
-from kenobot.cognitive.policies.decay import DecayPolicy
+from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.reach import WHOLE_HOME
+from kenobot.cognitive.policy.decay import DecayPolicy
 from kenobot.cognitive.remember.admit import Occasion, admit
 from kenobot.cognitive.sleep.consolidate import distil, hygiene, weeks
 from kenobot.cognitive.sleep.prune import dailies
-from kenobot.cognitive.undo import undo
-from kenobot.db import Connection
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store import tiers as decay_store
+from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.ports import Candidate
+from kenobot.storage.database import Connection
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out, play, view
 
@@ -39,7 +40,7 @@ def tiers(memory: Connection, *numbers: int) -> list[str]:
 
 
 def week_tier(memory: Connection) -> str:
-    found = store.slot(memory, "owner", "summary", "week:2026-W07")
+    found = records.slot(memory, "owner", "summary", "week:2026-W07")
     assert found is not None
     return found.tier
 

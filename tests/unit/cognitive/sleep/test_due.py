@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kenobot.cognitive.policies.sleep import SleepPolicy
+from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.sleep.due import is_due
 
 POLICY = SleepPolicy()

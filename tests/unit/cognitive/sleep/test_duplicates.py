@@ -8,18 +8,17 @@ from random import Random
 
 import pytest
 
-from kenobot.cognitive import store
-from kenobot.cognitive.forget import forget
-from kenobot.cognitive.graph.links import reinforce
+from kenobot.cognitive.beliefs.links import reinforce
+from kenobot.cognitive.control.forget import forget
+from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.remember import lookup
 from kenobot.cognitive.remember.admit import Occasion
-from kenobot.cognitive.remember.bands import topic
-from kenobot.cognitive.sleep.changes import Edit
 from kenobot.cognitive.sleep.consolidate import alike, duplicates, merging, verdicts
 from kenobot.cognitive.sleep.consolidate.nearby import Pair
-from kenobot.cognitive.undo import undo
-from kenobot.db import Connection
+from kenobot.cognitive.sleep.plan.changes import Edit
+from kenobot.cognitive.store import records, term_index
+from kenobot.cognitive.text.similarity import topic
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory
 from tests.unit.cognitive.sleep.beliefs import links, live, nearness, put, relation_json
@@ -102,8 +101,8 @@ def test_the_one_that_stays_keeps_the_best_of_all(memory: Connection) -> None:
     one = put(memory, "Adrian works at Acme", importance=0.3, uses=2, evidence="[1]", tags='["job"]', stability=1.5)
     two = put(
         memory, "Adrian works at Acme as a senior engineer", at=later, importance=1.0, uses=3, seen=2,
-        evidence="[2, 3]", tags='["work"]', tier="core", attrs='{"employer": "Acme"}', last_used=store.stamp(later),
-        confidence=0.7, category="decision", expires=store.stamp(later + timedelta(days=9)),
+        evidence="[2, 3]", tags='["work"]', tier="core", attrs='{"employer": "Acme"}', last_used=records.stamp(later),
+        confidence=0.7, category="decision", expires=records.stamp(later + timedelta(days=9)),
     )  # fmt: skip
     friend, box = put(memory, "Laura works at Acme too, in the same hall"), put(memory, "a box", form="box")
     for src, dst, kind in ((one.id, friend.id, "related"), (one.id, box.id, "member"), (friend.id, one.id, "causal")):
@@ -116,7 +115,7 @@ def test_the_one_that_stays_keeps_the_best_of_all(memory: Connection) -> None:
     assert kept.confidence == pytest.approx(1.0)
     assert set(json.loads(kept.tags)) == {"job", "work"}
     assert (kept.attributes, kept.category, kept.expires) == ({"employer": "Acme"}, "decision", None)
-    assert kept.last_used == store.stamp(later)
+    assert kept.last_used == records.stamp(later)
     assert (max(kept.id, friend.id), min(kept.id, friend.id)) in links(memory, "related")
     assert (kept.id, box.id) in links(memory, "member")
     assert (friend.id, kept.id) in links(memory, "causal")
@@ -223,7 +222,7 @@ def test_all_of_memory_is_looked_through(memory: Connection) -> None:
         put(memory, f"Note {number} tells of thing{number} and matter{number * 7} on its own")
     put(memory, "the garden shed key hangs behind the blue barrel!", key="late")
     assert nearness(memory, 0.85)[0][0].lower().startswith("the garden")
-    lookup.file_anew(memory)
+    term_index.file_anew(memory)
     memory.execute("DELETE FROM record_term")
     assert len(sleep(memory, duplicates.PASS)) == 1
 
@@ -236,7 +235,7 @@ def test_a_pair_that_a_model_told_apart_is_not_asked_about_again(memory: Connect
     changes = sleep(memory, duplicates.PASS, answers={asked[0].key: relation_json("independent")})
     assert [change.kind for change in changes] == ["compared"]
     assert duplicates.questions(view_of(memory)) == []
-    later = store.stamp(START + timedelta(days=9))
+    later = records.stamp(START + timedelta(days=9))
     memory.execute("UPDATE record SET updated = ? WHERE id = ?", (later, one.id))
     assert len(list(duplicates.questions(view_of(memory)))) == 1
 

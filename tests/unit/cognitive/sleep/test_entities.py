@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive.sleep import proposal_store
 from kenobot.cognitive.sleep.consolidate import entities
 from kenobot.cognitive.sleep.proposals import Ruling, approve
-from kenobot.cognitive.store import subjects
-from kenobot.db import Connection
+from kenobot.cognitive.store import proposals
+from kenobot.cognitive.store.records import subjects
+from kenobot.storage.database import Connection
 from tests.memory_rows import open_memory
 from tests.unit.cognitive.sleep.beliefs import put
 from tests.unit.cognitive.sleep.nights import THEN, sleep, view_of
@@ -75,7 +75,7 @@ def test_an_approved_proposal_joins_the_names(memory: Connection, tmp_path: Path
     put(memory, "juega al ajedrez con su hermana", subject="laura gomes")
     sleep(memory, entities.PASS)
     (number,) = memory.execute("SELECT id FROM proposal").fetchone()
-    known = proposal_store.get(memory, number)
+    known = proposals.get(memory, number)
     assert known is not None
     assert known.title == "«laura gomes» y «laura gomez»: ¿un mismo nombre?"
     approve(memory, number, Ruling(THEN, "owner", tmp_path))

@@ -6,11 +6,11 @@ from datetime import timedelta
 import pytest
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.sleep.changes import Learn
 from kenobot.cognitive.sleep.errors import classify
 from kenobot.cognitive.sleep.errors.errors import PASS
-from kenobot.cognitive.store import Record
-from kenobot.db import Connection
+from kenobot.cognitive.sleep.plan.changes import Learn
+from kenobot.cognitive.store.records import Record
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out, view

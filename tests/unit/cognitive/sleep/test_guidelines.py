@@ -5,17 +5,17 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kenobot.cognitive import store
-from kenobot.cognitive.extract import known, prompt
-from kenobot.cognitive.extract.prompt import Batch
+from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.extract import known, prompt
+from kenobot.cognitive.remember.extract.prompt import Batch
 from kenobot.cognitive.sleep.consolidate.guidelines import PASS, leaning, lines
 from kenobot.cognitive.sleep.upkeep_store import Fate
-from kenobot.cognitive.undo import undo
-from kenobot.db import Connection
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.ports import Candidate
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory, put_record
 from tests.nights import carry_out
@@ -120,7 +120,7 @@ def test_guidelines_are_no_memory_that_is_recalled_or_mirrored() -> None:
     with open_memory() as connection:
         _noted(connection, "commitment", 9, status="forgotten")
         carry_out(connection, PASS, _NIGHT)
-        record = store.slot(connection, "owner", "profile", known.GUIDELINES)
+        record = records.slot(connection, "owner", "profile", known.GUIDELINES)
         assert record is not None
         assert (record.trust, record.source, record.attributes["version"]) == ("model", "sleep", "1")
 

@@ -4,13 +4,13 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive import store
-from kenobot.cognitive.reach import WHOLE_HOME
+from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.remember.admit import Occasion, admit
 from kenobot.cognitive.sleep.consolidate.identity import PASS, condensed
-from kenobot.cognitive.undo import undo
-from kenobot.db import Connection
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.ports import Candidate
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory
 from tests.nights import carry_out, view
@@ -26,7 +26,7 @@ def _write(connection: Connection, text: str) -> None:
 
 
 def _text(connection: Connection) -> str:
-    record = store.slot(connection, "owner", "profile", "identity")
+    record = records.slot(connection, "owner", "profile", "identity")
     assert record is not None
     return record.text
 
@@ -78,7 +78,7 @@ def test_a_model_condenses_it_and_it_is_then_the_models_word() -> None:
         assert question.text.startswith("The file:\n> # Reflections\n> - 000: I answered")
         answer = "# Reflections\n- I answered too long; Adrian asked me to be brief" + " about topic 7" * 60
         carry_out(connection, PASS, _NIGHT, answers={question.key: f"```markdown\n{answer}\n```"})
-        record = store.slot(connection, "owner", "profile", "identity")
+        record = records.slot(connection, "owner", "profile", "identity")
         assert record is not None
         assert (record.text, record.trust) == (answer, "model")
 

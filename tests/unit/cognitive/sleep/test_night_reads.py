@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive import hands_store, store
-from kenobot.cognitive.sleep.passes import Pass
+from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import archival, beliefs, commitments, expiry, lifecycle, scratchpads, tiers
-from kenobot.db import Connection
+from kenobot.cognitive.store import history, records
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory, put_record
 from tests.nights import view
@@ -47,10 +47,10 @@ def test_a_decision_and_its_parts_are_found_by_index() -> None:
     """However long the history is: SQLite says by which index it goes."""
     statements: list[str] = []
     with open_memory() as connection:
-        root = store.add_event(connection, START, "sleep", "merged")
-        part = store.add_event(connection, START, "sleep", "merged", data={"part_of": root})
+        root = records.add_event(connection, START, "sleep", "merged")
+        part = records.add_event(connection, START, "sleep", "merged", data={"part_of": root})
         connection.set_trace_callback(statements.append)
-        found = hands_store.decision(connection, root)
+        found = history.decision(connection, root)
         connection.set_trace_callback(None)
         assert [happening.id for happening in found] == [root, part]
         plans = [line for statement in statements for line in _asked(connection, statement)]
@@ -65,7 +65,7 @@ def test_whether_somebody_brought_something_back_is_found_by_index() -> None:
         record = put_record(connection)
         connection.set_trace_callback(statements.append)
         list(expiry.PASS.plan(view(connection, _NIGHT)))
-        connection.execute("UPDATE record SET expires = ? WHERE id = ?", (store.stamp(START), record.id))
+        connection.execute("UPDATE record SET expires = ? WHERE id = ?", (records.stamp(START), record.id))
         list(expiry.PASS.plan(view(connection, _NIGHT)))
         connection.set_trace_callback(None)
         asked = [statement for statement in statements if "'undone'" in statement]

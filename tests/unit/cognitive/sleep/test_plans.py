@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.sleep.changes import Change, Edit, Learn, Note, Propose, Tie
-from kenobot.cognitive.sleep.plans import as_text, of_text
+from kenobot.cognitive.sleep.plan.changes import Change, Edit, Learn, Note, Propose, Tie
+from kenobot.cognitive.sleep.plan.plans import as_text, of_text
 from kenobot.ports import Candidate, Verdict
 
 TEXT = st.text(max_size=20)

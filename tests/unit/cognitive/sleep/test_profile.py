@@ -6,11 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive import store
-from kenobot.cognitive.forget import forget
+from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.remember.admit import Occasion
 from kenobot.cognitive.sleep.consolidate import profile
-from kenobot.db import Connection
+from kenobot.cognitive.store import records
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory
 from tests.unit.cognitive.sleep.beliefs import links, live, put
@@ -30,7 +30,7 @@ def prefer(memory: Connection, *texts: str) -> list[int]:
 
 
 def page(memory: Connection) -> str:
-    record = store.slot(memory, "owner", "profile", "person")
+    record = records.slot(memory, "owner", "profile", "person")
     return record.text if record is not None else ""
 
 
@@ -39,7 +39,7 @@ def test_a_profile_is_a_line_for_each_preference(memory: Connection) -> None:
     ids = prefer(memory, *PREFERENCES, "owner prefers concise reports!")
     sleep(memory, profile.PASS)
     assert sorted(page(memory).splitlines()) == sorted(f"- {text}" for text in PREFERENCES)
-    made = store.slot(memory, "owner", "profile", "person")
+    made = records.slot(memory, "owner", "profile", "person")
     assert made is not None
     assert {dst for src, dst in links(memory, "derived") if src == made.id} <= set(ids)
     assert set(PREFERENCES) < set(live(memory))

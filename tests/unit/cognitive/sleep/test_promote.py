@@ -5,16 +5,16 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive import store
-from kenobot.cognitive.keys import key_of
-from kenobot.cognitive.reach import WHOLE_HOME
+from kenobot.cognitive.beliefs.salience import salience
+from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.remember.admit import Occasion
-from kenobot.cognitive.salience import salience
 from kenobot.cognitive.sleep.consolidate import promote
 from kenobot.cognitive.sleep.consolidate.facts import facts, unlabelled
-from kenobot.cognitive.undo import undo
-from kenobot.db import Connection
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.ports import Trust
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.unit.cognitive.sleep.nights import THEN, sleep, tell, told, view_of
@@ -24,7 +24,7 @@ _STRONG = "Learned: n8n webhooks prefer query params for auth, headers always fa
 
 
 def _core(connection: Connection, scope: str = "owner") -> list[str]:
-    return [record.text for record in store.core(connection, scope)]
+    return [record.text for record in records.core(connection, scope)]
 
 
 def test_the_seeds_own_example_rises_when_it_is_worded_strongly() -> None:
@@ -115,9 +115,9 @@ def test_what_is_reworded_is_judged_again() -> None:
     with open_memory() as connection:
         record = tell(connection, "Ana takes the train to Lyon")
         sleep(connection, promote.PASS)
-        changed = store.add_event(connection, THEN, "test", "reworded", record=record.id)
+        changed = records.add_event(connection, THEN, "test", "reworded", record=record.id)
         values: list[str | int | float | None] = ["Ana always takes the train to Lyon, never the plane", changed]
-        store.overwrite(connection, record, ["text", "changed"], values)
+        records.overwrite(connection, record, ["text", "changed"], values)
         assert len(told(sleep(connection, promote.PASS, THEN + timedelta(days=1)))) == 1
 
 
@@ -125,7 +125,9 @@ def test_what_stands_there_already_is_not_said_twice() -> None:
     """In other words or as a line of its owner's; another number or a denial is not the same."""
     with open_memory() as connection:
         put_record(connection, "Ana always takes the train to Lyon on Mondays", tier="core")
-        store.put_mirrored(connection, "MEMORY.md", "Ana prefers tea over coffee\n", ["Ana prefers tea over coffee\n"])
+        records.put_mirrored(
+            connection, "MEMORY.md", "Ana prefers tea over coffee\n", ["Ana prefers tea over coffee\n"]
+        )
         for text in ("On Mondays Ana always takes the train to Lyon!", "Ana prefers tea over coffee"):
             put_record(connection, text, key=key_of(text))
         put_record(connection, "Ana never takes the train to Lyon on Mondays")

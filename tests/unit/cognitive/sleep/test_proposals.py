@@ -6,17 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive import store
-from kenobot.cognitive.forget import forget
-from kenobot.cognitive.policies.improve import ImprovePolicy
+from kenobot.cognitive.control.forget import forget
+from kenobot.cognitive.policy.proposals import ImprovePolicy
 from kenobot.cognitive.remember.admit import Occasion
-from kenobot.cognitive.sleep import proposal_store, proposals, sleep_store
-from kenobot.cognitive.sleep.changes import Propose
+from kenobot.cognitive.sleep import proposals, sleep_store
 from kenobot.cognitive.sleep.improve.proposals import PASS
 from kenobot.cognitive.sleep.improve.statistics import Figures, advise
-from kenobot.cognitive.sleep.proposal_store import Proposal
+from kenobot.cognitive.sleep.plan.changes import Propose
 from kenobot.cognitive.sleep.proposals import CannotDecide, Ruling
-from kenobot.db import Connection
+from kenobot.cognitive.store import proposals as proposal_store
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.proposals import Proposal
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out
@@ -32,7 +33,7 @@ def ruling(tmp_path: Path) -> Ruling:
     return Ruling(_NIGHT, "owner", tmp_path)
 
 
-def propose(connection: Connection, kind: str = "rule", **payload: store.Json) -> int:
+def propose(connection: Connection, kind: str = "rule", **payload: records.Json) -> int:
     part = Propose("key", kind, "a title", "a text", payload or {"instruction": "Ask first.", "category": "care"})
     assert sleep_store.propose(connection, part, 1, _NIGHT)
     return proposal_store.listed(connection)[-1].id
@@ -83,9 +84,9 @@ def test_a_fact_that_is_put_right_again_and_again_is_worth_a_rule() -> None:
                 columns={"status": "superseded", "lang": "es"},
                 attrs=json.dumps({"residence": str(number)}),
             )
-            store.add_event(connection, START, "owner", "superseded", record=record.id)
+            records.add_event(connection, START, "owner", "superseded", record=record.id)
             other = put_record(connection, f"x {number}", columns={"status": "superseded"}, attrs='{"employer": "x"}')
-            store.add_event(connection, START, "sleep", "superseded", record=other.id)
+            records.add_event(connection, START, "sleep", "superseded", record=other.id)
         [proposal] = made(connection)
         assert proposal.title == "«residence» se ha corregido 4 veces"
         assert proposal.kind == "rule"
@@ -109,13 +110,13 @@ def test_memories_without_room_are_worth_a_word_about_the_setting() -> None:
     """Advice names the setting; while it waits, or once it was turned down, it is not given another time."""
     with open_memory() as connection:
         for _ in range(30):
-            store.add_event(connection, START, "recall", "recalled", data={"dropped": {"no room": 4}})
+            records.add_event(connection, START, "recall", "recalled", data={"dropped": {"no room": 4}})
         [proposal] = made(connection)
         assert (proposal.kind, proposal.payload) == ("setting", {"setting": "context.memory_tokens"})
         proposal_store.decide(connection, proposal.id, "pending", "rejected", _NIGHT, "owner", {})
         later = _NIGHT + timedelta(days=100)
         for _ in range(30):
-            store.add_event(
+            records.add_event(
                 connection, later - timedelta(days=1), "recall", "recalled", data={"dropped": {"no room": 4}}
             )
         carry_out(connection, PASS, later)

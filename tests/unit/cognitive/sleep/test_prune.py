@@ -4,13 +4,13 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive import store
+from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.remember.admit import Occasion, admit
-from kenobot.cognitive.sleep.passes import Pass
+from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import archival, beliefs, expiry, lifecycle, scratchpads
-from kenobot.cognitive.undo import undo
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.ports import Candidate
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
@@ -64,7 +64,7 @@ def test_an_expired_guess_can_be_learned_again() -> None:
 def test_a_guess_that_matters_too_much_loses_its_end_instead() -> None:
     """What may harm somebody is not dropped for want of a yes; a new one gets no end at all."""
     with open_memory() as connection:
-        ends = store.stamp(START + timedelta(days=30))
+        ends = records.stamp(START + timedelta(days=30))
         grave = put_record(connection, "may be allergic to penicillin", confidence=0.2, importance=0.95, expires=ends)
         [change] = carry_out(connection, expiry.PASS, START + timedelta(days=31))
         assert (change.kind, get(connection, grave.id).status, get(connection, grave.id).expires) == (
@@ -81,7 +81,7 @@ def test_a_guess_that_matters_too_much_loses_its_end_instead() -> None:
 def test_what_held_until_a_day_is_over_after_it_even_if_its_owner_said_it() -> None:
     """Its own words say so."""
     with open_memory() as connection:
-        ends = store.stamp(START + timedelta(days=5))
+        ends = records.stamp(START + timedelta(days=5))
         record = put_record(connection, "On holiday in Rome", columns=_OWNERS, expires=ends)
         [change] = carry_out(connection, expiry.PASS, START + timedelta(days=6))
         assert (change.record, change.reason) == (record.id, "it held until 2026-02-19")
@@ -141,7 +141,7 @@ def test_a_belief_goes_stale_below_a_tenth_and_leaves_below_a_twentieth() -> Non
 def test_a_recall_a_repeat_or_a_yes_stops_the_decay_of_a_belief(heard: str) -> None:
     """The clock starts again with each of them (Personal AI 8)."""
     with open_memory() as connection:
-        when = store.stamp(START + timedelta(days=100))
+        when = records.stamp(START + timedelta(days=100))
         record = put_record(connection, confidence=0.6, columns={heard: when})
         assert carry_out(connection, beliefs.PASS, START + timedelta(days=170)) == []
         assert get(connection, record.id).lifecycle == "candidate"
@@ -194,7 +194,7 @@ def test_a_scratchpad_dies_after_seven_days_without_a_touch() -> None:
         assert carry_out(connection, scratchpads.PASS, written + timedelta(days=6.9)) == []
         [change] = carry_out(connection, scratchpads.PASS, written + timedelta(days=7.4))
         assert (get(connection, number).status, change.reason) == ("expired", "nobody has written it for 7.4 days")
-        assert store.slot(connection, "chat:telegram-1", "scratchpad", "working") is None
+        assert records.slot(connection, "chat:telegram-1", "scratchpad", "working") is None
         again = admit(connection, pad, Occasion(written + 8 * _DAY, "2026-02-22", "model")).record
         assert again != number
 

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from kenobot.cognitive.policies.sleep import SleepPolicy
+from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.sleep import sleep_store
-from kenobot.cognitive.sleep.passes import PHASES
+from kenobot.cognitive.sleep.plan.passes import PHASES
 from kenobot.cognitive.sleep.report import Report, as_json, as_markdown, build, is_large
 from kenobot.cognitive.sleep.sleep_store import Passed, Run
-from kenobot.db import Database
+from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 from tests.unit.cognitive.sleep.small_night import FADE, GATHER, PASSES, UTC, cycle, fill, play
 

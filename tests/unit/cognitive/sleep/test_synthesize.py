@@ -6,11 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive.forget import forget
+from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.remember.admit import Occasion
 from kenobot.cognitive.sleep.consolidate import synthesize
-from kenobot.cognitive.store import Record
-from kenobot.db import Connection
+from kenobot.cognitive.store.records import Record
+from kenobot.storage.database import Connection
 from tests.memory_rows import get, open_memory
 from tests.unit.cognitive.sleep.beliefs import links, live, put
 from tests.unit.cognitive.sleep.nights import THEN, sleep, view_of

@@ -5,21 +5,21 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive import store
+from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.reach import WHOLE_HOME
 from kenobot.cognitive.remember.admit import Occasion
 from kenobot.cognitive.sleep.night import NIGHT
 from kenobot.cognitive.sleep.prune.tiers import PASS
-from kenobot.cognitive.undo import undo
-from kenobot.db import Connection
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.storage.database import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out, play
 
 _SMALL: Policy = replace(DEFAULT, upkeep=replace(DEFAULT.upkeep, core_tokens=60))
 _LATER = START + timedelta(days=120)
-_USED: dict[str, str | float] = {"uses": 20, "last_used": store.stamp(_LATER), "confidence": 0.9}
+_USED: dict[str, str | float] = {"uses": 20, "last_used": records.stamp(_LATER), "confidence": 0.9}
 
 
 def _worn(connection: Connection, text: str, confidence: float = 0.6, **columns: str | float) -> int:
@@ -127,7 +127,7 @@ def test_no_night_undoes_what_another_did() -> None:
                 "source": "tag",
             }
             if number % 5 == 0:
-                columns |= {"uses": 20, "last_used": store.stamp(_LATER), "confidence": 0.95, "trust": "owner"}
+                columns |= {"uses": 20, "last_used": records.stamp(_LATER), "confidence": 0.95, "trust": "owner"}
             put_record(connection, text, columns=columns)
         policy = replace(DEFAULT, upkeep=replace(DEFAULT.upkeep, core_tokens=400))
         places, kinds = {record: [tier] for record, tier in _tiers(connection)}, set[str]()

@@ -5,18 +5,18 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kenobot.cognitive import store
-from kenobot.cognitive.policies.decay import DecayPolicy
-from kenobot.cognitive.policies.sleep import JOYA
+from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.reach import WHOLE_HOME
+from kenobot.cognitive.policy.decay import DecayPolicy
+from kenobot.cognitive.policy.sleep import JOYA
 from kenobot.cognitive.remember.admit import Occasion, admit, forget, supersede
 from kenobot.cognitive.sleep import weektext
 from kenobot.cognitive.sleep.consolidate import weeks
 from kenobot.cognitive.sleep.prune import dailies
-from kenobot.cognitive.undo import undo
-from kenobot.db import Connection
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.ports import Candidate, Trust
+from kenobot.storage.database import Connection
 from tests.memory_rows import get, open_memory
 from tests.nights import carry_out, view
 
@@ -39,8 +39,8 @@ def tell(
     return decision.record
 
 
-def week(memory: Connection, name: str = "2026-W07", scope: str = "owner") -> store.Record | None:
-    return store.slot(memory, scope, "summary", f"week:{name}")
+def week(memory: Connection, name: str = "2026-W07", scope: str = "owner") -> records.Record | None:
+    return records.slot(memory, scope, "summary", f"week:{name}")
 
 
 def text_of(memory: Connection, name: str = "2026-W07", scope: str = "owner") -> str:

@@ -1,0 +1,1 @@
+"""What a memory is worth: lifecycle, value, salience, links."""

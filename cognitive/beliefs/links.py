@@ -1,0 +1,102 @@
+"""Links between records: unique by both ends and type, so that saying it again makes one surer and never a second.
+
+A new record is linked to a few others: those about the same person or thing, those that the same conversation brought
+in just before, and what it names as its cause. Always within one scope.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+from kenobot.cognitive.beliefs.causal import causal_phrase, points_back
+from kenobot.cognitive.beliefs.link_decay import DEFAULT, fading, reinforced
+from kenobot.cognitive.beliefs.value import days_since
+from kenobot.cognitive.policy.graph import GraphPolicy, LinkType
+from kenobot.cognitive.store import links, records
+from kenobot.cognitive.store.change import Act
+from kenobot.cognitive.store.links import Link
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.words import fold, terms
+from kenobot.storage.database import Connection
+
+_EITHER_WAY = frozenset({"related", "entity", "time", "trace"})
+_NAME = re.compile(r"[^\W_][\w'’+#-]*", re.UNICODE)
+_NAMES = 12  # words of one text, and tags, that are looked up as names
+_SELF = frozenset({"", "owner"})
+
+
+def reinforce(
+    connection: Connection,
+    src: int,
+    dst: int,
+    type_: LinkType,
+    at: datetime,
+    why: str = "",
+    *,
+    weight: float = 1.0,
+    policy: GraphPolicy = DEFAULT,
+) -> Link:
+    """Link two records, or make their link surer, inside a transaction; returns the link as it is now.
+
+    weight: how closely they belong together, from 0 to 1; the closest counts. A link that means the same both ways is
+    kept once. Raises ValueError when both ends are the same record.
+    """
+    if src == dst:
+        raise ValueError(f"record {src} cannot be linked to itself")
+    if type_ in _EITHER_WAY and src < dst:
+        src, dst = dst, src
+    known = links.link(connection, src, dst, type_)
+    now = records.stamp(at)
+    if known is None:
+        made = Link(src, dst, type_, weight, policy.first.get(type_, 1.0), 1, now)
+    else:
+        left = fading(type_, policy)(known.confidence, days_since(at, known.last_at))
+        sure = reinforced(left, policy.growth)
+        made = Link(src, dst, type_, max(weight, known.weight), sure, known.seen + 1, max(now, known.last_at))
+    links.put(connection, made, why)
+    return made
+
+
+def link_new(connection: Connection, record: Record, act: Act, policy: GraphPolicy = DEFAULT) -> list[Link]:
+    """Link a new record to what it belongs with, inside a transaction; returns the links that were made.
+
+    At most `nearby` links of each type. Reads a bounded number of rows, however much is remembered.
+    """
+    made = [
+        reinforce(connection, record.id, other, "entity", act.at, f"both are about {subject}", policy=policy)
+        for other, subject in links.about(connection, record.scope, _subjects(record), record.id, policy.nearby)
+    ]
+    if not act.session:
+        return made
+    since = records.stamp(act.at - timedelta(minutes=policy.window_minutes))
+    before = links.lately_made(connection, act.session, record.scope, since, record.id, 4 * policy.nearby)
+    near = [other for other, _ in before[: policy.nearby]]
+    made += [reinforce(connection, record.id, other, "time", act.at, "told together", policy=policy) for other in near]
+    phrase = causal_phrase(record.text)
+    if phrase is not None:
+        causes = _causes(record.text, before)[: policy.nearby]
+        made += [reinforce(connection, record.id, cause, "causal", act.at, phrase, policy=policy) for cause in causes]
+    return made
+
+
+def _subjects(record: Record) -> list[str]:
+    """Whom and what a record may be about: its own subject, its tags, and the words of its text that could be names."""
+    words = [word for word in _NAME.findall(record.text) if not word[0].islower()][:_NAMES]
+    pairs = [f"{one} {other}" for one, other in pairwise(words)]
+    named: Iterable[str] = (record.subject, *json.loads(record.tags)[:_NAMES], *words, *pairs)
+    both = (form for name in named for form in (name, fold(name)))
+    return [name for name in dict.fromkeys(both) if name not in _SELF]
+
+
+def _causes(text: str, before: list[tuple[int, str]]) -> list[int]:
+    """Which of the records told just before, newest first, `text` names as its cause: those it shares a word with.
+
+    A text that begins with "That's why" means the last one, whatever its words are.
+    """
+    words = set(terms(text))
+    found = [other for other, told in before if words & set(terms(told))]
+    if points_back(text) and before and before[0][0] not in found:
+        found.insert(0, before[0][0])
+    return found

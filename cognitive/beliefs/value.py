@@ -1,0 +1,221 @@
+"""What a record is worth: one vector of features, and rows of weights over it.
+
+Heat, decay, the value that decides about a record's tier, and the strength of a belief are all read off the same
+features, so they cannot tell different stories. Each is between 0 and 1, whatever the record's times look like. Value
+falls as a record lies idle and rises with every use and confirmation.
+"""
+
+import math
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from kenobot.cognitive.policy.value import Feature, Row, ValuePolicy
+from kenobot.cognitive.store.records import Record
+
+_DAY = 86_400.0
+_GUESSED = frozenset({"extraction", "sleep"})
+_PRIOR_HALF_LIFE = 0.023  # per day: recency is halved in thirty
+DEFAULT = ValuePolicy()
+
+
+@dataclass(frozen=True, slots=True)
+class Opinions:
+    """How often the person it belongs to said yes to a record, and no."""
+
+    up: int = 0
+    down: int = 0
+
+
+NO_OPINION = Opinions()
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """A record as the rows of weights see it, each from 0 to 1.
+
+    access: how often used, on a logarithmic scale. recency: how lately used, seen or confirmed; touched: the same on
+    the scale of decay. said: how lately somebody said so. feedback: .5 until somebody says yes or no to it.
+    heat: what the row of that name makes of the others.
+    protected: it does not sink by itself. explicit: its owner said it in so many words. idle_days, age_days: since
+    anything happened to it, and since it came.
+    """
+
+    confidence: float
+    access: float
+    recency: float
+    importance: float
+    feedback: float
+    said: float
+    touched: float
+    stability: float
+    disputed: float
+    confirmed: float
+    correction: float
+    heat: float
+    protected: bool
+    explicit: bool
+    idle_days: float
+    age_days: float
+
+    def of(self, name: Feature) -> float:
+        """One feature by its name."""
+        found: float = getattr(self, name)
+        return found
+
+    def value(self, row: Row) -> float:
+        """What a row of weights makes of the features, from 0 to 1."""
+        return clamp(sum(weight * self.of(name) for name, weight in row.items()))
+
+
+def features(record: Record, now: datetime, opinions: Opinions = NO_OPINION, policy: ValuePolicy = DEFAULT) -> Features:
+    """The features of a record at a moment. Times that cannot be read, or lie ahead, count as now."""
+    idle = days_since(now, record.created, record.last_used, record.last_seen, record.confirmed)
+    unsaid = days_since(now, record.created, record.last_seen, record.confirmed)
+    confidence, importance = clamp(record.confidence), clamp(record.importance)
+    access = math.log1p(max(0, record.uses)) / math.log1p(policy.uses)
+    recency = clamp(1 - idle / policy.recency_days)
+    feedback = worth(opinions.up, opinions.down)
+    disputed = float(record.verification == "disputed")
+    parts: dict[Feature, float] = {
+        "confidence": confidence,
+        "access": clamp(access),
+        "recency": recency,
+        "importance": importance,
+        "feedback": feedback,
+        "disputed": disputed,
+    }
+    return Features(
+        confidence=confidence,
+        access=parts["access"],
+        recency=recency,
+        importance=importance,
+        feedback=feedback,
+        said=clamp(1 - unsaid / policy.said_days),
+        touched=clamp(1 - idle / policy.touched_days),
+        stability=clamp(record.stability / policy.most_stable),
+        disputed=disputed,
+        confirmed=float(record.verification == "user_confirmed"),
+        correction=float(record.category == "correction"),
+        heat=clamp(sum(weight * parts[name] for name, weight in policy.heat.items())),
+        protected=is_protected(record, policy),
+        explicit=is_explicit(record, policy),
+        idle_days=idle,
+        age_days=days_since(now, record.created),
+    )
+
+
+def decay(known: Features, policy: ValuePolicy = DEFAULT) -> float:
+    """How far a record has gone to waste: 0 fresh, 1 gone."""
+    return clamp(1 - known.value(policy.kept))
+
+
+def tier_value(known: Features, policy: ValuePolicy = DEFAULT) -> float:
+    """What a record is worth having at hand."""
+    return known.value(policy.tier)
+
+
+@dataclass(frozen=True, slots=True)
+class Routing:
+    """Whether a record belongs among what is at hand. reason: in the words of the rule that decided."""
+
+    value: float
+    hot: bool
+    reason: str
+
+
+def route(known: Features, hot: bool, policy: ValuePolicy = DEFAULT) -> Routing:
+    """Where a record belongs that is at hand now, or not: what is new stays, and between the limits nothing moves."""
+    value = tier_value(known, policy)
+    if not hot:
+        rises = value >= policy.rise
+        return Routing(value, rises, f"value_{'above' if rises else 'below'}_promotion_threshold")
+    if known.age_days < policy.demote_days:
+        return Routing(value, True, "demotion_min_age_not_met")
+    sinks = value <= policy.demote
+    return Routing(value, not sinks, f"value_{'below' if sinks else 'above'}_demotion_threshold")
+
+
+def strength(record: Record, now: datetime, policy: ValuePolicy = DEFAULT) -> float:
+    """How surely a belief is held today: it fades by halves unless it is used, seen or confirmed, or protected.
+
+    What its owner said in so many words does not fade, and neither does what is protected, or was consolidated. Notes
+    and episodes fade; a pattern stands or falls with practice, and a summary with what it sums up.
+    """
+    if lasts(record, policy):
+        return clamp(record.confidence)
+    idle = days_since(now, record.created, record.last_used, record.last_seen, record.confirmed)
+    return effective_confidence(record.confidence, idle, record.stability, policy)
+
+
+def effective_confidence(confidence: float, days: float, stability: float, policy: ValuePolicy = DEFAULT) -> float:
+    """`confidence` after so many days of silence: halved every `half_life_days` times `stability`; never raised."""
+    stability = min(max(stability, 0.01), policy.most_stable) if math.isfinite(stability) else 1.0
+    return clamp(clamp(confidence) * 0.5 ** (max(0.0, days) / (policy.half_life_days * stability)))
+
+
+def lately(days: float) -> float:
+    """How much being recent counts when memories are ranked: 1 today, half of it in thirty days."""
+    return clamp(math.exp(-_PRIOR_HALF_LIFE * max(0.0, days)))
+
+
+def worth(ups: int, downs: int) -> float:
+    """What experience says of a record: the share of good outcomes, one of each assumed before there is any."""
+    ups, downs = max(0, ups), max(0, downs)
+    return (ups + 1) / (ups + downs + 2)
+
+
+def is_explicit(record: Record, policy: ValuePolicy = DEFAULT) -> bool:
+    """Whether its owner said it in so many words, so that it is no guess. A guest owns a scope of their own."""
+    own = record.trust == "owner" or (record.trust == "guest" and record.scope.startswith("user:"))
+    said = policy.explicit if record.source in _GUESSED else policy.ephemeral
+    return own and record.verification != "disputed" and record.confidence >= said
+
+
+def is_protected(record: Record, policy: ValuePolicy = DEFAULT) -> bool:
+    """Whether a record stays as it is however long nobody asks for it."""
+    return (
+        record.policy_class == "protected"
+        or record.verification == "user_confirmed"
+        or record.importance >= policy.momentous
+    )
+
+
+def is_consolidated(record: Record) -> bool:
+    """Whether it stands in MEMORY.md or a topic file, which it leaves by rules of their own, not by silence."""
+    return record.tier == "core" or record.tier.startswith("ref:")
+
+
+def lasts(record: Record, policy: ValuePolicy = DEFAULT) -> bool:
+    """Whether silence takes nothing from a record."""
+    kept = is_explicit(record, policy) or is_protected(record, policy) or is_consolidated(record)
+    return kept or record.form not in ("note", "episode")
+
+
+def has_faded(record: Record, now: datetime, policy: ValuePolicy = DEFAULT) -> bool:
+    """Whether a belief is too weak to be held any longer. What silence cannot weaken never is."""
+    return not lasts(record, policy) and strength(record, now, policy) < policy.faded
+
+
+def days_since(now: datetime, *times: str | None) -> float:
+    """Days since the newest of `times`; 0 when there is none that can be read, or when it lies ahead."""
+    newest: datetime | None = None
+    for time in times:
+        if time and (found := moment(time)) is not None and (newest is None or found > newest):
+            newest = found
+    return 0.0 if newest is None else max(0.0, (now - newest).total_seconds() / _DAY)
+
+
+@lru_cache(4096)
+def moment(text: str) -> datetime | None:
+    """A time as the database or another system wrote it, in UTC; None when it cannot be read."""
+    try:
+        found = datetime.fromisoformat(text.strip())
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def clamp(value: float) -> float:
+    """`value` between 0 and 1; what is no number is 0."""
+    return value if 0.0 < value < 1.0 else 1.0 if value >= 1.0 else 0.0

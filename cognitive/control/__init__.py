@@ -1,0 +1,1 @@
+"""What a person does to memory: find, explain, undo, forget, purge, react, export."""

@@ -1,0 +1,31 @@
+"""What of memory stood behind the last reply of a conversation."""
+
+from dataclasses import dataclass
+
+from kenobot.cognitive.recall.access import Because, explain_turn
+from kenobot.cognitive.store import history
+from kenobot.cognitive.store.scopes import Reach
+from kenobot.storage.database import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """A reply, and what its prompt showed of memory: what was recalled for it first. turn: the inbox row."""
+
+    session: str
+    turn: int
+    at: str
+    question: str
+    answer: str
+    because: tuple[Because, ...]
+
+
+def behind(connection: Connection, session: str, reach: Reach) -> Behind | None:
+    """What stood behind the last reply of a conversation; None when nothing was answered there yet."""
+    turn = history.last_turn(connection, session)
+    if turn is None:
+        return None
+    number, question, answer, at = turn
+    explained = explain_turn(connection, number, reach)
+    because = explained.because if explained is not None else ()
+    return Behind(session, number, at, question, answer, because)

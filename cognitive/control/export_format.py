@@ -1,0 +1,226 @@
+"""The lines of an export: one JSON object each, named by what it is, checked before anything of it is believed."""
+
+import json
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError
+
+from kenobot.cognitive.mirror.places import place_of
+from kenobot.ports import Form, Trust, is_session_id
+from kenobot.ports.errors import KenobotError
+
+FORMAT: Final = "kenobot-memory"
+VERSION: Final = 1
+LONGEST_LINE = 8_000_000
+STATE_KEPT = ("bootstrap:", "guideline", "sleep:", "proposal:")
+"""What a state's name begins with when it is worth taking along. Cursors say how far work has come in one database."""
+
+
+class Unfit(KenobotError):
+    """A file that is no export, or is broken; the text says in which line, and what is wrong there."""
+
+    def __init__(self, line: int, why: str) -> None:
+        super().__init__(f"line {line}: {why}. Nothing was imported.")
+        self.line = line
+
+
+def is_scope(text: str) -> bool:
+    """Whether `text` names a memory: the owner's, a chat's or a person's."""
+    kind, _, name = text.partition(":")
+    return text == "owner" or (kind in ("chat", "user") and is_session_id(name))
+
+
+def _scope(text: str) -> str:
+    if not is_scope(text):
+        raise ValueError("neither owner nor chat:SESSION nor user:ID")
+    return text
+
+
+def _moment(text: str) -> str:
+    """As the database keeps it; a moment without an offset is UTC."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError("no date and time") from None
+    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
+
+
+def _spelled_moment(text: str) -> str:
+    """As it was written: by its spelling a message is known again."""
+    _moment(text)
+    return text
+
+
+def _of_the_mirror(path: str) -> str:
+    if place_of(path) is None:
+        raise ValueError("no file of memory")
+    return path
+
+
+Scope = Annotated[str, AfterValidator(_scope)]
+Moment = Annotated[str, AfterValidator(_moment)]
+SpelledMoment = Annotated[str, AfterValidator(_spelled_moment)]
+Number = Annotated[int, Field(ge=1, le=2**53)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0, le=2**53)]
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Head(_Line):
+    """The first line. counts: how many lines of each kind follow, so that a file that was cut short is noticed."""
+
+    format: Literal["kenobot-memory"]
+    version: Literal[1]
+    exported: Moment
+    counts: dict[str, Count] = {}
+
+
+class RecordLine(_Line):
+    """A record with every column but `changed`, which is a number of the database it came from."""
+
+    id: Number
+    form: Form
+    category: str = "fact"
+    scope: Scope
+    subject: str = "owner"
+    text: str
+    attrs: dict[str, JsonValue] = {}
+    tags: list[str] = []
+    lang: str = ""
+    source: str = "import"
+    trust: Trust = "owner"
+    confidence: Share = 0.6
+    importance: Share = 0.5
+    stability: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] = 1.0
+    seen: Count = 1
+    uses: Count = 0
+    status: Literal["active", "superseded", "expired", "archived", "forgotten", "invalidated"] = "active"
+    lifecycle: str = "candidate"
+    verification: str = "unverified"
+    policy_class: str = "durable"
+    tier: str = "daily"
+    valid_from: Moment | None = None
+    valid_to: Moment | None = None
+    created: Moment
+    updated: Moment | None = None
+    last_seen: Moment | None = None
+    last_used: Moment | None = None
+    confirmed: Moment | None = None
+    expires: Moment | None = None
+    day: Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")] | None = None
+    key: str = ""
+    evidence: list[Number] = []
+
+
+class EventLine(_Line):
+    id: Number
+    at: Moment
+    session: str = ""
+    actor: str
+    type: str
+    record_id: Number | None = None
+    data: dict[str, JsonValue] = {}
+
+
+class LinkLine(_Line):
+    src: Number
+    dst: Number
+    type: Literal[
+        "supports", "contradicts", "supersedes", "derived", "member", "related", "entity", "time", "causal", "trace"
+    ]
+    weight: Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)] = 1.0
+    confidence: Share = 1.0
+    seen: Count = 1
+    first_at: Moment
+    last_at: Moment
+    why: str = ""
+
+
+class VectorLine(_Line):
+    """embedding: the float32 numbers in base64."""
+
+    record_id: Number
+    model: str
+    embedding: str
+
+
+class MessageLine(_Line):
+    """One side of a turn of the conversation: the evidence that records refer to by `inbox_id`."""
+
+    session: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,128}$")]
+    role: Literal["user", "assistant"]
+    text: str
+    at: SpelledMoment
+    inbox_id: Number | None = None
+    trust: Trust = "owner"
+    scope: Literal[""] | Scope = ""
+
+
+class VeilLine(_Line):
+    inbox_id: Number
+    record_id: Number
+
+
+class TombstoneLine(_Line):
+    scope: Scope
+    key: str
+    at: Moment
+
+
+class FileLine(_Line):
+    """How a person had arranged a file of the mirror: literal text, and the numbers of the records between."""
+
+    path: Annotated[str, AfterValidator(_of_the_mirror)]
+    text: str
+    blocks: list[str | int]
+
+
+class StateLine(_Line):
+    key: str
+    value: str
+
+
+_KINDS: dict[str, type[_Line]] = {
+    "head": Head,
+    "message": MessageLine,
+    "record": RecordLine,
+    "event": EventLine,
+    "link": LinkLine,
+    "vector": VectorLine,
+    "veil": VeilLine,
+    "tombstone": TombstoneLine,
+    "file": FileLine,
+    "state": StateLine,
+}
+NAMES = tuple(_KINDS)[1:]
+"""The kinds of lines after the first, in the order in which they stand."""
+
+
+def parse(text: str, number: int) -> tuple[str, Any]:
+    """The kind and content of a line. Raises Unfit."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        raise Unfit(number, "not valid JSON") from None
+    if not isinstance(found, dict) or len(found) != 1:
+        raise Unfit(number, "not an object with one name, such as record or event")
+    [(kind, content)] = found.items()
+    if number == 1 and kind != "head":
+        raise Unfit(1, "invalid import format: this is no export of KenoBot's memory")
+    if kind not in _KINDS or (kind == "head") != (number == 1):
+        raise Unfit(number, f"unknown kind {kind!r}")
+    version = content.get("version") if kind == "head" and isinstance(content, dict) else None
+    if isinstance(version, int) and version > VERSION:
+        raise Unfit(1, f"the export is of version {version}, this KenoBot knows {VERSION}: update it")
+    try:
+        return kind, _KINDS[kind].model_validate(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        why = first["msg"].removeprefix("Value error, ")
+        raise Unfit(number, f"{kind}{'.' + where if where else ''}: {why[:1].lower()}{why[1:]}") from None

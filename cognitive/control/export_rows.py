@@ -1,0 +1,137 @@
+"""Rows as they are, for taking memory out and in whole.
+
+Everything else reads through `kenobot.cognitive.store.records`.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kenobot.cognitive.store.records import Json
+from kenobot.cognitive.store.scopes import Reach, within
+from kenobot.storage.database import Connection
+
+_NUMBERS = ("attrs", "tags", "evidence", "data", "blocks")  # columns that hold JSON
+
+
+def _rows(connection: Connection, sql: str, values: tuple[object, ...] = ()) -> Iterator[dict[str, Any]]:
+    cursor = connection.execute(sql, values)
+    names = [column[0] for column in cursor.description]
+    for row in cursor:
+        found = dict(zip(names, row, strict=True))
+        yield {name: json.loads(value) if name in _NUMBERS else value for name, value in found.items()}
+
+
+def rows(connection: Connection, kind: str, reach: Reach, prefixes: tuple[str, ...] = ()) -> Iterator[dict[str, Any]]:
+    """Everything of one kind of line within `reach`. prefixes: of the states that are wanted.
+
+    What belongs to nobody, such as states and the files of the mirror, is there only for the whole home.
+    """
+    where, scopes = within(reach)
+    whole = not isinstance(reach, tuple)
+    mine = f"(SELECT id FROM record WHERE {where})"
+    match kind:
+        case "record":
+            yield from _rows(connection, f"SELECT * FROM record WHERE {where} ORDER BY id", scopes)
+        case "message":
+            where = where.replace("scope", "whose", 1)
+            yield from _rows(
+                connection,
+                "SELECT session, role, text, at, inbox_id, trust, its AS scope FROM (SELECT *, scope AS its, "
+                "CASE scope WHEN '' THEN 'chat:' || session ELSE scope END AS whose FROM message) "
+                f"WHERE {where} ORDER BY id",
+                scopes,
+            )
+        case "event":
+            nobodys = "record_id IS NULL OR " if whole else ""
+            yield from _rows(connection, f"SELECT * FROM event WHERE {nobodys}record_id IN {mine} ORDER BY id", scopes)
+        case "link":
+            sql = f"SELECT * FROM link WHERE src IN {mine} AND dst IN {mine} ORDER BY src, dst, type"
+            yield from _rows(connection, sql, (*scopes, *scopes))
+        case "vector" | "veil":
+            sql = f"SELECT * FROM {kind} WHERE record_id IN {mine} ORDER BY record_id"
+            yield from _rows(connection, sql, scopes)
+        case "tombstone":
+            yield from _rows(connection, f"SELECT * FROM tombstone WHERE {where} ORDER BY scope, key", scopes)
+        case "file" if whole:
+            yield from _rows(connection, "SELECT path, text, blocks FROM mirror ORDER BY path")
+        case "state" if whole:
+            for row in _rows(connection, "SELECT key, value FROM state ORDER BY key"):
+                if row["key"].startswith(prefixes):
+                    yield row
+
+
+def columns(connection: Connection, table: str) -> tuple[str, ...]:
+    """The columns that a table has."""
+    return tuple(row[1] for row in connection.execute(f"PRAGMA table_info({table})"))
+
+
+def put(connection: Connection, table: str, values: Mapping[str, Json | bytes]) -> int:
+    """Insert a row unless its key is taken; returns its rowid, 0 when nothing was written."""
+    plain = {n: json.dumps(v, ensure_ascii=False) if isinstance(v, list | dict) else v for n, v in values.items()}
+    marks = ", ".join("?" * len(plain))
+    sql = f"INSERT INTO {table} ({', '.join(plain)}) VALUES ({marks}) ON CONFLICT DO NOTHING"
+    cursor = connection.execute(sql, tuple(plain.values()))
+    return int(cursor.lastrowid or 1) if cursor.rowcount else 0
+
+
+def record_like(connection: Connection, number: int, scope: str, form: str, key: str, created: str) -> int | None:
+    """The record that is this very one: made at that moment, and of that number or those words."""
+    for found, value in (("id = ?", number), ("key = ?", key)):
+        row = connection.execute(
+            # By its number or its key, not by an index of scopes, which would read all that the scope holds.
+            f"SELECT id FROM record WHERE {found} AND +scope = ? AND +form = ? AND +created = ? ORDER BY +id LIMIT 1",
+            (value, scope, form, created),
+        ).fetchone()
+        if row is not None:
+            return int(row[0])
+    return None
+
+
+def is_spoken_of(connection: Connection, number: int) -> bool:
+    """Whether anything ever happened to a record of this number, also to one that is gone."""
+    return connection.execute("SELECT 1 FROM event WHERE record_id = ? LIMIT 1", (number,)).fetchone() is not None
+
+
+def buried(connection: Connection, scope: str, key: str) -> bool:
+    """Whether the words of this key were erased for good in this scope."""
+    sql = "SELECT 1 FROM tombstone WHERE scope = ? AND key = ?"
+    return connection.execute(sql, (scope, key)).fetchone() is not None
+
+
+def event_like(connection: Connection, at: str, actor: str, kind: str, session: str) -> bool:
+    """Whether an event of no record, such as this, is known."""
+    sql = "SELECT 1 FROM event WHERE type = ? AND at = ? AND actor = ? AND session = ? AND record_id IS NULL"
+    return connection.execute(sql, (kind, at, actor, session)).fetchone() is not None
+
+
+def message_like(connection: Connection, session: str, role: str, at: str, text: str) -> int | None:
+    """The inbox row of a message that is known, 0 when it has none; None when it is not known."""
+    row = connection.execute(
+        "SELECT inbox_id FROM message WHERE session = ? AND role = ? AND at = ? AND text = ? LIMIT 1",
+        (session, role, at, text),
+    ).fetchone()
+    return int(row[0] or 0) if row else None
+
+
+def highest_turn(connection: Connection) -> int:
+    """The highest number that an inbox row has, or had; 0 when nothing ever came in."""
+    row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'inbox'").fetchone()
+    return int(row[0]) if row else 0
+
+
+def keep_turns_clear(connection: Connection, highest: int) -> None:
+    """Let new inbox rows have numbers above `highest`."""
+    cursor = connection.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'inbox'", (highest,))
+    if not cursor.rowcount:
+        connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('inbox', ?)", (highest,))
+
+
+def has_file(connection: Connection, path: str) -> bool:
+    """Whether the mirror knows a file."""
+    return connection.execute("SELECT 1 FROM mirror WHERE path = ?", (path,)).fetchone() is not None
+
+
+def mark_changed(connection: Connection, record: int, scope: str, event: int) -> None:
+    """Say that `event` changed what is shown of a record that was just put in."""
+    connection.execute("UPDATE record SET changed = ? WHERE id = ? AND scope = ?", (event, record, scope))

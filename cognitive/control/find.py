@@ -1,0 +1,115 @@
+"""Which memories does a person mean by these words? For what must not guess: forgetting, correcting."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.policy.control import HandsPolicy
+from kenobot.cognitive.recall.candidates import Found, records_by_words
+from kenobot.cognitive.recall.index.index import Index
+from kenobot.cognitive.store import history, records
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.scopes import Reach, scopes_of
+from kenobot.cognitive.text.fingerprint import key_of, normalise
+from kenobot.cognitive.text.stopwords import STOP
+from kenobot.cognitive.text.words import fold, stems, words
+from kenobot.storage.database import Connection
+
+Near = Callable[[Connection, str, Reach, int], Sequence[int]]
+"""Finds records near to a text, best first: an index, where there is one."""
+
+_NEAR = 50
+_FRESH = 300  # newest records that an index may not know yet
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """A record that may be meant, and how much of what was said it says: 0 to 1. exact: it is the very words."""
+
+    record: Record
+    share: float
+    exact: bool = False
+
+
+def seek(
+    connection: Connection,
+    text: str,
+    reach: Reach,
+    *,
+    near: Near | None = None,
+    policy: HandsPolicy = DEFAULT.hands,
+) -> list[Meant]:
+    """The live records within `reach` that `text` may mean, the likeliest first, at most `policy.offered`.
+
+    Words count by their stems, function words do not. Without an index the newest `policy.sought` are compared.
+    """
+    wanted = _words(text)
+    said = normalise(text)
+    numbers = list(near(connection, text, reach, _NEAR)) if near else []
+    numbers += _compared(connection, wanted, reach, _FRESH if near else policy.sought, policy.named)
+    numbers = list(dict.fromkeys([*numbers, *_same(connection, text, reach)]))
+    found = []
+    for record in records.by_ids(connection, numbers, reach).values():
+        if record.status != "active" or record.form == "summary":  # what it tells, the memories it is made of say
+            continue
+        exact = bool(said) and said == normalise(record.text)
+        share = 1.0 if exact else _share(wanted, record.text)
+        if share >= policy.named:
+            found.append(Meant(record, share, exact))
+    found.sort(key=lambda meant: (not meant.exact, -meant.share, len(meant.record.text), -meant.record.id))
+    return found[: policy.offered]
+
+
+def near_in(index: Index) -> Near:
+    """What the index finds, as it stands: for use within a transaction, of which the index must not learn yet."""
+
+    def near(connection: Connection, text: str, reach: Reach, limit: int) -> Sequence[int]:
+        none: list[Found] = []
+        found = index.read(partial(records_by_words, scopes=scopes_of(reach), text=text, policy=DEFAULT.recall), none)
+        return [each.number for each in found[:limit]]
+
+    return near
+
+
+def sure(found: Sequence[Meant]) -> Record | None:
+    """The one record that is certainly meant: its very words, or the only one and it says all that was said."""
+    exact = [meant for meant in found if meant.exact]
+    if len(exact) == 1:
+        return exact[0].record
+    return found[0].record if len(found) == 1 and found[0].share >= 1 and not exact else None
+
+
+def share(request: str, text: str) -> float:
+    """How much of what a request says a text says: 0 to 1."""
+    return _share(_words(request), text)
+
+
+def _words(text: str) -> list[tuple[str, ...]]:
+    """The words of a request that mean something, by their stems; all of them when none does."""
+    every = list(dict.fromkeys(words(text)))
+    return [stems(word) for word in every if word not in STOP] or [stems(word) for word in every]
+
+
+def _share(wanted: Sequence[tuple[str, ...]], text: str) -> float:
+    first = {stem[0] for word in wanted for stem in word}  # no stem begins with another letter than its word
+    said = {stem for word in words(text) if word[0] in first for stem in stems(word)}
+    return sum(bool(said.intersection(word)) for word in wanted) / len(wanted) if wanted else 0.0
+
+
+def _same(connection: Connection, text: str, reach: Reach) -> list[int]:
+    return history.with_key_prefix(connection, key_of(text), reach, _NEAR)
+
+
+def _compared(
+    connection: Connection, wanted: Sequence[tuple[str, ...]], reach: Reach, newest: int, least: float
+) -> list[int]:
+    """The newest live records, by how much of `wanted` they say; letter by letter first, which is cheap."""
+    beginnings = [tuple(stem[:3] for stem in word) for word in wanted]
+    ranked = []
+    for number, text in history.newest_live(connection, reach, newest):
+        folded = fold(text)
+        hits = sum(any(beginning in folded for beginning in word) for word in beginnings)
+        if wanted and hits / len(wanted) >= least:
+            ranked.append((-hits, -number))
+    return [-number for _, number in sorted(ranked)[:_NEAR]]

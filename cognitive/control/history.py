@@ -1,0 +1,116 @@
+"""The past of memory: what happened to a record, and what it said at any moment. Read from events, never guessed."""
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from kenobot.cognitive.store import history as hands_store
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.history import Happening
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.scopes import Reach
+from kenobot.storage.database import Connection
+
+Value = str | int | float | None
+
+_FIELDS = frozenset(field.name for field in dataclasses.fields(Record))
+_BOOKKEEPING = frozenset("updated last_seen last_used uses seen stability confidence importance lifecycle".split())
+_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something that happened to a record. changes: column, what it held before, what it held after.
+
+    Bookkeeping, such as when it was last seen, is left out. undone: a later event took it back.
+    """
+
+    event: int
+    at: str
+    actor: str
+    kind: str
+    session: str
+    reason: str
+    changes: tuple[tuple[str, Value, Value], ...]
+    undone: bool
+    part_of: int | None
+
+
+def history(connection: Connection, record: int, reach: Reach) -> list[Step]:
+    """What happened to a record, newest first; nothing when it is not within `reach`."""
+    known = records.get(connection, record, reach)
+    if known is None:
+        return []
+    steps = [
+        Step(
+            event=happening.id,
+            at=happening.at,
+            actor=happening.actor,
+            kind=happening.kind,
+            session=happening.session,
+            reason=str(happening.data.get("reason") or ""),
+            changes=tuple((n, b, a) for n, b, a in changes if n not in _BOOKKEEPING),
+            undone=happening.kind != "recalled" and hands_store.undone_by(connection, happening.root) is not None,
+            part_of=happening.root if happening.root != happening.id else None,
+        )
+        for happening, changes in _changes(known, hands_store.events_of(connection, record))
+    ]
+    return steps[::-1]
+
+
+def as_of(connection: Connection, record: int, moment: datetime, reach: Reach) -> Record | None:
+    """A record as it was at `moment`; None when it was not there yet, or is not within `reach`."""
+    known = records.get(connection, record, reach)
+    return _rewound(connection, known, records.stamp(moment)) if known is not None else None
+
+
+def alive(connection: Connection, reach: Reach, moment: datetime, forms: Sequence[str], limit: int) -> list[Record]:
+    """What was remembered within `reach` at `moment`, as it was worded then, newest first. forms: none means any.
+
+    Reads every record there is in these scopes: for a person who waits, not for a turn.
+    """
+    at = records.stamp(moment)
+    found: list[Record] = []
+    for known in hands_store.listed(connection, reach, (), forms, _EVERY):
+        record = _rewound(connection, known, at)
+        if record is not None and record.status == "active":
+            found.append(record)
+            if len(found) == limit:
+                break
+    return found
+
+
+_EVERY = 2**62
+
+
+def _rewound(connection: Connection, known: Record, at: str) -> Record | None:
+    """`known` without what happened after `at`."""
+    events = hands_store.events_of(connection, known.id)
+    born = events[0].at if events else known.created
+    if min(born, known.created) > at:
+        return None
+    held: dict[str, Value] = {}
+    for happening in reversed(events):
+        if happening.at <= at:
+            break
+        held.update({name: value for name, value in happening.was.items() if name in _FIELDS})
+    return _with(known, held)
+
+
+def _with(record: Record, held: Mapping[str, Value]) -> Record:
+    return dataclasses.replace(record, **held)  # type: ignore[arg-type]  # columns come back as they were stored
+
+
+def _changes(known: Record, events: Sequence[Happening]) -> Iterator[tuple[Happening, list[tuple[str, Value, Value]]]]:
+    """Each event with what it changed: before, and after, which is what the next change found there."""
+    after: dict[str, Value] = {}
+    told: list[tuple[Happening, list[tuple[str, Value, Value]]]] = []
+    for happening in reversed(events):
+        changed = []
+        for name, before in happening.was.items():
+            now = after[name] if name in after else getattr(known, name, None)
+            changed.append((name, before, now))
+            after[name] = before
+        told.append((happening, sorted(changed)))
+    return reversed(told)

@@ -1,0 +1,125 @@
+"""What went from memory's files all at once: held back as a loss, or forgotten as a wish, and told in any case.
+
+A folder that a sync tool or a full disk took away looks like hundreds of deletions by hand. So what is lost is written
+again and nothing of it forgotten, until the owner says that it was meant; and what many lines taken out at once did
+forget is one decision, which one undo takes back. What is to be told is a row of the database: it outlives a crash, and
+a look by the command line while no bot ran.
+"""
+
+import json
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.records import Json
+from kenobot.storage.database import Connection
+
+_HELD, _FORGOTTEN, _WISHED = "files:lost", "files:forgotten", "files:wished"  # keys of `state`
+_MOST = 20_000  # records of a loss that can be forgotten by one word; the rest is forgotten one by one
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What is gone at once. where: a folder or file that shows it. files: how many files or lines.
+
+    records: whose cards or lines they were, which are held back. event: the decision that forgot them instead, 0 where
+    they are held back. told: the owner knows.
+    """
+
+    at: str
+    where: str
+    files: int
+    records: tuple[int, ...] = ()
+    event: int = 0
+    told: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is still to be forgotten of a loss, as part of the decision `event`, within `reach`."""
+
+    event: int
+    records: tuple[int, ...]
+    reach: tuple[str, ...]
+    session: str
+
+
+def hold_back(connection: Connection, at: datetime, where: str, records: tuple[int, ...]) -> None:
+    """Note that these records' files are gone and that nothing of it was forgotten, inside a transaction."""
+    before = held(connection)
+    both = dict.fromkeys([*(before.records if before is not None else ()), *records])
+    _write(connection, _HELD, Loss(store.stamp(at), where, len(both), tuple(both)[:_MOST]))
+
+
+def forgot(connection: Connection, at: datetime, where: str, count: int, event: int) -> None:
+    """Note that so many files or lines were taken out at once, which the decision `event` forgot."""
+    _write(connection, _FORGOTTEN, Loss(store.stamp(at), where, count, event=event))
+
+
+def held(connection: Connection) -> Loss | None:
+    """What is held back until the owner says what it was."""
+    return _read(connection, _HELD)
+
+
+def wish(connection: Connection, wished: Wish) -> None:
+    """Note what is still to be forgotten, inside a transaction; nothing when there is none."""
+    said: dict[str, Json] = {
+        "event": wished.event,
+        "records": [*wished.records],
+        "reach": [*wished.reach],
+        "session": wished.session,
+    }
+    store.write_state(connection, _WISHED, json.dumps(said) if wished.records else "")
+
+
+def wished(connection: Connection) -> Wish | None:
+    """What is still to be forgotten because its owner said that the loss was meant."""
+    told = store.read_state(connection, _WISHED)
+    if not told:
+        return None
+    said = json.loads(told)
+    return Wish(said["event"], tuple(said["records"]), tuple(said["reach"]), said["session"])
+
+
+def settle(connection: Connection, left: tuple[int, ...] = ()) -> None:
+    """The owner has said what it was, inside a transaction; `left` is still held back."""
+    before = held(connection)
+    if before is None or not left:
+        store.write_state(connection, _HELD, "")
+    else:
+        _write(connection, _HELD, replace(before, records=left, files=len(left)))
+
+
+def untold(connection: Connection) -> list[Loss]:
+    """What the owner does not know yet."""
+    found = (_read(connection, key) for key in (_HELD, _FORGOTTEN))
+    return [loss for loss in found if loss is not None and not loss.told]
+
+
+def tell(connection: Connection, loss: Loss) -> bool:
+    """Note that the owner is told of it, inside a transaction; False when it is no longer the newest."""
+    key = _FORGOTTEN if loss.event else _HELD
+    if _read(connection, key) != loss:
+        return False
+    _write(connection, key, replace(loss, told=True))
+    return True
+
+
+def _read(connection: Connection, key: str) -> Loss | None:
+    told = store.read_state(connection, key)
+    if not told:
+        return None
+    said = json.loads(told)
+    return Loss(said["at"], said["where"], said["files"], tuple(said["records"]), said["event"], said["told"])
+
+
+def _write(connection: Connection, key: str, loss: Loss) -> None:
+    said: dict[str, Json] = {
+        "at": loss.at,
+        "where": loss.where,
+        "files": loss.files,
+        "records": [*loss.records],
+        "event": loss.event,
+        "told": loss.told,
+    }
+    store.write_state(connection, key, json.dumps(said, ensure_ascii=False))

@@ -1,0 +1,371 @@
+"""Memory made again from its Markdown tree alone, for when the database is lost.
+
+The cards carry the records: text, scope, status, times, figures and links, as they stood when each card was written.
+What no card carries is lost: conversations and the words of turns; the events, and with them earlier wordings, reasons
+and undo; vectors; keys of what was erased; and figures that changed after a card was last written, such as use and the
+strength of links. In the files that many facts share, the lines of known records are found again; what stands there and
+in no card is taken in at the next start, as the owner's own words.
+"""
+
+import json
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import get_args
+
+from kenobot.cognitive.mirror import card as cards
+from kenobot.cognitive.mirror import card_rows, cardfiles, files, layout, places
+from kenobot.cognitive.mirror.card import Card
+from kenobot.cognitive.mirror.cardfiles import Spot
+from kenobot.cognitive.mirror.front import Unreadable
+from kenobot.cognitive.mirror.layout import Block
+from kenobot.cognitive.remember.admit import clean
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store import term_index
+from kenobot.cognitive.store.change import Act
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.ports import Form, Source, Trust
+from kenobot.ports.errors import ConfigError
+from kenobot.storage.database import Connection, connect
+
+Progress = Callable[[int, int], None]
+"""Told how many files have been read, and of how many."""
+
+_LINKS = frozenset("supports contradicts supersedes derived member related entity time causal trace".split())
+_LONGEST = 16_000
+_ALIKE = 0.6  # of an edited text and what it said before
+_STEP = 500  # files between two words about progress
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A card that makes a record: where it stands, what it says, and the record."""
+
+    path: str
+    card: Card
+    record: Record
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a rebuild did, or would do. problems: one plain sentence for each file or link that was left out."""
+
+    records: int = 0
+    links: int = 0
+    by_status: dict[str, int] = field(default_factory=dict)
+    by_scope: dict[str, int] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+    written: bool = False
+
+
+def survey(root: Path, progress: Progress | None = None) -> tuple[list[Found], list[str]]:
+    """Read every card below the memory folder; the records they make, by number, and what is wrong with others."""
+    paths = [(folder, name) for folder in cardfiles.folders(root) for name in sorted(_listed(root, folder))]
+    found: dict[int, Found] = {}
+    problems: list[str] = []
+    for at, (folder, name) in enumerate(paths):
+        if progress is not None and at % _STEP == 0:
+            progress(at, len(paths))
+        spot = cardfiles.spot_of(folder)
+        if spot is None or spot.area == "artifacts":
+            continue
+        path = f"{folder}/{name}"
+        try:
+            card = _read(root / path)
+            record = _record(card, spot)
+        except Unreadable as error:
+            problems.append(f"{path} is left out: {error}.")
+            continue
+        if record is None:
+            continue  # a person's own: it is taken in at the next start
+        rival = found.get(record.id)
+        if rival is None or _better(card, rival.card):
+            found[record.id] = Found(path, card, record)
+        if rival is not None:
+            loser = path if found[record.id] is rival else rival.path
+            problems.append(f"{loser} is left out: {found[record.id].path} is a card of the same record.")
+    if progress is not None:
+        progress(len(paths), len(paths))
+    return _once_alive([found[number] for number in sorted(found)], problems), problems
+
+
+def rebuild(
+    connection: Connection, root: Path, at: datetime, *, replace_all: bool = False, dry_run: bool = False,
+    progress: Progress | None = None,
+) -> Report:  # fmt: skip
+    """Make memory again from the tree at `root`, inside a transaction.
+
+    replace_all: throw away what the database holds of memory; without it, only an empty one is written to. Raises
+    ConfigError when it is not empty, or when the tree has no card to read.
+    """
+    held = card_rows.records(connection, WHOLE_HOME)
+    if held and not replace_all:
+        many = "1 record" if held == 1 else f"{held} records"
+        raise ConfigError(
+            f"Memory is not empty: the database holds {many}. Nothing was changed. To throw them away and read "
+            "the files instead, say so: kenobot memory rebuild --replace"
+        )
+    found, problems = survey(root, progress)
+    if not found:
+        raise ConfigError(f"There is no card to read below {root}: nothing was changed.")
+    if not dry_run:
+        if held:
+            card_rows.empty(connection)
+        _write(connection, found, at)
+        _recognise(connection, root, [each.record for each in found if not each.card.ours])
+    known = {each.record.id: each.record.scope for each in found}
+    links = 0
+    for each in found:
+        for link in each.card.links:
+            if known.get(link.to) == each.record.scope and link.type in _LINKS and link.to != each.record.id:
+                links += 1 if dry_run else int(card_rows.insert_link(connection, each.record, link))
+            else:
+                problems.append(f"{each.path}: its link to {link.to} ({link.type}) leads nowhere and is left out.")
+    return Report(
+        records=len(found),
+        links=links,
+        by_status=_counted(each.record.status for each in found),
+        by_scope=_counted(each.record.scope for each in found),
+        problems=tuple(problems),
+        written=not dry_run,
+    )
+
+
+def demand_memory(root: Path, database: Path) -> None:
+    """Refuse to go on with an empty or missing database beside a tree that has cards. Raises ConfigError.
+
+    Otherwise KenoBot would begin anew, as somebody who knows nothing, in a home full of memories.
+    """
+    if not has_cards(root) or _has_anything(database):
+        return
+    raise ConfigError(
+        f"There are memories in {root}, but the database {database} is empty or missing. Put a copy from the backups "
+        "folder in its place, or make it again from the files: kenobot memory rebuild"
+    )
+
+
+def _has_anything(database: Path) -> bool:
+    if not database.exists() or not database.stat().st_size:
+        return False
+    try:
+        connection = connect(database, readonly=True)
+    except sqlite3.Error:
+        return True  # whoever opens it says better what is wrong
+    try:
+        return bool(store.last_event(connection) or store.last_record(connection))
+    except sqlite3.Error:
+        return True
+    finally:
+        connection.close()
+
+
+def has_cards(root: Path) -> bool:
+    """Whether the tree has any card."""
+    return any(
+        name
+        for folder in cardfiles.folders(root)
+        if (spot := cardfiles.spot_of(folder)) is not None and spot.area == "facts"
+        for name in _listed(root, folder)
+    )
+
+
+# ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _listed(root: Path, folder: str) -> Iterable[str]:
+    return cardfiles.listing(root, folder) or ()
+
+
+def _read(path: Path) -> Card:
+    """Raises Unreadable."""
+    try:
+        if path.is_symlink() or not path.is_file():
+            raise Unreadable("it is not a plain file")
+        if path.stat().st_size > files.LARGEST:
+            raise Unreadable("it is larger than 5 MB")
+        return cards.read(path.read_bytes().decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise Unreadable("it is not UTF-8 text") from error
+    except OSError as error:
+        raise Unreadable(f"it cannot be read ({os.strerror(error.errno or 0)})") from error
+
+
+def _record(card: Card, spot: Spot) -> Record | None:
+    """The record that a card carries; None for one that a person wrote. Raises Unreadable.
+
+    Whose it is, the folder says: front matter that was copied elsewhere opens no other scope.
+    """
+    said = card.values
+    if card.id is None or "created" not in said:
+        return None
+    created = _time(str(said["created"]))
+    form, trust, source = _kinds(said)
+    if said.get("scope", spot.scope) != spot.scope:
+        raise Unreadable(f"it is of the scope {said['scope']}, and stands in a folder of {spot.scope}")
+    text = clean(card.text or "", _LONGEST)
+    if form == "box":
+        text = f"memories of {said.get('day', spot.day)}"
+    if not text:
+        raise Unreadable("it has no text")
+    attributes = said.get("attributes")
+    by = str(said.get("by", ""))
+    attrs = (attributes if isinstance(attributes, dict) else {}) | ({"by": by} if by else {})
+    pinned = said.get("pinned") is True
+    policy = str(said.get("policy", "durable"))
+    return Record(
+        id=card.id,
+        form=form,
+        category=str(said.get("category", "fact")),
+        scope=spot.scope,
+        text=text,
+        trust=trust,
+        tier=str(said.get("tier", "daily")),
+        status=str(said.get("status", "active")),
+        confidence=_number(said.get("confidence"), 0.7),
+        seen=int(_number(said.get("seen"), 1)),
+        created=created,
+        updated=_time(str(said.get("updated", created))),
+        day=str(said.get("day", spot.day)),
+        changed=0,
+        by=by,
+        subject=str(said.get("subject", "" if form == "box" else "owner")),
+        attrs=json.dumps(attrs, ensure_ascii=False),
+        tags=json.dumps(said.get("tags", []), ensure_ascii=False),
+        lang=str(said.get("lang", "")),
+        source=source,
+        importance=_number(said.get("importance"), 0.5),
+        stability=_number(said.get("stability"), 1.0),
+        uses=int(_number(said.get("uses"), 0)),
+        lifecycle=str(said.get("lifecycle", "candidate")),
+        verification=str(said.get("verification", "unverified")),
+        policy_class="protected" if pinned else "durable" if policy == "protected" else policy,
+        valid_from=_time(str(said.get("valid_from", created))),
+        valid_to=_maybe(said.get("valid_to")),
+        last_seen=_time(str(said.get("last_seen", created))),
+        last_used=_maybe(said.get("last_used")),
+        confirmed=_maybe(said.get("confirmed")),
+        expires=_maybe(said.get("expires")),
+        key=str(said.get("key") or key_of(text)),
+        evidence=json.dumps(said.get("evidence", [])),
+    )
+
+
+def _kinds(said: Mapping[str, object]) -> tuple[str, str, str]:
+    """Form, trust and source of a card. Raises Unreadable where there is no such one."""
+    form, trust, source = (
+        str(said.get(name, usual)) for name, usual in (("form", "note"), ("trust", "owner"), ("source", "edit"))
+    )
+    if form not in get_args(Form):
+        raise Unreadable(f"there is no form {form}")
+    if trust not in get_args(Trust) or source not in get_args(Source):
+        raise Unreadable(f"there is no trust {trust}, or no source {source}")
+    return form, trust, source
+
+
+def _time(text: str) -> str:
+    """A time as the database keeps it, however it was written."""
+    return store.stamp(datetime.fromisoformat(text).astimezone(UTC))
+
+
+def _maybe(value: object) -> str | None:
+    return _time(str(value)) if value else None
+
+
+def _number(value: object, otherwise: float) -> float:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else otherwise
+
+
+def _better(card: Card, rival: Card) -> bool:
+    """Which of two cards of one record counts: the one that a crash did not leave behind, or a person edited last."""
+    return (card.revision, not card.ours) > (rival.revision, not rival.ours)
+
+
+def _once_alive(found: list[Found], problems: list[str]) -> list[Found]:
+    """Of records that say the same, one is alive: the oldest. The others become history."""
+    taken: dict[tuple[str, str, str], str] = {}
+    kept: list[Found] = []
+    for each in found:
+        record = each.record
+        place = (record.scope, record.form, record.key)
+        if record.status == "active" and place in taken:
+            problems.append(f"{each.path} says the same as {taken[place]}: it is kept as history.")
+            kept.append(replace(each, record=replace(record, status="superseded")))
+            continue
+        if record.status == "active":
+            taken[place] = each.path
+        kept.append(each)
+    return kept
+
+
+# ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _write(connection: Connection, found: list[Found], at: datetime) -> None:
+    act = Act(at, "owner", "memory was rebuilt from its files")
+    card_rows.spare(connection, "event", max(each.card.revision for each in found))
+    for each in found:
+        event = store.add_event(
+            connection, act.at, act.actor, "rebuilt", record=each.record.id, data={"reason": act.reason}
+        )
+        card_rows.insert(connection, replace(each.record, changed=event))
+        term_index.file(connection, each.record.id, each.record.scope)
+    evidence = [turn for each in found for turn in each.record.witnesses]
+    card_rows.spare(connection, "inbox", max(evidence, default=0))
+
+
+def _recognise(connection: Connection, root: Path, edited: Sequence[Record]) -> None:
+    """Find the records in the files that many share, so that what memory forgot is not taken for a person's new word.
+
+    edited: records whose cards a person changed: the line that still says the earlier words is theirs. Lines that no
+    record says are left out of what is noted: the next look takes them for added ones.
+    """
+    for path in files.scan(root, {}):
+        place = places.place_of(path)
+        try:
+            text = (root / path).read_bytes().decode("utf-8-sig")
+        except (OSError, UnicodeDecodeError):
+            continue  # the mirror says what is wrong with it
+        if place is None:
+            continue
+        blocks: list[Block] = []
+        for chunk in layout.split(place.kind, text):
+            said = layout.fact(place.kind, chunk)
+            known = _said_by(connection, place, said) if said is not None else None
+            if said is not None and known is None:
+                known = _once_said_by([record for record in edited if path in _files_of(record)], said)
+            if said is None or known is not None:
+                blocks.append(Block(chunk, known))
+        blocks = layout.normal(place.kind, blocks)
+        store.put_mirrored(connection, path, layout.compose(blocks), layout.freeze(blocks))
+
+
+def _files_of(record: Record) -> tuple[str | None, ...]:
+    return places.path_of(record), places.page_of(record)
+
+
+def _once_said_by(edited: Sequence[Record], said: str) -> int | None:
+    """The one of these records whose text is the likest to `said`, if it is like it at all."""
+    likeness = {record.id: SequenceMatcher(None, record.text, said).ratio() for record in edited}
+    likest = max(likeness, key=lambda number: likeness[number], default=None)
+    return likest if likest is not None and likeness[likest] >= _ALIKE else None
+
+
+def _said_by(connection: Connection, place: places.Place, said: str) -> int | None:
+    if place.kind == "slot":
+        known = store.slot(connection, place.scope, places.slot_form(place.detail), place.detail)
+        return known.id if known is not None and known.text == said else None
+    found = card_rows.saying(connection, place.scope, key_of(said))
+    return found.id if found is not None else None
+
+
+def _counted(names: Iterable[str]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+    return dict(sorted(counts.items()))

@@ -1,1 +1,0 @@
-"""Every threshold of memory, an area a module; `kenobot.cognitive.policy` gathers them."""

@@ -1,0 +1,105 @@
+"""How likely it is that memory holds what is asked for: a number from 0 to 1, learned on the notes that ship.
+
+There is always something nearest. What tells an answer from a near miss is how near it is once the names are taken out
+of the question (who is asked about is often known, what is asked of them not), how far it stands out from the rest,
+whether it can hold what is asked for at all, and whether the names of the question are known at all. The
+weights are `confidence.json`, made by `python -m bench.learn_confidence`.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
+from functools import lru_cache
+from importlib import resources
+
+from kenobot.cognitive.recall import answer_types
+from kenobot.cognitive.recall.index.index import Index
+from kenobot.cognitive.recall.pack import Memory
+from kenobot.cognitive.recall.relevance import names_of, proper_names
+from kenobot.cognitive.recall.trace import Trace
+from kenobot.cognitive.recall.weights import learned_for_records
+from kenobot.cognitive.text.recall_need import asks
+from kenobot.cognitive.text.words import words
+
+_NEXT = 9  # memories that the best is compared with
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What is known of the best that was found for a question.
+
+    near: its nearness as a share of a usual answer's. named: the question has names; rest: then, the nearness without
+    them. apart: by how much it fits better than the next. kind: it holds the kind of answer asked for;
+    a half where none is. unknown: share of its names that stand in nothing that was found. lacks: it certainly does
+    not hold what is asked for; see `kenobot.cognitive.recall.answer_types`. How many words the two share is no sign:
+    the notes that ship are asked for in other words on purpose.
+    """
+
+    near: float
+    rest: float
+    named: float
+    apart: float
+    kind: float
+    unknown: float
+    lacks: float
+
+
+NAMES = tuple(each.name for each in fields(Signs))
+OTHERS = "others"
+"""What stands for every model that none was learned of."""
+
+
+def told(index: Index, text: str, ranked: Sequence[Memory], trace: Trace | None) -> float | None:
+    """How likely what was found answers a question; None where it is no question, or cannot be told.
+
+    ranked: what was found, best first. trace: is told the signs.
+    """
+    if not asks(text) or index.meaning is None:
+        return None
+    best = next((each.record.id for each in ranked if each.fits), None)
+    names = names_of(text)
+    signs = signs_of(text, ranked, index.meaning.rest(text, names, best) if names and best is not None else None)
+    if trace is not None:
+        trace.signs = signs
+    return None if signs is None else sure(signs, index.meaning.models[0])
+
+
+def signs_of(text: str, memories: Sequence[Memory], rest: float | None) -> Signs | None:
+    """The signs of a question. memories: what was found, best first. rest: see `Meaning.rest`, of the first; None where
+    there are no names, or that cannot be told. None when nothing was looked for by meaning.
+    """
+    fitted = [each for each in memories if each.fits]
+    if not fitted:
+        return None
+    weights, best = learned_for_records(), fitted[0]
+    worth = [sum(weights[name] * value for name, value in each.fits.items()) for each in fitted[: _NEXT + 1]]
+    names = {word for name in proper_names(text) for word in words(name)}
+    said = {word for each in memories for word in words(each.record.text)} if names else set()
+    return Signs(
+        best.fits["meaning"],
+        0.0 if rest is None else rest,
+        float(rest is not None),
+        worth[0] - sum(worth[1:]) / len(worth[1:]) if len(worth) > 1 else 0.0,
+        best.fits["kind"],
+        sum(name not in said for name in names) / len(names) if names else 0.0,
+        float(answer_types.lacks(answer_types.asked(text), text, best.record.text)),
+    )
+
+
+@lru_cache(1)
+def learned() -> Mapping[str, Mapping[str, float]]:
+    """The weights that ship, by the id of the model: of each sign and of "always", in log-odds."""
+    text = resources.files("kenobot.cognitive.recall").joinpath("confidence.json").read_text("utf-8")
+    found: Mapping[str, Mapping[str, float]] = json.loads(text)["weights"]
+    return found
+
+
+def sure(signs: Signs, model: str) -> float:
+    """How likely the best that was found answers the question, were answers and near misses equally many.
+
+    model: whose vectors it was found by; those of another than ships go by what was learned with all of them.
+    """
+    by = learned().get(model) or learned()[OTHERS]
+    odds = by["always"] + sum(by[name] * value for name, value in zip(NAMES, astuple(signs), strict=True))
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))

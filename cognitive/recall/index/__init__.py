@@ -1,0 +1,1 @@
+"""The side index over texts: postings, documents, conversation, merging."""

@@ -1,0 +1,155 @@
+"""Turns in their talk, in the side index: who said each, when, and in which stretch: what stands around a turn.
+
+A stretch is talk of one chat without a long pause. It is told from the messages alone, so that it can be made again.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime, timedelta
+from typing import NamedTuple
+
+from kenobot.cognitive.recall.index.documents import name_key
+from kenobot.cognitive.store.scopes import WHOLE_HOME, within_chats
+from kenobot.cognitive.text.recall_need import need
+from kenobot.cognitive.text.times import names_time
+from kenobot.cognitive.text.words import fold, words
+from kenobot.ports import chat_scope
+from kenobot.storage.database import Connection
+
+SCHEMA = """
+CREATE TABLE talk (message INTEGER PRIMARY KEY, chat TEXT NOT NULL, stretch INTEGER NOT NULL, place INTEGER NOT NULL,
+                   day INTEGER NOT NULL, speaker TEXT NOT NULL, answers INTEGER NOT NULL, words INTEGER NOT NULL,
+                   asks INTEGER NOT NULL, dated INTEGER NOT NULL);
+CREATE INDEX talk_place ON talk (stretch, place);
+CREATE INDEX talk_begins ON talk (chat) WHERE place = 0;
+"""
+
+_PAUSE = timedelta(minutes=30)
+_MOST = 64  # turns of a stretch: a chat that never rests is cut
+_NAME = 60  # characters of a speaker's name
+_ASKING = ("?", "？", "؟")
+_CHARACTERS = 4000
+_COLUMNS = "message, stretch, place, day, speaker, answers, words, asks, dated"
+
+
+class Turn(NamedTuple):
+    """A turn in its talk. stretch: the message that began it; place: how many of it came before.
+
+    day: as `date.toordinal`. speaker: as names are compared, "" in private. answers: the bot said it. asks: it is a
+    question. dated: it says something of a time.
+    """
+
+    message: int
+    stretch: int
+    place: int
+    day: int
+    speaker: str
+    answers: bool
+    words: int
+    asks: bool
+    dated: bool
+
+    @property
+    def date(self) -> date:
+        return date.fromordinal(self.day)
+
+
+def put(index: Connection, truth: Connection, messages: Iterable[int]) -> None:
+    """Make the index know these messages in their talk; those that are gone leave it."""
+    ids = sorted(set(messages))
+    index.execute("DELETE FROM talk WHERE message IN (SELECT value FROM json_each(?))", (json.dumps(ids),))
+    where, _ = within_chats(WHOLE_HOME)  # each is kept as one of its chat
+    rows = truth.execute(
+        f"SELECT id, session, role, text, at FROM message WHERE id IN (SELECT value FROM json_each(?)) AND +{where} "
+        "ORDER BY id",
+        (json.dumps(ids),),
+    )
+    last: dict[str, tuple[int, int, datetime]] = {}
+    placed = []
+    for number, session, role, text, told in rows:
+        at = datetime.fromisoformat(told)
+        before = last.get(session) or _before(index, truth, session, number)
+        stretch, place = number, 0
+        if before is not None and at - before[2] < _PAUSE and before[1] + 1 < _MOST:
+            stretch, place = before[0], before[1] + 1
+        last[session] = (stretch, place, at)
+        said = text[:_CHARACTERS]
+        if need(said) == "no_recall":
+            continue  # nods: they say nothing that anybody asks for
+        plain, answers = fold(said), role == "assistant"
+        asks = said.rstrip().endswith(_ASKING)
+        placed.append(
+            (number, chat_scope(session), stretch, place, at.toordinal(), "" if answers else _speaker(said), answers,
+             len(words(said)), asks, names_time(plain))
+        )  # fmt: skip
+    index.executemany("INSERT OR REPLACE INTO talk VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", placed)
+
+
+def _before(index: Connection, truth: Connection, session: str, number: int) -> tuple[int, int, datetime] | None:
+    """Stretch, place and time of the message before; where the index does not know it yet, from the messages."""
+    rows = truth.execute(
+        "SELECT id, at FROM message WHERE session = ? AND id < ? ORDER BY id DESC LIMIT ?", (session, number, _MOST)
+    ).fetchall()
+    if not rows:
+        return None
+    known = index.execute("SELECT stretch, place FROM talk WHERE message = ?", (rows[0][0],)).fetchone()
+    times = [datetime.fromisoformat(at) for _, at in rows]
+    if known is not None:
+        return known[0], known[1], times[0]
+    back = 0
+    while back + 1 < len(rows) and times[back] - times[back + 1] < _PAUSE:
+        back += 1
+    return rows[back][0], back, times[0]
+
+
+def _speaker(text: str) -> str:
+    """Who speaks, as the conversation of a group says it before the words; "" where it does not."""
+    name, colon, _ = text[: _NAME + 1].partition(": ")
+    return name_key(name) if colon and "\n" not in name else ""
+
+
+# ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def turns(index: Connection, messages: Iterable[int]) -> list[Turn]:
+    """These messages in their talk; those that are not known are left out."""
+    rows = index.execute(
+        f"SELECT {_COLUMNS} FROM talk WHERE message IN (SELECT value FROM json_each(?))", (json.dumps(list(messages)),)
+    )
+    return list(map(Turn._make, rows))
+
+
+def around(index: Connection, places: Iterable[tuple[int, int]]) -> list[Turn]:
+    """The turns at these places, each a stretch and a place in it."""
+    rows = index.execute(
+        f"SELECT {_COLUMNS} FROM json_each(?) AS wanted JOIN talk ON talk.stretch = wanted.value ->> 0 "
+        "AND talk.place = wanted.value ->> 1",
+        (json.dumps(list(places)),),
+    )
+    return list(map(Turn._make, rows))
+
+
+def whole(index: Connection, stretches: Sequence[int]) -> list[Turn]:
+    """Every turn of these stretches."""
+    rows = index.execute(
+        f"SELECT {_COLUMNS} FROM talk WHERE stretch IN (SELECT value FROM json_each(?))", (json.dumps(list(stretches)),)
+    )
+    return list(map(Turn._make, rows))
+
+
+def lengths(index: Connection, stretches: Sequence[int]) -> dict[int, int]:
+    """How many words these stretches have."""
+    rows = index.execute(
+        "SELECT stretch, sum(words) FROM talk WHERE stretch IN (SELECT value FROM json_each(?)) GROUP BY stretch",
+        (json.dumps(list(stretches)),),
+    )
+    return dict(rows.fetchall())
+
+
+def count(index: Connection, scopes: Sequence[str] | None) -> int:
+    """How many stretches there are in these chats."""
+    row = index.execute(
+        "SELECT count(*) FROM talk WHERE place = 0 AND (? IS NULL OR chat IN (SELECT value FROM json_each(?)))",
+        (None if scopes is None else 1, json.dumps(scopes)),
+    ).fetchone()
+    return int(row[0])

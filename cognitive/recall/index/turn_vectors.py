@@ -1,0 +1,91 @@
+"""Vectors of what was said, word for word. They stand in the side index, for they can be made again at any time."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kenobot.cognitive.recall.index.documents import TURN, WIDTH
+from kenobot.cognitive.store.scopes import WHOLE_HOME, within_chats
+from kenobot.storage.database import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedTurn:
+    """A message, the scope of its chat, and its vector as bytes of 16-bit floats."""
+
+    message: int
+    scope: str
+    model: str = ""
+    embedding: bytes = b""
+
+
+def newest(index: Connection) -> int:
+    """The number of the newest message that the index knows, 0 when there is none."""
+    row = index.execute("SELECT max(id) FROM doc WHERE id % ? = ?", (WIDTH, TURN)).fetchone()
+    return int(row[0] or 0) // WIDTH
+
+
+def between(index: Connection, low: int, high: int) -> list[PlacedTurn]:
+    """The messages above `low` up to `high` that have vectors."""
+    rows = index.execute(
+        "SELECT message, scope, model, embedding FROM turn_vector JOIN doc ON doc.id = message * ? + ? "
+        "JOIN room ON room.id = doc.room WHERE message > ? AND message <= ?",
+        (WIDTH, TURN, low, high),
+    )
+    return [PlacedTurn(*row) for row in rows]
+
+
+def missing(index: Connection, model: str, low: int, high: int) -> list[PlacedTurn]:
+    """The messages above `low` up to `high` without a vector of `model`, newest first."""
+    rows = index.execute(
+        "SELECT (doc.id - ?2) / ?1, scope FROM doc JOIN room ON room.id = doc.room "
+        "WHERE doc.id > ?3 * ?1 + ?2 AND doc.id <= ?4 * ?1 + ?2 AND doc.id % ?1 = ?2 AND NOT EXISTS "
+        "(SELECT 1 FROM turn_vector WHERE message = (doc.id - ?2) / ?1 AND model = ?5) ORDER BY doc.id DESC",
+        (WIDTH, TURN, low, high, model),
+    )
+    return [PlacedTurn(*row) for row in rows]
+
+
+def of_content(index: Connection, model: str, hashes: Sequence[bytes]) -> dict[bytes, bytes]:
+    """Vectors of `model` that were made of these contents, whoever said them."""
+    found: dict[bytes, bytes] = {}
+    for digest in hashes:
+        row = index.execute(
+            "SELECT embedding FROM turn_vector WHERE hash = ? AND model = ? LIMIT 1", (digest, model)
+        ).fetchone()
+        if row is not None:
+            found[digest] = bytes(row[0])
+    return found
+
+
+def texts(truth: Connection, messages: Sequence[int]) -> dict[int, str]:
+    """What these messages say; those that are gone or blank are left out."""
+    where, _ = within_chats(WHOLE_HOME)  # they are kept by chat, and found within one
+    rows = truth.execute(
+        f"SELECT id, text FROM message WHERE id IN (SELECT value FROM json_each(?)) AND +{where}",
+        (json.dumps(list(messages)),),
+    )
+    return {row[0]: row[1] for row in rows if row[1].strip()}
+
+
+def put(index: Connection, model: str, rows: Sequence[tuple[int, bytes, bytes]]) -> None:
+    """Keep vectors of messages, each with the hash of its text. Those of other models have served."""
+    index.executemany(
+        "INSERT OR REPLACE INTO turn_vector (message, model, embedding, hash) VALUES (?, ?, ?, ?)",
+        [(message, model, embedding, digest) for message, digest, embedding in rows],
+    )
+    index.executemany(
+        "DELETE FROM turn_vector WHERE message = ? AND model != ?", [(message, model) for message, _, _ in rows]
+    )
+
+
+def models(index: Connection) -> list[str]:
+    """The models that there are vectors of."""
+    return [row[0] for row in index.execute("SELECT DISTINCT model FROM turn_vector")]
+
+
+def count(index: Connection, model: str) -> tuple[int, int]:
+    """How many messages the index knows, and how many of them have a vector of `model`."""
+    known = index.execute("SELECT coalesce(sum(docs), 0) FROM room WHERE kind = 'turn'").fetchone()[0]
+    placed = index.execute("SELECT count(*) FROM turn_vector WHERE model = ?", (model,)).fetchone()[0]
+    return int(known), int(placed)

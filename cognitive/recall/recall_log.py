@@ -1,0 +1,148 @@
+"""Rows of the database that only recall reads: what a record once held, turns, veils, and what was shown when."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.scopes import Reach, within, within_chats
+from kenobot.ports import Role, Trust
+from kenobot.storage.database import Connection
+
+_RESTORED = ("text", "category", "subject", "status", "trust", "confidence", "verification", "attrs", "lifecycle")
+_STEPS = 20  # from a record to what replaced it, and so on
+_FAR_BACK = 200  # turns of a chat that are searched for the frame that a reply was given in
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A turn as it was said. trust: whose words they are, or for an answer, whose words it answers. inbox: its turn."""
+
+    id: int
+    session: str
+    role: Role
+    text: str
+    at: str
+    trust: Trust
+    inbox: int | None
+
+
+def as_it_was(connection: Connection, record: Record, moment: str) -> Record:
+    """`record` with what it held at `moment`, an ISO-8601 text: each later change put back."""
+    rows = connection.execute(
+        "SELECT json_extract(data, '$.was') FROM event WHERE record_id = ? AND at > ? "
+        "AND json_extract(data, '$.was') IS NOT NULL ORDER BY id DESC",
+        (record.id, moment),
+    )
+    held: dict[str, str] = {}
+    for (was,) in rows:
+        held.update((name, value) for name, value in json.loads(was).items() if name in _RESTORED)
+    return replace(record, **held)  # type: ignore[arg-type]
+
+
+def about(connection: Connection, scopes: Iterable[str], subjects: Sequence[str], limit: int) -> list[int]:
+    """The newest live records about each of these subjects."""
+    found: list[int] = []
+    for scope in scopes:
+        for subject in subjects:
+            rows = connection.execute(
+                "SELECT id FROM record WHERE scope = ? AND subject = ? AND status = 'active' ORDER BY id DESC LIMIT ?",
+                (scope, subject, limit),
+            )
+            found += [row[0] for row in rows]
+    return found
+
+
+def heads(connection: Connection, ids: Sequence[int], reach: Reach) -> dict[int, int]:
+    """The live record within `reach` that each of these was at last replaced by; those without one are left out."""
+    where, scopes = within(reach)
+    rows = connection.execute(
+        "WITH RECURSIVE newer (old, id, steps) AS (SELECT dst, src, 1 FROM link WHERE type = 'supersedes' "
+        "AND dst IN (SELECT value FROM json_each(?)) UNION ALL SELECT old, src, steps + 1 FROM newer "
+        f"JOIN link ON dst = newer.id AND type = 'supersedes' WHERE steps < {_STEPS}) "
+        f"SELECT old, record.id FROM newer JOIN record USING (id) WHERE record.status = 'active' AND +{where}",
+        (json.dumps(ids), *scopes),
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+def turns(connection: Connection, ids: Sequence[int], reach: Reach) -> dict[int, Said]:
+    """Messages by id, as far as the chats that `reach` covers hold them."""
+    where, chats = within_chats(reach)
+    rows = connection.execute(
+        "SELECT message.id, message.session, message.role, message.text, message.at, "
+        "CASE message.role WHEN 'user' THEN message.trust ELSE coalesce((SELECT asked.trust FROM message AS asked "
+        "WHERE asked.inbox_id = message.inbox_id AND asked.role = 'user'), 'owner') END, message.inbox_id "
+        f"FROM message WHERE message.id IN (SELECT value FROM json_each(?)) AND +message.{where}",
+        (json.dumps(ids), *chats),
+    )
+    return {row[0]: Said(*row) for row in rows}
+
+
+def veiled(connection: Connection, inboxes: Sequence[int]) -> set[int]:
+    """Which of these turns told something that is to be forgotten."""
+    rows = connection.execute(
+        "SELECT DISTINCT inbox_id FROM veil WHERE inbox_id IN (SELECT value FROM json_each(?))", (json.dumps(inboxes),)
+    )
+    return {row[0] for row in rows}
+
+
+def statuses(connection: Connection, ids: Iterable[int], reach: Reach) -> dict[int, str]:
+    """The status of each of these records; those that are gone or out of reach are left out."""
+    where, scopes = within(reach)
+    rows = connection.execute(
+        f"SELECT id, status FROM record WHERE id IN (SELECT value FROM json_each(?)) AND +{where}",
+        (json.dumps(list(ids)), *scopes),
+    )
+    return dict(rows.fetchall())
+
+
+def note_use(connection: Connection, ids: Sequence[int], at: datetime, step: float, most: float) -> None:
+    """These records were shown: used once more, a little more stable, and lately."""
+    connection.execute(
+        "UPDATE record SET uses = uses + 1, stability = min(max(stability, ?), stability + ?), last_used = ? "
+        "WHERE id IN (SELECT value FROM json_each(?))",
+        (most, step, records.stamp(at), json.dumps(list(ids))),
+    )
+
+
+def used_since(connection: Connection, ids: Sequence[int], since: datetime, reach: Reach) -> set[int]:
+    """Those of these records that were used after a moment."""
+    where, scopes = within(reach)
+    rows = connection.execute(
+        f"SELECT id FROM record WHERE id IN (SELECT value FROM json_each(?)) AND last_used > ? AND +{where}",
+        (json.dumps(list(ids)), records.stamp(since), *scopes),
+    )
+    return {row[0] for row in rows}
+
+
+def turn_of(connection: Connection, inbox: int, reach: Reach) -> tuple[str, int] | None:
+    """The chat that a turn belongs to, and the number of its question; None when there is none in a chat of `reach`."""
+    where, chats = within_chats(reach)
+    row = connection.execute(
+        f"SELECT session, id FROM message WHERE inbox_id = ? AND role = 'user' AND +{where}", (inbox, *chats)
+    ).fetchone()
+    return (str(row[0]), int(row[1])) if row else None
+
+
+def shown_up_to(
+    connection: Connection, session: str, inbox: int | None = None
+) -> list[tuple[str, Mapping[str, object]]]:
+    """When and what was shown in a chat, newest first, from a turn back to the frame that it was given in.
+
+    inbox: the turn; without one, the last.
+    """
+    rows = connection.execute(
+        "SELECT at, data FROM event WHERE type = 'recalled' AND session = ? "
+        "AND json_extract(data, '$.inbox') <= coalesce(?, 9e18) ORDER BY id DESC LIMIT ?",
+        (session, inbox, _FAR_BACK),
+    )
+    found: list[tuple[str, Mapping[str, object]]] = []
+    for at, data in rows:
+        told = json.loads(data)
+        found.append((at, told))
+        if told.get("frame") is not None:
+            break
+    return found

@@ -1,0 +1,131 @@
+"""How well a record fits a question: by its meaning, its words, and what is known of the question besides.
+
+Each of the parts is named in `kenobot.cognitive.recall.weights`; the best of all that was looked at fits fully, the
+others by how far they stand behind it.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from kenobot.cognitive.policy.recall import RecallPolicy
+from kenobot.cognitive.recall import answer_kinds
+from kenobot.cognitive.recall.candidates import Found
+from kenobot.cognitive.recall.weights import learned_for_records
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.times import Days, calendar, days_meant
+from kenobot.cognitive.text.words import ends, fold, words
+
+_EITHER = 0.5
+_LONGEST_NAMING = 2000  # characters in which names are looked for
+_LONGEST = 300  # characters of a question in which names are taken for whom it is about
+_CAPITALS = re.compile(r"(?<![.!?:;¿¡\n] )(?<![¿¡\n])(?<!^)\b[^\W\d_a-zà-ÿ][^\W\d_]*[a-zà-ÿ]\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a question says besides its words. people: names, folded; those of which no record speaks count for nothing.
+
+    subjects: whom it speaks of, as records write them.
+    """
+
+    people: frozenset[str]
+    subjects: frozenset[str]
+    wanted: frozenset[answer_kinds.Answer]
+    days: Days | None
+    calendar: frozenset[str]
+    down: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A record as far as fitting goes. day: when it was told. meaning: share of a usual answer's nearness, or None."""
+
+    text: str
+    subject: str
+    day: str
+    words: float
+    meaning: float | None
+
+
+def asked(text: str, names: Sequence[str], subjects: frozenset[str], today: date) -> Asked:
+    """What a question asks. names: whom it means without saying so. today: the day it is asked."""
+    short = ends(text)
+    plain = fold(short)
+    people = {word for name in [*names, *proper_names(text)] for word in words(name) if len(word) > 1}
+    return Asked(
+        frozenset(people),
+        subjects,
+        answer_kinds.asked(text),
+        days_meant(plain, today),
+        calendar(plain),
+        answer_kinds.turns_down(short),
+    )
+
+
+def proper_names(text: str) -> list[str]:
+    """The words of a text that begin with a capital within a sentence."""
+    return _CAPITALS.findall(text[:_LONGEST_NAMING])
+
+
+def names_of(text: str) -> str:
+    """The proper names of a question, as one text; "" where there are none, or the message is long."""
+    return " ".join(dict.fromkeys(proper_names(text))) if len(text) <= _LONGEST else ""
+
+
+def held(records: Mapping[int, Record], matched: Mapping[int, Found], shares: Mapping[int, float]) -> dict[int, Held]:
+    """Records as they are fitted. matched: what their words found. shares: how near they are; see `Scale.share`."""
+    return {
+        number: Held(
+            record.text,
+            record.subject,
+            record.day,
+            matched[number].relevance if number in matched else 0.0,
+            shares.get(number),
+        )
+        for number, record in records.items()
+    }
+
+
+def fits(
+    question: Asked, records: Mapping[int, Held], policy: RecallPolicy
+) -> dict[int, tuple[float, dict[str, float]]]:
+    """How well each of these records fits, 0 to 1, and of what that comes, by the names of the weights."""
+    said = {number: frozenset(words(each.text)) for number, each in records.items()} if question.people else {}
+    known = {name for name in question.people if any(name in of for of in said.values())}
+    weights = learned_for_records()
+    found: dict[int, tuple[float, dict[str, float]]] = {}
+    for number, each in records.items():
+        named = each.subject in question.subjects or bool(known and known & said[number])
+        parts = {
+            "meaning": each.meaning or 0.0,
+            "words": each.words,
+            "who": float(named) if known or question.subjects else _EITHER,
+            "kind": answer_kinds.fits(question.wanted, each.text),
+            "then": _told_then(question.days, each.day),
+            "calendar": _on_those_days(question.calendar, each.text),
+            "down": float(question.down and answer_kinds.turns_down(each.text)),
+        }
+        found[number] = (sum(weights[name] * value for name, value in parts.items()), parts)
+    best = max((worth for worth, _ in found.values()), default=0.0)
+    return {number: (math.exp(policy.behind * (worth - best)), parts) for number, (worth, parts) in found.items()}
+
+
+def _told_then(days: Days | None, day: str) -> float:
+    """How well the day on which something was told fits the days that a question speaks of."""
+    if days is None:
+        return 0.0
+    try:
+        return days.share(date.fromisoformat(day))
+    except ValueError:
+        return 0.0
+
+
+def _on_those_days(wanted: frozenset[str], text: str) -> float:
+    """1 where a text names a day or month of the question, -1 where it names only others."""
+    if not wanted:
+        return 0.0
+    named = {each for each in calendar(fold(text)) if each.split()[0] in {other.split()[0] for other in wanted}}
+    return 0.0 if not named else 1.0 if wanted & named else -1.0

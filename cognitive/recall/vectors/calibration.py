@@ -1,0 +1,175 @@
+"""What a cosine of some model means: each model has a scale of its own, told by a few texts that we know.
+
+One model puts what has nothing to do with each other at 0.1, the next at 0.8; one number for all of them would find
+everything, or nothing. So each is asked once for the same questions and answers, for pairs of statements that look
+alike and say different things, and for questions about nothing in particular, whose common part is taken out of every
+question; of those that ship it is known (`python -m bench.learn_scales`).
+"""
+
+import base64
+import binascii
+import json
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from math import sqrt
+
+from kenobot.cognitive.beliefs.value import clamp
+from kenobot.cognitive.policy.admit import AdmitPolicy
+from kenobot.cognitive.policy.meaning import MeaningPolicy
+from kenobot.cognitive.recall.vectors.common_questions import COMMON
+
+_ANSWERED = (
+    ("¿Qué no puede comer mi hermana?", "Lucía es alérgica a los frutos secos"),
+    ("¿Dónde están las facturas del año pasado?", "Guardo los recibos en la carpeta azul del despacho"),
+    ("¿A qué me dedico?", "Trabajo de enfermero en un hospital"),
+    ("¿Cuándo sale el avión?", "El vuelo a Berlín es a las siete de la mañana"),
+    ("¿Qué le pasó al gato?", "The cat had surgery on its paw in May"),
+    ("Which database did we choose?", "We decided to use PostgreSQL for the billing service"),
+    ("When do I have to pay the landlord?", "The rent is due on the fifth of each month"),
+    ("Which drug must I avoid?", "Soy alérgico a la penicilina"),
+    ("Who fixed the heating?", "The plumber who repaired the boiler is called Ramón"),
+    ("What am I learning to play?", "I have been taking guitar lessons since January"),
+    ("Where does Tom live?", "Tom moved from Leeds to Dublin last spring"),
+    ("What should the report look like?", "Prefers short bullet points over long paragraphs"),
+)
+"""Questions, each with its answer, in Spanish and English and across the two."""
+
+_ALIKE = (
+    ("My sister lives in Paris", "My brother lives in Paris"),
+    ("I'm allergic to nuts", "I'm allergic to cats"),
+    ("Prefers tea in the morning", "Prefers coffee in the morning"),
+    ("El despacho está en la segunda planta", "El despacho está en la tercera planta"),
+    ("La reunión es el viernes a las diez", "La reunión es el lunes a las diez"),
+    ("A Marta le gusta el color verde", "A Marta le gusta el color azul"),
+)
+"""Statements that differ in the one word that counts."""
+
+TAKEN_OUT = 0.75
+"""So much of what a question has in common with others is taken out of it."""
+
+_SAME = 1e-3  # a way shorter than this is none
+_SAFELY = 0.1  # so much of the way from the nearest look-alike to the same words
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Cosines of a model. unrelated, answer: of a question with other answers, and with its own, on the mean.
+
+    apart: of statements about different things, on the mean. alike: what no statements reach that look alike and say
+    different things. common: rows of 16-bit floats, what questions have in common: their mean, then at right angles the
+    ways in which those of one language differ from those of others; empty where nothing is taken out.
+    """
+
+    unrelated: float
+    answer: float
+    apart: float
+    alike: float
+    common: bytes = b""
+
+    def relevance(self, cosine: float, policy: MeaningPolicy) -> float:
+        """How much a passage is about a query, from 0 to 1."""
+        return relevance_of(self.share(cosine), policy)
+
+    def share(self, cosine: float) -> float:
+        """Where a passage lies between what has nothing to do with a query (0) and its usual answer (1), or beyond."""
+        return (cosine - self.unrelated) / max(1e-6, self.answer - self.unrelated)
+
+    def nearness(self, cosine: float, policy: AdmitPolicy) -> float:
+        """How near two statements are, on the scale of admit's bands: no look-alikes come above `repeat`."""
+        if cosine >= self.alike:
+            return clamp(policy.repeat + (1 - policy.repeat) * (cosine - self.alike) / max(1e-6, 1 - self.alike))
+        return clamp(policy.repeat * (cosine - self.apart) / max(1e-6, self.alike - self.apart))
+
+    def told(self) -> str:
+        """It as text, for `read`."""
+        numbers = (self.unrelated, self.answer, self.apart, self.alike)
+        return json.dumps([*numbers, base64.b64encode(self.common).decode("ascii")])
+
+
+@lru_cache(1)
+def known() -> dict[str, Scale]:
+    """What `scale_of` gives for the models that ship, so that the first question does not wait for it."""
+    text = resources.files("kenobot.cognitive.recall.vectors").joinpath("scales.json").read_text("utf-8")
+    return {model: scale for model, told in json.loads(text)["models"].items() if (scale := read(told)) is not None}
+
+
+def relevance_of(share: float, policy: MeaningPolicy) -> float:
+    """How much a passage with this `Scale.share` is about a query, from 0 to 1."""
+    return clamp((share - policy.begins) / (policy.full - policy.begins))
+
+
+def read(told: str) -> Scale | None:
+    """A scale from its text; None when that is none."""
+    try:
+        found = json.loads(told)
+        numbers, common = [float(each) for each in found[:4]], base64.b64decode(found[4], validate=True)
+    except (ValueError, TypeError, IndexError, KeyError, binascii.Error):
+        return None
+    unrelated, answer, apart, alike = numbers
+    return Scale(unrelated, answer, apart, alike, common)
+
+
+def questions() -> tuple[str, ...]:
+    """What a model is asked for as queries."""
+    return tuple(question for question, _ in _ANSWERED) + tuple(text for texts in COMMON for text in texts)
+
+
+def statements() -> tuple[str, ...]:
+    """What it is asked for as passages."""
+    return tuple(answer for _, answer in _ANSWERED) + tuple(text for pair in _ALIKE for text in pair)
+
+
+def scale_of(asked: Sequence[Sequence[float]], stated: Sequence[Sequence[float]]) -> Scale:
+    """The scale that the rows of `questions` and of `statements` tell."""
+    common = _common(asked[len(_ANSWERED) :])
+    asked = [_without(row, common) for row in asked[: len(_ANSWERED)]]
+    answers, pairs = stated[: len(_ANSWERED)], stated[len(_ANSWERED) :]
+    own = [_cosine(row, answers[at]) for at, row in enumerate(asked)]
+    other = [_cosine(row, answer) for at, row in enumerate(asked) for to, answer in enumerate(answers) if to != at]
+    apart = [_cosine(answers[at], answers[to]) for at in range(len(answers)) for to in range(at)]
+    alike = [_cosine(pairs[at], pairs[at + 1]) for at in range(0, len(pairs), 2)]
+    highest = float(max(alike))
+    kept = b"".join(struct.pack(f"<{len(row)}e", *row) for row in common)
+    return Scale(_mean(other), _mean(own), _mean(apart), highest + _SAFELY * (1 - highest), kept)
+
+
+def _common(rows: Sequence[Sequence[float]]) -> list[list[float]]:
+    """The mean of questions, and the ways in which those of each language differ from it, by Gram and Schmidt."""
+    left = iter(rows)
+    means = [_middle([next(left) for _ in texts]) for texts in COMMON]
+    middle = _middle(means)
+    ways: list[list[float]] = []
+    for mean in means:
+        way = [one - other for one, other in zip(mean, middle, strict=True)]
+        for known_way in ways:
+            share = _cosine(way, known_way)
+            way = [one - share * other for one, other in zip(way, known_way, strict=True)]
+        if (length := sqrt(_cosine(way, way))) > _SAME:
+            ways.append([number / length for number in way])
+    return [middle, *ways]
+
+
+def _without(row: Sequence[float], common: Sequence[Sequence[float]]) -> list[float]:
+    """A question's row without what it has in common with others; as `Meaning` takes it out of what is looked for."""
+    middle, *ways = common
+    away = [one - other for one, other in zip(row, middle, strict=True)]
+    out = list(middle)
+    for way in ways:
+        share = _cosine(away, way)
+        out = [one + share * other for one, other in zip(out, way, strict=True)]
+    return [one - TAKEN_OUT * other for one, other in zip(row, out, strict=True)]
+
+
+def _middle(rows: Sequence[Sequence[float]]) -> list[float]:
+    return [_mean(numbers) for numbers in zip(*rows, strict=True)]
+
+
+def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
+    return sum(a * b for a, b in zip(one, other, strict=True))
+
+
+def _mean(numbers: Sequence[float]) -> float:
+    return float(sum(numbers) / len(numbers))  # a plain number, whatever the rows are made of: it is stored

@@ -1,0 +1,50 @@
+"""Texts as they are placed: bounded, with a number that stands for each, and where a vector of one belongs."""
+
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from kenobot.cognitive.policy.meaning import MeaningPolicy
+
+_END = 1 / 3  # of what counts of a long message is its end: people say what it is about at either
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a vector belongs: the number of its record or message, its scope, and of a record its subject.
+
+    live: not, of a record that another took the place of.
+    """
+
+    number: int
+    scope: str
+    subject: str = ""
+    live: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A record or message to be placed. new: it came since somebody began to look."""
+
+    spot: Spot
+    text: str
+    turn: bool
+    new: bool = False
+
+
+def passage_of(text: str, policy: MeaningPolicy) -> str:
+    """What of a text is looked through."""
+    return " ".join(text[: 2 * policy.passage].split())[: policy.passage]
+
+
+def query_of(text: str, policy: MeaningPolicy) -> str:
+    """What of a message is looked for: of a long one its beginning and its end."""
+    said = " ".join(text.split())
+    if len(said) <= policy.query:
+        return said
+    end = int(policy.query * _END)
+    return f"{said[: policy.query - end]} … {said[-end:]}"
+
+
+def digest(text: str) -> bytes:
+    """A text as a number, so that no text is kept."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -1,0 +1,145 @@
+"""Rows of the table of vectors: which records have one, by which model, and which are still to be placed."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kenobot.cognitive.recall.filters import FORMS
+from kenobot.cognitive.store.scopes import WHOLE_HOME, Reach, within
+from kenobot.storage.database import Connection
+
+_FORMS = json.dumps(sorted(FORMS))
+# The note of a conversation is found as the turns that it is made of.
+_KIND = (
+    "record.form IN (SELECT value FROM json_each(?)) AND NOT (record.form = 'summary' AND record.category = 'session')"
+)
+_LIVE = f"record.status = 'active' AND {_KIND}"
+_LEADING = (
+    "(record.status = 'active' OR record.status IN ('superseded', 'invalidated') AND EXISTS "
+    f"(SELECT 1 FROM link WHERE dst = record.id AND type = 'supersedes')) AND {_KIND}"
+)
+"""Also what another took the place of: a question for what it said is a question for that other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A record and its vector, as bytes of 32-bit floats. model: whose it is; "" when it has none yet.
+
+    live: not, of what another record took the place of.
+    """
+
+    id: int
+    scope: str
+    subject: str
+    text: str
+    live: bool
+    model: str = ""
+    embedding: bytes = b""
+
+
+def between(connection: Connection, low: int, high: int) -> list[Placed]:
+    """The findable records above `low` up to `high` that have vectors, a row for each vector, without their texts."""
+    where, _ = within(WHOLE_HOME)  # they are kept by scope, and found within one
+    rows = connection.execute(
+        "SELECT record.id, scope, subject, '', record.status = 'active', model, embedding FROM record "
+        f"JOIN vector ON record_id = record.id WHERE record.id > ? AND record.id <= ? AND {_LEADING} AND +{where}",
+        (low, high, _FORMS),
+    )
+    return [_placed(*row) for row in rows]
+
+
+def standing(connection: Connection, records: Iterable[int]) -> list[Placed]:
+    """Those of `records` that can be found, newest first, a row for each vector, and one for each without any."""
+    where, _ = within(WHOLE_HOME)
+    rows = connection.execute(
+        "SELECT record.id, scope, subject, text, record.status = 'active', coalesce(model, ''), "
+        "coalesce(embedding, x'') FROM record LEFT JOIN vector ON record_id = record.id "
+        f"WHERE record.id IN (SELECT value FROM json_each(?)) AND {_LEADING} AND +{where} ORDER BY record.id DESC",
+        (json.dumps(list(records)), _FORMS),
+    )
+    return [_placed(*row) for row in rows]
+
+
+def missing(connection: Connection, model: str, high: int, width: int, size: int) -> list[Placed]:
+    """The records that can be found among the `width` numbers up to `high` without a vector of `model`, newest first.
+
+    size: the bytes that a vector has; one of another size is none. 0: of any.
+    """
+    where, _ = within(WHOLE_HOME)
+    rows = connection.execute(
+        "SELECT record.id, scope, subject, text, record.status = 'active' FROM record "
+        f"WHERE record.id > ? AND record.id <= ? AND {_LEADING} AND +{where} AND NOT EXISTS "
+        "(SELECT 1 FROM vector WHERE record_id = record.id AND model = ? AND (? = 0 OR length(embedding) = ?)) "
+        "ORDER BY record.id DESC",
+        (high - width, high, _FORMS, model, size, size),
+    )
+    return [_placed(*row) for row in rows]
+
+
+def of_content(connection: Connection, model: str, hashes: Sequence[bytes]) -> dict[bytes, bytes]:
+    """Vectors of `model` that were made of these contents, wherever they stand."""
+    found: dict[bytes, bytes] = {}
+    for digest in hashes:
+        row = connection.execute(
+            "SELECT embedding FROM vector WHERE hash = ? AND model = ? AND hash != x'' LIMIT 1", (digest, model)
+        ).fetchone()
+        if row is not None:
+            found[digest] = bytes(row[0])
+    return found
+
+
+def put(connection: Connection, model: str, rows: Sequence[tuple[int, str, str, bytes, bytes]]) -> None:
+    """Keep vectors of records, each with its scope, the text it was made of, that text's hash, and its bytes.
+
+    Only of a record that still says so: what was changed, forgotten or erased meanwhile gets none. The vectors of other
+    models have served.
+    """
+    for record, scope, text, digest, embedding in rows:
+        cursor = connection.execute(
+            "INSERT INTO vector (record_id, model, embedding, hash) SELECT id, ?, ?, ? FROM record "
+            "WHERE id = ? AND scope = ? AND text = ? AND status IN ('active', 'superseded', 'invalidated') "
+            "ON CONFLICT (record_id, model) DO UPDATE SET embedding = excluded.embedding, hash = excluded.hash",
+            (model, embedding, digest, record, scope, text),
+        )
+        if cursor.rowcount:
+            connection.execute("DELETE FROM vector WHERE record_id = ? AND model != ?", (record, model))
+
+
+def _placed(
+    number: int, scope: str, subject: str, text: str, live: int, model: str = "", embedding: bytes = b""
+) -> Placed:
+    return Placed(number, scope, subject, text, bool(live), model, embedding)
+
+
+def models(connection: Connection) -> list[str]:
+    """The models that there are vectors of."""
+    return [row[0] for row in connection.execute("SELECT DISTINCT model FROM vector")]
+
+
+def count(connection: Connection, reach: Reach, model: str) -> tuple[int, int]:
+    """How many live records within `reach` can be found by meaning, and how many of them have a vector of `model`."""
+    where, scopes = within(reach)
+    row = connection.execute(
+        "SELECT count(*), count(model) FROM record LEFT JOIN vector ON record_id = record.id AND model = ? "
+        f"WHERE {_LIVE} AND {where}",
+        (model, _FORMS, *scopes),
+    ).fetchone()
+    return int(row[0]), int(row[1])
+
+
+def erased(connection: Connection, low: int, high: int) -> list[int]:
+    """The messages that purges among the events above `low` up to `high` blanked."""
+    rows = connection.execute(
+        "SELECT value FROM event, json_each(event.data, '$.messages') WHERE event.id > ? AND event.id <= ? "
+        "AND event.type = 'purged'",
+        (low, high),
+    )
+    return [int(row[0]) for row in rows]
+
+
+def purged(connection: Connection, low: int, high: int) -> bool:
+    """Whether anything was erased for good by the events above `low` up to `high`."""
+    row = connection.execute(
+        "SELECT 1 FROM event WHERE type = 'purged' AND id > ? AND id <= ? LIMIT 1", (low, high)
+    ).fetchone()
+    return row is not None

@@ -1,0 +1,162 @@
+"""Turns that wait to be read for memories: rows of the conversation behind a cursor, a cursor a session.
+
+The cursor moves in the transaction that writes what a reading gave, and nowhere else. So a crash, an outage or an empty
+answer leaves every turn either read or waiting.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Literal
+
+from kenobot.cognitive.control.forget import ERASED
+from kenobot.cognitive.policy.extract import ExtractPolicy
+from kenobot.cognitive.remember.extract.patterns import Automaton
+from kenobot.cognitive.remember.extract.signals import Level, scan
+from kenobot.cognitive.store import records
+from kenobot.ports import Trust, chat_scope
+from kenobot.ports.names import plain_name
+from kenobot.storage.database import Connection
+
+Decision = Literal["keep_buffering", "extract_now", "extract_batch"]
+Row = tuple[int, str, str, str, int | None, Trust, str, str | None, str | None, int]
+
+_SPEAKER = re.compile(r"([^\n:]{1,60}): ")
+_WAITING = "extracted:"  # a key of `state` begins so, the session follows
+_SESSIONS = (
+    "WITH RECURSIVE chat (session) AS (SELECT min(session) FROM message UNION ALL "
+    "SELECT (SELECT min(session) FROM message WHERE session > chat.session) FROM chat WHERE session IS NOT NULL) "
+    "SELECT session FROM chat WHERE session IS NOT NULL AND (SELECT max(id) FROM message WHERE session = chat.session) "
+    "> coalesce((SELECT CAST(value AS INTEGER) FROM state WHERE key = ? || chat.session), 0)"
+)
+_ROWS = (
+    "SELECT message.id, message.role, message.text, message.at, message.inbox_id, message.trust, message.scope, "
+    "inbox.sender, inbox.sender_name, "
+    "EXISTS (SELECT 1 FROM veil WHERE veil.inbox_id = message.inbox_id) "
+    "FROM message LEFT JOIN inbox ON inbox.id = message.inbox_id "
+    "WHERE message.session = ? AND message.id > ? ORDER BY message.id LIMIT ?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a person said and what was answered. `last` is the newest message row of it, where a cursor can stand.
+
+    inbox: the row of the inbox, None where there was none. trust: of the speaker. scope: where memory may write what
+    was said. speaker: what they are called, "" where nobody else could be meant. hidden: it is not to be read, because
+    the owner wants what it told forgotten, or because it was erased.
+    """
+
+    last: int
+    inbox: int | None
+    text: str
+    answer: str
+    at: datetime
+    trust: Trust
+    scope: str
+    speaker: str = ""
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What waits in a session: how many turns, since when the oldest does, and the highest signal among them."""
+
+    turns: int
+    oldest: datetime
+    level: Level
+
+
+def decide(waiting: Waiting, now: datetime, policy: ExtractPolicy) -> Decision:
+    """Whether to read what waits, and why."""
+    if waiting.turns == 0:
+        return "keep_buffering"
+    if policy.at_once and waiting.level == "high":
+        return "extract_now"
+    late = now - waiting.oldest >= timedelta(minutes=policy.every_minutes)
+    return "extract_batch" if late or waiting.turns >= policy.every_turns else "keep_buffering"
+
+
+def survey(turns: Sequence[Turn], policy: ExtractPolicy, patterns: Automaton) -> Waiting | None:
+    """What `turns` come to; None without any. Those not to be read need no hurry."""
+    if not turns:
+        return None
+    levels = {scan(turn.text, policy, patterns) for turn in turns if not turn.hidden}
+    ranked: tuple[Level, ...] = ("high", "medium", "low")
+    return Waiting(len(turns), turns[0].at, next((level for level in ranked if level in levels), "none"))
+
+
+def sessions(connection: Connection) -> list[str]:
+    """The sessions in which something waits; costs a few index look-ups a session, however long they are."""
+    return [row[0] for row in connection.execute(_SESSIONS, (_WAITING,))]
+
+
+def cursor(connection: Connection, session: str) -> int:
+    """The newest message row of a session that has been read; 0 when none has."""
+    return int(records.read_state(connection, _WAITING + session) or 0)
+
+
+def move(connection: Connection, session: str, before: int, last: int) -> bool:
+    """Put the cursor of a session to `last`, inside a transaction; False when it no longer stands at `before`."""
+    if cursor(connection, session) != before:
+        return False
+    records.write_state(connection, _WAITING + session, str(last))
+    return True
+
+
+def pending(connection: Connection, session: str, limit: int) -> list[Turn]:
+    """The next turns of a session that wait, oldest first, at most `limit`."""
+    rows = connection.execute(_ROWS, (session, cursor(connection, session), 2 * limit + 1)).fetchall()
+    return grouped(rows, session)[:limit]
+
+
+def newest(connection: Connection, session: str, limit: int) -> list[Turn]:
+    """Of the turns of a session that wait the newest, oldest first, at most `limit`."""
+    sql = _ROWS.replace("ORDER BY message.id", "ORDER BY message.id DESC")
+    rows = connection.execute(sql, (session, cursor(connection, session), 2 * limit + 1)).fetchall()
+    return grouped(reversed(rows), session)[-limit:]
+
+
+def grouped(rows: Iterable[Row], session: str) -> list[Turn]:
+    """Messages of a session as turns: each has its number, role, text, time, inbox row, trust, scope, the sender's id
+    and name, and whether it is veiled.
+    """
+    turns: list[Turn] = []
+    for row in rows:
+        number, role, text, at, inbox, trust, scope, sender, name, veiled = row
+        if role == "assistant":
+            if turns and turns[-1].inbox == inbox:
+                turns[-1] = replace(turns[-1], last=number, answer=text)
+            else:
+                turns.append(_of_nobody(number, inbox, text, at, session))
+            continue
+        speaker, said = (
+            _spoken(text, plain_name(name or "") or sender or "") if scope.startswith("chat:") else ("", text)
+        )
+        turns.append(
+            Turn(
+                last=number,
+                inbox=inbox,
+                text=said,
+                answer="",
+                at=datetime.fromisoformat(at),
+                trust=trust,
+                scope=scope or chat_scope(session),
+                speaker=speaker,
+                hidden=bool(veiled) or said.strip() in ("", ERASED),
+            )
+        )
+    return turns
+
+
+def _spoken(text: str, name: str) -> tuple[str, str]:
+    """Who speaks in a line of a group's conversation, and what they say. `name`: "" when only the line can tell."""
+    found = _SPEAKER.match(text)
+    name = name or (found[1] if found else "")
+    return name, text.removeprefix(f"{name}: ").replace("\n  ", "\n") if name else text
+
+
+def _of_nobody(number: int, inbox: int | None, text: str, at: str, session: str) -> Turn:
+    """Something the bot said by itself: nobody told it anything."""
+    return Turn(number, inbox, "", text, datetime.fromisoformat(at), "model", chat_scope(session), hidden=True)

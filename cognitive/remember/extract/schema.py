@@ -1,0 +1,304 @@
+"""What a model says about a batch of turns, read with patience: each item stands alone, each field has a default.
+
+Models wrap JSON in fences and prose, leave it unfinished, answer "None", apologise, or change the names of the fields.
+Nothing that cannot be read becomes a memory, and nothing that can be read is lost because of its neighbour.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.cognitive.text.json_answers import outermost
+from kenobot.core import redaction
+from kenobot.ports import Relation
+
+Category = Literal[
+    "fact",
+    "preference",
+    "correction",
+    "entity",
+    "decision",
+    "relationship",
+    "principle",
+    "commitment",
+    "moment",
+    "skill",
+]
+Kind = Literal["note", "episode", ""]
+
+_CATEGORIES = frozenset(get_args(Category))
+_OTHER_NAMES: Mapping[str, Category] = {
+    "factual": "fact", "procedural": "skill", "architectural": "decision", "event": "moment", "goal": "commitment",
+    "task": "commitment", "hecho": "fact", "preferencia": "preference", "corrección": "correction",
+    "entidad": "entity", "decisión": "decision", "relación": "relationship", "principio": "principle",
+    "compromiso": "commitment", "momento": "moment", "habilidad": "skill",
+}  # fmt: skip
+TIERS: Mapping[str, float] = {"explicit": 0.95, "implied": 0.7, "inferred": 0.4, "speculative": 0.2}
+_SELF = frozenset(
+    "user|the user|owner|the owner|speaker|the speaker|me|i|self|myself|usuario|el usuario|la usuaria|usuaria|dueño|"
+    "el dueño|dueña|la dueña|hablante|yo|person|the person|la persona|persona".split("|")
+)
+_LONGEST = 200_000  # characters of an answer
+_LONGEST_TEXT, _LONGEST_NAME, _LONGEST_VALUE = 2000, 80, 200
+_MOST_ATTRIBUTES, _MOST_TAGS, _MOST_VERDICTS, _MOST_EVIDENCE = 8, 6, 12, 50
+
+_NOTHING = re.compile(r"\W*(?:none|null|nothing|n/?a|no facts?|ningun[oa]?|nada|empty|vac[ií]o)\W*", re.IGNORECASE)
+_BLANKS = re.compile(r"\s+")
+_ATTRIBUTE = re.compile(r"(?:\W|_)+")
+_STATEMENT = re.compile(
+    r"(?:[-*•]\s+)?((?:(?:the )?(?:user|owner)|(?:el |la )?(?:usuari[oa]|dueñ[oa]))\s+\S+\s+\S.{0,400})", re.IGNORECASE
+)
+_ABOUT_THE_TALK = re.compile(
+    r"(?:(?:the |el |la )?(?:user|owner|speaker|usuari[oa]|dueñ[oa]) (?:has |ha )?(?:"
+    r"asked (?:about|how|what|whether|if|why|where|when|who|for (?:help|information|advice)|a question)"
+    r"|inquired|greeted|thanked|said (?:hi|hello|thanks|goodbye)|wanted to know"
+    r"|pregunt(?:ó|a|ado)|salud(?:ó|a|ado)|agradec(?:ió|e|ido)|quería saber|se despidió)"
+    r"|(?:this|the|esta|la) (?:conversation|chat|discussion|conversación|charla)\b)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something that a batch of turns says, before memory has decided about it.
+
+    subject: "" for whoever said it. importance: 0 to 1, None when not told. evidence: numbers of the turns that say it,
+    from 1. kind: what the model takes it for, "" when it does not say. verdicts: by number of the memories it was
+    shown, how it relates to each.
+    """
+
+    text: str
+    category: Category = "fact"
+    subject: str = ""
+    attributes: tuple[tuple[str, str], ...] = ()
+    tags: tuple[str, ...] = ()
+    confidence: float = TIERS["implied"]
+    importance: float | None = None
+    evidence: tuple[int, ...] = ()
+    kind: Kind = ""
+    expires: date | None = None
+    verdicts: tuple[tuple[int, Relation], ...] = ()
+
+
+def parse(answer: str) -> tuple[Fact, ...] | None:
+    """The facts in a model's answer, each once; None when it holds nothing that can be read, such as an excuse."""
+    answer = answer.removeprefix("\ufeff").strip()[:_LONGEST]
+    values = list(_values(answer))
+    if not values:
+        return () if _NOTHING.fullmatch(answer) else tuple(_told_in_prose(answer)) or None
+    items = [item for value in values for item in _items(value)]
+    read = [_item(item) for item in items]
+    if items and not any(read):
+        return None
+    return tuple(_unlike(_fact(item) for item in read if item and not _says_nothing(item.text)))
+
+
+# ── finding the JSON ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _values(answer: str) -> Iterator[object]:
+    """What may hold items: a list of nothing but numbers is a remark of the model's."""
+    for value in outermost(answer):
+        if isinstance(value, dict) or (
+            isinstance(value, list) and (not value or any(isinstance(item, dict | str) for item in value))
+        ):
+            yield value
+
+
+def _items(value: object) -> Iterable[object]:
+    if isinstance(value, list):
+        return value
+    if isinstance(value, dict):
+        for name in ("facts", "memories", "hechos", "items"):
+            if isinstance(value.get(name), list):
+                return list(value[name])
+            if name in value and _NOTHING.fullmatch(str(value[name])):
+                return []
+        return [value] if value else []
+    return []
+
+
+def _told_in_prose(text: str) -> Iterator[Fact]:
+    """Lines that say something of the person, from a model that would not write JSON. It is not sure of those."""
+    for line in text.splitlines()[:50]:
+        told = _STATEMENT.fullmatch(line.strip())
+        if told and not _ABOUT_THE_TALK.match(told[1]) and not told[1].rstrip().endswith("?"):
+            yield Fact(told[1].strip(), confidence=TIERS["inferred"])
+
+
+def _unlike(facts: Iterable[Fact]) -> Iterable[Fact]:
+    """Each fact once; one that is told several times has all its evidence."""
+    found: dict[tuple[str, str], Fact] = {}
+    for fact in facts:
+        known = found.setdefault((fact.subject.casefold(), key_of(fact.text)), fact)
+        evidence = tuple(dict.fromkeys([*known.evidence, *fact.evidence]))
+        found[known.subject.casefold(), key_of(known.text)] = replace(known, evidence=evidence)
+    return found.values()
+
+
+# ── one item ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def line(value: object, longest: int) -> str:
+    """`value` as one line of text, "" when it is no text."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    return _BLANKS.sub(" ", str(value)).strip()[:longest].rstrip()
+
+
+def _category(value: object) -> Category:
+    name = line(value, _LONGEST_NAME).lower()
+    return name if name in _CATEGORIES else _OTHER_NAMES.get(name, "fact")  # type: ignore[return-value]
+
+
+def _subject(value: object) -> str:
+    name = line(value, _LONGEST_NAME)
+    return "" if name.casefold() in _SELF or redaction.find(name) else name
+
+
+def _pairs(value: object) -> Iterator[tuple[object, object]]:
+    if isinstance(value, dict):
+        yield from value.items()
+    elif isinstance(value, list):
+        for item in value:
+            if isinstance(item, dict) and {"name", "value"} <= item.keys():
+                yield item["name"], item["value"]
+            elif isinstance(item, list) and len(item) == 2:
+                yield item[0], item[1]
+
+
+def _attributes(value: object) -> tuple[tuple[str, str], ...]:
+    found: dict[str, str] = {}
+    for name, held in _pairs(value):
+        plain = _ATTRIBUTE.sub(" ", line(name, _LONGEST_NAME).casefold()).strip()[:40]
+        text = line(held, _LONGEST_VALUE)
+        if (
+            plain
+            and text
+            and plain != "by"
+            and redaction.find(text) is None
+            and redaction.find(f"{plain}: {text}") is None
+        ):
+            found.setdefault(plain, text)
+    return tuple(found.items())[:_MOST_ATTRIBUTES]
+
+
+def _tags(value: object) -> tuple[str, ...]:
+    values = value if isinstance(value, list) else [value]
+    found = (line(item, _LONGEST_NAME) for item in values)
+    return tuple(dict.fromkeys(tag for tag in found if tag and redaction.find(tag) is None))[:_MOST_TAGS]
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _confidence(value: object) -> float:
+    if isinstance(value, str) and value.strip().lower() in TIERS:
+        return TIERS[value.strip().lower()]
+    number = _number(value)
+    return number if number is not None and 0 <= number <= 1 else TIERS["implied"]
+
+
+def _importance(value: object) -> float | None:
+    """From 1 to 10 as models are asked for it, to a share of 1."""
+    number = _number(value)
+    return round(number) / 10 if number is not None and 1 <= number <= 10 else None
+
+
+def _numbers(value: object) -> tuple[int, ...]:
+    values = value if isinstance(value, list) else [value]
+    found = (_number(item) for item in values)
+    whole = (int(number) for number in found if number is not None and number == int(number) and number > 0)
+    return tuple(dict.fromkeys(whole))[:_MOST_EVIDENCE]
+
+
+def _kind(value: object) -> Kind:
+    name = line(value, _LONGEST_NAME).lower()
+    return name if name in ("note", "episode") else ""  # type: ignore[return-value]
+
+
+def _date(value: object) -> date | None:
+    try:
+        return datetime.fromisoformat(line(value, 40)).date()
+    except ValueError:
+        return None
+
+
+def _verdicts(value: object) -> tuple[tuple[int, Relation], ...]:
+    found: dict[int, Relation] = {}
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, dict) and (numbers := _numbers(item.get("memory"))):
+            relation = line(item.get("relation"), 40).lower()
+            if relation in get_args(Relation):
+                found.setdefault(numbers[0], relation)  # type: ignore[arg-type]
+    return tuple(found.items())[:_MOST_VERDICTS]
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("a memory is a text")
+    return line(value, _LONGEST_TEXT)
+
+
+class _Item(BaseModel):
+    """One item as models write it. Only the text must be right; whatever else is not falls back."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    text: Annotated[str, BeforeValidator(_text)] = Field(
+        min_length=1, validation_alias=AliasChoices("text", "fact", "statement", "memory", "content", "hecho")
+    )
+    category: Annotated[Category, BeforeValidator(_category)] = Field(
+        "fact", validation_alias=AliasChoices("category", "factType", "fact_type", "type")
+    )
+    subject: Annotated[str, BeforeValidator(_subject)] = ""
+    attributes: Annotated[tuple[tuple[str, str], ...], BeforeValidator(_attributes)] = ()
+    tags: Annotated[tuple[str, ...], BeforeValidator(_tags)] = Field(
+        (), validation_alias=AliasChoices("tags", "related", "relatedTo", "related_to")
+    )
+    confidence: Annotated[float, BeforeValidator(_confidence)] = TIERS["implied"]
+    importance: Annotated[float | None, BeforeValidator(_importance)] = None
+    evidence: Annotated[tuple[int, ...], BeforeValidator(_numbers)] = Field(
+        (), validation_alias=AliasChoices("evidence", "turns", "turn")
+    )
+    kind: Annotated[Kind, BeforeValidator(_kind)] = ""
+    due: Annotated[date | None, BeforeValidator(_date)] = Field(
+        None, validation_alias=AliasChoices("due", "deadline", "date", "temporal")
+    )
+    expires: Annotated[date | None, BeforeValidator(_date)] = None
+    verdicts: Annotated[tuple[tuple[int, Relation], ...], BeforeValidator(_verdicts)] = Field(
+        (), validation_alias=AliasChoices("verdicts", "relations")
+    )
+
+
+def _item(item: object) -> _Item | None:
+    try:
+        return _Item.model_validate({"text": item} if isinstance(item, str) else item)
+    except ValidationError:
+        return None
+
+
+def _says_nothing(text: str) -> bool:
+    """Whether it is no memory at all: "None", or something about the conversation only."""
+    return _NOTHING.fullmatch(text) is not None or _ABOUT_THE_TALK.match(text) is not None
+
+
+def _fact(read: _Item) -> Fact:
+    held: dict[str, Any] = read.model_dump(exclude={"due"})
+    if read.due is not None and read.category == "commitment":
+        others = (pair for pair in read.attributes if pair[0] != "due")
+        held["attributes"] = (*others, ("due", read.due.isoformat()))
+    return Fact(**held)

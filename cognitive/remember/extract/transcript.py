@@ -1,0 +1,42 @@
+"""How a model is shown what was said: turn by turn, everything that anybody said as a quotation."""
+
+from collections.abc import Mapping
+from zoneinfo import ZoneInfo
+
+from kenobot.cognitive.remember.extract.buffer import Turn
+from kenobot.core.token_estimate import clip, estimate
+from kenobot.ports import Trust
+
+VOICES: Mapping[Trust, str] = {
+    "owner": "the user",
+    "guest": "a guest",
+    "forward": "forwarded by the speaker, the words of somebody else",
+    "tool": "from a tool",
+    "model": "the assistant",
+}
+
+
+def lines_of(
+    number: int, turn: Turn, zone: ZoneInfo, turn_tokens: int, reply_tokens: int, voices: Mapping[Trust, str] = VOICES
+) -> list[str]:
+    """A turn below a heading with its number, who spoke, and when in `zone`. tokens: of each side, at most."""
+    who = voices[turn.trust]
+    speaker = f"{' '.join(turn.speaker.split())}, {who}" if turn.speaker else who
+    at = turn.at.astimezone(zone)
+    lines = [f"### Turn {number} — {speaker} — {at:%A, %Y-%m-%d %H:%M}", *_quoted(_shown(turn.text, turn_tokens))]
+    if turn.answer.strip():
+        lines += ["The assistant answered:", *_quoted(_shown(turn.answer, reply_tokens))]
+    return lines
+
+
+def _shown(text: str, tokens: int) -> str:
+    """`text`, or its beginning and end when it has more than `tokens`: people say what they want there."""
+    if estimate(text) <= tokens:
+        return text
+    end = clip(text[::-1][: 4 * tokens], tokens // 4)[::-1]
+    return f"{clip(text, tokens - tokens // 4)}\n[…]\n{end}"
+
+
+def _quoted(text: str) -> list[str]:
+    """`text` line by line behind a mark, whatever its line ends are: no line of it can stand as a heading."""
+    return [f"> {line}" for line in text.splitlines()]

@@ -1,0 +1,289 @@
+"""Do two statements say the same, the opposite, or two different things? Told by their words, without a model.
+
+Nearness says that two texts are about the same; this says whether they say the same of it. It errs on the side of two
+records: they are one only when their words are the same but for such as carry nothing, or when one goes on where the
+other ends; they contradict each other only when nothing but the answer differs. A word of negation, another number,
+name or date is never a repeat, however near the texts are.
+"""
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from kenobot.cognitive.text.fingerprint import normalise
+from kenobot.cognitive.text.opposites import NEGATING_SIGNS, NEGATORS, negates, side
+from kenobot.cognitive.text.words import fold
+from kenobot.ports import Relation
+
+_LONGEST = 2000  # characters compared; what is longer is the same only when its key is
+
+# Carry nothing that a repeat could lose.
+_LIGHT = frozenset(
+    "a an the that el la los las un una unos unas que also too tambien really please pues lo me le les te".split()
+)
+_SUPPORT = frozenset("do does did longer anymore ya mas".split())  # what stands only beside a negation
+_OWNER = frozenset("i user owner usuario usuaria yo my mi user's users su his her i'm".split())
+_ALIKE = {"am": "is", "are": "is", "have": "has", "soy": "es", "estoy": "esta", "tengo": "tiene", "i'm": "is"}
+_CONTRACTED = {"can't": "can", "cannot": "can", "won't": "will", "shan't": "shall"}
+# After these a statement can go on and still say what it said before.
+_GOING_ON = frozenset(
+    "as in at with since because near by where who which como en con desde porque cerca donde".split()
+)
+# These make another statement of what they stand in.
+_CONDITIONS = frozenset(
+    "if unless except only until till before after when while sometimes maybe perhaps might could would should was "
+    "were used almost si salvo excepto solo solamente hasta antes despues cuando mientras quiza quizas podria deberia "
+    "era fue estaba solia casi tal vez".split()
+)
+_DATES = frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april june july august september "
+    "october november december today tomorrow yesterday tonight weekend lunes martes miercoles jueves viernes sabado "
+    "domingo enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre hoy manana ayer "
+    "anoche anteayer".split()
+)
+_NUMBERS = frozenset(
+    "two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand million "
+    "half twice dos tres cuatro cinco seis siete ocho nueve diez once doce veinte treinta cuarenta cincuenta cien mil "
+    "millon medio".split()
+)
+_HEAD_END = re.compile(r"[,;:.。，；]\s|\s(?:because|porque|since|ya que)\s", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_][\w'’.+#-]*")
+_CODE = re.compile(r"[+#]")
+_SENTENCE_START = re.compile(r"(?:^|[.!?。！？\n]\s*)[\"“«(¡¿*_-]*\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What a text says, taken apart. content: its words in order, without negations and what carries nothing.
+
+    negative: it has a word of negation. denied: the words right after one. personal: it began with the owner.
+    sides: of each topic that it takes a side on, which.
+    """
+
+    content: tuple[str, ...]
+    negative: bool
+    denied: frozenset[str]
+    numbers: frozenset[str]
+    dates: frozenset[str]
+    conditions: frozenset[str]
+    names: frozenset[str]
+    first: str
+    personal: bool
+    caseless: bool
+    sides: Mapping[str, frozenset[bool]]
+
+
+def statement(text: str) -> Statement:
+    """Take `text` apart."""
+    return _statement(text[:_LONGEST])
+
+
+@lru_cache(256)
+def _statement(text: str) -> Statement:
+    tokens = _tokens(text)
+    folded = [fold(token) for token in tokens]
+    negative = any(map(negates, folded))
+    content: list[str] = []
+    denied: set[str] = set()
+    pending = False
+    personal = False
+    for token, plain in zip(tokens, folded, strict=True):
+        if negates(plain):
+            pending = True
+            if rest := "".join(char for char in token if char not in NEGATING_SIGNS) if plain not in NEGATORS else "":
+                content.append(rest)  # a script without blanks: the negation stood inside the sentence
+            continue
+        if plain in _LIGHT or (negative and plain in _SUPPORT):
+            continue
+        if not content and plain in _OWNER:
+            personal = True
+            continue
+        content.append(_ALIKE.get(plain, token))
+        if pending:
+            denied.add(plain)
+            pending = False
+    names, first = _names(text)
+    return Statement(
+        tuple(content),
+        negative,
+        frozenset(denied),
+        frozenset(word for word in folded if word in _NUMBERS or _has_digit(word)),
+        frozenset(word for word in folded if word in _DATES or word.rstrip("s") in _DATES),
+        _CONDITIONS.intersection(folded),
+        names,
+        first,
+        personal,
+        not text.isascii() and any(unicodedata.category(char) == "Lo" for char in text),
+        _sides(content),
+    )
+
+
+def relation(old: str, new: str) -> Relation:
+    """How `new` relates to `old`, as far as their words alone tell."""
+    one, other = statement(old), statement(new)
+    if max(len(old), len(new)) > _LONGEST:
+        return "independent"
+    if same_words(one, other):
+        return "repeat"
+    if contrary(one, other):
+        return "contradiction"
+    heads = statement(_head(old)), statement(_head(new))
+    if min(len(head.content) for head in heads) >= 2 and contrary(*heads):
+        return "contradiction"
+    return "independent"
+
+
+def same_words(one: Statement, other: Statement) -> bool:
+    """Whether both say the same in the same words, or one goes on where the other ends."""
+    if one.negative != other.negative or len(one.denied) != len(other.denied):
+        return False
+    short, long = sorted((one.content, other.content), key=len)
+    personal = one.personal or other.personal
+    if not short or not all(
+        _same(a, b, personal and at == 0) for at, (a, b) in enumerate(zip(short, long, strict=False))
+    ):
+        return False
+    tail = long[len(short) :]
+    if not tail:
+        return True
+    fuller = one if len(one.content) > len(other.content) else other
+    poorer = other if fuller is one else one
+    adds = fuller.conditions - poorer.conditions or fuller.dates - poorer.dates
+    return len(short) >= 2 and fold(tail[0]) in _GOING_ON and not adds
+
+
+def contrary(one: Statement, other: Statement) -> bool:
+    """Whether they differ in nothing but the answer: one denies what the other says, or says the opposite."""
+    if len(one.content) != len(other.content) or not one.content:
+        return False
+    flips = int(one.negative != other.negative)
+    for a, b in zip(one.content, other.content, strict=True):
+        if _same(a, b, agreeing=True):
+            continue
+        here, there = side(fold(a)), side(fold(b))
+        if here is None or there is None or here.topic != there.topic:
+            return False
+        if here.second != there.second:
+            if not here.contrary:
+                return False
+            flips += 1
+    if one.negative and other.negative and one.denied != other.denied:
+        return False
+    return flips % 2 == 1
+
+
+def vetoes(old: str, new: str, *, read: bool) -> str:
+    """Why `new` cannot be a repeat of `old`, whoever says that it is; "" when nothing speaks against it.
+
+    read: somebody has read both and says that they are the same. Then another name may be a better name for it, and
+    what is added is welcome; without, any difference in names, numbers, dates or conditions is one too many.
+    """
+    one, other = statement(old), statement(new)
+    if one.negative != other.negative or {*map(_stemmed, one.denied)} != {*map(_stemmed, other.denied)}:
+        return "one of them denies something"
+    if _opposed(one, other):
+        return "they say the opposite"
+    for what, a, b in (("number", one.numbers, other.numbers), ("date", one.dates, other.dates)):
+        if a != b and not (read and (a <= b or b <= a)):
+            return f"they differ in a {what}"
+    if read:
+        return ""
+    if one.conditions != other.conditions:
+        return "they differ in a condition"
+    if one.names != other.names or _other_first(one, other):
+        return "they differ in a name"
+    if (one.caseless or other.caseless) and not same_words(one, other):
+        return "they differ in words of a script without capitals"
+    return ""
+
+
+def richer(old: str, new: str) -> bool:
+    """Whether `new` says at least as much as `old`, in other words."""
+    one, other = statement(old), statement(new)
+    gained = len(set(other.content)) - len(set(one.content))
+    return gained > 0 or (gained == 0 and not same_words(one, other))
+
+
+# ── words ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _tokens(text: str) -> list[str]:
+    found: list[str] = []
+    for token in normalise(text.replace("’", "'")).split():
+        if token in _CONTRACTED:
+            found += [_CONTRACTED[token], "not"]
+        elif token.endswith("n't") and len(token) > 3:
+            found += [token[:-3], "not"]
+        else:
+            found.append(token)
+    return found
+
+
+def _head(text: str) -> str:
+    """A statement without what is added after a pause."""
+    match = _HEAD_END.search(text)
+    return text[: match.start()] if match else text
+
+
+def _same(one: str, other: str, agreeing: bool) -> bool:
+    """Whether two words are one, or, if `agreeing`, the same verb said of different persons: like and likes."""
+    if one == other:
+        return True
+    short, long = sorted((one, other), key=lambda word: (len(word), word))
+    if not agreeing or len(short) < 2:
+        return False
+    if long in (f"{short}s", f"{short}es") or (short.endswith("y") and long == f"{short[:-1]}ies"):
+        return True
+    return (
+        len(short) == len(long)
+        and short[:-1] == long[:-1]
+        and {short[-1], long[-1]} <= {"o", "e", "a"}
+        and ("o" in (short[-1], long[-1]))
+    )
+
+
+def _has_digit(word: str) -> bool:
+    return not word.isalpha() and any(map(str.isdigit, word))
+
+
+def _stemmed(word: str) -> str:
+    return word.removesuffix("s")
+
+
+def _opposed(one: Statement, other: Statement) -> bool:
+    """Whether the two take different sides on some topic."""
+    return any(other.sides.get(topic, taken) != taken for topic, taken in one.sides.items())
+
+
+def _sides(content: Sequence[str]) -> dict[str, frozenset[bool]]:
+    taken: dict[str, set[bool]] = {}
+    for word in content:
+        if found := side(fold(word)):
+            taken.setdefault(found.topic, set()).add(found.second)
+    return {topic: frozenset(sides) for topic, sides in taken.items()}
+
+
+def _names(text: str) -> tuple[frozenset[str], str]:
+    """What is written like a name, folded; and the first word if it is, because that may only be a beginning."""
+    names: set[str] = set()
+    first = ""
+    for match in _WORD.finditer(text):
+        if match[0].islower() and not _CODE.search(match[0]):
+            continue  # as nearly every word is
+        word = match[0].rstrip(".'’-").removesuffix("'s").removesuffix("’s")
+        code = word[-1:] in "+#" and len(word) > 1
+        if not (word[:1].isupper() or any(char.isupper() for char in word[1:]) or code) or word in ("I", "I'm"):
+            continue
+        if _SENTENCE_START.search(text, 0, match.start()) and word[1:] == word[1:].lower() and not code:
+            first = first or fold(word)
+        else:
+            names.add(fold(word))
+    return frozenset(names), first
+
+
+def _other_first(one: Statement, other: Statement) -> bool:
+    """Whether the texts begin with two words that may both be names."""
+    firsts = {one.first, other.first} - _LIGHT - _OWNER
+    return len(firsts - {""}) == 2 and one.first != other.first

@@ -1,0 +1,1 @@
+"""The plan of a night: passes, changes, and the rows that hold them."""

@@ -1,0 +1,1 @@
+"""Rows of memory that several rooms use: records, events, links, boxes, tiers."""

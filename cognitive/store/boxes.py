@@ -1,0 +1,202 @@
+"""Rows of memory boxes: which is open, what lies in it, which were closed lately. SQL only; the rules stand elsewhere.
+
+A box is a record of form `box`. What lies in it is linked to it as its `member`, with the topics that put it there: a
+box has no words of its own, so what is erased for good leaves none in it.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.scopes import Reach, within
+from kenobot.storage.database import Connection
+
+_COMMA = ", "
+_WORDS = "words: "  # before topics that nobody named
+OPEN = "slot:open"  # the key of the one box of a scope that still takes memories in
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A record in a box: since when, and the topics it brought; not `named` when they are but words of its text."""
+
+    record: int
+    at: datetime
+    topics: tuple[str, ...]
+    named: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What lies in a box: the topics named in it, those named last, how much; when and where the last was told."""
+
+    topics: tuple[str, ...]
+    latest: tuple[str, ...]
+    count: int
+    last_at: datetime
+    session: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """The talk under way in a scope, as far as it is remembered. box: None while `first` is all that lies in it."""
+
+    scope: str
+    first: int
+    box: int | None
+    contents: Contents
+
+
+def open_box(connection: Connection, scope: str) -> Record | None:
+    """The box of this scope that still takes memories in."""
+    return records.by_key(connection, scope, "box", OPEN)
+
+
+def open_boxes(connection: Connection, reach: Reach) -> list[Record]:
+    """The open box of every scope within `reach` that has one."""
+    where, values = within(reach)
+    scopes = connection.execute(
+        f"SELECT scope FROM record WHERE {where} AND form = 'box' AND key = ? AND status = 'active'", (*values, OPEN)
+    ).fetchall()
+    found = (open_box(connection, scope) for (scope,) in scopes)
+    return [box for box in found if box is not None]
+
+
+def create(connection: Connection, like: Record, at: datetime, session: str) -> Record:
+    """A new open box in the scope and on the day of `like`, without anything in it."""
+    now = records.stamp(at)
+    connection.execute(
+        "INSERT INTO record (form, category, scope, subject, text, attrs, source, trust, confidence, importance, "
+        "stability, lifecycle, verification, valid_from, created, updated, last_seen, day, key, changed) "
+        "VALUES ('box', 'box', ?, '', ?, ?, 'tag', ?, 1, 0, 1, 'active', 'system_inferred', ?, ?, ?, ?, ?, ?, 0)",
+        (
+            like.scope,
+            f"memories of {like.day}",
+            json.dumps({"session": session} if session else {}),
+            like.trust,
+            *(now,) * 4,
+            like.day,
+            OPEN,
+        ),
+    )
+    box = open_box(connection, like.scope)
+    assert box is not None
+    return box
+
+
+def members(connection: Connection, box: int) -> list[Member]:
+    """What lies in a box, in the order it came."""
+    rows = connection.execute(
+        "SELECT src, first_at, why FROM link WHERE dst = ? AND type = 'member' ORDER BY first_at, src", (box,)
+    )
+    return [Member(src, datetime.fromisoformat(at), *_about(why)) for src, at, why in rows]
+
+
+def stories(connection: Connection, boxes: Sequence[int]) -> dict[int, tuple[str, ...]]:
+    """What each of these boxes tells of, as `story` has it; one query for all of them."""
+    rows = connection.execute(
+        "SELECT dst, why FROM link WHERE dst IN (SELECT value FROM json_each(?)) AND type = 'member' "
+        "ORDER BY dst, first_at, src",
+        (json.dumps(list(boxes)),),
+    )
+    found: dict[int, list[tuple[tuple[str, ...], bool]]] = {}
+    for box, why in rows:
+        found.setdefault(box, []).append(_about(why))
+    return {box: _story(told) for box, told in found.items()}
+
+
+def story(members: Iterable[Member]) -> tuple[str, ...]:
+    """What a box tells of: the topics that were named, in the order they came up; where none was, the words."""
+    return _story([(member.topics, member.named) for member in members])
+
+
+def _story(told: Sequence[tuple[tuple[str, ...], bool]]) -> tuple[str, ...]:
+    named = dict.fromkeys(topic for topics, by_name in told if by_name for topic in topics)
+    return tuple(named or dict.fromkeys(topic for topics, _ in told for topic in topics))
+
+
+def _about(why: str) -> tuple[tuple[str, ...], bool]:
+    return tuple(filter(None, why.removeprefix(_WORDS).split(_COMMA))), not why.startswith(_WORDS)
+
+
+def link(
+    connection: Connection, record: int, to: int, kind: str, at: datetime, topics: Sequence[str], *, named: bool = True
+) -> bool:
+    """Put a record into a box (`member`), or join a box to an earlier one (`trace`); once more is only counted.
+
+    Returns whether it is new there. named: the topics are more than words of a text.
+    """
+    now = records.stamp(at)
+    why = _COMMA.join(topic.replace(",", " ") for topic in topics)
+    row = connection.execute(
+        "INSERT INTO link (src, dst, type, first_at, last_at, why) VALUES (?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT DO UPDATE SET seen = seen + 1, last_at = excluded.last_at RETURNING seen",
+        (record, to, kind, now, now, why if named or not why else _WORDS + why),
+    ).fetchone()
+    return bool(row[0] == 1)
+
+
+# ── the talk under way ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def under_way(connection: Connection, scope: str) -> Stretch | None:
+    """The talk under way in a scope; None when nothing of it is noted, or what it began with is no longer live."""
+    row = connection.execute(
+        "SELECT first_id, box_id, topics, latest, count, last_at, session FROM stretch "
+        "JOIN record ON record.id = coalesce(box_id, first_id) WHERE stretch.scope = ? AND record.scope = ? "
+        "AND status = 'active' AND (box_id IS NULL OR key = ?)",
+        (scope, scope, OPEN),
+    ).fetchone()
+    if row is None:
+        return None
+    first, box, topics, latest, count, last_at, session = row
+    held = Contents(
+        tuple(json.loads(topics)), tuple(json.loads(latest)), count, datetime.fromisoformat(last_at), session
+    )
+    return Stretch(scope, first, box, held)
+
+
+def note(connection: Connection, stretch: Stretch) -> None:
+    """Keep how far the talk of a scope has come, so that the next memory need not read all that lies in its box."""
+    held = stretch.contents
+    connection.execute(
+        "INSERT OR REPLACE INTO stretch (scope, first_id, box_id, topics, latest, count, last_at, session) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            stretch.scope,
+            stretch.first,
+            stretch.box,
+            json.dumps(held.topics, ensure_ascii=False),
+            json.dumps(held.latest, ensure_ascii=False),
+            held.count,
+            records.stamp(held.last_at),
+            held.session,
+        ),
+    )
+
+
+def over(connection: Connection, scope: str) -> None:
+    """The talk of this scope has ended."""
+    connection.execute("DELETE FROM stretch WHERE scope = ?", (scope,))
+
+
+def rested(connection: Connection, until: datetime) -> list[str]:
+    """The scopes in which one memory alone was laid aside, at `until` or before."""
+    rows = connection.execute(
+        "SELECT scope FROM stretch WHERE box_id IS NULL AND last_at <= ?", (records.stamp(until),)
+    )
+    return [row[0] for row in rows]
+
+
+def sealed(connection: Connection, scope: str, since: datetime, limit: int) -> list[int]:
+    """The closed boxes of a scope into which something was laid at `since` or later: of the newest `limit`."""
+    rows = connection.execute(
+        "SELECT id, last_seen FROM record WHERE scope = ? AND form = 'box' AND tier = 'daily' AND status = 'active' "
+        "AND key != ? ORDER BY id DESC LIMIT ?",
+        (scope, OPEN, limit),
+    )
+    earliest = records.stamp(since)
+    return [box for box, seen in rows if seen >= earliest]

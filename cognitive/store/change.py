@@ -1,0 +1,81 @@
+"""The only way a record changes once it is there: with an event that holds what stood there before.
+
+Because every change goes through here, any of them can be explained, and undone.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from kenobot.cognitive.store import records, term_index
+from kenobot.cognitive.store.records import Json, Record
+from kenobot.storage.database import Connection
+
+Value = str | int | float | None
+
+_COLUMNS = frozenset(
+    "text category subject attrs tags lang trust confidence importance stability seen uses status lifecycle "
+    "verification policy_class tier valid_to updated last_seen last_used confirmed expires day key evidence".split()
+)
+_FILED_UNDER = frozenset({"text", "subject", "attrs", "status", "trust"})
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """Who does something to memory, when, why, and in which conversation.
+
+    part_of: the event of the decision that this belongs to, so that both are undone together; None when it stands
+    alone.
+    """
+
+    at: datetime
+    actor: str
+    reason: str = ""
+    session: str = ""
+    part_of: int | None = None
+
+
+def change(
+    connection: Connection,
+    record: Record,
+    kind: str,
+    values: Mapping[str, Value],
+    act: Act,
+    *,
+    shown: bool = True,
+    data: Mapping[str, Json] | None = None,
+) -> int:
+    """Set columns of `record`, as an event of type `kind`; returns the event's id.
+
+    Columns that hold their value already are left out of the event. shown: the change concerns what a prompt or a file
+    shows. data: what else the event should tell. Raises ValueError for a column that must not change, KeyError when
+    the record is gone.
+    """
+    if strange := values.keys() - _COLUMNS:
+        raise ValueError(f"records do not change their {', '.join(sorted(strange))}")
+    names = sorted(values)
+    held = dict(zip(names, records.columns(connection, record, names), strict=True)) if names else {}
+    was = {name: value for name, value in held.items() if value != values[name]}
+    told: dict[str, Json] = {"reason": act.reason, **(data or {})}
+    if was:
+        told["was"] = {**was}
+    if act.part_of is not None:
+        told["part_of"] = act.part_of
+    event = records.add_event(connection, act.at, act.actor, kind, session=act.session, record=record.id, data=told)
+    settings = {name: values[name] for name in was}
+    if shown:
+        settings["changed"] = event
+    if settings:
+        records.overwrite(connection, record, list(settings), list(settings.values()))
+    if not _FILED_UNDER.isdisjoint(was):
+        term_index.file(connection, record.id, record.scope)
+    return event
+
+
+def before(connection: Connection, event: int) -> tuple[int, dict[str, Value]] | None:
+    """The record that an event changed and what it overwrote, by column; None when it changed none."""
+    row = connection.execute("SELECT record_id, data FROM event WHERE id = ?", (event,)).fetchone()
+    if row is None or row[0] is None:
+        return None
+    return int(row[0]), dict(json.loads(row[1]).get("was", {}))

@@ -1,0 +1,86 @@
+"""Rows that value and lifecycle are worked out from: opinions on records, and all records by pages."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kenobot.cognitive.beliefs.value import NO_OPINION, Opinions, moment
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.scopes import Reach, within
+from kenobot.storage.database import Connection
+
+_PAGE = 500
+_TAIL = 300  # events from the end that are looked at for what a turn did
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """The last message of a conversation and the bot's reply to it. since, at: when the turn before ended, and it.
+
+    inbox: the turn's own number; 0 for one that came from elsewhere.
+    """
+
+    asked: str
+    reply: str
+    since: str
+    at: str
+    inbox: int
+
+
+def last_exchange(connection: Connection, session: str) -> Exchange | None:
+    """The last whole turn of a conversation as people saw it; None before there is one."""
+    rows = connection.execute(
+        "SELECT role, text, at, inbox_id FROM message WHERE session = ? ORDER BY id DESC LIMIT 3", (session,)
+    ).fetchall()
+    if len(rows) < 2 or rows[0][0] != "assistant" or rows[1][0] != "user":
+        return None
+    before = moment(rows[2][2]) if len(rows) > 2 else None
+    return Exchange(
+        rows[1][1], rows[0][1], store.stamp(before) if before is not None else "", rows[0][2], rows[0][3] or 0
+    )
+
+
+def taught(connection: Connection, session: str) -> list[tuple[int, str]]:
+    """The records that a conversation brought in or up again of late, newest first, with the time of each.
+
+    They have stood before the model since, as what is new. Looks at no more than the last few hundred events.
+    """
+    rows = connection.execute(
+        "SELECT record_id, max(at) FROM event WHERE id > (SELECT max(id) FROM event) - ? AND session = ? "
+        "AND type IN ('created', 'reinforced', 'replaced') AND record_id IS NOT NULL "
+        "GROUP BY record_id ORDER BY max(id) DESC LIMIT 40",
+        (_TAIL, session),
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+def opinions(connection: Connection, records: Sequence[int]) -> dict[int, Opinions]:
+    """How often each record was confirmed and disputed by the person it belongs to; every one has an answer."""
+    found = dict.fromkeys(records, NO_OPINION)
+    for start in range(0, len(records), _PAGE):
+        chunk = records[start : start + _PAGE]
+        marks = ", ".join("?" * len(chunk))
+        rows = connection.execute(
+            "SELECT record_id, sum(type IN ('confirmed', 'pinned')), sum(type = 'disputed') FROM event "
+            f"WHERE record_id IN ({marks}) AND type IN ('confirmed', 'pinned', 'disputed') GROUP BY record_id",
+            tuple(chunk),
+        )
+        found.update((row[0], Opinions(row[1], row[2])) for row in rows)
+    return found
+
+
+def page(connection: Connection, reach: Reach, after: int, quiet_since: str) -> list[Record]:
+    """Live records that age and of which nothing was heard since a moment, in the order they came, at most 500.
+
+    after: the id that the page comes after.
+    """
+    where, scopes = within(reach)
+    rows = connection.execute(
+        "SELECT id FROM record NOT INDEXED WHERE id > ? AND status = 'active' "
+        "AND form IN ('note', 'episode') "
+        "AND max(created, last_seen, coalesce(last_used, ''), coalesce(confirmed, '')) <= ? "
+        f"AND {where} ORDER BY id LIMIT ?",
+        (after, quiet_since, *scopes, _PAGE),
+    )
+    found = store.by_ids(connection, [row[0] for row in rows], reach)
+    return [found[number] for number in sorted(found)]

@@ -1,0 +1,116 @@
+"""Rows of the graph: links, and the records that a new one may be linked to. Every reading is bounded."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kenobot.cognitive.policy.graph import LinkType
+from kenobot.cognitive.store.scopes import Reach, within
+from kenobot.storage.database import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """How `src` relates to `dst`. `confidence` is as of `last_at`, an ISO-8601 time in UTC."""
+
+    src: int
+    dst: int
+    type: LinkType
+    weight: float
+    confidence: float
+    seen: int
+    last_at: str
+
+
+_COLUMNS = "src, dst, type, weight, confidence, seen, last_at"
+_LINKED = ", ".join(f"link.{name}" for name in _COLUMNS.split(", "))
+
+
+def link(connection: Connection, src: int, dst: int, type_: LinkType) -> Link | None:
+    """One link; None when there is none."""
+    row = connection.execute(
+        f"SELECT {_COLUMNS} FROM link WHERE src = ? AND dst = ? AND type = ?", (src, dst, type_)
+    ).fetchone()
+    return Link(*row) if row else None
+
+
+def put(connection: Connection, made: Link, why: str) -> None:
+    """Write a link, new or known. A known one keeps its first time, and its reason unless there is another."""
+    connection.execute(
+        "INSERT INTO link (src, dst, type, weight, confidence, seen, first_at, last_at, why) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (src, dst, type) DO UPDATE SET weight = excluded.weight, "
+        "confidence = excluded.confidence, seen = excluded.seen, last_at = excluded.last_at, "
+        "why = CASE excluded.why WHEN '' THEN why ELSE excluded.why END",
+        (made.src, made.dst, made.type, made.weight, made.confidence, made.seen, made.last_at, made.last_at, why),
+    )
+
+
+def around(connection: Connection, record: int, reach: Reach, limit: int) -> list[Link]:
+    """Links of one record, see `around_each`: those it makes before those that lead to it, each to the newest first."""
+    links = around_each(connection, [record], reach, limit).get(record, [])
+    return sorted(links, key=lambda made: (made.src != record, -made.dst, -made.src))
+
+
+def around_each(connection: Connection, records: Sequence[int], reach: Reach, limit: int) -> dict[int, list[Link]]:
+    """Links of each of these records to live records within `reach`, both ways, by record, in no order.
+
+    At most `limit` rows a way are read of each, those to the newest records. A week's summary joins what has nothing
+    but the week in common, so nothing leads to it.
+    """
+    where, scopes = within(reach)
+    ways = " UNION ALL ".join(
+        f"SELECT hub.value AS hub, {_LINKED}, link.{far} AS far FROM json_each(?) AS hub "
+        f"CROSS JOIN link ON link.{near} = hub.value AND link.{far} >= coalesce("
+        f"(SELECT {far} FROM link WHERE {near} = hub.value ORDER BY {far} DESC LIMIT 1 OFFSET ?), 0)"
+        for near, far in (("src", "dst"), ("dst", "src"))
+    )
+    rows = connection.execute(
+        f"SELECT near.* FROM ({ways}) AS near CROSS JOIN record ON record.id = near.far "
+        f"WHERE record.status = 'active' AND record.{where} "
+        "AND (record.form != 'summary' OR record.category != 'week')",
+        (*(json.dumps(records), limit - 1) * 2, *scopes),
+    )
+    found: dict[int, list[Link]] = {}
+    for hub, *columns, _ in rows:
+        found.setdefault(hub, []).append(Link(*columns))
+    return found
+
+
+def visible(connection: Connection, records: Sequence[int], reach: Reach) -> set[int]:
+    """Those of `records` that are live and within `reach`."""
+    where, scopes = within(reach)
+    marks = ", ".join("?" * len(records))
+    rows = connection.execute(
+        f"SELECT id FROM record WHERE id IN ({marks}) AND status = 'active' AND {where}", (*records, *scopes)
+    )
+    return {row[0] for row in rows}
+
+
+def about(connection: Connection, scope: str, subjects: Iterable[str], but: int, limit: int) -> list[tuple[int, str]]:
+    """The newest live records about each of `subjects`, at most `limit` in all, newest first: id and subject."""
+    found: list[tuple[int, str]] = []
+    for subject in subjects:
+        rows = connection.execute(
+            "SELECT id, subject FROM record WHERE scope = ? AND subject = ? AND status = 'active' AND id != ? "
+            "ORDER BY id DESC LIMIT ?",
+            (scope, subject, but, limit),
+        )
+        found.extend((row[0], row[1]) for row in rows)
+    return sorted(found, reverse=True)[:limit]
+
+
+def lately_made(
+    connection: Connection, session: str, scope: str, since: str, but: int, limit: int
+) -> list[tuple[int, str]]:
+    """Live records that a conversation brought in since a moment, newest first: id and text.
+
+    Looks at no more than the last few hundred events of the home.
+    """
+    rows = connection.execute(
+        "SELECT record.id, record.text FROM event CROSS JOIN record ON record.id = event.record_id "
+        "WHERE event.id > (SELECT max(id) FROM event) - 300 AND event.type = 'created' AND event.session = ? "
+        "AND event.at >= ? AND record.scope = ? AND record.status = 'active' AND record.id != ? "
+        "AND record.form IN ('note', 'episode') ORDER BY event.id DESC LIMIT ?",
+        (session, since, scope, but, limit),
+    )
+    return [(row[0], row[1]) for row in rows]

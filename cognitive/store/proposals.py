@@ -1,0 +1,226 @@
+"""Rows of proposals: what sleep lays before the owner, what they decided, and what that overwrote."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.records import Json
+from kenobot.storage.database import Connection
+
+State = Literal["pending", "approved", "rejected", "undone"]
+
+BROKEN, APPROVED = "rule_broken", "approved"
+
+_ERASED = "[erased]"
+_SHORTEST = 4  # characters of a text that can be looked for in others
+_ROW = "SELECT id, key, run_id, at, kind, title, text, payload, evidence, state, decided, by, undo FROM proposal"
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A proposal as the owner sees it. undo: what approving it overwrote."""
+
+    id: int
+    key: str
+    run: int | None
+    at: str
+    kind: str
+    title: str
+    text: str
+    payload: Mapping[str, Json]
+    evidence: Mapping[str, Json]
+    state: State
+    decided: str | None
+    by: str
+    undo: Mapping[str, Json]
+
+
+def get(connection: Connection, number: int) -> Proposal | None:
+    """A proposal by its number."""
+    row = connection.execute(f"{_ROW} WHERE id = ?", (number,)).fetchone()
+    return _proposal(row) if row else None
+
+
+def listed(connection: Connection, states: Sequence[State] = ("pending",), limit: int = 100) -> list[Proposal]:
+    """Proposals in these states, the oldest first, at most `limit`, the newest ones."""
+    rows = connection.execute(
+        f"{_ROW} WHERE state IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT ?",
+        (json.dumps(list(states)), limit),
+    ).fetchall()
+    return [_proposal(row) for row in reversed(rows)]
+
+
+def waiting(connection: Connection) -> int:
+    """How many proposals wait for the owner."""
+    return int(connection.execute("SELECT count(*) FROM proposal WHERE state = 'pending'").fetchone()[0])
+
+
+def newer(connection: Connection, number: int) -> tuple[int, int]:
+    """How many proposals that wait came after one of that number, and the highest number of any."""
+    row = connection.execute(
+        "SELECT count(*) FILTER (WHERE state = 'pending' AND id > ?), max(id) FROM proposal", (number,)
+    ).fetchone()
+    return int(row[0]), int(row[1] or 0)
+
+
+def approvals(connection: Connection, event: int, limit: int = 100) -> list[tuple[int, int, str]]:
+    """Approvals after an event, oldest first: the event of each, the proposal's number and kind."""
+    rows = connection.execute(
+        "SELECT id, data FROM event WHERE type = ? AND id > ? ORDER BY id LIMIT ?", (APPROVED, event, limit)
+    ).fetchall()
+    told = [(row[0], json.loads(row[1])) for row in rows]
+    return [(number, int(data.get("proposal", 0)), str(data.get("kind", ""))) for number, data in told]
+
+
+def is_known(connection: Connection, key: str) -> bool:
+    """Whether this was proposed before, whatever became of it."""
+    return connection.execute("SELECT 1 FROM proposal WHERE key = ?", (key,)).fetchone() is not None
+
+
+def is_unwelcome(connection: Connection, prefix: str) -> bool:
+    """Whether something whose key begins so waits, or was turned down: it is not proposed another time."""
+    row = connection.execute(
+        "SELECT 1 FROM proposal WHERE key >= ? AND key < ? AND state IN ('pending', 'rejected') LIMIT 1",
+        (prefix, f"{prefix}\U0010ffff"),
+    ).fetchone()
+    return row is not None
+
+
+def decide(
+    connection: Connection, number: int, before: State, state: State, at: datetime, by: str, undo: Mapping[str, Json]
+) -> bool:
+    """Put a proposal into another state, inside a transaction; False when it is not in the state `before`."""
+    cursor = connection.execute(
+        "UPDATE proposal SET state = ?, decided = ?, by = ?, undo = ? WHERE id = ? AND state = ?",
+        (state, store.stamp(at), by, json.dumps(dict(undo), ensure_ascii=False), number, before),
+    )
+    return cursor.rowcount == 1
+
+
+def take_back(connection: Connection, records: Iterable[int], texts: Iterable[str]) -> None:
+    """Drop proposals that wait and speak of what is to be forgotten: these records, or these words."""
+    for proposal in listed(connection, ("pending",), 10_000):
+        if _tells(proposal, set(records), list(texts)):
+            connection.execute("DELETE FROM proposal WHERE id = ?", (proposal.id,))
+
+
+def blot(connection: Connection, records: Iterable[int], texts: Iterable[str]) -> None:
+    """Take what is erased for good out of every proposal: what waits goes, of what was decided the words do."""
+    numbers, words = set(records), list(texts)
+    take_back(connection, numbers, words)
+    for proposal in listed(connection, ("approved", "rejected", "undone"), 100_000):
+        if _tells(proposal, numbers, words):
+            connection.execute(
+                "UPDATE proposal SET title = ?, text = ?, payload = '{}', undo = '{}' WHERE id = ?",
+                (_ERASED, _ERASED, proposal.id),
+            )
+
+
+def _tells(proposal: Proposal, records: set[int], texts: Sequence[str]) -> bool:
+    named = proposal.evidence.get("records")
+    if isinstance(named, list) and records.intersection(each for each in named if isinstance(each, int)):
+        return True
+    held = "\n".join([proposal.title, proposal.text, json.dumps(dict(proposal.payload), ensure_ascii=False)])
+    return any(
+        len(text) >= _SHORTEST and (text in held or json.dumps(text, ensure_ascii=False)[1:-1] in held)
+        for text in texts
+    )
+
+
+def _proposal(row: tuple[int, str, int | None, str, str, str, str, str, str, State, str | None, str, str]) -> Proposal:
+    head, payload, evidence, state, decided, by, undo = row[:7], row[7], row[8], row[9], row[10], row[11], row[12]
+    return Proposal(*head, json.loads(payload), json.loads(evidence), state, decided, by, json.loads(undo))
+
+
+# ── what proposals are made of ───────────────────────────────────────────────────────────────────────────────────
+
+
+def note_broken(connection: Connection, patterns: Sequence[str], inbox: int, session: str, at: datetime) -> None:
+    """Note, inside a turn's transaction, that its reply holds what rules.json forbids; nothing without `patterns`."""
+    if patterns:
+        data: dict[str, Json] = {"inbox": inbox, "patterns": [*patterns]}
+        store.add_event(connection, at, "model", BROKEN, session=session, data=data)
+
+
+def told(connection: Connection, kind: str, since: datetime, limit: int = 5000) -> list[tuple[int, dict[str, Json]]]:
+    """Number and data of the newest events of a kind since a moment, at most `limit`."""
+    rows = connection.execute(
+        "SELECT id, data FROM (SELECT id, at, data FROM event WHERE type = ? ORDER BY id DESC LIMIT ?) WHERE at >= ?",
+        (kind, limit, store.stamp(since)),
+    ).fetchall()
+    return [(row[0], json.loads(row[1] or "{}")) for row in rows]
+
+
+def searches(connection: Connection, since: datetime, limit: int = 5000) -> tuple[int, int]:
+    """How often memory was searched for a reply since a moment, and in how many of these cases not all had room.
+
+    Looks at no more than the newest `limit` replies that memory was shown for.
+    """
+    row = connection.execute(
+        "SELECT count(*), coalesce(sum(coalesce(json_extract(data, '$.dropped.\"no room\"'), 0) > 0), 0) FROM "
+        "(SELECT at, data FROM event WHERE type = 'recalled' ORDER BY id DESC LIMIT ?) "
+        "WHERE at >= ? AND json_type(data, '$.dropped') IS NOT NULL",
+        (limit, store.stamp(since)),
+    ).fetchone()
+    return int(row[0]), int(row[1])
+
+
+def done_tonight(connection: Connection, run: int, kind: str) -> int:
+    """How many changes of a kind a night made."""
+    row = connection.execute(
+        "SELECT count(*) FROM event WHERE json_extract(data, '$.night') IS NOT NULL "
+        "AND json_extract(data, '$.night') = ? AND type = ?",
+        (run, kind),
+    ).fetchone()
+    return int(row[0])
+
+
+def grades(connection: Connection, since: datetime, limit: int = 5000) -> list[list[str]]:
+    """The signals in the grades of the newest replies since a moment."""
+    rows = connection.execute(
+        "SELECT grade FROM turn WHERE state = 'committed' AND replied_at >= ? AND grade != '' ORDER BY id DESC LIMIT ?",
+        (store.stamp(since), limit),
+    ).fetchall()
+    return [[str(each) for each in json.loads(row[0]).get("signals", [])] for row in rows]
+
+
+def replies(connection: Connection, since: datetime) -> int:
+    """How many messages were answered since a moment."""
+    row = connection.execute(
+        "SELECT count(*) FROM turn WHERE state = 'committed' AND replied_at >= ?", (store.stamp(since),)
+    ).fetchone()
+    return int(row[0])
+
+
+def put_right(connection: Connection, scope: str, since: datetime, limit: int = 2000) -> list[tuple[int, str]]:
+    """Number and attributes, as JSON, of what a scope no longer holds true because somebody said otherwise."""
+    return connection.execute(
+        "SELECT DISTINCT record.id, record.attrs FROM event JOIN record ON record.id = event.record_id "
+        "WHERE event.type IN ('superseded', 'invalidated') AND event.actor NOT IN ('sleep', 'memory') "
+        "AND event.at >= ? AND record.scope = ? AND record.status IN ('superseded', 'invalidated') "
+        "ORDER BY record.id DESC LIMIT ?",
+        (store.stamp(since), scope, limit),
+    ).fetchall()
+
+
+def tongues(connection: Connection, scope: str) -> dict[str, int]:
+    """In which languages the newest memories of a scope are."""
+    rows = connection.execute(
+        "SELECT lang, count(*) FROM (SELECT lang FROM record WHERE scope = ? ORDER BY changed DESC LIMIT 200) "
+        "GROUP BY 1",
+        (scope,),
+    ).fetchall()
+    return dict(rows)
+
+
+def lessons(connection: Connection, scope: str, since: datetime) -> list[int]:
+    """The live lessons of a scope since a moment, the newest first."""
+    rows = connection.execute(
+        "SELECT id FROM record WHERE scope = ? AND status = 'active' AND form = 'note' AND category = 'lesson' "
+        "AND created >= ? ORDER BY id DESC LIMIT 100",
+        (scope, store.stamp(since)),
+    ).fetchall()
+    return [row[0] for row in rows]

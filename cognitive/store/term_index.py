@@ -1,0 +1,220 @@
+"""Which records may say the same as a text, or something against it: found by a few of its words, never by a scan.
+
+Each live note and episode is filed under its words, under all of its words together, under the attributes it gives its
+subject, and under the names it tells of: as numbers made of scope, subject and word, so that a lookup stays among
+records of one scope and subject, and no word of what was erased is left. A lookup asks the rarest words of a text for
+their newest records: its cost has a bound, whatever is remembered. As records that share all words are filed together,
+a statement and its denial always meet.
+"""
+
+import json
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+
+from kenobot.cognitive.store import admission
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.text.entity_names import supersession_key
+from kenobot.cognitive.text.similarity import similarity, topic
+from kenobot.cognitive.text.words import fold
+from kenobot.storage.database import Connection
+
+_FILED = ("note", "episode")
+_NAMES = frozenset("name names alias aliases nickname nombre apodo".split())
+_COMMON = 128  # records under one word that a lookup reads at most, the newest first
+_RAREST = 6  # words of a text that a lookup follows
+_LOADED = 8  # records that are compared
+_TOGETHER = 8  # records under all words of a text
+_SOUGHT = 24  # words of a text that are counted
+_BEHIND = "terms:next"  # state key: records up to this id are still to be filed
+_BATCH = 25
+_PAGE = 500
+
+
+def neighbours(
+    connection: Connection, scope: str, subject: str, text: str, limit: int = 8
+) -> list[tuple[Record, float]]:
+    """The live records of this scope and subject that are nearest to `text` by their words, nearest first."""
+    about = topic(text)
+    scores: dict[int, float] = defaultdict(float)
+    for mark in _together(scope, subject, about):
+        for record in _newest(connection, mark, _TOGETHER):
+            scores[record] += _COMMON
+    counts = sorted(
+        (count, mark)
+        for mark in dict.fromkeys(_mark(scope, subject, form) for forms in about[:_SOUGHT] for form in forms)
+        if (count := _count(connection, mark))
+    )
+    for count, mark in counts[:_RAREST]:
+        for record in _newest(connection, mark, _COMMON):
+            scores[record] += 1 / count
+    best = sorted(scores, key=lambda record: (-scores[record], -record))[:_LOADED]
+    found = [
+        (record, similarity(record.text, text))
+        for record in store.by_ids(connection, best, (scope,)).values()
+        if record.status == "active" and record.subject == subject
+    ]
+    return sorted(found, key=lambda pair: (-pair[1], -pair[0].id))[:limit]
+
+
+def with_attribute(connection: Connection, scope: str, subject: str, attribute: str) -> list[Record]:
+    """The newest live records of this scope that say what this attribute of `subject` is."""
+    ids = _newest(connection, _attribute(scope, subject, attribute), _LOADED)
+    found = store.by_ids(connection, ids, (scope,)).values()
+    return [record for record in found if record.status == "active" and record.subject == subject]
+
+
+def called(connection: Connection, scope: str, name: str) -> str | None:
+    """The subject of this scope that is known to go by `name`, as the newest record that says so has it."""
+    ids = _newest(connection, _name(scope, name), 1)
+    found = store.by_ids(connection, ids, (scope,))
+    return found[ids[0]].subject if ids and ids[0] in found else None
+
+
+def known_as(connection: Connection, scope: str, name: str) -> set[str]:
+    """Every subject of this scope that is known to go by `name`."""
+    ids = _newest(connection, _name(scope, name), _LOADED)
+    return {known.subject for known in store.by_ids(connection, ids, (scope,)).values() if known.status == "active"}
+
+
+# ── filing ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def file(connection: Connection, record: int, scope: str) -> None:
+    """File a record under what it says now; one that is not live is taken out."""
+    connection.execute("DELETE FROM record_term WHERE record_id = ?", (record,))
+    known = store.get(connection, record, (scope,))
+    if known is not None and known.status == "active" and known.form in _FILED:
+        connection.executemany(
+            "INSERT OR IGNORE INTO record_term (term, record_id) VALUES (?, ?)",
+            [(mark, record) for mark in sorted(set(_marks(known)))],
+        )
+
+
+def file_anew(connection: Connection) -> None:
+    """Everything is to be filed again, little by little: records came in past `admit`."""
+    newest = store.last_record(connection)
+    if newest:
+        store.write_state(connection, _BEHIND, str(newest))
+
+
+def catch_up(connection: Connection) -> None:
+    """File a few of the records that are older than the files; nothing when there are none."""
+    behind = store.read_state(connection, _BEHIND)
+    if behind is None:
+        return
+    rows = admission.older(connection, int(behind), WHOLE_HOME, _BATCH)
+    for record, scope in rows:
+        file(connection, record, scope)
+    if len(rows) == _BATCH:
+        store.write_state(connection, _BEHIND, str(rows[-1][0] - 1))
+    else:
+        connection.execute("DELETE FROM state WHERE key = ?", (_BEHIND,))
+
+
+def shared(connection: Connection) -> Iterator["tuple[int, array[int]]"]:
+    """Every number that two or more records are filed under, with those; also of what is still to be filed."""
+    late = _unfiled(connection)
+    rows = connection.execute(
+        "SELECT term, count(*), group_concat(record_id) FROM record_term WHERE record_id > ? GROUP BY term "
+        "HAVING count(*) > 1 OR ?",
+        (int(store.read_state(connection, _BEHIND) or 0), bool(late)),
+    )
+    for mark, count, listed in rows:
+        more = late.pop(mark, None)
+        if count > 1 or more:
+            yield mark, (more or array("q")) + array("q", map(int, listed.split(",")))
+    yield from ((mark, records) for mark, records in late.items() if len(records) > 1)
+
+
+def sizes(connection: Connection) -> dict[int, int]:
+    """Under how many numbers each record is filed, or will be."""
+    behind = int(store.read_state(connection, _BEHIND) or 0)
+    found: dict[int, int] = dict(
+        connection.execute(
+            "SELECT record_id, count(*) FROM record_term WHERE record_id > ? GROUP BY record_id", (behind,)
+        ).fetchall()
+    )
+    for records in _unfiled(connection).values():
+        for record in records:
+            found[record] = found.get(record, 0) + 1
+    return found
+
+
+def _unfiled(connection: Connection) -> dict[int, "array[int]"]:
+    """What the records that are still to be filed would be filed under."""
+    before = int(store.read_state(connection, _BEHIND) or 0)
+    late: dict[int, array[int]] = {}
+    while rows := admission.older(connection, before, WHOLE_HOME, _PAGE) if before else []:
+        for record in store.by_ids(connection, [number for number, _ in rows], WHOLE_HOME).values():
+            if record.status == "active" and record.form in _FILED:
+                for mark in set(_marks(record)):
+                    late.setdefault(mark, array("q")).append(record.id)
+        before = rows[-1][0] - 1
+    return late
+
+
+def _marks(record: Record) -> Iterator[int]:
+    about = topic(record.text)
+    yield from (_mark(record.scope, record.subject, form) for forms in about for form in forms)
+    yield from _together(record.scope, record.subject, about)
+    for attribute, value in json.loads(record.attrs).items():
+        if attribute == "by":
+            continue
+        yield _attribute(record.scope, record.subject, attribute)
+        if attribute in _NAMES and record.trust == "owner":
+            yield from (_name(record.scope, each) for each in names_in(value))
+
+
+def names_in(value: object) -> list[str]:
+    """The names that the value of an attribute such as `aliases` lists."""
+    listed: Iterable[object] = value if isinstance(value, list) else str(value).replace(";", ",").split(",")
+    return [str(each).strip() for each in listed if str(each).strip()]
+
+
+def _mark(scope: str, subject: str, form: str) -> int:
+    return _number(scope, subject, "w", form)
+
+
+def _together(scope: str, subject: str, about: tuple[tuple[str, ...], ...]) -> list[int]:
+    """All words of a text in one, by their English and by their Spanish stems."""
+    bags = {" ".join(sorted({forms[0] for forms in about})), " ".join(sorted({forms[-1] for forms in about}))}
+    return [_number(scope, subject, "*", bag) for bag in sorted(bags) if bag]
+
+
+def _attribute(scope: str, subject: str, attribute: str) -> int:
+    return _number(scope, "=", supersession_key(subject, attribute))
+
+
+def _name(scope: str, name: str) -> int:
+    return _number(scope, "", "@", fold(" ".join(name.split())))
+
+
+def _number(*parts: str) -> int:
+    digest = blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+def _count(connection: Connection, mark: int) -> int:
+    row = connection.execute(
+        "SELECT count(*) FROM (SELECT 1 FROM record_term WHERE term = ? LIMIT ?)", (mark, _COMMON)
+    ).fetchone()
+    return int(row[0])
+
+
+def _newest(connection: Connection, mark: int, limit: int) -> list[int]:
+    rows = connection.execute(
+        "SELECT record_id FROM record_term WHERE term = ? ORDER BY record_id DESC LIMIT ?", (mark, limit)
+    )
+    return [row[0] for row in rows]
+
+
+def taken_back(connection: Connection, record: int) -> bool:
+    """Whether what happened to a record last is that a decision about it was undone."""
+    row = connection.execute(
+        "SELECT type FROM event WHERE record_id = ? ORDER BY id DESC LIMIT 1", (record,)
+    ).fetchone()
+    return row is not None and row[0] == "undone"

@@ -1,0 +1,35 @@
+"""Tokens that may be used beside the conversation, by the owner's calendar day: reserved before, settled after.
+
+A reservation that a crash leaves behind counts as used: the day then holds less, never more.
+"""
+
+from kenobot.storage.database import Connection
+
+JOB = "extraction"
+
+
+def spent(connection: Connection, day: str, job: str = JOB) -> int:
+    """Tokens used or reserved on that day, for a job."""
+    row = connection.execute("SELECT tokens FROM spend WHERE day = ? AND job = ?", (day, job)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def reserve(connection: Connection, day: str, tokens: int, limit: int, job: str = JOB) -> bool:
+    """Set `tokens` aside, inside a transaction; False, and nothing is set aside, when the day's `limit` is too near."""
+    if spent(connection, day, job) + tokens > limit:
+        return False
+    _add(connection, day, tokens, job)
+    return True
+
+
+def settle(connection: Connection, day: str, reserved: int, used: int, job: str = JOB) -> None:
+    """Put what was really used in the place of what was reserved, inside a transaction."""
+    _add(connection, day, max(0, used) - reserved, job)
+
+
+def _add(connection: Connection, day: str, tokens: int, job: str) -> None:
+    connection.execute(
+        "INSERT INTO spend (day, job, tokens) VALUES (?, ?, ?) "
+        "ON CONFLICT (day, job) DO UPDATE SET tokens = max(0, tokens + excluded.tokens)",
+        (day, job, tokens),
+    )

@@ -1,0 +1,75 @@
+"""Who and what is spoken of: names in the form that is compared.
+
+Two names are one only when they are spelled the same, but for case, width and what joins their words, or when somebody
+has said that they are. Names that are merely near are not: Jane Roe is not Jade Roe, and app-v2 is not app-v3.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from kenobot.cognitive.text.fingerprint import normalise
+from kenobot.cognitive.text.words import fold
+
+OWNER_SUBJECT = "owner"
+"""The subject of what is said of the person whose memory it is."""
+
+_JOINTS = re.compile(r"[\s_\-‐‑.·]+")
+_ARTICLE = re.compile(r"^(?:the|an?|el|la|los|las|un|una)\s")
+_SELF = frozenset(
+    "owner user the-user i me myself yo usuario el-usuario usuaria la-usuaria dueño el-dueño dueña mi-dueño".split()
+)
+
+
+def name_of(name: str) -> str:
+    """`name` in NFKC and lower case, its words joined by hyphens; letters, digits and signs of every script stay."""
+    plain = unicodedata.normalize("NFKC", name).casefold().replace("’", "'")
+    kept = "".join(
+        char for char in plain if char.isalnum() or unicodedata.category(char)[0] in "MS" or char in " -_'.·#&"
+    )
+    return _JOINTS.sub("-", kept.strip()).strip("-")
+
+
+def entity_key(name: str, kind: str) -> str:
+    """How an entity is filed: its kind and its name."""
+    return f"{name_of(kind)}-{name_of(name)}"
+
+
+def supersession_key(subject: str, attribute: str) -> str:
+    """What there is one value of at a time: an attribute of somebody."""
+    return f"{name_of(subject)}::{name_of(attribute)}"
+
+
+def attribute_line(attributes: Iterable[tuple[str, str]]) -> str:
+    """Attributes on one line, by name."""
+    return "; ".join(f"{name}: {value}" for name, value in sorted((name.lower(), value) for name, value in attributes))
+
+
+def same_value(one: str, other: str) -> bool:
+    """Whether two values of an attribute are one, but for case, blanks, marks and an article."""
+    return _plain_value(one) == _plain_value(other)
+
+
+def within_value(one: str, other: str) -> bool:
+    """Whether one value only says more exactly what the other says: Acme, and Acme Corp."""
+    a, b = _plain_value(one).split(), _plain_value(other).split()
+    return bool(a and b) and (a == b[: len(a)] or b == a[: len(b)])
+
+
+def _plain_value(value: str) -> str:
+    return normalise(_ARTICLE.sub("", normalise(value)))
+
+
+def same_name(one: str, other: str) -> bool:
+    """Whether two names are one, joined as they may be: jane-doe is janedoe."""
+    return name_of(one).replace("-", "") == name_of(other).replace("-", "")
+
+
+def is_owner(name: str) -> bool:
+    """Whether a name stands for the person whose memory it is."""
+    return not name.strip() or name_of(name) in _SELF
+
+
+def subject_of(name: str) -> str:
+    """A name as the subject of a record: in one spelling, whatever case and accents it is written in."""
+    return OWNER_SUBJECT if is_owner(name) else fold(" ".join(name.split()))[:80]

@@ -1,0 +1,46 @@
+"""Does a message call for memory at all? Only a pure acknowledgement does not; an order to a machine needs little."""
+
+import re
+
+from kenobot.cognitive.policy.recall import Need
+from kenobot.cognitive.text.words import fold, words
+
+_ACKNOWLEDGEMENTS = frozenset(
+    "ok okay okey okok k kk vale dale listo hecho perfecto perfect genial great nice cool bien good fine sure claro "
+    "gracias thanks thank you thx ty merci muchas mil much so very done si yes yeah yep no nope hola hello hi hey "
+    "adios bye ciao chao lol jaja jajaja haha hm hmm ah oh aha uh wow 👍 🙏 👌 ❤ 😊 🙂 😂 got it understood entendido "
+    "de nada acuerdo all right alright buenas buenos dias noches tardes morning night goodnight".split()
+)
+_MOST_WORDS = 4
+_ORDERS = frozenset(
+    "check reload restart run deploy start stop ping status build install update upgrade kill open close list show "
+    "comprueba revisa recarga reinicia arranca ejecuta despliega inicia deten para instala actualiza abre cierra lista "
+    "muestra".split()
+)
+_OF_MEMORY = re.compile(
+    r"\b(?:my|mine|our|me|we|i|notes?|remember\w*|recall|memor\w*|said|told|decisions?|decided|summar\w*|last|"
+    r"yesterday|ago|preferences?|who|why|when|mi|mis|mio|mia|nuestr\w+|notas?|recuerd\w*|acuerd\w*|dij\w*|cont\w*|"
+    r"decid\w*|decision\w*|resum\w*|ayer|hace|ultim\w+|quien|cuando|por que)\b"
+)
+_MOST_ORDER = 6  # words
+_ASKING = ("?", "¿", "？", "؟", "か。")
+_LONGEST_ORDER = 200  # characters
+
+
+def need(text: str) -> Need:
+    """How much of memory a message calls for."""
+    if len(text) > _LONGEST_ORDER:
+        return "full"
+    found = words(text)
+    if not found:
+        return "no_recall"
+    if len(found) <= _MOST_WORDS and all(word in _ACKNOWLEDGEMENTS for word in found):
+        return "no_recall"
+    if len(found) <= _MOST_ORDER and found[0] in _ORDERS and "?" not in text and not _OF_MEMORY.search(fold(text)):
+        return "minimal"
+    return "full"
+
+
+def asks(text: str) -> bool:
+    """Whether a message asks for something, as far as its signs tell."""
+    return any(sign in text for sign in _ASKING)

@@ -1,0 +1,98 @@
+"""How near two texts are, and what that calls for.
+
+Nearness is the cosine of their embeddings where there are any. Without, it is told by the words: the larger of Dice's
+coefficient (1945), twice the shared weight over the sum of both weights, and nine tenths of the share of the shorter
+text that stands in the longer one, because a statement and the same with more detail are about the same. A word weighs
+one, spread over its stems; function words, negations and the owner's own names weigh nothing, and the two sides of an
+opposite are one word: nearness says what a text is about, `meaning` says what it claims.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, Protocol
+
+from kenobot.cognitive.policy.admit import AdmitPolicy
+from kenobot.cognitive.text.opposites import negates, side
+from kenobot.cognitive.text.stopwords import STOP
+from kenobot.cognitive.text.words import stems, words
+from kenobot.storage.database import Connection
+
+Band = Literal["repeat", "grey", "apart"]
+"""Maybe the same; maybe at odds; about something else."""
+
+_LONGEST = 2000  # characters of a text that tell what it is about
+_MOST = 48  # words of it
+_SELF = frozenset("user owner usuario usuaria user's".split())
+_WITHIN = 0.9
+_LEAST = 2  # words of a text that can be said to stand in another
+
+
+class Nearness(Protocol):
+    """Who can tell how near texts are in meaning, such as an embedder with its vectors."""
+
+    def __call__(self, connection: Connection, scope: str, subject: str, text: str, limit: int) -> Mapping[int, float]:
+        """The records of this scope and subject nearest to `text`, by id, each with its cosine; at most `limit`."""
+        ...
+
+
+def band_of(similarity: float, policy: AdmitPolicy) -> Band:
+    """What a similarity calls for. The limits themselves belong to the lower band."""
+    if similarity > policy.repeat:
+        return "repeat"
+    return "grey" if similarity > policy.grey else "apart"
+
+
+def similarity(one: str, other: str) -> float:
+    """How near two texts are by their words, from 0 to 1; symmetric."""
+    here, there = _topic(one[:_LONGEST]), _topic(other[:_LONGEST])
+    if not here.words or not there.words:
+        return 0.0
+    shared = sum(min(weight, there.weights[term]) for term, weight in here.weights.items() if term in there.weights)
+    dice = 2 * shared / (here.weight + there.weight)
+    enough = min(len(here.words), len(there.words)) >= _LEAST
+    within = _WITHIN * shared / min(here.weight, there.weight) if enough else 0.0
+    return min(1.0, max(dice, within))
+
+
+@dataclass(frozen=True, slots=True)
+class _Topic:
+    """The words of a text by their stems, what each stem weighs, and all of them together."""
+
+    words: tuple[tuple[str, ...], ...]
+    weights: Mapping[str, float]
+    weight: float
+
+
+def topic(text: str) -> tuple[tuple[str, ...], ...]:
+    """What a text is about: its words in order, each once and by its stems."""
+    return _topic(text[:_LONGEST]).words
+
+
+@lru_cache(256)
+def _topic(text: str) -> _Topic:
+    found: dict[tuple[str, ...], None] = {}
+    for word in words(text):
+        if forms := _forms(word):
+            found[forms] = None
+        if len(found) >= _MOST:
+            break
+    weights = _weights(found)
+    return _Topic(tuple(found), weights, sum(weights.values()))
+
+
+@lru_cache(20_000)
+def _forms(word: str) -> tuple[str, ...]:
+    """What a folded word is about: its stems, or the topic on which it takes a side; nothing when it is about none."""
+    taken = side(word)
+    if taken is not None:
+        return (taken.topic,)
+    return () if word in STOP or word in _SELF or negates(word) else stems(word)
+
+
+def _weights(found: Iterable[tuple[str, ...]]) -> dict[str, float]:
+    weights: dict[str, float] = {}
+    for forms in found:
+        for form in forms:
+            weights[form] = max(weights.get(form, 0.0), 1 / len(forms))
+    return weights

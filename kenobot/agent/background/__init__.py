@@ -1,0 +1,1 @@
+"""Work between turns: extraction, compaction, sleep, purge, proposals."""

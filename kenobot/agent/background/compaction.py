@@ -1,0 +1,266 @@
+"""The background worker that sums up what a conversation no longer shows, after its replies have left.
+
+What is to be summed up are messages between a cursor, which stands in the summary itself, and those that a new prompt
+would show. The summary and its cursor are written in one transaction, so a crash, an outage or an answer that is no
+summary leaves both as they were: the messages wait, and are shown as long as there is room. Before there is none any
+more, rules sum them up. After each summary it is checked what got lost.
+"""
+
+import json
+import logging
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from kenobot.agent.background.extraction import Rooms
+from kenobot.agent.background.per_chat_worker import Rounds
+from kenobot.agent.background.summarizer import JOB, Batch, NoSummary, Summarizer, Summed
+from kenobot.agent.history_window import Window
+from kenobot.cognitive.compact import gaps, ground, summary_rows
+from kenobot.cognitive.compact.digest import CATEGORY, FORM, SLOT, Digest, within
+from kenobot.cognitive.compact.gaps import Gap
+from kenobot.cognitive.compact.summary_rows import ACTOR, GAP
+from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.extract.buffer import Turn
+from kenobot.cognitive.store import records, token_budget
+from kenobot.cognitive.store.change import Act, Value, change
+from kenobot.cognitive.store.records import Json, Record
+from kenobot.cognitive.text.calendar import local_day
+from kenobot.cognitive.text.language_id import tongue
+from kenobot.core.token_estimate import estimate
+from kenobot.ports import Candidate, chat_scope
+from kenobot.ports.errors import RateLimited, RemoteError, Unavailable
+from kenobot.ports.signals import MEMORY_COMPACTED, MESSAGE_SENT
+from kenobot.storage import conversation
+from kenobot.storage.conversation import Line
+from kenobot.storage.database import Connection
+
+_log = logging.getLogger(__name__)
+
+_TICK_SECONDS = 300.0
+_LOOKED_AT = 600  # messages after a cursor that are looked at together
+_LONGEST_ASKED = 3600.0  # seconds that a provider's own wish counts
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What is to be summed up of a session next. late: it is no longer sure that a prompt shows it. deep: far more
+    waits than a model should read, so this part is left to the rules.
+    """
+
+    session: str
+    record: Record | None
+    batch: Batch
+    late: bool
+    deep: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """What a compaction came to: the summary's record, and what its self-check found."""
+
+    record: int
+    gaps: tuple[Gap, ...]
+
+
+@dataclass(slots=True)
+class _Trouble:
+    """A session that could not be summed up by the model: how often, and when to ask again, on the clock's own time."""
+
+    failures: int = 0
+    not_before: float = 0.0
+
+
+class Compaction(Rounds):
+    """`start` it once. reads: whether conversations are read for memories as well, so that facts may still be on their
+    way there. Without room for a summary in `window` it does nothing.
+    """
+
+    def __init__(
+        self, rooms: Rooms, summarizer: Summarizer, window: Window, policy: Policy = DEFAULT, *, reads: bool = True
+    ) -> None:
+        enabled = bool(window.for_summary)
+        super().__init__(rooms.bus, rooms.database, "compaction", _TICK_SECONDS, (MESSAGE_SENT,), enabled=enabled)
+        self._p = rooms
+        self._summarizer = summarizer
+        self._window = window
+        self._policy = policy
+        self._reads = reads
+        self._troubles: dict[str, _Trouble] = {}
+
+    @property
+    def noted(self) -> int:
+        """How many chats it has in mind: some have new turns, some could not be summed up."""
+        return self.heard + len(self._troubles)
+
+    # ── what is due ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _sessions(self, connection: Connection) -> Sequence[str]:
+        return summary_rows.sessions(connection)
+
+    async def _advance(self, session: str) -> bool:
+        work = await self._p.database.read(partial(self._look, session))
+        if work is None:
+            self._troubles.pop(session, None)
+            return False
+        try:
+            summed = await self._sum_up(work)
+        except (NoSummary, RemoteError) as error:
+            self._note(session, error)
+            return False
+        if summed is None:
+            return False
+        if summed.by == "model":
+            self._troubles.pop(session, None)
+        found = await self._p.database.read(partial(self._check, work, summed))
+        done = await self._p.database.write(partial(self._keep, work, summed, found))
+        if done is not None:
+            self._p.mark([done.record])
+            counted = {"turns": len(work.batch.turns), "gaps": len(done.gaps), "tokens": summed.tokens}
+            await self._p.bus.fire(MEMORY_COMPACTED, ACTOR, "", session=session, by=summed.by, **counted)
+        return True
+
+    async def _sum_up(self, work: _Work) -> Summed | None:
+        """The new summary; None while it has to wait. Raises NoSummary, RemoteError."""
+        if work.deep:
+            return self._summarizer.by_rules(work.batch)
+        trouble = self._troubles.get(work.session)
+        waits = trouble is not None and self._p.clock.monotonic() < trouble.not_before
+        try:
+            return None if waits and not work.late else await self._ask(work, waits=waits)
+        except (NoSummary, RemoteError):
+            if not work.late:
+                raise
+            return self._summarizer.by_rules(work.batch)
+
+    async def _ask(self, work: _Work, *, waits: bool) -> Summed:
+        return self._summarizer.by_rules(work.batch) if waits else await self._summarizer.sum_up(work.batch)
+
+    def _note(self, session: str, error: NoSummary | RemoteError) -> None:
+        """Leave the model alone for a while, longer each time: until then the window stays as it is."""
+        policy, trouble = self._policy.compact, self._troubles.setdefault(session, _Trouble())
+        asked = error.retry_after if isinstance(error, RateLimited | Unavailable) else None
+        pause = min(policy.longest_pause, policy.first_pause * 2.0 ** min(trouble.failures, 20))
+        trouble.not_before = self._p.clock.monotonic() + max(pause, min(asked or 0.0, _LONGEST_ASKED))
+        trouble.failures += 1
+        _log.warning("%s could not be summed up: %s", session, error)
+
+    def _look(self, session: str, connection: Connection) -> _Work | None:
+        """What is to be summed up of a session now; None when nothing is due."""
+        record = summary_rows.summary(connection, session)
+        old = summary_rows.read(connection, record) if record is not None else Digest()
+        cursor = summary_rows.cursor(connection, session, old)
+        room = self._window.for_summary
+        lines = conversation.since(connection, session, cursor + 1, _LOOKED_AT)
+        waiting = self._window.waiting(lines, room)
+        if len(lines) == _LOOKED_AT:
+            waiting = [line for line in lines[:-1] if line.id < _last_question(lines)]
+        if not self._window.is_due(waiting):
+            return None
+        policy = self._policy.compact
+        before = lines[len(waiting)].id if len(waiting) < len(lines) else lines[-1].id + 1
+        found = ground.turns(connection, session, cursor, before, policy.batch_turns)
+        taken: list[Turn] = []
+        left = policy.batch_tokens
+        for turn in found:
+            left -= min(estimate(turn.text), policy.turn_tokens) + min(estimate(turn.answer), policy.reply_tokens)
+            if taken and left < 0:
+                break
+            taken.append(turn)
+        if not taken:
+            return None
+        late, deep = self._window.is_late(waiting), len(waiting) > 2 * policy.batch_turns * policy.read_ahead
+        for_lines = room - int(room * policy.missing_share)
+        return _Work(session, record, Batch(old, tuple(taken), for_lines), late, deep)
+
+    def _check(self, work: _Work, summed: Summed, connection: Connection) -> list[Gap]:
+        """What of the turns neither the new summary nor any memory holds. Of turns that are still to be read for
+        memories nothing can be told yet.
+        """
+        policy, turns = self._policy.compact, work.batch.turns
+        unread = ground.read(connection, work.session) if self._reads else turns[-1].last
+        known = ground.remembered(connection, work.session, self._p.near, policy)
+        read = [turn for turn in turns if turn.last <= unread]
+        return gaps.find(read, Digest(summed.lines, work.batch.old.missing), known, self._p.zone, policy)
+
+    # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _keep(self, work: _Work, summed: Summed, found: Sequence[Gap], connection: Connection) -> _Done | None:
+        """The summary with its cursor, what it lost, and its price, in one transaction.
+
+        None, and only the price, when it is not of what stands there now: a turn was erased or hidden, or the summary
+        was taken back or edited.
+        """
+        if summed.reserved:
+            token_budget.settle(connection, summed.day, summed.reserved, summed.tokens, JOB)
+        session, turns, now = work.session, work.batch.turns, self._p.clock.now()
+        cursor = summary_rows.cursor(connection, session, work.batch.old)
+        again = ground.turns(connection, session, cursor, turns[-1].last + 1, len(turns))
+        if summary_rows.summary(connection, session) != work.record or tuple(again) != turns:
+            return None
+        room, last = self._window.for_summary, turns[-1].last
+        digest = Digest(
+            summed.lines, work.batch.old.missing, last, summary_rows.written(connection, session, last) or ""
+        )
+        listed, unlisted = gaps.listed(
+            digest, found, int(room * self._policy.compact.missing_share), self._policy.compact
+        )
+        number = self._put(connection, work, within(listed, room), Act(now, ACTOR, _reason(summed), session))
+        if found:
+            told = _told(found, unlisted)
+            records.add_event(connection, now, ACTOR, GAP, session=session, record=number, data=told)
+        return _Done(number, tuple(found))
+
+    def _put(self, connection: Connection, work: _Work, digest: Digest, act: Act) -> int:
+        """Write a summary in the place of the one before."""
+        evidence = tuple(sorted({turn.inbox for turn in work.batch.turns if turn.inbox is not None}))
+        day = local_day(act.at, self._p.zone)
+        if work.record is None:
+            candidate = Candidate(
+                FORM,
+                chat_scope(work.session),
+                digest.text,
+                category=CATEGORY,
+                source="sleep",
+                trust=digest.trust,
+                slot=SLOT,
+                attributes=tuple(digest.attributes.items()),
+                importance=self._policy.importance,
+                evidence=evidence[-self._policy.compact.evidence :],
+            )
+            decision = admit(connection, candidate, Occasion(act.at, day, act.actor, act.session, policy=self._policy))
+            if decision.record is None:
+                raise ValueError(f"a summary was {decision.action}: {decision.reason}")
+            return decision.record
+        evidence = tuple(sorted({*work.record.witnesses, *evidence}))[-self._policy.compact.evidence :]
+        now = records.stamp(act.at)
+        values: Mapping[str, Value] = {
+            "text": digest.text,
+            "attrs": json.dumps(digest.attributes, ensure_ascii=False),
+            "trust": digest.trust,
+            "evidence": json.dumps(evidence),
+            "lang": tongue(digest.text),
+            "updated": now,
+            "last_seen": now,
+            "day": day,
+        }
+        change(connection, work.record, "compacted", values, act)
+        return work.record.id
+
+
+def _reason(summed: Summed) -> str:
+    return "earlier messages are no longer shown" + (", summed up by rules" if summed.by == "rules" else "")
+
+
+def _last_question(lines: Sequence[Line]) -> int:
+    """The last message that a person wrote: a turn is not cut in two."""
+    return next((line.id for line in reversed(lines) if line.role == "user"), lines[-1].id)
+
+
+def _told(found: Sequence[Gap], unlisted: int) -> dict[str, Json]:
+    """What a self-check found, without anybody's words."""
+    kinds: dict[str, Json] = {**Counter(gap.kind for gap in found)}
+    turns: list[Json] = [*dict.fromkeys(gap.turn for gap in found if gap.turn is not None)]
+    return {"kinds": kinds, "unlisted": unlisted, "turns": turns}

@@ -1,0 +1,276 @@
+"""The background worker that reads turns for memories, after their replies have left.
+
+One batch at a time. What it works on are rows behind a cursor (`kenobot.cognitive.remember.extract.buffer`), so it
+may be killed
+anywhere: each turn is then either read, and what it gave written once, or still waiting. It is woken when a reply has
+left, when it is started, and by a timer, which makes old turns due and tries again after an outage.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from zoneinfo import ZoneInfo
+
+from kenobot.agent.background.fact_extractor import Allowance, Found, OutOfTokens, Reader, Unreadable
+from kenobot.agent.background.per_chat_worker import Rounds
+from kenobot.agent.embedding_worker import Embedding
+from kenobot.agent.fact_candidates import Reading, candidates
+from kenobot.agent.isolated_admit import announced, take
+from kenobot.agent.model_router import Model
+from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.recall.index.index import Index
+from kenobot.cognitive.recall.recall import near
+from kenobot.cognitive.remember.extract import buffer, known, prompt
+from kenobot.cognitive.remember.extract.buffer import Turn
+from kenobot.cognitive.remember.extract.patterns import Automaton
+from kenobot.cognitive.remember.extract.prompt import Batch
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store import token_budget
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.calendar import local_day
+from kenobot.core.bus import Bus
+from kenobot.core.settings.schema import Extraction as ExtractionSettings
+from kenobot.ports import Candidate, Decision
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import RateLimited, RemoteError, Unavailable
+from kenobot.ports.signals import (
+    CONFIG_CHANGED,
+    MEMORY_EXTRACTED,
+    MEMORY_WAITING,
+    MEMORY_WRITTEN,
+    MESSAGE_FAILED,
+    MESSAGE_SENT,
+)
+from kenobot.storage.database import Connection, Database
+
+_log = logging.getLogger(__name__)
+
+_TICK_SECONDS = 20.0
+_LONGEST_ASKED = 3600.0  # seconds that a provider's own wish counts
+
+Kept = list[tuple[Candidate, Decision]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rooms:
+    """What of the house the worker works with. mark: has records written to the mirror. index: finds memories."""
+
+    database: Database
+    bus: Bus
+    clock: Clock
+    zone: ZoneInfo
+    mark: Callable[[Sequence[int]], None]
+    index: Index | None = None
+    embedding: Embedding | None = None
+
+    @property
+    def near(self) -> known.Near:
+        """What finds the memories that a text is about."""
+        index = self.index
+        if index is None:
+            return known.by_subject
+        return lambda connection, text, reach, limit: near(connection, index, text, reach, limit)
+
+
+def extraction(settings: ExtractionSettings, rooms: Rooms, model: Model | None) -> "Extraction":
+    """The worker as it is set, which asks `model`, or nobody."""
+    policy = replace(
+        DEFAULT,
+        extract=replace(
+            DEFAULT.extract,
+            at_once=settings.at_once,
+            every_turns=settings.every_turns,
+            every_minutes=settings.every_minutes,
+        ),
+    )
+    allowance = Allowance(policy.extract, settings.daily_tokens)
+    reader = Reader(rooms.database, rooms.clock, rooms.zone, model, allowance)
+    return Extraction(rooms, reader, policy, Automaton(settings.patterns), enabled=settings.enabled)
+
+
+@dataclass(slots=True)
+class _Trouble:
+    """A session whose next turns could not be read: how often, and how many to try at a time."""
+
+    limit: int
+    failures: int = 0
+
+
+class Extraction(Rounds):
+    """`start` it once. patterns: the owner's own signs that something wants to be read at once.
+
+    Not `enabled`, it does nothing: then all turns go on waiting.
+    """
+
+    def __init__(
+        self, rooms: Rooms, reader: Reader, policy: Policy, patterns: Automaton, *, enabled: bool = True
+    ) -> None:
+        wakes = (MESSAGE_SENT, MESSAGE_FAILED)
+        super().__init__(rooms.bus, rooms.database, "extraction", _TICK_SECONDS, wakes, enabled=enabled)
+        self._p = rooms
+        self._reader = reader
+        self._policy = policy
+        self._patterns = patterns
+        self._draining = False
+        self._troubles: dict[str, _Trouble] = {}
+        self._failures = 0
+        self._not_before = 0.0
+        self._spent_day = ""
+
+    async def drain(self) -> None:
+        """Read all that waits, due or not; return when that is done, or has to wait for a model or for tokens."""
+        self._draining = True
+        try:
+            await self.tick()
+            await self.wait_idle()
+        finally:
+            self._draining = False
+
+    @property
+    def noted(self) -> int:
+        """How many chats it has in mind: some have new turns, some could not be read."""
+        return self.heard + len(self._troubles)
+
+    # ── what is due ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _sessions(self, connection: Connection) -> Sequence[str]:
+        return buffer.sessions(connection)
+
+    async def _round(self) -> None:
+        try:
+            await super()._round()
+        except (OutOfTokens, RemoteError) as error:
+            await self._wait(error)
+
+    def _is_resting(self) -> bool:
+        """Whether no model may be asked yet: it could not be reached, or the day's tokens are used up."""
+        if not self._reader.asks:
+            return False
+        today = local_day(self._p.clock.now(), self._p.zone)
+        return self._p.clock.monotonic() < self._not_before or today == self._spent_day
+
+    async def _advance(self, session: str) -> bool:
+        turns, due = await self._p.database.read(partial(self._look, session))
+        if not due:
+            return False
+        trouble = self._troubles.get(session)
+        batch = await self._batch(session, turns, trouble.limit if trouble else len(turns))
+        try:
+            found = await self._find(batch, trouble)
+        except Unreadable as error:
+            self._note(session, len(batch.turns), error)
+            return False
+        if found.by == "rules" and found.facts and not batch.known:  # most turns give nothing that rules understand
+            told = sorted({number for fact in found.facts for number in fact.evidence})
+            batch = replace(batch, known=await self._known(session, [batch.turns[number - 1] for number in told]))
+        self._failures, self._not_before = 0, 0.0
+        if self._p.embedding is not None:
+            await self._p.embedding.prepare(fact.text for fact in found.facts)
+        kept = await self._p.database.write(partial(self._keep, session, batch, found))
+        if trouble is not None and found.by == "model":
+            del self._troubles[session]
+        if kept is not None:
+            await self._tell(session, batch, found, kept)
+        return True
+
+    def _look(self, session: str, connection: Connection) -> tuple[list[Turn], bool]:
+        """The next turns that wait, and whether they are due. In a reader's thread: the signal scan takes its time."""
+        policy = self._policy.extract
+        turns = buffer.pending(connection, session, max(policy.batch_turns, policy.every_turns))
+        waiting = buffer.survey(turns, policy, self._patterns)
+        if waiting is None or self._draining:
+            return turns, waiting is not None
+        return turns, buffer.decide(waiting, self._p.clock.now(), policy) != "keep_buffering"
+
+    async def _batch(self, session: str, turns: Sequence[Turn], limit: int) -> Batch:
+        """The turns at the head that go to one scope and into one call; for a model, what is known in their reach."""
+        policy, room, taken = self._policy.extract, self._policy.extract.batch_tokens, list[Turn]()
+        for turn in turns[: min(limit, policy.batch_turns)]:
+            room -= prompt.size(turn, policy)
+            if taken and (turn.scope != taken[0].scope or room < 0):
+                break
+            taken.append(turn)
+        batch = Batch(tuple(taken), (), self._p.clock.now().astimezone(self._p.zone).date())
+        if not self._reader.asks:
+            return batch
+        guidelines = await self._p.database.read(known.guidelines)
+        return replace(batch, known=await self._known(session, taken), guidelines=guidelines)
+
+    async def _known(self, session: str, turns: Sequence[Turn]) -> tuple[Record, ...]:
+        """What is remembered that `turns` may repeat or contradict."""
+        read = partial(known.memories, session=session, turns=turns, policy=self._policy.extract, near=self._p.near)
+        return tuple(await self._p.database.read(read))
+
+    # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _find(self, batch: Batch, trouble: _Trouble | None) -> Found:
+        if all(turn.hidden for turn in batch.turns):
+            return Found((), "rules")
+        if trouble is not None and trouble.limit == 1 and trouble.failures >= self._policy.extract.unreadable:
+            trouble.failures -= 1  # the next turn gets one try
+            return self._reader.by_rules(batch)
+        return await self._reader.read(batch)
+
+    def _note(self, session: str, turns: int, error: Unreadable) -> None:
+        """Try half as many after some failures; a single turn that no model can read is left to the rules."""
+        trouble = self._troubles.setdefault(session, _Trouble(turns))
+        trouble.limit = min(trouble.limit, turns)
+        trouble.failures += 1
+        if trouble.failures >= self._policy.extract.unreadable and trouble.limit > 1:
+            trouble.limit, trouble.failures = trouble.limit // 2, 0
+        _log.warning("%d turns of %s could not be read for memories: %s", turns, session, error)
+
+    async def _wait(self, error: OutOfTokens | RemoteError) -> None:
+        """Leave the model alone for a while, longer each time; out of tokens, until the owner's next day."""
+        policy = self._policy.extract
+        first = self._failures == 0
+        if isinstance(error, OutOfTokens):
+            self._spent_day = local_day(self._p.clock.now(), self._p.zone)
+        else:
+            asked = error.retry_after if isinstance(error, RateLimited | Unavailable) else None
+            pause = min(policy.longest_pause, policy.first_pause * 2.0 ** min(self._failures, 20))
+            self._not_before = self._p.clock.monotonic() + max(pause, min(asked or 0.0, _LONGEST_ASKED))
+            self._failures += 1
+        if first or isinstance(error, OutOfTokens):
+            _log.warning("turns wait to be read for memories: %s", error)
+            await self._p.bus.fire(MEMORY_WAITING, "extraction", "", reason=type(error).__name__)
+
+    # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _keep(self, session: str, batch: Batch, found: Found, connection: Connection) -> Kept | None:
+        """What the batch gave, the cursor behind it and its price, in one transaction.
+
+        None, and only the price, when the turns are not what was read: one was erased, or another has read them.
+        """
+        at, first = self._p.clock.now(), buffer.cursor(connection, session)
+        if found.reserved:
+            token_budget.settle(connection, found.day, found.reserved, found.tokens)
+        if tuple(buffer.pending(connection, session, len(batch.turns))) != batch.turns:
+            return None
+        reading = Reading(session, batch, found.facts, at, self._p.zone, self._policy)
+        near = self._p.index.nearness if self._p.index is not None else None
+        found_in = ((candidate, replace(when, near=near)) for candidate, when in candidates(reading))
+        kept = [(candidate, take(connection, candidate, when)) for candidate, when in found_in]
+        buffer.move(connection, session, first, batch.turns[-1].last)
+        told: dict[str, store.Json] = {
+            "turns": len(batch.turns),
+            "up_to": batch.turns[-1].last,
+            "facts": len(found.facts),
+            "by": found.by,
+            "tokens": found.tokens,
+        }
+        store.add_event(connection, at, "extraction", "extracted", session=session, data=told)
+        return kept
+
+    async def _tell(self, session: str, batch: Batch, found: Found, kept: Kept) -> None:
+        records = [decision.record for _, decision in kept if decision.record is not None]
+        self._p.mark(records)
+        if self._p.embedding is not None:
+            self._p.embedding.wake()
+        for candidate, decision in kept:
+            await self._p.bus.fire(MEMORY_WRITTEN, "extraction", "", **announced(candidate, decision))
+        if records:
+            await self._p.bus.fire(CONFIG_CHANGED, "extraction", "", reason="memory update")
+        numbers = {"turns": len(batch.turns), "facts": len(found.facts), "kept": len(records), "tokens": found.tokens}
+        await self._p.bus.fire(MEMORY_EXTRACTED, "extraction", "", session=session, by=found.by, **numbers)

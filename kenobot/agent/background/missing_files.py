@@ -1,0 +1,64 @@
+"""Announces what went from memory's files all at once, and forgets it little by little where its owner says so."""
+
+from collections.abc import Callable
+from functools import partial
+from zoneinfo import ZoneInfo
+
+from kenobot.agent.commands.missing_files import forget_some
+from kenobot.cognitive.control import missing_files
+from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.policy.control import HandsPolicy
+from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.store import history
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.text.calendar import local_day
+from kenobot.core.bus import Bus
+from kenobot.ports.clock import Clock
+from kenobot.ports.signals import MEMORY_LOST
+from kenobot.storage.database import Connection, Database
+
+
+class Losing:
+    """Call `tick` now and then. changed: is told when something was forgotten, so that the files follow."""
+
+    def __init__(
+        self,
+        database: Database,
+        bus: Bus,
+        clock: Clock,
+        zone: ZoneInfo,
+        changed: Callable[[], object],
+        policy: HandsPolicy = DEFAULT.hands,
+    ) -> None:
+        self._database = database
+        self._bus = bus
+        self._clock = clock
+        self._zone = zone
+        self._changed = changed
+        self._policy = policy
+
+    async def tick(self) -> None:
+        """Announce what nobody was told of yet, once, and forget what is wished. Raises StoreError."""
+        for loss in await self._database.read(missing_files.untold):
+            await self._bus.fire(
+                MEMORY_LOST, "memory", "", at=loss.at, where=loss.where, files=loss.files, event=loss.event
+            )
+            await self._database.write_soon(partial(missing_files.tell, loss=loss))
+        while await self._database.read(missing_files.wished) is not None:
+            if await self._database.write(self._forget_some):
+                self._changed()
+
+    def _forget_some(self, connection: Connection) -> bool:
+        """The next of what is wished, unless that was undone meanwhile."""
+        wished = missing_files.wished(connection)
+        if wished is None:
+            return False
+        some, left = wished.records[: self._policy.at_once], wished.records[self._policy.at_once :]
+        if history.undone_by(connection, wished.event) is not None:
+            some = left = ()
+        now = self._clock.now()
+        day = local_day(now, self._zone)
+        occasion = Occasion(now, day, "owner", wished.session, part_of=wished.event)
+        records = [each for each in store.by_ids(connection, some, wished.reach).values() if each.status == "active"]
+        missing_files.wish(connection, missing_files.Wish(wished.event, left, wished.reach, wished.session))
+        return bool(forget_some(connection, records, wished.reach, occasion))

@@ -1,0 +1,114 @@
+"""Announces what sleep proposes and what the owner approves: once each, also across restarts and the command line."""
+
+import json
+import logging
+from dataclasses import dataclass
+
+from kenobot.cognitive.store import proposals, records
+from kenobot.core.bus import Bus
+from kenobot.core.scheduler import Schedule
+from kenobot.core.worker import Worker
+from kenobot.ports.errors import StoreError
+from kenobot.ports.signals import (
+    APPROVAL_APPROVED,
+    APPROVAL_PROPOSED,
+    CONFIG_CHANGED,
+    MESSAGE_OUT,
+    SLEEP_FINISHED,
+    Envelope,
+)
+from kenobot.storage.database import Connection, Database
+
+_log = logging.getLogger(__name__)
+
+_TOLD = "proposals:told"  # a key of the table `state`
+_LOOK_SECONDS = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class _News:
+    """waiting: proposals that nobody was told of; newest: the last of any. approved: number and kind, since then."""
+
+    waiting: int
+    newest: int
+    approved: tuple[tuple[int, str], ...]
+
+
+class Proposing(Worker):
+    """`start` it once. `decided` may be called from any thread, within the transaction that decides."""
+
+    def __init__(self, database: Database, bus: Bus) -> None:
+        super().__init__("proposals")
+        self._database = database
+        self._bus = bus
+        self._stale = False
+
+    async def start(self, schedule: Schedule) -> None:
+        """Look now, after each night, when the owner has decided, and now and then."""
+        self._bus.bell(SLEEP_FINISHED, self._wake)
+        self._bus.bell(MESSAGE_OUT, self._if_stale)
+        schedule.every(_LOOK_SECONDS, "proposals", self.look)
+        await self.look()
+
+    def decided(self) -> None:
+        """The owner decides something: announce it once the answer is on its way."""
+        self._stale = True
+
+    def _if_stale(self, envelope: Envelope) -> None:
+        if self._stale:
+            self._wake(envelope)
+
+    def _wake(self, _: Envelope) -> None:
+        if self.idle:
+            self._stale = False
+            self._begin(self._run)
+
+    async def _run(self) -> None:
+        try:
+            await self.look()
+        except StoreError as error:
+            _log.warning("proposals cannot be looked at now: %s", error)
+
+    async def look(self) -> None:
+        """Announce what nobody was told of yet. Raises StoreError."""
+        news = await self._database.read(_news)
+        if news is None:
+            return
+        news = await self._database.write(_take)
+        if news is None:
+            return
+        if news.waiting:
+            await self._bus.fire(APPROVAL_PROPOSED, "sleep", "", count=news.waiting, newest=news.newest)
+        for number, kind in news.approved:
+            await self._bus.fire(APPROVAL_APPROVED, "owner", "", proposal=number, kind=kind)
+            if kind in ("rule", "preference"):
+                await self._bus.fire(CONFIG_CHANGED, "owner", "", reason="identity")
+
+
+def _news(connection: Connection) -> _News | None:
+    """What nobody was told of; None when there is nothing."""
+    proposal, event = _told(connection)
+    waiting, newest = proposals.newer(connection, proposal)
+    approved = tuple(proposals.approvals(connection, event))
+    return (
+        _News(waiting, newest, tuple((number, kind) for _, number, kind in approved)) if waiting or approved else None
+    )
+
+
+def _take(connection: Connection) -> _News | None:
+    """As `_news`, and what it tells counts as told."""
+    news = _news(connection)
+    proposal, event = _told(connection)
+    if news is not None:
+        last = max((number for number, _, _ in proposals.approvals(connection, event)), default=event)
+        records.write_state(connection, _TOLD, json.dumps([max(proposal, news.newest), last]))
+    return news
+
+
+def _told(connection: Connection) -> tuple[int, int]:
+    """The last proposal, and the last event of an approval, that were announced."""
+    try:
+        proposal, event = json.loads(records.read_state(connection, _TOLD) or "[0, 0]")
+        return int(proposal), int(event)
+    except (ValueError, TypeError):
+        return 0, 0

@@ -1,0 +1,39 @@
+"""Finishes what a purge has begun, where the command line could not: beside a running bot, or because it died halfway.
+
+The database's rows are erased in one transaction. After that the Markdown files are written without the words, the
+index is emptied of them, and only then the file is written anew: each of these leaves what it overwrote in free space.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from kenobot.agent.background import purge
+from kenobot.storage.database import Database
+
+
+class Scrubber:
+    """Call `tick` now and then. files, index: bring these up to date with the database in `path`."""
+
+    def __init__(
+        self,
+        database: Database,
+        path: Path,
+        files: Callable[[], Awaitable[object]],
+        index: Callable[[], Awaitable[object]],
+    ) -> None:
+        self._database = database
+        self._path = path
+        self._files = files
+        self._index = index
+
+    async def tick(self) -> None:
+        """Finish a purge if one is unfinished. Raises StoreError; what cannot be finished is tried again next time.
+
+        The database is written anew in a thread; writes wait for it, some seconds where it is very large.
+        """
+        if not await self._database.read(purge.unfinished):
+            return
+        await self._files()
+        await self._index()
+        await asyncio.to_thread(purge.scrub, self._path)

@@ -1,0 +1,279 @@
+"""The background worker that looks after memory once a day, while nobody waits for it.
+
+What it does is `kenobot.cognitive.sleep.cycle`'s; here is when, with whose tokens, and who hears of it. It may be
+killed anywhere: the next look goes on with the night. Only one process sleeps in a home at a time, the bot or the
+command line.
+"""
+
+import asyncio
+import contextlib
+import logging
+import sys
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+from zoneinfo import ZoneInfo
+
+from kenobot.agent.background.fact_extractor import used
+from kenobot.agent.model_router import Model
+from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.policy.sleep import JOYA, SleepPolicy
+from kenobot.cognitive.remember.extract.prompt import cost
+from kenobot.cognitive.sleep import report, sleep_store
+from kenobot.cognitive.sleep.compared import Compared
+from kenobot.cognitive.sleep.cycle import Cycle, Said, Step
+from kenobot.cognitive.sleep.due import is_due
+from kenobot.cognitive.sleep.night import NIGHT
+from kenobot.cognitive.sleep.plan.passes import PHASES, Neighbours, Pass, Phase, Question, nobody_near
+from kenobot.cognitive.sleep.report import Report
+from kenobot.cognitive.sleep.sleep_store import Run
+from kenobot.cognitive.store import sleep_plans, token_budget
+from kenobot.cognitive.store.records import Json
+from kenobot.cognitive.text.calendar import local_day
+from kenobot.core.bus import Bus
+from kenobot.core.scheduler import Schedule
+from kenobot.core.settings.home import Held
+from kenobot.core.settings.schema import Sleep as SleepSettings
+from kenobot.core.worker import Worker
+from kenobot.ports import Block, Message, Reply, Request
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import RateLimited, Rejected, RemoteError, StoreError, TruncatedReply, Unavailable
+from kenobot.ports.signals import CONFIG_CHANGED, SLEEP_FINISHED, SLEEP_PHASE, SLEEP_STARTED, Value
+from kenobot.storage.database import Connection, Database
+
+_log = logging.getLogger(__name__)
+
+JOB = "sleep"
+_LOOK_SECONDS = 3600.0
+_A_WEEK_OF_HOURS = 7 * 24
+_SHORTEST_WAIT = 5.0  # seconds before a model that did not answer is asked again
+_SWITCH_SECONDS = 0.0005
+
+Tell = Callable[[Step], Awaitable[None]]
+
+
+def policy_of(settings: SleepSettings) -> Policy:
+    """The thresholds as they are set."""
+    preset = JOYA if settings.retention == "joya" else SleepPolicy()
+    sleep = replace(preset, expired=settings.expired, budget_tokens=settings.budget_tokens)
+    return replace(DEFAULT, sleep=sleep)
+
+
+def due_at(settings: SleepSettings, last: datetime | None, now: datetime, timezone: str) -> datetime | None:
+    """The first full hour, from now on, at which it will be time; None when it does not sleep by itself."""
+    if not settings.enabled:
+        return None
+    policy, hour = policy_of(settings).sleep, settings.hour if settings.hour >= 0 else None
+    hours = (now + timedelta(hours=number) for number in range(_A_WEEK_OF_HOURS))
+    return next((each for each in hours if is_due(each, last, policy, ZoneInfo(timezone), hour)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Rooms:
+    """What of the house the worker works with.
+
+    lock: held while it sleeps; raises Held. drain: has what was said read for memories first. mark, index: have files
+    and index brought up to date afterwards. near: who tells which records mean nearly the same, if there is anybody
+    now. night: what there is to do.
+    """
+
+    database: Database
+    bus: Bus
+    clock: Clock
+    zone: ZoneInfo
+    lock: Callable[[], AbstractContextManager[None]]
+    drain: Callable[[], Awaitable[None]]
+    mark: Callable[[], None]
+    index: Callable[[], Awaitable[None]]
+    near: Callable[[], Neighbours | None] = nobody_near
+    night: Sequence[Pass] = NIGHT
+
+
+class Asker:
+    """Asks a model within the tokens of a night. Once it is out of reach it is left alone for the rest of the night."""
+
+    def __init__(self, rooms: Rooms, model: Model, policy: SleepPolicy) -> None:
+        self._p = rooms
+        self._model = model
+        self._policy = policy
+        self._gone = 0
+
+    async def __call__(self, run: Run, question: Question) -> Said | None:
+        if self._gone == run.id:
+            return None
+        blocks = (Block(question.text),)
+        request = Request((Block(question.system),), (Message("user", blocks),), max_tokens=question.answer_tokens)
+        day, tokens = local_day(run.at, self._p.zone), cost(request)
+        limit = self._policy.budget_tokens
+        if not await self._p.database.write(lambda c: token_budget.reserve(c, day, tokens, limit, JOB)):
+            return None
+
+        def said(text: str, spent: int) -> Said:
+            return Said(text, spent, lambda c: token_budget.settle(c, day, tokens, spent, JOB))
+
+        try:
+            reply = await self._reply(request)
+        except TruncatedReply:
+            return said("", tokens)  # it may have been used
+        except Rejected as error:
+            _log.warning("the model does not take a question of sleep: %s", error)
+            return said("", 0)
+        except RemoteError as error:
+            _log.warning("sleep goes on without a model: %s", error)
+            self._gone = run.id
+            await self._p.database.write(said("", 0).settle)
+            return None
+        return said(reply.text, used(request, reply))
+
+    async def _reply(self, request: Request) -> Reply:
+        for attempt in range(1, self._policy.tries + 1):
+            try:
+                return await self._model.ask(request)
+            except (RateLimited, Unavailable) as error:
+                if attempt == self._policy.tries:
+                    raise
+                wait = max(_SHORTEST_WAIT, error.retry_after or 0.0)
+                await self._p.clock.sleep(min(wait, self._policy.longest_wait))
+        raise Unavailable("The model was not asked.")
+
+
+class Sleeper(Worker):
+    """`start` it once, and `begin` when everything is up. model: who is asked; None leaves all to rules.
+
+    hour: from when on it may sleep, in the owner's zone. Not `enabled`, it sleeps only when told to.
+    """
+
+    def __init__(
+        self,
+        rooms: Rooms,
+        policy: Policy,
+        model: Model | None = None,
+        *,
+        enabled: bool = True,
+        hour: int | None = None,
+        hurried: bool = False,
+    ) -> None:
+        super().__init__(JOB)
+        self._p = rooms
+        self._policy = policy
+        self._asker = Asker(rooms, model, policy.sleep) if model and policy.sleep.budget_tokens else None
+        self._enabled = enabled
+        self._hour = hour
+        self._hurried = hurried
+        self._compared = Compared()
+
+    def start(self, schedule: Schedule) -> None:
+        """Look every hour from now on."""
+        if self._enabled:
+            schedule.every(_LOOK_SECONDS, "sleep", self.tick)
+
+    def begin(self) -> None:
+        """Look for the first time in a minute: what was missed is made up for, but start-up comes first."""
+        if self._enabled:
+            self._begin(partial(self._look, self._policy.sleep.begin_seconds))
+
+    async def tick(self) -> None:
+        """Sleep if it is time, or if a night was cut short. Does not wait for it."""
+        if self._enabled:
+            self._begin(partial(self._look, 0))
+
+    async def _look(self, delay: float) -> None:
+        try:
+            if delay:
+                await self._p.clock.sleep(delay)
+            if await self._p.database.read(self._is_time):
+                await self.sleep("hourly")
+        except Held as error:
+            _log.info("no sleep now: %s", error)
+        except StoreError as error:
+            _log.warning("sleep has to wait: %s", error)
+        except Exception:
+            _log.exception("sleep failed; the next look tries again")
+
+    def _is_time(self, connection: Connection) -> bool:
+        if sleep_store.last(connection, "running") is not None:
+            return True
+        last, born = sleep_plans.last_whole(connection), sleep_plans.first_event(connection)
+        return is_due(self._p.clock.now(), last, self._policy.sleep, self._p.zone, self._hour, born)
+
+    # ── a night ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def sleep(self, cause: str, phases: tuple[Phase, ...] = PHASES, tell: Tell | None = None) -> Report:
+        """One night, or the rest of one that was cut short, whatever its phases. Raises Held, or StoreError."""
+        with self._p.lock(), _responsive():
+            if await self._p.database.read(partial(sleep_store.last, state="running")) is None:
+                await self._drain()
+            at = self._p.clock.now()
+            run = await self._p.database.write(partial(self._open, at=at, cause=cause, phases=phases))
+            told: dict[str, Value] = {"run": run.id, "cause": run.cause}
+            await self._p.bus.fire(SLEEP_STARTED, "sleep", "", resumed=run.at != at, **told)
+            try:
+                await self._cycle(tell).play(run)
+            finally:
+                self._compared.rest()
+                self._p.mark()
+            done = await self._close(run)
+        await self._index()
+        large = [f"{one.name} {one.touched}/{one.live}" for one in done.large]
+        _log.info("slept: %d decisions, %d tokens", done.done, done.tokens)
+        figures: dict[str, Value] = {"decisions": done.done, "tokens": done.tokens, "large": ", ".join(large)}
+        await self._p.bus.fire(SLEEP_FINISHED, "sleep", "", **told, **figures)
+        if done.done:
+            await self._p.bus.fire(CONFIG_CHANGED, "sleep", "", reason="memory update")
+        return done
+
+    async def _drain(self) -> None:
+        """Have read what was said and not yet read: it is part of what this night is about."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._policy.sleep.drain_seconds):
+                await self._p.drain()
+
+    def _open(self, connection: Connection, at: datetime, cause: str, phases: tuple[Phase, ...]) -> Run:
+        sleep_plans.prune(connection, self._policy.sleep.kept - 1)
+        return sleep_store.begin(connection, at, cause, phases)
+
+    async def _close(self, run: Run) -> Report:
+        """End the night and say what it came to, which may take longer than a writer should be held up."""
+        build = partial(report.build, run=run, night=self._p.night, policy=self._policy.sleep)
+        done = await self._p.database.survey(build)
+        figures: dict[str, Json] = {"decisions": done.done, "tokens": done.tokens}
+        figures["large"] = [one.name for one in done.large]
+        at = self._p.clock.now()
+        await self._p.database.write(lambda connection: sleep_store.finish(connection, run.id, at, figures))
+        return replace(done, run=replace(run, state="finished", finished=at, report=figures), waiting=0)
+
+    def _cycle(self, tell: Tell | None) -> Cycle:
+        p, phases = self._p, set[str]()
+
+        async def told(step: Step) -> None:
+            if step.one.phase not in phases:
+                phases.add(step.one.phase)
+                await p.bus.fire(SLEEP_PHASE, "sleep", "", run=step.run.id, phase=step.one.phase)
+            if tell is not None:
+                await tell(step)
+
+        return Cycle(
+            *(p.database, p.clock, p.zone, self._policy, self._asker, told, p.night, self._hurried, self._compared),
+            near=p.near,
+            settled=self._index,  # else the next turn would have to
+        )
+
+    async def _index(self) -> None:
+        """Have the index know what changed; what cannot be done now comes with its own next round."""
+        try:
+            await self._p.index()
+        except StoreError as error:
+            _log.warning("the memory index has to wait: %s", error)
+
+
+@contextlib.contextmanager
+def _responsive() -> Iterator[None]:
+    """Have threads that compute give way to conversation ten times as often as Python has them do."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)

@@ -1,0 +1,52 @@
+"""What is taken into memory out of a turn: each piece by itself, and what is announced of it."""
+
+import logging
+import sqlite3
+from collections.abc import Callable
+from typing import TypeVar
+
+from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.ports import Candidate, Decision
+from kenobot.ports.signals import Value
+from kenobot.storage.database import Connection, savepoint
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+def apart(connection: Connection, name: str, work: Callable[[], T], failed: Callable[[Exception], T]) -> T:
+    """`work`, whose mistake costs itself and not what else its transaction writes: then what `failed` says of it.
+
+    A failing disk costs the whole transaction: that is raised. name: for the log, in one word.
+    """
+    try:
+        with savepoint(connection, name):
+            return work()
+    except Exception as error:
+        if type(error) in (sqlite3.DatabaseError, sqlite3.OperationalError):  # damaged, or failing
+            raise
+        _log.exception("a %s could not be taken in", name)
+        return failed(error)
+
+
+def take(connection: Connection, candidate: Candidate, occasion: Occasion) -> Decision:
+    """Let memory decide on one candidate. One that cannot be written is discarded."""
+    return apart(
+        connection,
+        "memory",
+        lambda: admit(connection, candidate, occasion),
+        lambda error: Decision("discarded", f"{type(error).__name__}: {error}"),
+    )
+
+
+def announced(candidate: Candidate, decision: Decision) -> dict[str, Value]:
+    """What MEMORY_WRITTEN tells of a decision."""
+    return {
+        "action": decision.action,
+        "reason": decision.reason,
+        "record": decision.record,
+        "form": candidate.form,
+        "scope": candidate.scope,
+        "text": candidate.text,
+    }

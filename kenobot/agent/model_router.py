@@ -1,0 +1,109 @@
+"""Asking a model: one whole reply or an error, within a deadline, behind a circuit breaker. And when to ask again."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kenobot.core.circuit_breaker import CircuitBreaker
+from kenobot.ports import Block, Message, Provider, Reply, Request, Usage
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import RateLimited, Rejected, RemoteError, Resting, TruncatedReply, Unavailable
+from kenobot.storage.database import storable
+
+_PROBE = Request((), (Message("user", (Block("Say: ok"),)),), max_tokens=16)
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A provider and the breaker in front of it."""
+
+    provider: Provider
+    breaker: CircuitBreaker
+
+
+class Model:
+    """The providers, the preferred one first, with everything around them that a turn should not have to know.
+
+    seconds: how long one whole reply may take.
+    """
+
+    def __init__(self, routes: Sequence[Route], seconds: float, clock: Clock) -> None:
+        self._routes = routes
+        self._seconds = seconds
+        self._clock = clock
+        self._answered = asyncio.Event()
+
+    @property
+    def count(self) -> int:
+        """How many providers there are to ask."""
+        return len(self._routes)
+
+    async def ask(self, request: Request, level: int = 0, *, insist: bool = False) -> Reply:
+        """The reply of provider number `level` to `request`. `insist`: ask it even while its breaker is open.
+
+        Raises RateLimited, Unavailable (Resting when nobody was asked), Rejected, or TruncatedReply when the stream
+        ended without a stop reason. Nobody is asked before a pause is over that the provider itself asked for.
+        """
+        route = self._routes[level]
+        if pause := route.breaker.asked_pause:
+            raise RateLimited("The model asked for a pause that is not over yet.", pause)
+        if not route.breaker.admits() and not insist:
+            raise Resting("The model has failed several times in a row; waiting before asking it again.")
+        settled = False
+        try:
+            reply = await self._collect(route.provider, request)
+            route.breaker.succeeded()
+            settled = True
+            self._answered.set()
+            return reply
+        except Rejected:
+            raise
+        except (RemoteError, TimeoutError) as error:
+            route.breaker.failed(error.retry_after if isinstance(error, RateLimited | Unavailable) else None)
+            settled = True
+            if isinstance(error, TimeoutError):
+                raise Unavailable(f"The model took longer than {self._seconds:.0f} seconds.") from error
+            raise
+        finally:
+            if not settled:
+                route.breaker.dropped()
+
+    async def answers(self) -> bool:
+        """Whether any of the providers answers a harmless question: then what fails is the message, not the model.
+
+        The breaker is not asked: it may be the message that opened it, and an answer closes it again for everybody. But
+        a pause that a provider asked for is kept, and then it does not answer.
+        """
+        for level in range(len(self._routes)):
+            try:
+                await self.ask(_PROBE, level, insist=True)
+            except RemoteError:
+                continue
+            return True
+        return False
+
+    async def wait_until_back(self, longest: float) -> None:
+        """Return after `longest` seconds, or as soon as somebody gets an answer again."""
+        self._answered.clear()
+        waits = {asyncio.ensure_future(self._clock.sleep(longest)), asyncio.create_task(self._answered.wait())}
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
+
+    async def _collect(self, provider: Provider, request: Request) -> Reply:
+        texts: list[str] = []
+        stop_reason: str | None = None
+        usage = Usage()
+        model = ""
+        async with asyncio.timeout(self._seconds):
+            async for delta in provider.stream(request):
+                texts.append(delta.text)
+                stop_reason = delta.stop_reason or stop_reason
+                usage = delta.usage or usage
+                model = delta.model or model
+        if stop_reason is None:
+            raise TruncatedReply("The model's answer broke off before its end.")
+        return Reply(storable("".join(texts)), stop_reason, model, usage)

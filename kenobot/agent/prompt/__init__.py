@@ -1,0 +1,1 @@
+"""Build the prompt: identity, memory, conversation, and what the runtime adds."""

@@ -1,0 +1,102 @@
+"""Judges what recall found by having a model read it, before the reply: off unless the owner wants it."""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from zoneinfo import ZoneInfo
+
+from kenobot.agent.background.fact_extractor import used
+from kenobot.agent.model_router import Model
+from kenobot.cognitive.recall import reranking
+from kenobot.cognitive.recall.full_load import show
+from kenobot.cognitive.recall.pack import Pack
+from kenobot.cognitive.remember.extract.prompt import cost
+from kenobot.cognitive.store import token_budget
+from kenobot.cognitive.text.calendar import local_day
+from kenobot.core.circuit_breaker import CircuitBreaker
+from kenobot.core.settings.load import Settings
+from kenobot.ports import Request, Reranker
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import RemoteError
+from kenobot.storage.database import Database
+
+_log = logging.getLogger(__name__)
+
+JOB = "rerank"
+_SECONDS = 8.0  # somebody waits for the reply
+_FAILURES, _REST = 3, 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a model made of some notes. marks: of each, 0 to 1; None when they cannot be read. tokens: that it used."""
+
+    marks: list[float] | None
+    tokens: int
+    model: str = ""
+
+
+async def ask(model: Model, request: Request, count: int, seconds: float) -> Judgement:
+    """Have a model judge the `count` texts of a request of `judging`. Raises TimeoutError or RemoteError."""
+    async with asyncio.timeout(seconds):
+        reply = await model.ask(request)
+    return Judgement(reranking.parse(reply.text, count), used(request, reply), reply.model)
+
+
+async def judged(reranker: Reranker, question: str, pack: Pack) -> Mapping[int, float]:
+    """How much each record that was found helps to answer, by its number; nothing where nobody could tell."""
+    read = pack.candidates[: reranking.MOST_NOTES]
+    texts = [show(memory.record) for memory in read]
+    marks = await reranker.judge(question, texts) if texts else None
+    if marks is None or len(marks) != len(texts):
+        return {}
+    return {memory.record.id: mark for memory, mark in zip(read, marks, strict=True)}
+
+
+class ModelReranker:
+    """A `kenobot.ports.Reranker` that asks the provider. daily_tokens: what may be used on a day of the owner's."""
+
+    def __init__(self, model: Model, database: Database, clock: Clock, zone: ZoneInfo, daily_tokens: int) -> None:
+        self._model = model
+        self._database = database
+        self._clock = clock
+        self._zone = zone
+        self._daily_tokens = daily_tokens
+        self._breaker = CircuitBreaker(clock, _FAILURES, _REST)
+
+    async def judge(self, question: str, texts: Sequence[str]) -> Sequence[float] | None:
+        """See `kenobot.ports.Reranker`."""
+        if not texts or not self._breaker.admits():
+            return None
+        ended = self._breaker.dropped
+        try:
+            request = reranking.build(question, texts)
+            day, reserved = local_day(self._clock.now(), self._zone), cost(request)
+            limit = self._daily_tokens
+            if not await self._database.write(lambda c: token_budget.reserve(c, day, reserved, limit, JOB)):
+                return None
+            told = await self._ask(request, len(texts), reserved)
+            await self._database.write(lambda c: token_budget.settle(c, day, reserved, told.tokens, JOB))
+            ended = self._breaker.failed if told.marks is None else self._breaker.succeeded
+            return told.marks
+        finally:
+            ended()
+
+    async def _ask(self, request: Request, count: int, reserved: int) -> Judgement:
+        """reserved: what a call counts for that was broken off."""
+        try:
+            return await ask(self._model, request, count, _SECONDS)
+        except TimeoutError:
+            _log.warning("what was recalled could not be judged within %d seconds", _SECONDS)
+            return Judgement(None, reserved)
+        except RemoteError as error:
+            _log.warning("what was recalled could not be judged: %s", error)
+            return Judgement(None, 0)
+
+
+def reranker_of(settings: Settings, model: Model | None, database: Database, clock: Clock) -> Reranker | None:
+    """Who judges what recall found, as it is set: by default nobody."""
+    if settings.memory.reranker == "none" or model is None:
+        return None
+    return ModelReranker(model, database, clock, ZoneInfo(settings.bot.timezone), settings.memory.rerank_tokens)

@@ -1,0 +1,1 @@
+"""Limits on what a turn may do: the lethal-trifecta guard, URL detection."""

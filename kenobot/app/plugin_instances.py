@@ -1,0 +1,116 @@
+"""The parts that come from plugins: found by entry point, built from their validated settings."""
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from kenobot.agent.embedding_worker import Formers, nobody
+from kenobot.app import embedder_choice
+from kenobot.core import plugins
+from kenobot.core.plugins import Group
+from kenobot.core.settings.home import Home
+from kenobot.core.settings.load import Loaded
+from kenobot.gateway.access import Roster
+from kenobot.ports import Channel, Embedder, PostProcessor, Provider, Surroundings
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import ConfigError, PluginError
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The parts that come from plugins, ready made. `rosters`: for each channel, who may talk there.
+
+    fallbacks: who is asked when `provider` does not answer, in this order. reader: who reads for memories, if another.
+    embedder: what places memory by its meaning, if anything; formers: finds those that did before.
+    """
+
+    provider: Provider
+    channels: dict[str, Channel]
+    rosters: Mapping[str, Roster]
+    processors: Sequence[PostProcessor]
+    fallbacks: Sequence[Provider] = ()
+    reader: Provider | None = None
+    embedder: Embedder | None = None
+    formers: Formers = nobody
+
+    @property
+    def providers(self) -> tuple[Provider, ...]:
+        return (self.provider, *self.fallbacks)
+
+
+def load_parts(home: Home, loaded: Loaded, clock: Clock, names: Iterable[str]) -> Given:
+    """The plugins that the configuration asks for. Raises ConfigError when a person must fix something."""
+    surroundings = Surroundings(home.path, clock, loaded.settings.bot.name)
+    given = load_models(home, loaded, clock)
+    channels, rosters = _channels(loaded, names, surroundings)
+    return replace(
+        given,
+        channels=channels,
+        rosters=rosters,
+        processors=_processors(loaded, surroundings),
+        embedder=embedder_choice.choose(loaded, surroundings).embedder,
+        formers=partial(embedder_choice.formers, loaded, surroundings),
+    )
+
+
+def load_models(home: Home, loaded: Loaded, clock: Clock) -> Given:
+    """Only who is asked, for what needs nobody else. Raises ConfigError when a person must fix something."""
+    surroundings = Surroundings(home.path, clock, loaded.settings.bot.name)
+    provider: Provider = _part(loaded, "kenobot.providers", loaded.settings.provider.name, surroundings)
+    written = loaded.settings.provider.fallbacks
+    fallbacks = [_fallback(loaded, "provider.fallbacks", each, surroundings) for each in written]
+    named = loaded.settings.extraction.model
+    reader = _fallback(loaded, "extraction.model", named, surroundings) if named else None
+    return Given(provider, {}, {}, (), fallbacks, reader)
+
+
+def _channels(
+    loaded: Loaded, names: Iterable[str], surroundings: Surroundings
+) -> tuple[dict[str, Channel], Mapping[str, Roster]]:
+    """The channels by name, and who may talk there. A broken plugin is left out, loudly."""
+    channels: dict[str, Channel] = {}
+    rosters: dict[str, Roster] = {}
+    for name in names:
+        try:
+            plugin = plugins.load("kenobot.channels", name)
+            settings = loaded.plugin("kenobot.channels", name, plugin.settings)
+            channels[name] = plugin.build(settings, surroundings)
+        except PluginError as error:
+            _log.error("%s The other channels run without it.", error)
+            continue
+        rosters[name] = Roster.from_settings(settings)
+    if not channels:
+        raise ConfigError("None of the enabled channels can be used: see the lines above, then run `kenobot setup`.")
+    return channels, rosters
+
+
+def _processors(loaded: Loaded, surroundings: Surroundings) -> list[PostProcessor]:
+    found: list[PostProcessor] = []
+    for name in loaded.settings.postprocessors.enabled:
+        try:
+            found.append(_part(loaded, "kenobot.postprocessors", name, surroundings))
+        except PluginError as error:
+            _log.error("%s Replies go out without it.", error)
+    return found
+
+
+def _fallback(loaded: Loaded, key: str, written: str, surroundings: Surroundings) -> Provider:
+    """The provider that is written under a key: a name, or a name, a colon and the model to ask there."""
+    name, _, model = written.partition(":")
+    plugin = plugins.load("kenobot.providers", name)
+    settings = loaded.plugin("kenobot.providers", name, plugin.settings)
+    if model:
+        if "model" not in type(settings).model_fields:
+            raise ConfigError(f'{key}: "{name}" has no models to choose from; write "{name}" alone')
+        settings = settings.model_copy(update={"model": model})
+    built: Provider = plugin.build(settings, surroundings)
+    return built
+
+
+def _part(loaded: Loaded, group: Group, name: str, surroundings: Surroundings) -> Any:
+    plugin = plugins.load(group, name)
+    return plugin.build(loaded.plugin(group, name, plugin.settings), surroundings)

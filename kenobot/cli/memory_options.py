@@ -1,0 +1,130 @@
+"""What the memory commands have in common: which memory is meant, when it is, and bringing the files up to date."""
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from kenobot.cli import options
+
+if TYPE_CHECKING:
+    from kenobot.cognitive.remember.admit import Occasion
+    from kenobot.cognitive.store.records import Record
+    from kenobot.cognitive.store.scopes import Reach
+    from kenobot.core.settings.home import Home
+    from kenobot.core.settings.load import Loaded
+    from kenobot.ports.clock import Clock
+
+BUSY = "The bot is running: it brings its files up to date within seconds."
+_LEFT_OUT = ("changed", "day", "by")
+
+
+def reach_of(arguments: argparse.Namespace) -> "Reach":
+    """The scope that was asked for; without one, the owner sees all of the home."""
+    from kenobot.cognitive.store.scopes import WHOLE_HOME
+
+    return WHOLE_HOME if arguments.scope is None else (arguments.scope,)
+
+
+def occasion(loaded: "Loaded", now: datetime) -> "Occasion":
+    """The owner, at the command line, now."""
+    from zoneinfo import ZoneInfo
+
+    from kenobot.cognitive.remember.admit import Occasion
+    from kenobot.cognitive.text.calendar import local_day
+
+    return Occasion(now, local_day(now, ZoneInfo(loaded.settings.bot.timezone)), "owner")
+
+
+def add_scope(
+    parser: argparse.ArgumentParser, meaning: str = "only this memory: owner, chat:SESSION or user:ID"
+) -> None:
+    parser.add_argument("--scope", metavar="SCOPE", help=meaning)
+
+
+def add_as_of(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--as-of", type=options.since, metavar="WHEN", help="as it was then: 2d, 3w, or a date like 2026-03-01 (UTC)"
+    )
+
+
+def example(*lines: str) -> dict[str, Any]:
+    """The end of a help text: how it is used."""
+    told = "\n".join(f"  {line}" for line in lines)
+    return {
+        "epilog": f"examples:\n{told}\n\nexit codes: 0 done · 1 it failed · 2 nothing found",
+        "formatter_class": argparse.RawDescriptionHelpFormatter,
+    }
+
+
+def row_of(record: "Record") -> dict[str, Any]:
+    """A record for programs: JSON columns as what they hold."""
+    row = {name: value for name, value in asdict(record).items() if name not in _LEFT_OUT}
+    return row | {"attrs": record.attributes, "tags": _list(record.tags), "evidence": [*record.witnesses]}
+
+
+def line_of(row: Mapping[str, Any]) -> str:
+    """A record as one line of a list."""
+    from kenobot.core.terminal import one_line
+
+    seen = f", seen {row['seen']} times" if (row["seen"] or 0) > 1 else ""
+    state = "" if row.get("status", "active") == "active" else f", {row['status']}"
+    about = f"{row['form']}, {row['category']}, from {row['trust']}{seen}{state}, {str(row['created'])[:10]}"
+    return f"  {row['id']:>5}  {one_line(str(row['text']))}  ({one_line(about)})"
+
+
+def progress(arguments: argparse.Namespace) -> Callable[[int], None] | None:
+    """Tells of long work on stderr, where a person looks on."""
+    if getattr(arguments, "json", False) or not sys.stderr.isatty():
+        return None
+
+    return lambda done: options.passing(f"{done} lines …")
+
+
+def bring_up_to_date(home: "Home", loaded: "Loaded", clock: "Clock | None") -> int | None:
+    """Let the Markdown files and memory agree, unless a bot is running, which does so itself.
+
+    Returns how many facts people's edits touched; None when a bot is running.
+    """
+    import asyncio
+
+    from kenobot.ports.errors import ConfigError
+
+    try:
+        with home.lock():
+            return asyncio.run(_agree(home, loaded, options.clock_of(clock)))
+    except ConfigError as error:
+        if "already running" in str(error):
+            return None
+        raise
+
+
+async def _agree(home: "Home", loaded: "Loaded", clock: "Clock") -> int:
+    from zoneinfo import ZoneInfo
+
+    from kenobot.agent.background.sleep import policy_of
+    from kenobot.cognitive.mirror.tree import Tree
+    from kenobot.storage.database import Database
+
+    database = Database.open(home.database, home.backups)
+    try:
+        zone, policy = ZoneInfo(loaded.settings.bot.timezone), policy_of(loaded.settings.sleep)
+        tree = Tree(home.memory, database, clock, zone, policy, pause=0)
+        touched = await tree.take_in()
+        await tree.flush()
+        touched += await tree.take_in()
+        await tree.stop()
+        for problem in tree.problems:
+            print(problem, file=sys.stderr)
+        return touched
+    finally:
+        await database.close()
+
+
+def _list(text: str) -> list[Any]:
+    import json
+
+    found = json.loads(text)
+    return found if isinstance(found, list) else []

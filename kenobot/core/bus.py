@@ -1,0 +1,226 @@
+"""The signal bus: blinker made safe.
+
+Every receiver has a queue and a task of its own, so order is kept for each, a slow one delays only itself, and a
+failing one is logged and announced but never breaks what sent the signal. Nothing that must not be lost travels only
+by signal.
+"""
+
+import asyncio
+import functools
+import inspect
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+import blinker
+
+from kenobot.ports.clock import Clock
+from kenobot.ports.signals import ALL, MESSAGE_IN, MESSAGE_OUT, RECEIVER_FAILED, Envelope, Signal, Value
+
+_log = logging.getLogger(__name__)
+
+Receiver = Callable[[Envelope], Awaitable[None]]
+Middleware = Callable[[Envelope], Awaitable[Envelope | None]]
+Unsubscribe = Callable[[], None]
+
+_QUEUE = 1000
+_DOORBELLS = frozenset({MESSAGE_IN.name, MESSAGE_OUT.name})
+
+
+class _InOrder(OrderedDict[Any, None]):
+    """As much of a set as blinker needs, in order of insertion, so that receivers hear in order of subscription."""
+
+    def __init__(self, items: Iterable[Any] = ()) -> None:
+        super().__init__((item, None) for item in items)
+
+    def add(self, item: Any) -> None:
+        self[item] = None
+
+    def discard(self, item: Any) -> None:
+        self.pop(item, None)
+
+    def remove(self, item: Any) -> None:
+        del self[item]
+
+    def copy(self) -> "_InOrder":
+        return _InOrder(self)
+
+
+class _OrderedSignal(blinker.Signal):
+    set_class: Any = _InOrder
+
+
+class _Subscription:
+    """One receiver: its queue, and the task that empties it."""
+
+    def __init__(self, bus: "Bus", receiver: Receiver) -> None:
+        self._bus = bus
+        self._receiver = receiver
+        self._queue: asyncio.Queue[Envelope] = asyncio.Queue(_QUEUE)
+        self._name = getattr(receiver, "__qualname__", repr(receiver))
+        self._task: asyncio.Task[None] | None = None
+        self._busy = False
+        self._ended = False
+
+    def offer(self, envelope: Envelope) -> None:
+        if self._task is None:
+            self._task = asyncio.create_task(self._run(), name=f"receiver {self._name}")
+        try:
+            self._queue.put_nowait(envelope)
+        except asyncio.QueueFull:
+            _log.warning("receiver %s is too slow: it missed a %s", self._name, envelope.signal.name)
+
+    async def _run(self) -> None:
+        while not self._ended:
+            envelope = await self._queue.get()
+            self._busy = True
+            try:
+                async with asyncio.timeout(self._bus.deadline):
+                    await self._receiver(envelope)
+            except (Exception, asyncio.CancelledError) as error:
+                if _is_ours(error):
+                    raise
+                _log.warning("receiver %s of %s failed: %r", self._name, envelope.signal.name, error)
+                if envelope.signal is not RECEIVER_FAILED:
+                    await self._bus.fire(
+                        RECEIVER_FAILED,
+                        "bus",
+                        envelope.trace,
+                        receiver=self._name,
+                        signal=envelope.signal.name,
+                        error=type(error).__name__,
+                    )
+            finally:
+                self._busy = False
+                self._queue.task_done()
+
+    def end(self) -> None:
+        """Hear nothing more: what waits is dropped, what is under way is finished."""
+        self._ended = True
+        while not self._queue.empty():
+            self._queue.get_nowait()
+            self._queue.task_done()
+        if self._task is not None and not self._busy:
+            self._task.cancel()
+
+    async def settle(self) -> None:
+        await self._queue.join()
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+
+class Bus:
+    """Subscribe, fire, and let middleware look at, enrich or stop what is fired.
+
+    deadline: seconds a receiver or a middleware may take for one signal.
+    """
+
+    def __init__(self, clock: Clock, deadline: float = 5.0) -> None:
+        self.deadline = deadline
+        self._clock = clock
+        self._signals = {name: _OrderedSignal(signal.meaning) for name, signal in ALL.items()}
+        self._middleware: list[Middleware] = []
+        self._taps: list[Callable[[Envelope], None]] = []
+        self._bells: dict[str, list[Callable[[Envelope], None]]] = {}
+        self._subscriptions: set[_Subscription] = set()
+        self._unheard: set[str] = set()
+
+    def use(self, middleware: Middleware) -> None:
+        """Let `middleware` see every envelope before it is delivered: it returns it, a changed one, or None to stop.
+
+        For `message:in` this happens before the message is stored, so an enriched text is what is remembered.
+        """
+        _demand_async(middleware)
+        self._middleware.append(middleware)
+
+    def tap(self, listener: Callable[[Envelope], None]) -> None:
+        """Call `listener` at once with every delivered envelope; it must be quick and must not raise. For the audit."""
+        self._taps.append(listener)
+
+    def bell(self, signal: Signal, ring: Callable[[Envelope], None]) -> None:
+        """Call `ring` at once with every envelope of `signal`. For the house's own wake-ups, which only note the call.
+
+        A plugin subscribes instead: here there is no queue and no deadline.
+        """
+        self._bells.setdefault(signal.name, []).append(ring)
+
+    def subscribe(self, signal: Signal, receiver: Receiver) -> Unsubscribe:
+        """Have `receiver` called with every envelope of `signal`. Raises TypeError unless it is `async def`."""
+        _demand_async(receiver)
+        subscription = _Subscription(self, receiver)
+        self._subscriptions.add(subscription)
+        self._signals[signal.name].connect(subscription.offer, weak=False)
+
+        def unsubscribe() -> None:
+            self._signals[signal.name].disconnect(subscription.offer)
+            self._subscriptions.discard(subscription)
+            subscription.end()
+
+        return unsubscribe
+
+    async def fire(self, signal: Signal, source: str, trace: str, /, **payload: Value) -> Envelope | None:
+        """Send a signal; returns the envelope as delivered, or None when middleware stopped it."""
+        envelope = await self.prepare(signal, source, trace, **payload)
+        if envelope is not None:
+            self.deliver(envelope)
+        return envelope
+
+    async def prepare(self, signal: Signal, source: str, trace: str, /, **payload: Value) -> Envelope | None:
+        """Make an envelope and pass it through the middleware, without delivering it yet."""
+        envelope = Envelope(signal, payload, source, trace, self._clock.now())
+        for middleware in self._middleware:
+            try:
+                async with asyncio.timeout(self.deadline):
+                    following = await middleware(envelope)
+            except (Exception, asyncio.CancelledError) as error:
+                if _is_ours(error):
+                    raise
+                _log.warning("middleware %r failed at %s: %r", middleware, signal.name, error)
+                continue
+            if following is None:
+                return None
+            envelope = following
+        return envelope
+
+    def deliver(self, envelope: Envelope) -> None:
+        """Hand a prepared envelope to whoever listens."""
+        for listener in self._taps:
+            listener(envelope)
+        bells = self._bells.get(envelope.signal.name, ())
+        for ring in bells:
+            ring(envelope)
+        signal = self._signals[envelope.signal.name]
+        if signal.receivers:
+            signal.send(envelope)
+        elif not bells and envelope.signal.name in _DOORBELLS and envelope.signal.name not in self._unheard:
+            self._unheard.add(envelope.signal.name)
+            _log.warning("dead signal: nobody listens to %s", envelope.signal.name)
+
+    async def settle(self) -> None:
+        """Return once every receiver has dealt with what was sent so far."""
+        for subscription in list(self._subscriptions):
+            await subscription.settle()
+
+    async def close(self) -> None:
+        """Stop every receiver."""
+        for subscription in list(self._subscriptions):
+            await subscription.close()
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Whether it is this very task that was cancelled, not just something that a receiver waited for."""
+    task = asyncio.current_task()
+    return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
+
+
+def _demand_async(function: Callable[..., Any]) -> None:
+    called: Any = function
+    while isinstance(called, functools.partial):
+        called = called.func
+    targets = (called, getattr(type(called), "__call__", None))  # noqa: B004 - not whether, but what is called
+    if not any(map(inspect.iscoroutinefunction, targets)):
+        raise TypeError(f"{function!r} must be an async function: anything else would block every chat")

@@ -1,0 +1,90 @@
+"""A circuit breaker: after a row of failures nobody knocks for a while, then one tries the door.
+
+And nobody knocks before the server itself said that one may, however few the failures.
+"""
+
+from enum import StrEnum
+
+from kenobot.ports.clock import Clock
+
+LONGEST_PAUSE = 3600.0  # seconds that a server's own wish counts; one that asks for a day may be wrong, or well again
+
+
+class State(StrEnum):
+    """CLOSED: calls go through. OPEN: none does. HALF_OPEN: one is under way to find out."""
+
+    CLOSED = "CLOSED"
+    OPEN = "OPEN"
+    HALF_OPEN = "HALF_OPEN"
+
+
+class CircuitBreaker:
+    """Opens after `threshold` failures in a row; after `cooldown` seconds it lets exactly one probe through.
+
+    Every call that `admits` let through must end in `succeeded`, `failed` or `dropped`, or the probe is never given
+    back. A refusal of one request (a bad key, a prompt too long) says nothing about the server's health: `dropped`.
+    """
+
+    def __init__(self, clock: Clock, threshold: int = 5, cooldown: float = 30.0) -> None:
+        self._clock = clock
+        self._threshold = threshold
+        self._cooldown = cooldown
+        self._state = State.CLOSED
+        self._failures = 0
+        self._opened_at = 0.0
+        self._silent_until = 0.0
+
+    @property
+    def state(self) -> State:
+        return self._state
+
+    @property
+    def failures(self) -> int:
+        """Failures in a row so far."""
+        return self._failures
+
+    @property
+    def opens_in(self) -> float:
+        """Seconds until a probe may go through; 0 when calls go through already or a probe is under way."""
+        if self._state is not State.OPEN:
+            return 0.0
+        return max(0.0, self._opened_at + self._cooldown - self._clock.monotonic())
+
+    @property
+    def asked_pause(self) -> float:
+        """Seconds for which the server still wants to be left alone, by its own word; 0 when it said nothing."""
+        return max(0.0, self._silent_until - self._clock.monotonic())
+
+    def admits(self) -> bool:
+        """Whether a call may be made now. True while OPEN and cooled down makes the caller the probe."""
+        if self.asked_pause:
+            return False
+        if self._state is State.OPEN and self.opens_in == 0:
+            self._state = State.HALF_OPEN
+            return True
+        return self._state is State.CLOSED
+
+    def succeeded(self) -> None:
+        """A call got through: all is well."""
+        self._state = State.CLOSED
+        self._failures = 0
+        self._silent_until = 0.0
+
+    def failed(self, pause: float | None = None) -> None:
+        """A call failed in a way that speaks against the server, which may have asked for a `pause` of so many seconds.
+
+        It counts as an hour at most.
+        """
+        if pause is not None:
+            self._silent_until = max(self._silent_until, self._clock.monotonic() + min(pause, LONGEST_PAUSE))
+        if self._state is State.OPEN:
+            return  # a straggler from before; what it tells is known, and it must not prolong the pause
+        self._failures += 1
+        if self._state is State.HALF_OPEN or self._failures >= self._threshold:
+            self._state = State.OPEN
+            self._opened_at = self._clock.monotonic()
+
+    def dropped(self) -> None:
+        """A call ended without a verdict, cancelled or refused on its own account: the next one may probe."""
+        if self._state is State.HALF_OPEN:
+            self._state = State.OPEN

@@ -1,0 +1,118 @@
+"""The log: one line an event on stderr, plain or JSON, with the trace id of the message at work and no secrets."""
+
+import json
+import logging
+import sys
+import threading
+from collections.abc import Iterable
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal, TextIO
+
+from kenobot.core.redaction import Redactor
+from kenobot.core.terminal import one_line, safe
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
+
+_log = logging.getLogger(__name__)
+
+trace: ContextVar[str] = ContextVar("trace", default="")
+
+_CHATTY = ("httpx", "httpx2", "httpcore", "anthropic", "telegram", "apscheduler", "asyncio")
+
+
+def set_up(
+    level: str = "info",
+    form: Literal["plain", "json"] = "plain",
+    secrets: Iterable[str] = (),
+    stream: TextIO | None = None,
+) -> None:
+    """Send everything logged from now on to `stream` (stderr), in place of what was set up before.
+
+    secrets: values that must never appear; what only looks like a secret is blotted out as well.
+    """
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter((_Json if form == "json" else _Plain)(Redactor(secrets)))
+    root = logging.getLogger()
+    for old in [old for old in root.handlers if isinstance(old.formatter, _Redacting)]:
+        root.removeHandler(old)
+    root.addHandler(handler)
+    root.setLevel(level.upper())
+    for name in _CHATTY:
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def guard() -> None:
+    """Log what nobody caught, where Python would print it as it is: a traceback can quote a secret.
+
+    Somebody else's hooks for threads and finalizers stay.
+    """
+    sys.excepthook = _uncaught
+    if threading.excepthook is threading.__excepthook__:
+        threading.excepthook = _uncaught_in_thread
+    if sys.unraisablehook is sys.__unraisablehook__:
+        sys.unraisablehook = _unraisable
+
+
+def _uncaught(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+    _log.critical("KenoBot broke down", exc_info=(kind, error, traceback))
+
+
+def _uncaught_in_thread(told: threading.ExceptHookArgs) -> None:
+    name = told.thread.name if told.thread else "a thread"
+    error = told.exc_value or told.exc_type()
+    _log.critical("%s broke down", name, exc_info=(told.exc_type, error, told.exc_traceback))
+
+
+def _unraisable(told: "UnraisableHookArgs") -> None:
+    error = told.exc_value or told.exc_type()
+    _log.error("%s", told.err_msg or "an error was ignored", exc_info=(told.exc_type, error, told.exc_traceback))
+
+
+class _Redacting(logging.Formatter):
+    """Blots out secrets in the finished text, where arguments and tracebacks are in it already.
+
+    Not a logging.Filter: that would have to rewrite the record, which other handlers share.
+    """
+
+    def __init__(self, redact: Redactor) -> None:
+        super().__init__()
+        self._redact = redact
+
+    def parts(self, record: logging.LogRecord) -> tuple[str, str, str]:
+        """Time, message and traceback of `record`, clean."""
+        try:
+            message = record.getMessage()
+        except Exception as error:  # a bad format string must not cost the line, nor print its arguments unblotted
+            message = f"{record.msg} (could not be formatted: {type(error).__name__})"
+        details = "\n".join(
+            text
+            for text in (
+                self.formatException(record.exc_info) if record.exc_info and record.exc_info[0] else "",
+                self.formatStack(record.stack_info) if record.stack_info else "",
+            )
+            if text
+        )
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        return at, self._redact(message), self._redact(details)
+
+
+class _Plain(_Redacting):
+    def format(self, record: logging.LogRecord) -> str:
+        at, message, details = self.parts(record)
+        mark = f" [{trace.get()}]" if trace.get() else ""
+        line = f"{at} {record.levelname.lower()} {record.name}{mark}: {one_line(message)}"
+        return f"{line}\n{safe(details)}" if details else line
+
+
+class _Json(_Redacting):
+    def format(self, record: logging.LogRecord) -> str:
+        at, message, details = self.parts(record)
+        line = {"at": at, "level": record.levelname.lower(), "logger": record.name, "message": message}
+        if trace.get():
+            line["trace"] = trace.get()
+        if details:
+            line["exception"] = details
+        return json.dumps(line, ensure_ascii=False)

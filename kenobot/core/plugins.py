@@ -1,0 +1,82 @@
+"""Parts by entry point: ours and anybody's come in by the same door, and only when asked for."""
+
+import difflib
+from collections.abc import Iterable
+from functools import lru_cache
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
+from typing import Any, Literal
+
+from kenobot.ports import Plugin
+from kenobot.ports.errors import ConfigError, PluginError
+
+Group = Literal["kenobot.channels", "kenobot.providers", "kenobot.postprocessors", "kenobot.embedders"]
+
+_KINDS: dict[Group, str] = {
+    "kenobot.channels": "channel",
+    "kenobot.providers": "provider",
+    "kenobot.postprocessors": "post-processor",
+    "kenobot.embedders": "embedder",
+}
+
+
+@lru_cache(maxsize=len(_KINDS))
+def installed(group: Group) -> EntryPoints:
+    """What is installed in `group`. It is looked up once: that takes milliseconds, and a start asks a dozen times."""
+    return entry_points(group=group)
+
+
+def names(group: Group) -> tuple[str, ...]:
+    """What is installed in `group`, sorted; imports none of it."""
+    return tuple(sorted({entry.name for entry in installed(group)}))
+
+
+def load(group: Group, name: str) -> Plugin[Any, Any]:
+    """Import one plugin.
+
+    Raises ConfigError when nothing of that name is installed, PluginError when it is but cannot be used.
+    """
+    found = [entry for entry in installed(group) if entry.name == name]
+    if not found:
+        raise ConfigError(unknown(group, name))
+    if len({entry.value for entry in found}) > 1:
+        owners = " and ".join(sorted({_origin(entry) for entry in found}))
+        raise PluginError(f'The {_KINDS[group]} "{name}" is provided twice, by {owners}: uninstall one of them.')
+    entry = found[0]
+    try:
+        plugin = entry.load()
+    except Exception as error:  # a plugin is somebody else's code: anything may happen while it is imported
+        raise PluginError(
+            f'The {_KINDS[group]} "{name}" ({_origin(entry)}) cannot be imported: {type(error).__name__}: {error}'
+        ) from error
+    if not isinstance(plugin, Plugin):
+        raise PluginError(
+            f'The {_KINDS[group]} "{name}" ({_origin(entry)}) is not a plugin: {entry.value} must be a '
+            f"kenobot.ports.Plugin, and is a {type(plugin).__name__}."
+        )
+    return plugin
+
+
+def unknown(group: Group, name: str) -> str:
+    """The sentence for a name that nothing installed has."""
+    known = names(group)
+    return (
+        f'There is no {_KINDS[group]} called "{name}"{nearest(name, known)} (installed: {", ".join(known) or "none"})'
+    )
+
+
+def nearest(wrong: str, known: Iterable[str]) -> str:
+    """`; did you mean "right"?` when one of `known` looks like `wrong`, else nothing."""
+    near = difflib.get_close_matches(wrong, list(known), n=1, cutoff=0.6)
+    return f'; did you mean "{near[0]}"?' if near else ""
+
+
+async def close(parts: Iterable[object]) -> None:
+    """Let go of what was built, each part that has an `aclose`."""
+    for part in parts:
+        let_go = getattr(part, "aclose", None)
+        if let_go is not None:
+            await let_go()
+
+
+def _origin(entry: EntryPoint) -> str:
+    return entry.dist.name if entry.dist else entry.value

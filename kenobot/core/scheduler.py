@@ -1,0 +1,72 @@
+"""What has to happen every so often. APScheduler lives here."""
+
+import asyncio
+import importlib
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import UTC
+from typing import Any
+
+from kenobot.ports.errors import StoreError
+
+_log = logging.getLogger(__name__)
+
+Job = Callable[[], Awaitable[None]]
+
+
+class Schedule:
+    """Runs jobs while started. A late job is run once, however late; a failing one is logged and comes again.
+
+    A full disk is logged once a job until the job succeeds again: the log may lie on the same disk.
+    """
+
+    def __init__(self) -> None:
+        self._jobs: list[tuple[str, float, Job]] = []
+        self._running: set[asyncio.Task[Any]] = set()
+        self._hindered: set[str] = set()
+        self._scheduler: Any = None
+
+    def every(self, seconds: float, name: str, job: Job) -> None:
+        """Have `job` run every `seconds`, from then on after `start`."""
+        self._jobs.append((name, seconds, job))
+
+    async def start(self) -> None:
+        """Begin. Comes after start-up: what it needs is imported only now, and in another thread."""
+        module = await asyncio.to_thread(importlib.import_module, "apscheduler.schedulers.asyncio")
+        self._scheduler = module.AsyncIOScheduler(
+            timezone=UTC, job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1}
+        )
+        for name, seconds, job in self._jobs:
+            self._scheduler.add_job(self._run, "interval", seconds=seconds, args=(name, job), id=name)
+        self._scheduler.start()
+
+    async def once(self) -> None:
+        """Run every job now, one after the other: for a clock that somebody moves by hand."""
+        for name, _, job in self._jobs:
+            await self._run(name, job)
+
+    async def stop(self) -> None:
+        """Start no more jobs and await those at work: the scheduler itself would cancel them."""
+        if self._scheduler is None:
+            return
+        self._scheduler.pause()
+        await asyncio.gather(*self._running, return_exceptions=True)
+        self._scheduler.shutdown(wait=False)
+        self._scheduler = None
+        await asyncio.sleep(0)  # it shuts down in the loop's next round
+
+    async def _run(self, name: str, job: Job) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._running.add(task)
+        try:
+            await job()
+            self._hindered.discard(name)
+        except StoreError as error:
+            if name not in self._hindered:
+                self._hindered.add(name)
+                _log.warning("scheduled job %s has to wait: %s", name, error)
+        except Exception:
+            _log.exception("scheduled job %s failed", name)
+        finally:
+            self._running.discard(task)

@@ -1,0 +1,203 @@
+"""The folder that holds everything one KenoBot owns: its settings, secrets, database and memory."""
+
+import fcntl
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from kenobot.ports.errors import ConfigError
+
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_DRAFT = ".identity-"
+
+
+class Held(ConfigError):
+    """Another process holds what only one may hold at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Where things are. Making one touches nothing on disk."""
+
+    path: Path
+
+    @classmethod
+    def find(cls, environ: Mapping[str, str], argument: str | Path | None = None) -> "Home":
+        """The home named by `argument`, else by KENOBOT_HOME, else `~/.kenobot`; always absolute."""
+        chosen = str(argument or environ.get("KENOBOT_HOME") or Path("~", ".kenobot"))
+        if chosen == "~" or chosen.startswith("~/"):
+            chosen = (environ.get("HOME") or str(Path.home())) + chosen[1:]
+        return cls(Path(chosen).absolute())
+
+    @property
+    def config_file(self) -> Path:
+        return self.path / "kenobot.toml"
+
+    @property
+    def credentials(self) -> Path:
+        return self.path / "credentials"
+
+    @property
+    def database(self) -> Path:
+        return self.path / "kenobot.db"
+
+    @property
+    def index(self) -> Path:
+        """What finds words in memory fast; it can be deleted at any time, and is made anew."""
+        return self.path / "index.db"
+
+    @property
+    def backups(self) -> Path:
+        return self.path / "backups"
+
+    @property
+    def memory(self) -> Path:
+        return self.path / "memory"
+
+    @property
+    def identity(self) -> Path:
+        return self.memory / "identity"
+
+    @property
+    def lock_file(self) -> Path:
+        return self.path / "kenobot.lock"
+
+    @property
+    def sleep_lock_file(self) -> Path:
+        return self.path / "sleep.lock"
+
+    def prepare(self) -> None:
+        """Create the folders, for the owner's eyes only. Raises ConfigError when the place is unfit.
+
+        An open home is closed, but only when it is plainly ours: `--home /tmp` must not lock others out of /tmp.
+        """
+        try:
+            self._close()
+            for folder in (self.path, self.credentials, self.backups, self.memory):
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigError(f"{self.path} cannot be used as a home: {_reason(error)}.") from error
+        if not os.access(self.path, os.W_OK | os.X_OK):
+            raise ConfigError(f"{self.path} cannot be written to: give it to the user who runs KenoBot.")
+
+    def _close(self) -> None:
+        if not self.path.exists() or not self.path.stat().st_mode & _OTHERS:
+            return
+        ours = any(mark.exists() for mark in (self.config_file, self.database, self.credentials))
+        if not ours and any(self.path.iterdir()):
+            raise ConfigError(
+                f"{self.path} holds other things and is open to other people: use a folder of its own as home, "
+                f"or run: chmod 700 {self.path}"
+            )
+        self.path.chmod(0o700)
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Hold the home for this process. Raises Held, a ConfigError, when another one has it.
+
+        The lock dies with the process, so a crash leaves nothing to clean up; the pid inside is only for the message.
+        """
+        said = (
+            "KenoBot is already running in this home (process {holder}): stop it first, "
+            "or use another home with --home."
+        )
+        with _hold(self.lock_file, said):
+            yield
+
+    @contextmanager
+    def sleep_lock(self) -> Iterator[None]:
+        """Hold what only one may do at a time beside a conversation: sleep. As `lock`; raises Held."""
+        with _hold(self.sleep_lock_file, "KenoBot is asleep in this home already (process {holder}): wait for it."):
+            yield
+
+    def seed_identity(self) -> bool:
+        """Give a new home its identity: copy the templates unless there is something in `memory/identity` already.
+
+        All or nothing: a file that the owner took away, or a finished BOOTSTRAP.md, must not come back.
+        Returns whether anything was copied. Raises ConfigError when the place is unfit.
+        """
+        try:
+            return self._seed_identity()
+        except OSError as error:
+            raise ConfigError(f"{self.identity} cannot be made: {_reason(error)}.") from error
+
+    def _seed_identity(self) -> bool:
+        if self.identity.exists() and any(self.identity.iterdir()):
+            return False
+        self.memory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for left in self.memory.glob(f"{_DRAFT}*"):  # by a crash
+            shutil.rmtree(left, ignore_errors=True)
+        draft = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=self.memory))
+        try:
+            for template in resources.files("kenobot").joinpath("config", "identity").iterdir():
+                (draft / template.name).write_text(template.read_text("utf-8"), "utf-8")
+                (draft / template.name).chmod(0o600)
+                _sync(draft / template.name)  # or a power cut leaves empty files, and those are the owner's to keep
+            _sync(draft)
+            draft.rename(self.identity)
+            _sync(self.memory)
+        except BaseException:
+            shutil.rmtree(draft, ignore_errors=True)
+            raise
+        return True
+
+
+@contextmanager
+def _hold(path: Path, said: str) -> Iterator[None]:
+    """Hold a lock file. said: what Held says when another process has it, `{holder}` being that one's pid."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be opened: {_reason(error)}.") from error
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.read(descriptor, 32).decode("ascii", "replace").strip() or "unknown"
+            raise Held(said.format(holder=holder)) from None
+        except OSError as error:
+            raise ConfigError(f"{path} cannot be locked: {_reason(error)}.") from error
+        # Who holds it is a courtesy: a disk that cannot take it down is no reason to refuse.
+        with suppress(OSError):
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, f"{os.getpid()}\n".encode())
+        yield
+        with suppress(OSError):
+            os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Put `text` into `path` whole or not at all, readable by the owner only."""
+    path = path.resolve()  # a link to a file kept elsewhere stays a link
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    draft = Path(name)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def _sync(path: Path) -> None:
+    """Have the disk hold what a file, or a folder, says now."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

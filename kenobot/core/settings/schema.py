@@ -1,0 +1,198 @@
+"""The tables of kenobot.toml that KenoBot itself reads: which keys there are, their kinds, ranges and defaults.
+
+The file that ships says the same, with what each key means.
+"""
+
+import difflib
+import zoneinfo
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, get_origin
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from kenobot.cognitive.remember.extract.patterns import Automaton
+from kenobot.core.settings.sources import Written
+
+
+def _known_timezone(name: str) -> str:
+    try:
+        zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
+        near = difflib.get_close_matches(name, zoneinfo.available_timezones(), n=1)
+        hint = f"; did you mean {near[0]}?" if near else ", which looks like Europe/Madrid or UTC"
+        raise ValueError(f"not the name of a time zone{hint}") from error
+    return name
+
+
+def _lower(value: object) -> object:
+    return value.lower() if isinstance(value, str) else value
+
+
+def _no_repeats(names: tuple[str, ...]) -> tuple[str, ...]:
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f'"{twice[0]}" stands there twice')
+    return names
+
+
+def split_lists(model: type[BaseModel], table: Mapping[str, Any]) -> dict[str, Any]:
+    """`table` with `a, b` from an environment variable made a list where `model` wants one; blanks fall away."""
+    split = dict(table)
+    for name, field in model.model_fields.items():
+        value = split.get(name)
+        if isinstance(value, Written) and get_origin(field.annotation) in {list, tuple, set, frozenset}:
+            split[name] = [item.strip() for item in value.split(",") if item.strip()]
+    return split
+
+
+Names = Annotated[tuple[str, ...], AfterValidator(_no_repeats)]
+Text = Annotated[str, Field(min_length=1)]
+
+
+class Section(BaseModel):
+    """One table of the file. A switch is not a number, though Python thinks so."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _split_lists(cls, table: object) -> object:
+        return split_lists(cls, table) if isinstance(table, dict) else table
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_switch_for_a_number(cls, value: object, about: ValidationInfo) -> object:
+        wanted = cls.model_fields[about.field_name].annotation if about.field_name in cls.model_fields else None
+        if isinstance(value, bool) and wanted is not bool:
+            raise PydanticCustomError("switch_type", "true and false mean nothing here")
+        return value
+
+
+class Bot(Section):
+    name: Text = "KenoBot"
+    timezone: Annotated[str, AfterValidator(_known_timezone)] = "UTC"
+    language: Annotated[Literal["auto", "en", "es"], BeforeValidator(_lower)] = "auto"
+
+
+class ProviderChoice(Section):
+    name: Text = "offline"
+    max_tokens: int = Field(4096, ge=1, le=64_000)
+    fallbacks: Names = ()
+    attempts: int = Field(3, ge=1, le=10)
+    retry_seconds: float = Field(90, ge=1, le=3600, allow_inf_nan=False)
+    breaker_failures: int = Field(5, ge=1, le=100)
+    breaker_seconds: float = Field(60, ge=1, le=3600, allow_inf_nan=False)
+
+
+class Channels(Section, extra="allow"):
+    """The tables beside `enabled` belong to the plugins they are named after."""
+
+    __pydantic_extra__: dict[str, dict[str, Any]] = Field(init=False)
+    enabled: Names = ()
+
+
+class PostProcessors(Section, extra="allow"):
+    """The tables beside `enabled` belong to the plugins they are named after."""
+
+    __pydantic_extra__: dict[str, dict[str, Any]] = Field(init=False)
+    enabled: Names = (
+        "memory",
+        "chat-memory",
+        "working-memory",
+        "user-update",
+        "chat-context",
+        "bootstrap-complete",
+    )
+
+
+class Context(Section):
+    budget_tokens: int = Field(24_000, ge=2000, le=1_000_000)
+    memory_tokens: int = Field(6000, ge=0, le=500_000)
+    history_messages: int = Field(20, ge=0, le=1000)
+    history_most: int = Field(60, ge=1, le=1000)
+    message_tokens: int = Field(4000, ge=100, le=500_000)
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Context":
+        if self.history_messages > self.history_most:
+            raise ValueError(
+                f"history_messages ({self.history_messages}) must not be more than history_most ({self.history_most})"
+            )
+        if self.memory_tokens > self.budget_tokens:
+            raise ValueError(
+                f"memory_tokens ({self.memory_tokens}) must not be more than budget_tokens ({self.budget_tokens})"
+            )
+        return self
+
+
+class Memory(Section):
+    recall: Annotated[Literal["auto", "full", "selective"], BeforeValidator(_lower)] = "auto"
+    days: int = Field(3, ge=1, le=30)
+    embedder: Text = "auto"
+    reranker: Annotated[Literal["none", "model"], BeforeValidator(_lower)] = "none"
+    rerank_tokens: int = Field(100_000, ge=0, le=1_000_000_000)
+
+
+class Extraction(Section):
+    enabled: bool = True
+    model: str = ""
+    at_once: bool = True
+    every_turns: int = Field(5, ge=1, le=100)
+    every_minutes: float = Field(15, ge=1, le=10_080, allow_inf_nan=False)
+    daily_tokens: int = Field(200_000, ge=5000, le=1_000_000_000)
+    patterns: Names = ()
+
+    @field_validator("patterns")
+    @classmethod
+    def _understood(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
+        Automaton(patterns)
+        return patterns
+
+
+class Compaction(Section):
+    enabled: bool = True
+    summary_tokens: int = Field(700, ge=100, le=20_000)
+    daily_tokens: int = Field(100_000, ge=0, le=1_000_000_000)
+
+
+class Sleep(Section):
+    enabled: bool = True
+    hour: int = Field(-1, ge=-1, le=23)
+    budget_tokens: int = Field(100_000, ge=0, le=1_000_000_000)
+    retention: Annotated[Literal["kenobot", "joya"], BeforeValidator(_lower)] = "kenobot"
+    expired: Annotated[Literal["archive", "delete"], BeforeValidator(_lower)] = "archive"
+
+
+class Access(Section):
+    pairing: bool = True
+
+
+class Mail(Section):
+    late_minutes: float = Field(15, ge=1, le=10_080, allow_inf_nan=False)
+    expire_hours: float = Field(48, ge=1, le=8760, allow_inf_nan=False)
+
+
+class Loop(Section):
+    parallel_chats: int = Field(32, ge=1, le=1000)
+    backlog: int = Field(1000, ge=1, le=1_000_000)
+    chat_backlog: int = Field(100, ge=1, le=10_000)
+    attempts: int = Field(5, ge=1, le=20)
+    turn_seconds: float = Field(600, ge=5, le=86_400, allow_inf_nan=False)
+
+
+class Signals(Section):
+    keep: int = Field(20_000, ge=0, le=10_000_000)
+
+
+class Log(Section):
+    level: Annotated[Literal["debug", "info", "warning", "error"], BeforeValidator(_lower)] = "info"
+    format: Annotated[Literal["plain", "json"], BeforeValidator(_lower)] = "plain"

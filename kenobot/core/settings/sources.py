@@ -1,0 +1,170 @@
+"""Where settings are written: a file, the environment, credential files. Each layer remembers where it found what."""
+
+import re
+import stat
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import SecretStr
+
+from kenobot.core import plugins
+from kenobot.ports.errors import ConfigError
+
+Key = tuple[str, ...]
+
+PREFIX = "KENOBOT_"
+ROOMS: Mapping[str, plugins.Group] = {
+    "channels": "kenobot.channels",
+    "providers": "kenobot.providers",
+    "postprocessors": "kenobot.postprocessors",
+    "embedders": "kenobot.embedders",
+}
+
+SHORT_NAMES: Mapping[str, Key] = {
+    "TELEGRAM_BOT_TOKEN": ("channels", "telegram", "token"),
+    "TELEGRAM_ALLOWED_USERS": ("channels", "telegram", "allowed_users"),
+    "ANTHROPIC_API_KEY": ("providers", "anthropic", "api_key"),
+    "ANTHROPIC_BASE_URL": ("providers", "anthropic", "base_url"),
+    "OPENAI_API_KEY": ("embedders", "openai", "api_key"),
+    "OPENAI_BASE_URL": ("embedders", "openai", "base_url"),
+}
+CREDENTIAL_FILES: Mapping[str, Key] = {
+    "telegram_token": ("channels", "telegram", "token"),
+    "anthropic_api_key": ("providers", "anthropic", "api_key"),
+}
+
+_NOT_SETTINGS = frozenset({"KENOBOT_HOME"})
+_SECRET_ENDINGS = ("token", "api_key", "secret", "password")
+_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+
+
+class Written(str):
+    """A value from an environment variable, where a list is written with commas."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Values as nested tables; `origins` says of each dotted key where it stands, as "file PATH" and the like.
+
+    An empty table has an origin too, under its name with a dot at the end: it may be one that nobody knows.
+    """
+
+    values: dict[str, Any] = field(default_factory=dict)
+    origins: dict[str, str] = field(default_factory=dict)
+
+    def put(self, key: Key, value: object, origin: str) -> None:
+        """Set one value. What cannot be nested stays as it is, for validation to complain about."""
+        table = self.values
+        for part in key[:-1]:
+            inner = table.setdefault(part, {})
+            if not isinstance(inner, dict):
+                return
+            table = inner
+        table[key[-1]] = SecretStr(value) if isinstance(value, str) and is_secret(key[-1]) else value
+        self.origins[".".join(key) + ("." if value == {} else "")] = origin
+
+
+def is_secret(name: str) -> bool:
+    """Whether a key of this name holds something that must not be shown."""
+    return name.endswith(_SECRET_ENDINGS)
+
+
+def from_file(path: Path, text: str | None = None) -> Layer:
+    """What `path` says, or `text` in its place; nothing when there is no such file. Raises ConfigError."""
+    if text is None:
+        text = _read(path) if path.exists() else ""
+    try:
+        tables = tomllib.loads(text.removeprefix("\ufeff"))
+    except tomllib.TOMLDecodeError as error:
+        place = _PLACE.search(str(error))
+        line = (place and place[1]) or len(text.splitlines())
+        raise ConfigError(f"{path}, line {line}: not valid TOML: {_PLACE.sub('', str(error))}.") from error
+    layer = Layer()
+    for key, value in _leaves(tables):
+        layer.put(key, value, f"file {path}")
+    return layer
+
+
+def from_environment(environ: Mapping[str, str]) -> Layer:
+    """What KENOBOT_SECTION__KEY variables and the short names say. An empty variable counts as not set."""
+    layer = Layer()
+    for name, key in SHORT_NAMES.items():
+        if environ.get(name):
+            layer.put(key, Written(environ[name]), f"environment {name}")
+    for name in sorted(environ):
+        if name.startswith(PREFIX) and name not in _NOT_SETTINGS and environ[name]:
+            layer.put(_key(name), Written(environ[name]), f"environment {name}")
+    return layer
+
+
+def from_credentials(own: Path, given: Mapping[str, str], systemd: Path | None) -> Layer:
+    """One secret a file: those in the home's own folder, those about to be written there, then systemd's.
+
+    A file is named as in CREDENTIAL_FILES, or by a dotted key: `channels.chat.token`. Raises ConfigError for one that
+    others can read; the service manager answers for the permissions of its own folder.
+    """
+    layer = Layer()
+    for path in _files(own):
+        if path.name.startswith(".") or path.name in given:
+            continue
+        key = _credential(path.name)
+        if key is None:
+            near = plugins.nearest(path.name, CREDENTIAL_FILES)
+            raise ConfigError(f"{path}: unknown credential{near or '.'}")
+        if path.exists() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+            raise ConfigError(f"{path} can be read by other people; run: chmod 600 {path}")
+        layer.put(key, _secret(path), f"credential {path}")
+    for name, value in given.items():
+        layer.put(CREDENTIAL_FILES[name], value, f"credential {own / name}")
+    for path in _files(systemd) if systemd else ():
+        if key := _credential(path.name):
+            layer.put(key, _secret(path), f"credential {path}")
+    return layer
+
+
+def _key(variable: str) -> Key:
+    """KENOBOT_POSTPROCESSORS__CHAT_MEMORY__DAYS → postprocessors, chat-memory, days: plugins may have a dash."""
+    parts = variable.removeprefix(PREFIX).lower().split("__")
+    if len(parts) > 2 and parts[0] in ROOMS:
+        names = {name.lower().replace("-", "_"): name for name in plugins.names(ROOMS[parts[0]])}
+        parts[1] = names.get(parts[1], parts[1])
+    return tuple(parts)
+
+
+def _credential(name: str) -> Key | None:
+    parts = tuple(name.split("."))
+    return CREDENTIAL_FILES.get(name) or (parts if len(parts) == 3 and parts[0] in ROOMS else None)
+
+
+def _secret(path: Path) -> str:
+    value = _read(path).removeprefix("\ufeff").strip()
+    if not value or "\n" in value:
+        raise ConfigError(f"{path} must hold one secret, on one line.")
+    return value
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir()) if folder.is_dir() else []
+    except OSError as error:
+        raise ConfigError(f"{folder} cannot be read: {(error.strerror or str(error)).lower()}.") from error
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not UTF-8 text (byte {error.start + 1}).") from error
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from error
+
+
+def _leaves(table: Mapping[str, Any], at: Key = ()) -> Iterator[tuple[Key, object]]:
+    for name, value in table.items():
+        if isinstance(value, dict) and value:
+            yield from _leaves(value, (*at, name))
+        else:
+            yield (*at, name), value

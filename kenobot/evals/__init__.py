@@ -1,0 +1,1 @@
+"""Measure the product for its owner: recall, lifecycle, the demo."""

@@ -1,0 +1,91 @@
+"""A model that answers at once and measures what it is asked: how much, how much of it is memory, how much was cached.
+
+A provider's prompt cache keeps what stands before a cache mark of a request, and serves the longest such stretch with
+which a later request begins, byte for byte. Here that is worked out from the two requests: which is what a provider
+would serve whose cache has not run out meanwhile, and which takes stretches of any length.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+from kenobot.agent.prompt.context_builder import TAGS
+from kenobot.agent.prompt.runtime_block import OPEN
+from kenobot.core.token_estimate import estimate
+from kenobot.ports import Block, Delta, Request, Usage
+
+_MARKS = 4  # that count in one request, the last ones, as at Anthropic's
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Tokens of a prompt. frame: memory that every message of the conversation is shown. notes: what was recalled and
+    noted for this message; log: for the earlier ones that are shown. cached: what a prompt cache would serve of it all.
+    """
+
+    prompt: int
+    frame: int
+    notes: int
+    log: int
+    cached: int
+
+    @property
+    def memory(self) -> int:
+        """What memory adds to this message's prompt."""
+        return self.frame + self.notes
+
+
+class Meter:
+    """A provider; `expect` what it is to answer. sizes: of the prompts so far."""
+
+    name = "meter"
+    by_rote = True  # what was said is read for memories by rules
+
+    def __init__(self) -> None:
+        self.sizes: list[Size] = []
+        self._reply = "Vale."
+        self._before: tuple[str, ...] = ()
+        self._marks: tuple[int, ...] = ()
+
+    def expect(self, reply: str) -> None:
+        """Answer the next message with this."""
+        self._reply = reply
+
+    async def stream(self, request: Request) -> AsyncIterator[Delta]:
+        """See `kenobot.ports.Provider`."""
+        size = self._measured(request)
+        self.sizes.append(size)
+        yield Delta(self._reply)
+        usage = Usage(size.prompt - size.cached, estimate(self._reply), size.cached, 0)
+        yield Delta(stop_reason="end_turn", usage=usage, model=self.name)
+
+    def _measured(self, request: Request) -> Size:
+        blocks = [*request.system, *(block for message in request.messages for block in message.blocks)]
+        roles = ["system"] * len(request.system)
+        roles += [f"{at} {message.role}" for at, message in enumerate(request.messages) for _ in message.blocks]
+        sent = tuple(f"{role}\n{block.text}" for role, block in zip(roles, blocks, strict=True))
+        cached = self._served(sent, blocks)
+        frame = "".join(block.text.partition(TAGS)[2] for block in request.system)
+        earlier = [block for message in request.messages[:-1] for block in message.blocks]
+        now, asked = _notes(request.messages[-1].blocks), _tokens(blocks)
+        self._before = sent
+        self._marks = tuple(at + 1 for at, block in enumerate(blocks) if block.cache)[-_MARKS:]
+        return Size(asked, estimate(frame) if frame.strip() else 0, now, _notes(earlier), cached)
+
+    def _served(self, sent: Sequence[str], blocks: Sequence[Block]) -> int:
+        """Tokens of the longest stretch before a mark of the request before with which this one begins, too."""
+        same = 0
+        for one, other in zip(sent, self._before, strict=False):
+            if one != other:
+                break
+            same += 1
+        served = max((mark for mark in self._marks if mark <= same), default=0)
+        return _tokens(blocks[:served])
+
+
+def _notes(blocks: Sequence[Block]) -> int:
+    """Tokens of what the runtime put beside messages: memory, and with the last one the time and the scratchpad."""
+    return _tokens([block for block in blocks if block.text.startswith(OPEN)])
+
+
+def _tokens(blocks: Sequence[Block]) -> int:
+    return sum(estimate(block.text) for block in blocks)

@@ -1,0 +1,181 @@
+"""Holds the same conversation with memories of several sizes, and measures what each of its prompts costs."""
+
+import asyncio
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+from statistics import fmean
+
+from kenobot.agent.prompt.context_builder import ContextBuilder
+from kenobot.agent.prompt.prompt_service import Building
+from kenobot.app.settings_mapping import limits_of
+from kenobot.cognitive.control import export
+from kenobot.cognitive.identity.files import Identity
+from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.core.settings.home import Home
+from kenobot.core.settings.load import Settings
+from kenobot.evals.cost import memories
+from kenobot.evals.cost.meter import Meter, Size
+from kenobot.evals.recall.measure import percentiles
+from kenobot.gateway.access import Access, Roster
+from kenobot.ports import Inbound, Outbound
+from kenobot.storage.database import Database
+from kenobot.storage.inbox import Pending
+from kenobot.testing.house import House, Line
+
+Tell = Callable[[str], None]
+"""Told what is being done, in a few words."""
+
+_START = datetime(2026, 2, 14, 9, tzinfo=UTC)
+_PAUSE = timedelta(minutes=1)  # between two messages: a provider's cache lasts five
+_LINE, _CHAT, _OWNER = "telegram", "1", "1"
+_SMALL_TALK = ("Good, thank you.", "Vale, gracias.", "And what do you think of that?", "¿Y qué te parece?")
+_KINDS = 4
+_FAR = 1_000_000_000  # inbox rows that no mail of a bench reaches
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The half and nineteen twentieths of measured values, in milliseconds."""
+
+    p50: float
+    p95: float
+
+    @classmethod
+    def of(cls, seconds: Sequence[float]) -> "Spread":
+        return cls(*percentiles([1000 * value for value in seconds]))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a conversation came to with so many memories. Tokens are of one prompt, the mean or the most of its turns.
+
+    memory: what all messages are shown of it and what this one is besides. log: what came with earlier messages.
+    cached: share of all input tokens, 0 to 1, that a prompt cache would have served. build: making the prompt; turn:
+    all of it, by CPU until everything is quiet and the files are written, by the clock until the answer is handed out.
+    """
+
+    memories: int
+    turns: int
+    prompt: float
+    prompt_most: int
+    memory: float
+    memory_most: int
+    log: float
+    cached: float
+    build_cpu: Spread
+    build: Spread
+    turn_cpu: Spread
+    turn: Spread
+
+
+class _Line(Line):
+    """A channel that notes when it was last handed an answer."""
+
+    answered = 0.0
+
+    async def send(self, outbound: Outbound) -> str:
+        """See `kenobot.ports.Channel`."""
+        self.answered = time.perf_counter()
+        return await super().send(outbound)
+
+
+@dataclass(slots=True)
+class _Watch:
+    """Seconds by the clock, and of the process's CPU."""
+
+    wall: list[float]
+    cpu: list[float]
+
+
+def run(sizes: Sequence[int], turns: int, embedder: str, tell: Tell) -> list[Row]:
+    """A row for each size, each in a folder that is gone afterwards."""
+    rows = []
+    for size in sizes:
+        with tempfile.TemporaryDirectory(prefix="kenobot-cost-") as folder:
+            rows.append(asyncio.run(_measured(Path(folder), size, turns, embedder, tell)))
+    return rows
+
+
+async def _measured(folder: Path, size: int, turns: int, embedder: str, tell: Tell) -> Row:
+    tell(f"{size:,} memories: taking them in")
+    await _fill(Home(folder / "home"), size)
+    meter, line = Meter(), _Line(_LINE)
+    house = House(folder, meter, Roster.of([_OWNER]), start=_START, lines=[_LINE], embedder=embedder)
+    house.lines[_LINE] = line
+    tell(f"{size:,} memories: writing their files")
+    async with house:
+        tell(f"{size:,} memories: finding their words")
+        await house.app.keeper.keep_up()
+        house.app.embedding.begin()
+        await house.app.embedding.wait_idle()
+        tell(f"{size:,} memories: talking")
+        built, taken = await _talk(house, meter, line, size, turns)
+    return _row(size, meter.sizes, built, taken)
+
+
+async def _fill(home: Home, size: int) -> None:
+    """Put so many memories into a new home, as an import does."""
+    home.prepare()
+    database = Database.open(home.database, home.backups)
+    try:
+        occasion = Occasion(_START, _START.date().isoformat(), "import")
+        await database.write(lambda c: export.bring_in(c, memories.lines(size, _START), occasion))
+    finally:
+        await database.close()
+
+
+async def _talk(house: House, meter: Meter, line: _Line, size: int, turns: int) -> tuple[_Watch, _Watch]:
+    """Hold the conversation; what building each prompt took, and each whole turn."""
+    rng, built, taken = Random(size), _Watch([], []), _Watch([], [])  # noqa: S311 - the same each time
+    app = house.app
+    builder = ContextBuilder(Identity(house.home.identity), house.zone, limits_of(Settings()), app.index)
+    building = Building(app.database, builder, app.mirror, house.clock, app.embedding)
+    access = Access({_LINE: house.roster})
+    for number in range(turns):
+        house.jump(house.clock.now() + _PAUSE)
+        text, reply = _said(number, size, rng)
+        inbound = Inbound(_LINE, f"b{number}", _CHAT, _OWNER, text, house.clock.now())
+        wall, cpu = time.perf_counter(), time.process_time()
+        await building(Pending(_FAR + number, inbound, "bench"), access.principal(inbound))
+        built.wall.append(time.perf_counter() - wall)
+        built.cpu.append(time.process_time() - cpu)
+        meter.expect(reply)
+        wall, cpu = time.perf_counter(), time.process_time()
+        await house.say(_LINE, _CHAT, _OWNER, text)
+        taken.wall.append(line.answered - wall)
+        taken.cpu.append(time.process_time() - cpu)
+    return built, taken
+
+
+def _said(number: int, size: int, rng: Random) -> tuple[str, str]:
+    """A message and its answer: of four, two ask for something remembered, one tells something, one is small talk."""
+    kind, round_ = number % _KINDS, number // _KINDS
+    if kind == 1:
+        new = f"room {size + number} of the old mill belongs to {memories.told(rng.randrange(size)).text.split()[0]}"
+        return f"By the way, {new}", f"Noted. <memory>{new}</memory>"
+    if kind == _KINDS - 1:
+        return _SMALL_TALK[round_ % len(_SMALL_TALK)], "Vale."
+    return memories.told(rng.randrange(size)).question, "Let me think: I believe I have told you all I know of it."
+
+
+def _row(size: int, sizes: Sequence[Size], built: _Watch, taken: _Watch) -> Row:
+    whole = sum(each.prompt for each in sizes)
+    return Row(
+        memories=size,
+        turns=len(sizes),
+        prompt=fmean(each.prompt for each in sizes),
+        prompt_most=max(each.prompt for each in sizes),
+        memory=fmean(each.memory for each in sizes),
+        memory_most=max(each.memory for each in sizes),
+        log=fmean(each.log for each in sizes),
+        cached=sum(each.cached for each in sizes) / whole,
+        build_cpu=Spread.of(built.cpu),
+        build=Spread.of(built.wall),
+        turn_cpu=Spread.of(taken.cpu),
+        turn=Spread.of(taken.wall),
+    )

@@ -1,0 +1,243 @@
+"""Plays an act of the story in a folder of its own, and tells after each step what was seen and what came of it."""
+
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from kenobot.agent.prompt.context_builder import OPEN, TAGS
+from kenobot.cognitive.policy.sleep import SleepPolicy
+from kenobot.cognitive.procedural import practice_store
+from kenobot.cognitive.procedural.match import match
+from kenobot.cognitive.procedural.pattern import patterns_of
+from kenobot.cognitive.sleep import report, sleep_store
+from kenobot.cognitive.sleep.night import NIGHT
+from kenobot.cognitive.sleep.report import Deed, Report
+from kenobot.cognitive.store import sleep_plans
+from kenobot.evals.demo.story import Act, Expect, Step, Story
+from kenobot.gateway.access import Roster
+from kenobot.ports import OWNER_SCOPE, Delta, Request, Usage, chat_scope, session_id
+from kenobot.storage.database import Connection
+from kenobot.testing.house import House
+
+_CARDS = "facts"  # the folder with a card for each memory
+_IDENTITY = "identity/"
+_NIGHTS = 400
+_SCORED = 100  # patterns of which the best fit is shown
+_FORGIVEN = 0.005
+_BLANK = re.compile(r"\n{3,}")
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of the memory folder that changed. before, after: its text; None where it was or is not there.
+
+    moved_to: where all of it went.
+    """
+
+    path: str
+    before: str | None
+    after: str | None
+    moved_to: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Slept:
+    """The nights since the step before. busy: those that changed something, oldest first, each with its decisions."""
+
+    nights: int = 0
+    busy: tuple[tuple[Report, tuple[tuple[str, Deed], ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A pattern that fits the message: how much of its trigger, and how surely it works."""
+
+    text: str
+    coverage: float
+    confidence: float
+
+    @property
+    def score(self) -> float:
+        return self.coverage * self.confidence
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A step that has happened. memory: what the prompt showed of it. answer: what the person read.
+
+    tree: the memory folder now, without cards and identity; files: what changed in it; cards: how many of those did.
+    failures: what is not as the story says, a sentence each.
+    """
+
+    number: int
+    of: int
+    step: Step
+    memory: str
+    answer: str
+    fits: tuple[Fit, ...]
+    slept: Slept
+    tree: Mapping[str, str]
+    files: tuple[File, ...]
+    cards: int
+    failures: tuple[str, ...]
+
+
+class Rehearsed:
+    """A model that says what it is handed. shown: the prompt that it saw last."""
+
+    name = "rehearsed"
+    by_rote = True
+
+    def __init__(self) -> None:
+        self.reply = ""
+        self.shown: Request | None = None
+
+    async def stream(self, request: Request) -> AsyncIterator[Delta]:
+        """See `kenobot.ports.Provider`."""
+        self.shown = request
+        yield Delta(text=self.reply)
+        yield Delta(stop_reason="end_turn", usage=Usage(input_tokens=1, output_tokens=1), model=self.name)
+
+
+async def play(story: Story, act: Act, folder: Path, *, brisk: bool = False) -> AsyncIterator[Seen]:
+    """Play `act` in `folder`, step by step. brisk: of the nights between the steps only the last one happens."""
+    model = Rehearsed()
+    house = House(
+        folder,
+        model,
+        Roster.of(story.owners, story.users),
+        start=story.start,
+        lines=dict.fromkeys(step.who.channel for step in act.steps if step.who is not None),
+        config=story.config,
+        files=story.files,
+    )
+    async with house:
+        before, nights = dict[str, str](), 0
+        for number, step in enumerate(act.steps, 1):
+            await _pass_time(house, story, step, brisk=brisk)
+            answer = await _say(house, model, step)
+            slept = await house.app.database.read(partial(_nights, last=nights))
+            nights += slept.nights
+            after = house.files()
+            memory = _memory(model.shown) if step.says and model.shown is not None else ""
+            fits = await _fits(house, step)
+            yield Seen(
+                number=number,
+                of=len(act.steps),
+                step=step,
+                memory=memory,
+                answer=answer,
+                fits=fits,
+                slept=slept,
+                tree={path: text for path, text in after.items() if not _is_aside(path)},
+                files=_changed(before, after),
+                cards=sum(before.get(path) != after.get(path) for path in before.keys() | after if _is_card(path)),
+                failures=tuple(_failures(step, memory, after, fits)),
+            )
+            before = after
+
+
+async def _pass_time(house: House, story: Story, step: Step, *, brisk: bool) -> None:
+    """Live until the step, with its nights; or go there at once, and sleep there if the step is about that."""
+    if step.off:
+        await house.switch_off(step.at)
+    if brisk or step.off:
+        house.jump(step.at)
+        if step.night:
+            await house.work()
+    else:
+        await house.live(step.at, story.look)
+
+
+async def _say(house: House, model: Rehearsed, step: Step) -> str:
+    who = step.who
+    if who is None:
+        return ""
+    model.reply = step.reply
+    return await house.say(who.channel, who.chat, who.user, step.says, name=who.name, private=who.private)
+
+
+def _memory(request: Request) -> str:
+    """What of a prompt comes from memory, without the instructions about tags."""
+    blocks = [block.text.partition(TAGS)[2] for block in request.system if TAGS in block.text]
+    for message in request.messages:
+        blocks += [block.text for block in message.blocks if block.text.startswith(OPEN)]
+    return _BLANK.sub("\n\n", "\n\n".join(block.strip() for block in blocks)).strip()
+
+
+# ── what sleep did ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _nights(connection: Connection, *, last: int) -> Slept:
+    """The nights after the first `last` ones."""
+    numbers = [number for number in reversed(sleep_plans.nights(connection, _NIGHTS)) if number > last]
+    runs = [run for number in numbers if (run := sleep_store.get(connection, number)) is not None]
+    reports = [report.build(connection, run, NIGHT, SleepPolicy()) for run in runs]
+    told = [(each, tuple(_decisions(each))) for each in reports]
+    return Slept(len(runs), tuple((each, deeds) for each, deeds in told if deeds))
+
+
+def _decisions(told: Report) -> Iterator[tuple[str, Deed]]:
+    """What a night decided about memory, each with its pass: bookkeeping aside."""
+    for account in told.accounts:
+        yield from ((account.passed.name, deed) for deed in account.deeds if deed.is_change or deed.kind == "proposed")
+
+
+async def _fits(house: House, step: Step) -> tuple[Fit, ...]:
+    """The patterns that fit what was said, best first, within what the speaker may know."""
+    who = step.who
+    if who is None:
+        return ()
+    chat = chat_scope(session_id(who.channel, who.chat))
+    reach = (OWNER_SCOPE, chat) if who.user in house.roster.owners else (chat,)
+    known = await house.app.database.read(lambda connection: practice_store.live(connection, reach, _SCORED))
+    found = match(patterns_of(known), step.says)
+    return tuple(Fit(fit.pattern.record.text, fit.coverage, fit.pattern.confidence) for fit in found)
+
+
+# ── what became of the files ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _is_card(path: str) -> bool:
+    return _CARDS in path.split("/")[:-1]
+
+
+def _is_aside(path: str) -> bool:
+    return _is_card(path) or path.startswith(_IDENTITY)
+
+
+def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[File, ...]:
+    """What changed but the cards, by path; a file that went elsewhere as it was is one change."""
+    paths = sorted(path for path in before.keys() | after if before.get(path) != after.get(path))
+    shown = [path for path in paths if not _is_aside(path)]
+    arrived = {after[path]: path for path in shown if path not in before}
+    moved = {path: arrived[before[path]] for path in shown if path not in after and before[path] in arrived}
+    return tuple(
+        File(path, before.get(path), after.get(path), moved.get(path, ""))
+        for path in shown
+        if path not in moved.values()
+    )
+
+
+# ── whether it is so ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _failures(step: Step, memory: str, files: Mapping[str, str], fits: tuple[Fit, ...]) -> Iterator[str]:
+    for expect in step.expect:
+        for failure in _unmet(expect, memory, files, fits):
+            yield f"{step.at:%d %B %H:%M}: {failure}"
+
+
+def _unmet(expect: Expect, memory: str, files: Mapping[str, str], fits: tuple[Fit, ...]) -> Iterator[str]:
+    yield from (f"the prompt's memory does not hold “{text}”" for text in expect.prompt if text not in memory)
+    yield from (f"the prompt's memory shows “{text}”" for text in expect.never if text in memory)
+    yield from (
+        f"{path} does not hold “{text}”" for path, text in expect.there.items() if text not in files.get(path, "")
+    )
+    yield from (f"{path} holds “{text}”" for path, text in expect.without.items() if text in files.get(path, ""))
+    yield from (f"{path} is still there" for path in expect.gone if path in files)
+    best = fits[0].score if fits else 0.0
+    if expect.score is not None and abs(best - expect.score) > _FORGIVEN:
+        yield f"the pattern that fits best scores {best:.2f}, not {expect.score:.2f}"

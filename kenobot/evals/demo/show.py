@@ -1,0 +1,177 @@
+"""The tour as people see it in a terminal, and as programs read it."""
+
+import difflib
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kenobot.cognitive.sleep.report import Deed
+from kenobot.cognitive.store.records import Json
+from kenobot.core.i18n import Language
+from kenobot.evals.demo.play import File, Fit, Seen
+from kenobot.evals.demo.story import Act
+from kenobot.evals.demo.words import day, label
+
+_STYLES = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33, "magenta": 35, "cyan": 36}
+_TAG = re.compile(r"</?[a-z-]+>")
+_TOLD = ("tier", "status")  # columns whose change a reader understands
+_CONTEXT = 1  # lines around a change
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How the tour is shown. colour: with escape sequences. width: columns."""
+
+    language: Language = "en"
+    colour: bool = False
+    width: int = 100
+
+    def paint(self, text: str, *styles: str) -> str:
+        """`text` in a style, if colours are wanted."""
+        codes = ";".join(str(_STYLES[style]) for style in styles)
+        return f"\x1b[{codes}m{text}\x1b[0m" if self.colour and text else text
+
+    def rule(self, text: str) -> str:
+        """A heading over the whole width."""
+        return self.paint(f"━━ {text} ".ljust(self.width, "━"), "bold", "cyan")
+
+    def wrapped(self, text: str, indent: str = "") -> list[str]:
+        """`text` in lines that fit."""
+        return textwrap.wrap(text, self.width - len(indent), break_long_words=False) or [""]
+
+    def label(self, name: str, **values: object) -> str:
+        return label(name, self.language, **values)
+
+
+def opening(act: Act, look: Look) -> str:
+    """What comes before the steps of an act."""
+    title, tells = act.title[look.language], act.tells[look.language]
+    return "\n".join([look.rule(title), "", *look.wrapped(tells), ""])
+
+
+def as_text(seen: Seen, look: Look) -> str:
+    """A step, for people."""
+    step = seen.step
+    head = f"{seen.number}/{seen.of} · {day(step.at, look.language)} · {step.title[look.language]}"
+    lines = [look.rule(head), "", *look.wrapped(step.tells[look.language])]
+    if step.who is not None:
+        said = [look.paint(line, "bold") for line in look.wrapped(step.says, f"{step.who.name}: ")]
+        lines += ["", f"{look.paint(step.who.name, 'bold', 'yellow')}: {said[0]}", *said[1:]]
+        lines += _section("memory", [_shown(line, look) for line in seen.memory.splitlines()], look)
+        lines += _section("fits", [_fit(fit, look) for fit in seen.fits], look)
+        lines += _section("reply", [_tagged(line, look) for line in step.reply.splitlines()], look)
+    if seen.slept.nights:
+        lines += _section("sleep", list(_slept(seen, look)), look)
+    lines += _section("files", list(_files(seen, look)), look)
+    lines += _section("wrong", [look.paint(failure, "bold", "red") for failure in seen.failures], look)
+    return "\n".join([*lines, ""])
+
+
+def _section(name: str, lines: list[str], look: Look) -> Iterator[str]:
+    if lines:
+        yield ""
+        yield look.paint(look.label(name), "bold")
+        yield from (f"{look.paint('│', 'dim')} {line}".rstrip() for line in lines)
+
+
+def _shown(line: str, look: Look) -> str:
+    return look.paint(line, "magenta") if line.startswith("#") and not line.startswith("## 1") else line
+
+
+def _tagged(line: str, look: Look) -> str:
+    return _TAG.sub(lambda tag: look.paint(tag[0], "magenta"), line)
+
+
+def _fit(fit: Fit, look: Look) -> str:
+    return look.label("fit", text=fit.text, coverage=fit.coverage, confidence=fit.confidence, score=fit.score)
+
+
+# ── sleep ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _slept(seen: Seen, look: Look) -> Iterator[str]:
+    slept = seen.slept
+    yield look.label("nights", nights=slept.nights, quiet=slept.nights - len(slept.busy))
+    for night, decisions in slept.busy:
+        yield look.paint(day(night.run.at, look.language), "dim")
+        for name, deed in decisions:
+            yield f"  {look.paint(name, 'cyan')}: {decision(deed)}"
+
+
+def decision(deed: Deed) -> str:
+    """A decision of sleep in one line: what, about which memory, how, and why."""
+    changes = "; ".join(f"{before} → {after}" for name, before, after in deed.changes if name in _TOLD)
+    text = f" “{deed.text}”" if deed.text else ""
+    return f"{deed.kind}{text}{f' ({changes})' if changes else ''}: {deed.why.rstrip('.')}"
+
+
+# ── files ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def change(file: File) -> str:
+    """What happened to a file: new, changed, gone or moved."""
+    if file.moved_to:
+        return "moved"
+    return "new" if file.before is None else "gone" if file.after is None else "changed"
+
+
+def diff(file: File) -> list[str]:
+    """The lines of a file that came and went, each with its sign, and a line around them."""
+    if file.moved_to:
+        return []
+    before, after = (file.before or "").splitlines(), (file.after or "").splitlines()
+    lines = list(difflib.unified_diff(before, after, n=_CONTEXT, lineterm=""))[2:]
+    return [line for line in lines if not line.startswith("@@") and line.strip("+- ")]
+
+
+def _files(seen: Seen, look: Look) -> Iterator[str]:
+    if not seen.files:
+        yield look.paint(look.label("same"), "dim")
+    for file in seen.files:
+        where = f"{file.path} → {file.moved_to}" if file.moved_to else file.path
+        yield f"{look.paint(where, 'bold')}  {look.paint(look.label(change(file)), 'dim')}"
+        for line in diff(file):
+            style = {"+": "green", "-": "red"}.get(line[0])
+            yield look.paint(line, style) if style else line
+    if seen.cards:
+        yield look.paint(look.label("cards", count=seen.cards), "dim")
+
+
+# ── for programs ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def as_json(act: Act, seen: Seen, language: Language) -> dict[str, Json]:
+    """A step, for programs."""
+    step = seen.step
+    return {
+        "wording": act.name,
+        "step": seen.number,
+        "of": seen.of,
+        "at": step.at.isoformat(),
+        "title": step.title[language],
+        "tells": step.tells[language],
+        "who": step.who.name if step.who is not None else None,
+        "says": step.says,
+        "memory": seen.memory,
+        "reply": step.reply,
+        "answer": seen.answer,
+        "fits": [{"pattern": fit.text, "coverage": fit.coverage, "confidence": fit.confidence} for fit in seen.fits],
+        "files": [_file_json(file) for file in seen.files],
+        "cards": seen.cards,
+        "nights": seen.slept.nights,
+        "sleep": [
+            {"at": night.run.at.isoformat(), "decisions": [_deed_json(name, deed) for name, deed in decisions]}
+            for night, decisions in seen.slept.busy
+        ],
+        "failures": [*seen.failures],
+    }
+
+
+def _file_json(file: File) -> dict[str, Json]:
+    return {"path": file.path, "change": change(file), "moved_to": file.moved_to or None, "diff": [*diff(file)]}
+
+
+def _deed_json(name: str, deed: Deed) -> dict[str, Json]:
+    changes: list[Json] = [[*each] for each in deed.changes]
+    return {"pass": name, "what": deed.kind, "why": deed.why, "text": deed.text, "changes": changes}

@@ -1,0 +1,119 @@
+"""The story, from a TOML file: who says what and when, what a model answers, and what has to be so afterwards."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from importlib import resources
+from itertools import pairwise
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from kenobot.core.i18n import Language
+from kenobot.evals.month.script import Person
+
+Told = Mapping[Language, str]
+"""A sentence for the reader, in each language."""
+
+_FIRST = "{first}"
+_ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Expect:
+    """What has to be so after a step. prompt, never: texts of the prompt's memory. there, without: texts of files.
+
+    gone: files that are not there. score: of the pattern that fits the message best; None when it does not matter.
+    """
+
+    prompt: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    there: Mapping[str, str] = field(default_factory=dict)
+    without: Mapping[str, str] = field(default_factory=dict)
+    gone: tuple[str, ...] = ()
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A moment of the story. says: what somebody writes, and `reply` what the model makes of it, with its tags.
+
+    night: the bot has slept since the step before, and may have now. off: until now it was switched off.
+    """
+
+    at: datetime
+    title: Told
+    tells: Told
+    who: Person | None = None
+    says: str = ""
+    reply: str = ""
+    night: bool = False
+    off: bool = False
+    expect: tuple[Expect, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """The whole story, for one wording of what the model notes first."""
+
+    name: str
+    title: Told
+    tells: Told
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """start: when the bot is started. look: how often its schedule is followed. files: its memory folder, by then."""
+
+    zone: ZoneInfo
+    start: datetime
+    look: timedelta
+    config: str
+    owners: tuple[str, ...]
+    users: tuple[str, ...]
+    files: Mapping[str, str]
+    acts: tuple[Act, ...]
+
+
+def load(text: str | None = None) -> Story:
+    """The story that ships, or another one. Raises KeyError, TypeError or ValueError where it makes no sense."""
+    if text is None:
+        text = resources.files("kenobot.evals.demo").joinpath("story.toml").read_text("utf-8")
+    table = tomllib.loads(text)
+    zone = ZoneInfo(table["zone"])
+    people = {key: Person(**row) for key, row in table["people"].items()}
+    return Story(
+        zone=zone,
+        start=table["start"].replace(tzinfo=zone),
+        look=timedelta(hours=table["look_hours"]),
+        config=table["config"],
+        owners=tuple(table["owners"]),
+        users=tuple(table["users"]),
+        files={name: held.lstrip("\n") for name, held in table["files"].items()},
+        acts=tuple(_act(row, table["step"], people, zone) for row in table["wording"]),
+    )
+
+
+def _act(wording: Mapping[str, Any], rows: list[dict[str, Any]], people: Mapping[str, Person], zone: ZoneInfo) -> Act:
+    steps = tuple(_step(row, wording, people, zone) for row in rows)
+    if any(later.at <= earlier.at for earlier, later in pairwise(steps)):
+        raise ValueError("the steps of the story are not in order")
+    return Act(wording["name"], wording["title"], wording["tells"], steps)
+
+
+def _step(row: dict[str, Any], wording: Mapping[str, Any], people: Mapping[str, Person], zone: ZoneInfo) -> Step:
+    told: dict[str, dict[str, Any]] = row.get("expect", {})
+    values = {name: value for name, value in row.items() if name != "expect"}
+    step = Step(**values, expect=tuple(_expect(told[name]) for name in (_ALL, wording["name"]) if name in told))
+    return replace(
+        step,
+        at=row["at"].replace(tzinfo=zone),
+        who=people[row["who"]] if "who" in row else None,
+        reply=step.reply.replace(_FIRST, wording["reply"].strip("\n")),
+    )
+
+
+def _expect(row: dict[str, Any]) -> Expect:
+    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
+    return Expect(**values)

@@ -1,0 +1,155 @@
+"""What the month came to: for each kind of fact how many live, are answered with, are hidden, and whatever leaked."""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from kenobot.agent.prompt.context_builder import OPEN
+from kenobot.evals.month.script import Script, Step
+from kenobot.ports import Request
+
+Recalled = Callable[[str, str], Awaitable[str]]
+"""What memory finds for a question within a scope."""
+
+
+@dataclass(slots=True)
+class Row:
+    """One kind of fact. live, hidden: as they should be; answered: questions whose memory held what they needed."""
+
+    kind: str
+    told: int = 0
+    meant_to_live: int = 0
+    live: int = 0
+    asked: int = 0
+    answered: int = 0
+    meant_to_hide: int = 0
+    hidden: int = 0
+    leaks: int = 0
+
+
+@dataclass(slots=True)
+class Verdict:
+    """The whole month. failures: one plain sentence each; none when all is as it should be."""
+
+    rows: dict[str, Row] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+    restarts: int = 0
+    readings: int = 0
+
+    @property
+    def good(self) -> bool:
+        return not self.failures
+
+    def row(self, kind: str) -> Row:
+        return self.rows.setdefault(kind, Row(kind))
+
+    @property
+    def total(self) -> Row:
+        total = Row("all")
+        for row in self.rows.values():
+            for name in ("told", "meant_to_live", "live", "asked", "answered", "meant_to_hide", "hidden", "leaks"):
+                setattr(total, name, getattr(total, name) + getattr(row, name))
+        return total
+
+
+def memory_in(request: Request) -> str:
+    """What of a prompt comes from memory: all but the conversation itself."""
+    blocks = [block.text for block in request.system]
+    for message in request.messages:
+        blocks += [block.text for block in message.blocks if block.text.startswith(OPEN)]
+    return "\n".join(blocks)
+
+
+def judge_question(verdict: Verdict, step: Step, request: Request | None) -> None:
+    """Look at the prompt that a question led to."""
+    row = verdict.row(step.kind)
+    row.asked += 1
+    when = f"{step.at:%d %B %H:%M}, {step.kind}, “{step.says}”"
+    if request is None:
+        verdict.failures.append(f"{when}: it was never put to the model")
+        return
+    memory = memory_in(request)
+    everything = "\n".join([memory, *(message.text for message in request.messages)]).replace(step.says, "")
+    missing = [text for text in step.must if text not in memory]
+    shown = [text for text in step.never if text in memory] + [text for text in step.nowhere if text in everything]
+    if not missing:
+        row.answered += 1
+    verdict.failures += (f"{when}: memory does not hold “{text}”" for text in missing)
+    row.leaks += len(shown)
+    verdict.failures += (f"{when}: it shows “{text}”" for text in shown)
+
+
+async def judge_recall(verdict: Verdict, script: Script, recalled: Recalled) -> None:
+    """The exam at the end: each fact is looked for by its question, or by its own words, in every scope there is."""
+    scopes = {step.scope for step in script.steps if step.fact}
+    for step in script.steps:
+        if not step.fact:
+            continue
+        row, question = verdict.row(step.kind), step.question or step.fact
+        for scope in sorted(scopes):
+            found = step.fact in await recalled(question, scope)
+            lives = step.fate in ("lives", "private") and scope == step.scope
+            if lives:
+                row.asked += 1
+                row.answered += found
+                if not found:
+                    verdict.failures.append(f"{step.kind}: “{question}” does not lead to “{step.fact}”")
+            elif found:
+                row.leaks += 1
+                verdict.failures.append(f"{step.kind}: in {scope}, “{question}” leads to “{step.fact}”")
+
+
+def judge_store(
+    verdict: Verdict, script: Script, records: Iterable[tuple[str, str, str]], summaries: Iterable[str] = ()
+) -> None:
+    """Look at memory itself when the month is over: each fact that should live does, in its scope and nowhere else.
+
+    records: scope, status and text. summaries: of what was said; what was forgotten or erased stands in none.
+    """
+    held, told = list(records), "\n".join(summaries)
+    for step in script.steps:
+        if not step.fact:
+            continue
+        row = verdict.row(step.kind)
+        row.told += 1
+        live = [scope for scope, status, text in held if status == "active" and step.fact in text]
+        if step.fate in ("lives", "private"):
+            row.meant_to_live += 1
+            row.live += step.scope in live
+            if step.scope not in live:
+                verdict.failures.append(f"{step.kind}: “{step.fact}” does not live in {step.scope}")
+            if strange := sorted(set(live) - {step.scope}):
+                row.leaks += 1
+                verdict.failures.append(f"{step.kind}: “{step.fact}” is also in {', '.join(strange)}")
+            continue
+        row.meant_to_hide += 1
+        kept = step.fate == "purged" and any(step.fact in text for _, _, text in held)
+        kept = kept or (step.fate in ("forgotten", "purged") and step.fact in told)
+        row.hidden += not live and not kept
+        if live or kept:
+            where = "lives on" if live else "is still on record"
+            verdict.failures.append(f"{step.kind}: “{step.fact}” should be {step.fate}, and {where}")
+
+
+def table(verdict: Verdict) -> str:
+    """The month as a Markdown table, with each failure below it."""
+    heads = ("kind", "told", "should live", "live", "asked", "answered", "should hide", "hidden", "leaks")
+    lines = [_line(heads), _line(["---", *["---:"] * (len(heads) - 1)])]
+    for row in [*verdict.rows.values(), verdict.total]:
+        numbers = (
+            row.told,
+            row.meant_to_live,
+            row.live,
+            row.asked,
+            row.answered,
+            row.meant_to_hide,
+            row.hidden,
+            row.leaks,
+        )
+        lines.append(_line([row.kind, *map(str, numbers)]))
+    lines += ["", f"{verdict.restarts} restarts, {verdict.readings} batches of turns read for facts."]
+    lines += ["", "Nothing failed."] if verdict.good else ["", *(f"- {failure}" for failure in verdict.failures)]
+    return "\n".join(lines)
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

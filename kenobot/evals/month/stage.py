@@ -1,0 +1,111 @@
+"""The month's stage: a whole KenoBot in a folder of its own, with the script's people, and a command line beside it."""
+
+import asyncio
+import contextlib
+import io
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.evals.month.model import ScriptedModel
+from kenobot.evals.month.script import Script, Step
+from kenobot.gateway.access import Roster
+from kenobot.ports.clock import Clock
+from kenobot.testing.house import House
+
+CommandLine = Callable[[Sequence[str], Clock], int]
+
+_CONFIG = """\
+[bot]
+timezone = "{zone}"
+
+[context]
+memory_tokens = {tokens}
+"""
+_LULL = timedelta(minutes=20)  # after which everything that was said is due to be read for facts
+_NAMED = "key:"  # in the script's orders: the key of the memory with these words
+
+
+class Stage:
+    """Use as `async with Stage(...) as stage`; then `play` the steps in order."""
+
+    def __init__(self, folder: Path, script: Script, command_line: CommandLine) -> None:
+        self._command_line = command_line
+        self.model = ScriptedModel(script)
+        self.restarts = 0
+        self.complaints: list[str] = []
+        self._house = House(
+            folder,
+            self.model,
+            Roster.of(script.owners, script.users, script.chats),
+            start=script.steps[0].at.astimezone(UTC) - timedelta(minutes=1),
+            lines=dict.fromkeys(step.who.channel for step in script.steps if step.who is not None),
+            config=_CONFIG.format(zone=script.zone.key, tokens=script.memory_tokens),
+        )
+
+    async def __aenter__(self) -> "Stage":
+        await self._house.__aenter__()
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        await self._house.__aexit__(*raised)
+
+    async def play(self, step: Step) -> str:
+        """Let a step happen at its time; what the bot said to it, "" when it was not asked or could not answer yet."""
+        await self._until(step.at.astimezone(UTC))
+        if step.restart:
+            await self._house.restart()
+            self.restarts += 1
+        if step.down or step.up:
+            self.model.down = step.down
+        if step.command:
+            return await self._order(step.command)
+        who = step.who
+        if who is None or not step.says:
+            return ""
+        return await self._house.say(who.channel, who.chat, who.user, step.says, name=who.name, private=who.private)
+
+    async def rest(self) -> None:
+        """Let time pass until whatever was said has been read for facts."""
+        await self._until(self._house.clock.now() + 3 * _LULL)
+
+    async def _order(self, words: Sequence[str]) -> str:
+        """Give an order on the command line, beside the running bot."""
+        words = [key_of(word.removeprefix(_NAMED)) if word.startswith(_NAMED) else word for word in words]
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+            argv = ["--home", str(self._house.home.path), *words]
+            code = await asyncio.to_thread(self._command_line, argv, self._house.clock)
+        if code:
+            self.complaints.append(f"`kenobot {' '.join(words)}` ended with {code}: {out.getvalue().strip()}")
+        await self._house.app.look_elsewhere()
+        await self._house.settle()
+        return out.getvalue()
+
+    async def _until(self, moment: datetime) -> None:
+        """Move the clock, with a stop after which everything said so far is due."""
+        pause = self._house.clock.now() + _LULL
+        if moment > pause:
+            self._house.jump(pause)
+            await self._tick()
+        self._house.jump(moment)
+
+    async def _tick(self) -> None:
+        """What the schedule does every so often."""
+        await self._house.app.sweep()
+        await self._house.app.extraction.tick()
+        await self._house.settle()
+
+    async def recalled(self, question: str, scope: str) -> str:
+        """What memory finds for a question, for somebody who may know this scope only."""
+        return await self._house.recalled(question, (scope,))
+
+    async def records(self) -> list[tuple[str, str, str]]:
+        """Scope, status and text of everything in memory but the summaries."""
+        return [(scope, status, text) for form, scope, status, text in await self._house.records() if form != "summary"]
+
+    async def summaries(self) -> list[str]:
+        """The live summaries of what was said: they may tell what is not believed any more, and nothing forgotten."""
+        rows = await self._house.records()
+        return [text for form, _, status, text in rows if form == "summary" and status == "active"]

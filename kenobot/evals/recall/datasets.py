@@ -1,0 +1,291 @@
+"""What recall is measured on: conversations and notes with questions, and for each what of them answers it.
+
+Three forms are read: LoCoMo's JSON, LongMemEval's JSON, and lines of JSON as our own sets have them.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from importlib import resources
+from pathlib import Path
+from typing import Literal
+
+from kenobot.ports.errors import ConfigError
+
+OWN: tuple[str, ...] = ("own", "talks")
+"""The sets that ship: notes of two people, and conversations."""
+
+_LOCOMO_KINDS = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
+_LOCOMO_TIMES = ("%I:%M %p on %d %B, %Y",)
+_LONGMEMEVAL_TIMES = ("%Y/%m/%d (%a) %H:%M", "%Y/%m/%d")
+_TURN = re.compile(r"D\d+:\d+")
+_LATER = timedelta(hours=1)  # a question comes so long after the last of what it is asked of, where nothing says when
+
+Row = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A turn or a note. key: its name in the data. who: the speaker in a group, "" in private. replaces: an older note.
+
+    at: when it was said, in UTC.
+    """
+
+    key: str
+    text: str
+    at: datetime
+    kind: Literal["turn", "note"] = "turn"
+    who: str = ""
+    role: Literal["user", "assistant"] = "user"
+    replaces: str = ""
+    lang: str = ""
+
+    @property
+    def words(self) -> str:
+        """The text as the conversation of a group keeps it; see `kenobot.ports.Inbound.words`."""
+        return "\n  ".join(f"{self.who}: {self.text}".splitlines()) if self.who else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """gold: the units that answer it, none when nothing does. at: when it is asked, in UTC."""
+
+    id: str
+    text: str
+    category: str
+    gold: tuple[str, ...]
+    at: datetime
+    lang: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What one home holds, oldest first, and what is asked of it."""
+
+    name: str
+    units: tuple[Unit, ...]
+    questions: tuple[Question, ...]
+
+
+def load(name: str) -> list[Conversation]:
+    """The conversations of a set that ships, or of a file. Raises ConfigError when it cannot be read."""
+    if name in OWN:
+        return _lines(resources.files("kenobot.evals.recall").joinpath("data", f"{name}.jsonl").read_text("utf-8"))
+    try:
+        text = Path(name).read_bytes().decode("utf-8")
+        return _lines(text) if name.endswith(".jsonl") else _document(json.loads(text))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{name} cannot be read: {error}.") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(
+            f"{name} is neither LoCoMo's JSON, nor LongMemEval's, nor lines of our own: {error}"
+        ) from error
+
+
+def part(conversations: Sequence[Conversation], split: str, limit: int = 0) -> list[Conversation]:
+    """Only the conversation of this name, or only the questions of this category or language.
+
+    limit: so many questions, from everywhere in it. Raises ConfigError when there is nothing of that name.
+    """
+    found = list(conversations)
+    if split:
+        found = [each for each in conversations if each.name == split] or [
+            replace(each, questions=asked)
+            for each in conversations
+            if (asked := tuple(q for q in each.questions if split in (q.category, q.lang)))
+        ]
+    if not found:
+        names = {each.name for each in conversations} | {q.category for each in conversations for q in each.questions}
+        raise ConfigError(f"There is no part {split!r} in it; there are: {', '.join(sorted(names))}.")
+    return list(_first(found, limit)) if limit else found
+
+
+def sample(conversations: Sequence[Conversation], size: int) -> list[Conversation]:
+    """So many of the questions that have an answer, and of those that have none, all where there are fewer.
+
+    By a hash of their ids: the same ones every time, and the smaller of two samples is within the larger.
+    """
+    every = sorted((q for each in conversations for q in each.questions), key=lambda q: sha256(q.id.encode()).digest())
+    answered, others = [q for q in every if q.gold], [q for q in every if not q.gold]
+    chosen = {q.id for q in (*answered[:size], *others[:size])}
+    return [
+        replace(each, questions=asked)
+        for each in conversations
+        if (asked := tuple(q for q in each.questions if q.id in chosen))
+    ]
+
+
+def only(conversations: Sequence[Conversation], question: str) -> list[Conversation]:
+    """The conversation of a question, with that alone. Raises ConfigError when there is none of this id."""
+    for each in conversations:
+        asked = tuple(q for q in each.questions if q.id == question)
+        if asked:
+            return [replace(each, questions=asked)]
+    raise ConfigError(f"There is no question {question!r} in it; --misses names those that were not answered.")
+
+
+def _first(conversations: Sequence[Conversation], limit: int) -> Iterator[Conversation]:
+    """As many questions as are wanted, evenly from each conversation: data often has one kind after the other."""
+    share = -(-limit // len(conversations))
+    for each in conversations:
+        wanted = min(share, limit, len(each.questions))
+        asked = tuple(each.questions[at * len(each.questions) // wanted] for at in range(wanted))
+        limit -= len(asked)
+        if asked:
+            yield replace(each, questions=asked)
+
+
+# ── LoCoMo and LongMemEval ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _document(data: object) -> list[Conversation]:
+    rows: list[dict[str, object]] = data if isinstance(data, list) else [data]  # type: ignore[list-item]
+    return [_longmemeval(row) if "haystack_sessions" in row else _locomo(row) for row in rows]
+
+
+def _locomo(row: Mapping[str, object]) -> Conversation:
+    name, talk, asked = str(row["sample_id"]), row["conversation"], row["qa"]
+    assert isinstance(talk, dict), "no conversation"
+    assert isinstance(asked, list), "no questions"
+    units: list[Unit] = []
+    for number in sorted(int(key[8:]) for key in talk if re.fullmatch(r"session_\d+", key)):
+        begins = _moment(talk[f"session_{number}_date_time"], _LOCOMO_TIMES)
+        for place, turn in enumerate(talk[f"session_{number}"] or ()):
+            caption = f" [image: {turn['blip_caption']}]" if turn.get("blip_caption") else ""
+            at = begins + timedelta(seconds=place)
+            units.append(Unit(turn["dia_id"], f"{turn['text']}{caption}", at, who=turn["speaker"]))
+    known, at = {unit.key for unit in units}, units[-1].at + _LATER
+    questions = []
+    for place, question in enumerate(asked):
+        gold = dict.fromkeys(key for said in question.get("evidence", ()) for key in _TURN.findall(said))
+        kind = _LOCOMO_KINDS.get(question["category"])  # those of category 5 have no answer, and no turn of one
+        if kind is not None and gold:
+            missing = tuple(key for key in gold if key not in known)  # counted as never found, as others do
+            text = question["question"]
+            questions.append(Question(f"{name}:{place}", text, kind, (*(set(gold) - set(missing)), *missing), at, "en"))
+    return Conversation(name, tuple(units), tuple(questions))
+
+
+def _longmemeval(row: Mapping[str, object]) -> Conversation:
+    name, sessions, dates, ids = (
+        row[key] for key in ("question_id", "haystack_sessions", "haystack_dates", "haystack_session_ids")
+    )
+    assert isinstance(sessions, list) and isinstance(dates, list) and isinstance(ids, list), "no haystack"
+    told = row.get("answer_session_ids")
+    answering = set(told) if isinstance(told, list) else set()
+    units: list[Unit] = []
+    gold: list[str] = []
+    whole: list[str] = []
+    order = sorted(range(len(sessions)), key=lambda at: _moment(dates[at], _LONGMEMEVAL_TIMES))
+    for at in order:
+        begins = _moment(dates[at], _LONGMEMEVAL_TIMES)
+        for place, turn in enumerate(sessions[at]):
+            key = f"{ids[at]}:{place}"
+            units.append(Unit(key, turn["content"], begins + timedelta(seconds=place), role=turn["role"]))
+            gold += [key] if turn.get("has_answer") else []
+            whole += [key] if ids[at] in answering else []
+    unanswered = str(name).endswith("_abs")
+    asked = Question(
+        str(name),
+        str(row["question"]),
+        "nothing" if unanswered else str(row["question_type"]),
+        () if unanswered else tuple(gold or whole),
+        _moment(row.get("question_date", dates[order[-1]]), _LONGMEMEVAL_TIMES),
+        "en",
+    )
+    return Conversation(str(name), tuple(units), (asked,))
+
+
+def _moment(text: object, forms: Sequence[str]) -> datetime:
+    for form in forms:
+        try:
+            return datetime.strptime(str(text), form).replace(tzinfo=UTC)
+        except ValueError:
+            continue
+    raise ValueError(f"{text!r} is no time")
+
+
+# ── lines ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _lines(text: str) -> list[Conversation]:
+    rows: list[dict[str, object]] = [json.loads(line) for line in text.splitlines() if line.strip()]
+    if any("talk" in row for row in rows):
+        return [_talk(name, rows) for name in dict.fromkeys(str(row["talk"]) for row in rows)]
+    return [home for name in ("es", "en") if (home := _notes(name, rows)).units]
+
+
+def _talk(name: str, rows: Sequence[Row]) -> Conversation:
+    mine = [row for row in rows if row["talk"] == name]
+    units: list[Unit] = []
+    for row in mine:
+        if "id" in row:
+            at = datetime.fromisoformat(str(row["at"])).replace(tzinfo=UTC)
+            if units and units[-1].at >= at:
+                at = units[-1].at + timedelta(seconds=1)
+            units.append(Unit(str(row["id"]), str(row["text"]), at, who=str(row["who"])))
+    end = units[-1].at + _LATER
+    asked = [row for row in mine if "ask" in row]
+    return Conversation(
+        name,
+        tuple(units),
+        tuple(
+            Question(f"{name}:{at}", str(row["ask"]), str(row["kind"]), _strings(row["gold"]), end, str(row["lang"]))
+            for at, row in enumerate(asked)
+        ),
+    )
+
+
+def _notes(home: str, rows: Sequence[Row]) -> Conversation:
+    """The notes of one owner: those in Spanish are one person's, the rest another's."""
+    mine = [row for row in rows if "id" in row and (row["lang"] == "es") == (home == "es")]
+    units = [
+        Unit(
+            str(row["id"]),
+            str(row["text"]),
+            datetime.fromisoformat(str(row["at"])).replace(hour=12, tzinfo=UTC),
+            "note",
+            replaces=str(row.get("replaces", "")),
+            lang=str(row["lang"]),
+        )
+        for row in mine
+    ]
+    units.sort(key=lambda unit: unit.at)
+    end = units[-1].at + _LATER if units else datetime(2025, 1, 1, tzinfo=UTC)
+    questions = [
+        Question(f"{row['id']}:{at}", str(q["text"]), _kind(row, q), _gold(row, q), end, str(q["lang"]))
+        for row in mine
+        for at, q in enumerate(_asked(row))
+    ]
+    nothing = [row for row in rows if row.get("kind") == "nothing"]
+    questions += [
+        Question(f"none-{home}:{at}", str(q["text"]), "nothing", (), end, str(q["lang"]))
+        for at, (row, q) in enumerate(
+            (row, q) for row in nothing for q in _asked(row) if (q["lang"] == "es") == (home == "es")
+        )
+    ]
+    return Conversation(home, tuple(units), tuple(questions))
+
+
+def _kind(row: Row, asked: Row) -> str:
+    """What a question is like: across two languages, or by what it is asked of."""
+    if row["kind"] == "script" or asked["lang"] == row["lang"]:
+        return str(row["kind"])
+    return "across"
+
+
+def _gold(row: Row, asked: Row) -> tuple[str, ...]:
+    """The note that a question was written for, first, and those that answer it also."""
+    return str(row["id"]), *_strings(asked.get("also"))
+
+
+def _asked(row: Row) -> list[Row]:
+    found = row["ask"]
+    return found if isinstance(found, list) else []
+
+
+def _strings(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()

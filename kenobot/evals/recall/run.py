@@ -1,0 +1,151 @@
+"""One run of `kenobot bench recall`: every conversation in a home of its own, every question through `recall`."""
+
+import asyncio
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import fmean
+
+from kenobot.evals.recall.datasets import Conversation, Question
+from kenobot.evals.recall.explain import Verdict, explain
+from kenobot.evals.recall.judge import Judge
+from kenobot.evals.recall.measure import DEPTHS, Figures, Scored, by_category, percentiles, score
+from kenobot.evals.recall.place import Answer, embedder_of, opened
+from kenobot.evals.recall.plain import BM25
+from kenobot.ports.clock import Clock
+
+BUDGET = 2000
+"""Tokens a question may take."""
+
+METHODS = ("recall", "bm25", "dense")
+_MOST = max(DEPTHS)
+
+Progress = Callable[[str, int, int], None]
+"""Told what is done, how much of it, and of how much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """How a run goes. embedder: as memory.embedder. vectors: a file that keeps them between runs, "" for none."""
+
+    embedder: str = "auto"
+    budget: int = BUDGET
+    vectors: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What came of one question. lost: of each answering unit that is not among the first, the stage that lost it.
+
+    first: what recall gave, best first, each with what its score is made of.
+    """
+
+    question: Question
+    scored: Mapping[str, Scored]
+    tokens: int
+    characters: int
+    seconds: float
+    level: str
+    lost: tuple[Verdict, ...] = ()
+    first: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(slots=True)
+class Report:
+    """What came of a run. model: the embedder's id, "" for none. judge: who read what was found."""
+
+    model: str = ""
+    judge: Judge | None = None
+    rows: list[Row] = field(default_factory=list)
+
+    def figures(self, method: str) -> dict[str, Figures]:
+        """Of one of METHODS, by category; without questions that have no answer."""
+        return by_category([row.scored[method] for row in self.rows if method in row.scored])
+
+    @property
+    def costs(self) -> dict[str, float]:
+        """Tokens and characters a question, on the mean and at most, and milliseconds of a recall."""
+        if not self.rows:
+            return {}
+        p50, p95 = percentiles([1000 * row.seconds for row in self.rows])
+        return {
+            "tokens": fmean(row.tokens for row in self.rows),
+            "most tokens": max(row.tokens for row in self.rows),
+            "characters": fmean(row.characters for row in self.rows),
+            "p50 ms": p50,
+            "p95 ms": p95,
+        }
+
+    def as_json(self) -> dict[str, object]:
+        """For programs."""
+        return {
+            "embedder": self.model or "none",
+            "questions": len(self.rows),
+            "figures": {name: {of: asdict(f) for of, f in self.figures(name).items()} for name in METHODS},
+            "costs": self.costs,
+            "lost": self.lost,
+            **({"reranker": self.judge.figures} if self.judge is not None else {}),
+        }
+
+    @property
+    def lost(self) -> dict[str, int]:
+        """How many answering units each stage lost."""
+        stages = [verdict.stage for row in self.rows for verdict in row.lost]
+        return {stage: stages.count(stage) for stage in sorted(set(stages))}
+
+
+async def run(
+    conversations: Sequence[Conversation],
+    setting: Setting,
+    clock: Clock,
+    progress: Progress,
+    judge: Judge | None = None,
+) -> Report:
+    """Ask every question of every conversation; judge: who reads what was found.
+
+    Raises ConfigError when the embedder cannot be used here, and RemoteError when the judge cannot be asked.
+    """
+    report = Report(judge=judge)
+    whole, done = sum(len(each.questions) for each in conversations), 0
+    with tempfile.TemporaryDirectory(prefix="kenobot-bench-") as folder:
+        for number, conversation in enumerate(conversations):
+            mine = Path(folder, str(number))
+            await asyncio.to_thread(mine.mkdir)
+            vectors = Path(setting.vectors) if setting.vectors else None
+            embedder = embedder_of(setting.embedder, mine, clock, vectors)
+            report.model = embedder.model_id if embedder is not None else ""
+            words = BM25(conversation.units)
+
+            def noting(at: int, of: int, name: str = conversation.name) -> None:
+                progress(f"{name}: notes", at, of)
+
+            progress(f"{conversation.name}: indexing", done, whole)
+            async with opened(conversation, mine, embedder, clock, noting) as place:
+                for question in conversation.questions:
+                    answer = await place.ask(question, setting.budget, _MOST, reranker=judge)
+                    rankings = {"recall": answer.ranking, "bm25": words.rank(question.text, _MOST)}
+                    if report.model:
+                        rankings["dense"] = place.nearest(question.text, _MOST)
+                    lost = explain(place, question, answer, max(DEPTHS))
+                    report.rows.append(_row(question, rankings, answer, lost))
+                    done += 1
+                    progress(conversation.name, done, whole)
+    return report
+
+
+def _row(question: Question, rankings: Mapping[str, Sequence[str]], answer: Answer, lost: tuple[Verdict, ...]) -> Row:
+    scored = {
+        name: score(ranking, question.gold, question.category) for name, ranking in rankings.items() if question.gold
+    }
+    lines = [*(each.line for each in answer.pack.memories), *(each.line for each in answer.pack.excerpts)]
+    return Row(
+        question,
+        scored,
+        answer.pack.tokens,
+        sum(map(len, lines)),
+        answer.seconds,
+        answer.pack.level,
+        lost,
+        answer.first,
+    )

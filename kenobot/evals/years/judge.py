@@ -1,0 +1,130 @@
+"""What the years came to: whether disk and prompts stay bounded, and what was told is still known. Pure."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from itertools import pairwise
+
+from kenobot.cognitive.store.records import Json
+from kenobot.evals.years.live import Week, Years
+
+_STEADY = 1.5  # what a week of the last quarter may add to the disk, times what one of the second quarter did
+_SAME = 1.25  # the prompts of the last quarter, times those of the second
+_WEEKS = 12  # from which on quarters mean something
+_RECALLED = 0.9
+_GUESSES = 32  # days after which a guess that nobody confirmed is gone
+_MEGABYTE = 1_000_000
+_NAMED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Tokens that a prompt may hold, and what memory adds to it: the sum of the caps that the product itself sets."""
+
+    prompt: int
+    memory: int
+
+
+@dataclass(slots=True)
+class Verdict:
+    """failures: one plain sentence each; none when all is as it should be."""
+
+    failures: list[str] = field(default_factory=list)
+
+    @property
+    def good(self) -> bool:
+        return not self.failures
+
+
+def judge(years: Years, limits: Limits) -> Verdict:
+    """Whether everything is as it should be after the years."""
+    return Verdict([*_kept(years), *_bounded(years.weeks, limits)])
+
+
+def _kept(years: Years) -> Iterator[str]:
+    yield from (f"told on the first day, and its question does not lead to it: {text}" for text in years.missed)
+    yield from (f"told, never taken back, and not in memory: {text}" for text in years.lost[:_NAMED])
+    if len(years.lost) > _NAMED:
+        yield f"told, never taken back, and not in memory: {len(years.lost) - _NAMED} more"
+    yield from (f"outdated, and lives on: {text}" for text in years.outdated)
+    if years.days > _GUESSES:
+        yield from (f"guessed on the first day, and lives on: {text}" for text in years.guessed)
+    weeks = years.weeks
+    yield from (
+        f"day {after.day}: there are fewer records than before"
+        for before, after in pairwise(weeks)
+        if after.records < before.records
+    )
+    if (share := _mean([week.later for week in weeks])) < _RECALLED:
+        yield f"of the facts of later days, only {share:.0%} were found when asked for"
+
+
+def _bounded(weeks: Sequence[Week], limits: Limits) -> Iterator[str]:
+    most = max(week.prompt_most for week in weeks)
+    if most > limits.prompt:
+        yield f"a prompt had {most} tokens, and may have {limits.prompt}"
+    most = max(week.memory_most for week in weeks)
+    if most > limits.memory:
+        yield f"memory took {most} tokens of a prompt, and may take {limits.memory}"
+    if len(weeks) < _WEEKS:
+        return
+    quarter = len(weeks) // 4
+    second, last = weeks[quarter : 2 * quarter], weeks[-quarter:]
+    for what, early, late, times in (
+        ("the disk grew", _growth(second), _growth(last), _STEADY),
+        ("prompts had", _mean([week.prompt for week in second]), _mean([week.prompt for week in last]), _SAME),
+    ):
+        if late > times * early:
+            yield f"{what} {late:,.0f} a week in the last quarter, {early:,.0f} in the second: more than {times} times"
+
+
+def _growth(weeks: Sequence[Week]) -> float:
+    """Bytes a week, from the first to the last of the weeks."""
+    days = weeks[-1].day - weeks[0].day
+    return 7 * (weeks[-1].disk - weeks[0].disk) / days if days else 0.0
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+# ── for people and programs ──────────────────────────────────────────────────────────────────────────────────────────
+
+_HEADS = (
+    *("day", "live", "all", "database MB", "files MB", "index MB", "prompt", "most", "memory", "most"),
+    *("first day", "later", "guesses", "night ms", "turn ms"),
+)
+
+
+def table(years: Years, verdict: Verdict, rows: int = 16) -> str:
+    """The years as a Markdown table of at most so many weeks, with what is not as it should be below."""
+    lines = [_line(_HEADS), _line(["---:"] * len(_HEADS))]
+    lines += [_line(_cells(week)) for week in _spread(years.weeks, rows)]
+    lines += ["", f"{years.told} facts were told that should live; {years.told - len(years.lost)} do."]
+    lines += ["", "Nothing failed."] if verdict.good else ["", *(f"- {failure}" for failure in verdict.failures)]
+    return "\n".join(lines)
+
+
+def _spread(weeks: Sequence[Week], rows: int) -> list[Week]:
+    """The first, the last, and some between them at even distances."""
+    if len(weeks) <= rows:
+        return [*weeks]
+    return [weeks[round(number * (len(weeks) - 1) / (rows - 1))] for number in range(rows)]
+
+
+def _cells(week: Week) -> list[str]:
+    sizes = (f"{size / _MEGABYTE:.1f}" for size in (week.database, week.tree, week.index))
+    tokens = (f"{week.prompt:.0f}", str(week.prompt_most), f"{week.memory:.0f}", str(week.memory_most))
+    found = (f"{week.first:.0%}", f"{week.later:.0%}", str(week.guesses))
+    return [
+        *(str(week.day), str(week.live), str(week.records), *sizes, *tokens, *found),
+        *(f"{1000 * week.night:.0f}", f"{1000 * week.turn:.0f}"),
+    ]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def as_json(week: Week) -> dict[str, Json]:
+    """A week, for programs."""
+    return {each.name: getattr(week, each.name) for each in fields(week)}

@@ -1,0 +1,214 @@
+"""Lives through the years, day by day and night by night, and measures every week what has become of memory."""
+
+import asyncio
+import contextlib
+import logging
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+
+from kenobot.evals.years.model import Companion, Size
+from kenobot.evals.years.talk import Fact, Said, Talk
+from kenobot.gateway.access import Roster
+from kenobot.testing.house import House
+
+_START = datetime(2026, 2, 14, tzinfo=UTC)
+_CONFIG = """\
+[bot]
+timezone = "{zone}"
+
+[context]
+memory_tokens = {tokens}
+
+[sleep]
+hour = 4
+budget_tokens = 0
+"""
+_OWNER, _LINE, _CHAT, _OTHER = "1", "telegram", "1", "2"
+_SCOPES = ("owner",)
+_NIGHT = 4  # the hour at which the schedule is followed; the real one looks more often, and messages wake it as well
+_A_WEEK = 7
+_SAMPLE = 20  # later facts that are asked for every week
+
+
+@dataclass(frozen=True, slots=True)
+class Week:
+    """What a week came to. day: its last, counted from 1. live, records: live ones, and all. Sizes are bytes.
+
+    prompt, memory: tokens, the mean of the week's turns; prompt_most, memory_most: of the largest one. first, later:
+    shares of the facts of the first day, and of some of later days, that recall finds. guesses: how many of the first
+    day's it finds. night, turn: mean seconds that one took, on this machine.
+    """
+
+    day: int
+    live: int
+    records: int
+    database: int
+    tree: int
+    index: int
+    files: int
+    prompt: float
+    prompt_most: int
+    memory: float
+    memory_most: int
+    first: float
+    later: float
+    guesses: int
+    night: float
+    turn: float
+
+    @property
+    def disk(self) -> int:
+        return self.database + self.tree + self.index
+
+
+@dataclass(slots=True)
+class Years:
+    """All weeks, and memory as it is in the end.
+
+    told: facts that should live. lost: those that do not. missed: those of the first day that are not found. outdated,
+    guessed: what should not live any more, and does.
+    """
+
+    talk: Talk
+    weeks: list[Week] = field(default_factory=list)
+    told: int = 0
+    lost: list[str] = field(default_factory=list)
+    missed: list[str] = field(default_factory=list)
+    outdated: list[str] = field(default_factory=list)
+    guessed: list[str] = field(default_factory=list)
+
+    @property
+    def days(self) -> int:
+        return self.weeks[-1].day if self.weeks else 0
+
+
+@dataclass(slots=True)
+class _Times:
+    nights: list[float] = field(default_factory=list)
+    turns: list[float] = field(default_factory=list)
+
+
+def live(days: int, per_day: int, tell: Callable[[Week], None], seed: int = 7) -> Years:
+    """Live through so many days with so many messages each, in a folder that is gone afterwards. tell: of each week."""
+    with tempfile.TemporaryDirectory(prefix="kenobot-years-") as folder:
+        return asyncio.run(_live(Path(folder), Talk(per_day, seed), days, tell))
+
+
+async def _live(folder: Path, talk: Talk, days: int, tell: Callable[[Week], None]) -> Years:
+    model, years, times, rng = Companion(), Years(talk), _Times(), Random(11)  # noqa: S311 - a sample
+    house = House(
+        folder,
+        model,
+        Roster.of([_OWNER]),
+        start=_START,
+        lines=[_LINE],
+        config=_CONFIG.format(zone=talk.zone.key, tokens=talk.memory_tokens),
+    )
+    async with house:
+        for number in range(1, days + 1):
+            today = _START + timedelta(days=number - 1)
+            await _day(house, model, list(talk.day(today.date(), first=number == 1)), today, times)
+            if number % _A_WEEK == 0 or number == days:
+                years.weeks.append(await _week(house, model, talk, number, times, rng))
+                tell(years.weeks[-1])
+                model.sizes.clear()
+                times = _Times()
+        await _end(house, years)
+    return years
+
+
+# ── a day ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def _day(house: House, model: Companion, says: list[Said], today: datetime, times: _Times) -> None:
+    """The night before, what is on the bot's schedule besides, and what is said on a day."""
+    house.jump(today.replace(hour=_NIGHT))
+    began, nights = time.perf_counter(), await _nights(house)
+    await house.work()
+    if await _nights(house) > nights:
+        times.nights.append(time.perf_counter() - began)
+    for said in says:
+        house.jump(said.at)
+        model.expect(said)
+        began = time.perf_counter()
+        await house.say(_LINE, _OTHER if said.elsewhere else _CHAT, _OWNER, said.text, name="Adrian")
+        times.turns.append(time.perf_counter() - began)
+
+
+async def _nights(house: House) -> int:
+    rows = await house.app.database.read(lambda c: c.execute("SELECT coalesce(max(id), 0) FROM sleep_run").fetchone())
+    return int(rows[0])
+
+
+# ── a week ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def _week(house: House, model: Companion, talk: Talk, day: int, times: _Times, rng: Random) -> Week:
+    held = [(form, status) for form, _, status, _ in await house.records() if form != "box"]
+    tree = [path.stat().st_size for path in house.home.memory.rglob("*") if path.is_file()]
+    later = rng.sample(talk.later, min(_SAMPLE, len(talk.later)))
+    sizes = model.sizes or [Size(0, 0)]
+    return Week(
+        day=day,
+        live=sum(status == "active" for _, status in held),
+        records=len(held),
+        database=_size(house.home.database),
+        tree=sum(tree),
+        index=_size(house.home.index),
+        files=len(tree),
+        prompt=sum(size.whole for size in sizes) / len(sizes),
+        prompt_most=max(size.whole for size in sizes),
+        memory=sum(size.memory for size in sizes) / len(sizes),
+        memory_most=max(size.memory for size in sizes),
+        first=1 - len(await _missed(house, talk.first)) / len(talk.first),
+        later=1 - len(await _missed(house, later)) / len(later) if later else 1.0,
+        guesses=len(talk.guesses) - len(await _missed(house, talk.guesses)),
+        night=_mean(times.nights),
+        turn=_mean(times.turns),
+    )
+
+
+async def _missed(house: House, facts: Sequence[Fact]) -> list[str]:
+    """The facts that their questions do not lead to, for the owner in a chat in which nothing was told."""
+    return [fact.text for fact in facts if fact.text not in await house.recalled(fact.question, _SCOPES)]
+
+
+def _size(path: Path) -> int:
+    """A database's bytes, with what has not been put into its place yet."""
+    return sum(each.stat().st_size for each in path.parent.glob(f"{path.name}*"))
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+# ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def _end(house: House, years: Years) -> None:
+    """Look for everything that was ever told, in memory itself and by asking for it."""
+    talk, records = years.talk, await house.records()
+    living = "\n".join(text for form, _, status, text in records if status == "active" and form != "summary")
+    facts = [*talk.first, *talk.later, *talk.current.values()]
+    years.told = len(facts)
+    years.lost = [fact.text for fact in facts if fact.text not in living]
+    years.missed = await _missed(house, talk.first)
+    years.guessed = [fact.text for fact in talk.guesses if fact.text in living]
+    years.outdated = [fact.text for fact in talk.outdated if fact.text in living]
+
+
+@contextlib.contextmanager
+def quietly() -> Iterator[None]:
+    """Without warnings: a model that leaves questions open is no news here."""
+    log = logging.getLogger("kenobot")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)

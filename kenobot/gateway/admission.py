@@ -1,0 +1,177 @@
+"""The door: who does not belong goes no further. A stranger costs no model call, no memory and hardly any disk.
+
+In a group a stranger gets silence. In private, with pairing on, they get a code for the owner, at most one an hour.
+"""
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+
+from kenobot.core.bus import Bus
+from kenobot.core.i18n import Language, guess
+from kenobot.gateway import pairing
+from kenobot.gateway.access import Access
+from kenobot.ports import Inbound, Outbound
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import StoreError
+from kenobot.ports.names import plain_name
+from kenobot.ports.signals import MESSAGE_REFUSED, PAIRING_ASKED, PAIRING_ENDED
+from kenobot.storage import approved_people, outbox
+from kenobot.storage.database import Connection, Database
+
+_log = logging.getLogger(__name__)
+
+_HOUR = 3600.0
+_NOTICED = 500  # strangers an hour of whom the bot takes any notice; of the rest not even a signal tells
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """The way out. hand_over: send what was just committed; look: find what somebody else put into the outbox."""
+
+    hand_over: Callable[[Sequence[Outbound]], None]
+    look: Callable[[], Awaitable[None]]
+
+
+class Door:
+    """Call it with every message; True lets the message in. Call `refresh` once before the first.
+
+    below: see `pairing.Below`. pairs: whether strangers are given codes. language: of what strangers are told; None
+    goes by what they write.
+    """
+
+    def __init__(
+        self,
+        access: Access,
+        database: Database,
+        bus: Bus,
+        clock: Clock,
+        post: Post,
+        below: pairing.Below,
+        *,
+        pairs: bool,
+        language: Language | None = None,
+    ) -> None:
+        self._access = access
+        self._database = database
+        self._bus = bus
+        self._clock = clock
+        self._post = post
+        self._below = below
+        self._pairs = pairs
+        self._language = language
+        self._noticed: OrderedDict[tuple[str, str, bool], float] = OrderedDict()
+        self._locked: datetime | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._refreshing: set[asyncio.Task[None]] = set()
+        self.stale = False
+        """Whether the latest `refresh` failed, so that another one is due."""
+
+    async def __call__(self, inbound: Inbound) -> bool:
+        """Whether `inbound` may come in. Never raises."""
+        await self.settle()
+        if self._access.standing(inbound) != "stranger":
+            return True
+        if self._is_news(inbound):
+            await self._turn_away(inbound)
+        return False
+
+    # ── strangers ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _is_news(self, inbound: Inbound) -> bool:
+        """Whether this stranger has not been noticed here within the hour, and there is room to remember them."""
+        now = self._clock.monotonic()
+        while self._noticed and now - next(iter(self._noticed.values())) >= _HOUR:
+            self._noticed.popitem(last=False)
+        stranger = (inbound.channel, inbound.user, inbound.private)
+        if stranger in self._noticed or len(self._noticed) >= _NOTICED:
+            return False
+        self._noticed[stranger] = now
+        return True
+
+    async def _turn_away(self, inbound: Inbound) -> None:
+        where = {"channel": inbound.channel, "chat": inbound.chat, "user": inbound.user}
+        await self._bus.fire(MESSAGE_REFUSED, "door", "", reason="a stranger", **where)
+        if not (self._pairs and inbound.private):
+            return
+        stranger = pairing.Stranger(
+            inbound.channel,
+            inbound.user,
+            inbound.chat,
+            plain_name(inbound.user_name),
+            self._language or guess(inbound.text),
+        )
+        at, fresh = self._clock.now(), pairing.ticket(self._below)
+        try:
+            waiting = await self._database.write(lambda connection: _ask(connection, stranger, fresh, at))
+        except StoreError as error:  # the disk is no reason to keep a stranger's message on the platform
+            _log.warning("a stranger could not be given a code: %s", error)
+            return
+        if waiting:
+            self._post.hand_over(waiting)
+            asked = {"channel": stranger.channel, "user": stranger.user, "name": stranger.name}
+            await self._bus.fire(PAIRING_ASKED, "door", "", **asked)
+
+    # ── who is let in ────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def refresh(self) -> None:
+        """Learn who is let in by now, and send what people were told about it. Raises StoreError."""
+        self.stale = True
+        first, self._loop = self._loop is None, asyncio.get_running_loop()
+        at = self._clock.now()
+        # A write comes after the transaction that is under way; a read might see what was before it.
+        known, locked = await self._database.write(
+            lambda connection: (
+                [person.account for person in approved_people.everybody(connection)],
+                pairing.locked_until(connection, at),
+            )
+        )
+        before, now = self._access.people, frozenset(known)
+        self._access.know(now)
+        self.stale = False
+        newly_locked = locked is not None and locked != self._locked
+        self._locked = locked
+        if first:
+            return
+        for channel, user in sorted(before ^ now):
+            for private in (True, False):
+                self._noticed.pop((channel, user, private), None)
+            reason = "approved" if (channel, user) in now else "revoked"
+            await self._bus.fire(PAIRING_ENDED, "door", "", reason=reason, channel=channel, user=user)
+        if newly_locked:
+            await self._bus.fire(PAIRING_ENDED, "door", "", reason="too many wrong codes", channel="", user="")
+        await self._post.look()
+
+    def changed(self) -> None:
+        """Have `refresh` follow the transaction that is under way. May be called from the writer's thread."""
+        if self._loop is not None:
+            with suppress(RuntimeError):  # the loop is closed: the next start will know
+                self._loop.call_soon_threadsafe(self._begin_refresh)
+
+    async def settle(self) -> None:
+        """Return once what `changed` told of is known."""
+        while self._refreshing:
+            await asyncio.wait(self._refreshing)
+
+    def _begin_refresh(self) -> None:
+        task = asyncio.create_task(self._refresh_or_log(), name="people")
+        self._refreshing.add(task)
+        task.add_done_callback(self._refreshing.discard)
+
+    async def _refresh_or_log(self) -> None:
+        try:
+            await self.refresh()
+        except StoreError as error:
+            _log.error("it could not be looked up who is let in: %s", error)
+
+
+def _ask(connection: Connection, stranger: pairing.Stranger, fresh: pairing.Ticket, at: datetime) -> list[Outbound]:
+    """Open a code and put the notice of it into the outbox; nothing when there is no code to be had now."""
+    if not pairing.ask(connection, stranger, fresh, at):
+        return []
+    letter = outbox.Letter(stranger.channel, stranger.chat)
+    return outbox.enqueue(connection, letter, [pairing.notice(fresh.shown, stranger.language)], at)

@@ -1,0 +1,32 @@
+"""Says something of the bot's own accord, in a chat, by way of the outbox."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from kenobot.ports import Channel, Outbound, Part
+from kenobot.ports.clock import Clock
+from kenobot.storage import outbox
+from kenobot.storage.database import Database
+
+
+class Courier:
+    """hand_over: takes what was just committed on its way."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        channels: Mapping[str, Channel],
+        hand_over: Callable[[Sequence[Outbound]], None],
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._channels = channels
+        self._hand_over = hand_over
+
+    async def say(self, channel: str, chat: str, text: str) -> None:
+        """Send `text`, Markdown, to a chat. Returns once it is on disk. Raises StoreError."""
+        where = self._channels.get(channel)
+        parts = where.render(text) if where is not None else [Part(text)]
+        letter, at = outbox.Letter(channel, chat), self._clock.now()
+        waiting = await self._database.write(lambda connection: outbox.enqueue(connection, letter, parts, at))
+        self._hand_over(waiting)

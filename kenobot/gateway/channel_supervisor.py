@@ -1,0 +1,133 @@
+"""Keeps channels running, tells systemd how things stand, and turns SIGTERM into an orderly end."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import socket
+from collections import deque
+from collections.abc import Iterator
+from typing import cast
+
+from kenobot.core.bus import Bus
+from kenobot.ports import Channel, ShowsLife, Sink
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import ConfigError, Unavailable
+from kenobot.ports.signals import CHANNEL_DOWN, HEALTH_DEGRADED
+
+_log = logging.getLogger(__name__)
+
+_INTENSITY = 5
+_WINDOW = 60.0
+_LONGEST_PAUSE = 60.0
+_CHECKS = 8  # times a channel's patience
+_STALL_MEMORY = 3600.0
+_CLOSE_SECONDS = 5.0
+
+
+class Stalled(Unavailable):
+    """The platform has said nothing for so long that the connection must be dead."""
+
+
+async def keep_running(channel: Channel, sink: Sink, bus: Bus, clock: Clock) -> None:
+    """Run a channel; start it again with growing pauses when it fails or stalls. Returns when the channel returns.
+
+    Five failures within a minute are announced as `health:degraded`, and it is tried once a minute from then on: one
+    channel that is down never stops another. When it has run for longer than a minute, all is forgotten. A stall is
+    announced when it follows another one within an hour. ConfigError is raised at once: only a person can mend that.
+    """
+    failures: deque[float] = deque(maxlen=_INTENSITY)
+    stalled: float | None = None
+    announced = False
+    while True:
+        began = clock.monotonic()
+        again = False
+        try:
+            return await _run(channel, sink)
+        except ConfigError:
+            raise
+        except Exception as error:
+            _log.error("channel %s stopped: %s", channel.name, error, exc_info=_log.isEnabledFor(logging.DEBUG))
+            if clock.monotonic() - began > _WINDOW:
+                failures.clear()
+                announced = False
+            failures.append(clock.monotonic())
+            if isinstance(error, Stalled):
+                again = stalled is not None and clock.monotonic() - stalled < _STALL_MEMORY
+                stalled = clock.monotonic()
+            await bus.fire(CHANNEL_DOWN, "supervise", "", channel=channel.name, error=str(error)[:300])
+        if again:
+            await bus.fire(HEALTH_DEGRADED, "supervise", "", reason=f"channel {channel.name} keeps falling silent")
+        often = len(failures) == _INTENSITY and failures[-1] - failures[0] < _WINDOW
+        if often and not announced:
+            announced = True
+            await bus.fire(HEALTH_DEGRADED, "supervise", "", reason=f"channel {channel.name} keeps failing")
+        await clock.sleep(_LONGEST_PAUSE if announced else min(_LONGEST_PAUSE, 2.0 ** len(failures)))
+
+
+async def _run(channel: Channel, sink: Sink) -> None:
+    """Run a channel once. Raises what it raises, and Stalled when it shows life and then none for too long."""
+    if not (hasattr(channel, "heard") and hasattr(channel, "patience")):
+        return await channel.run(sink)
+    intake = asyncio.create_task(channel.run(sink), name=f"intake {channel.name}")
+    try:
+        await _until_silent(intake, cast("ShowsLife", channel))
+        if not intake.done():
+            patience = cast("ShowsLife", channel).patience
+            raise Stalled(f"{channel.name} has not answered for {patience:g} seconds; its connection is opened anew")
+    finally:
+        intake.cancel()
+        ended, _ = await asyncio.wait({intake}, timeout=_CLOSE_SECONDS)
+        if not ended:
+            _log.error("channel %s does not end when it is told to; it is left behind", channel.name)
+        elif not intake.cancelled() and (error := intake.exception()):
+            _log.debug("channel %s ended with %r", channel.name, error)
+    if intake.cancelled():
+        raise Unavailable(f"the intake of {channel.name} was broken off")  # by itself: we were not told to end
+    return intake.result()
+
+
+async def _until_silent(intake: asyncio.Task[None], channel: ShowsLife) -> None:
+    """Return when `intake` is done, or when nothing was heard for the channel's patience.
+
+    What counts is how often we looked, not what a clock says: a process that was frozen for an hour has looked once in
+    that hour, and gives its channel the time to notice for itself.
+    """
+    last, silences = channel.heard, 0
+    while silences < _CHECKS:
+        done, _ = await asyncio.wait({intake}, timeout=channel.patience / _CHECKS)
+        if done:
+            return
+        heard = channel.heard
+        last, silences = heard, 0 if heard != last else silences + 1
+
+
+def notify_systemd(state: str) -> None:
+    """Tell systemd "READY=1", "STOPPING=1" and the like; does nothing when it did not ask (sd_notify(3))."""
+    address = os.environ.get("NOTIFY_SOCKET")
+    if not address:
+        return
+    if address.startswith("@"):
+        address = "\0" + address[1:]
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as link:
+        link.connect(address)
+        link.sendall(state.encode())
+
+
+@contextlib.contextmanager
+def stop_signals(stop: asyncio.Event) -> Iterator[None]:
+    """Set `stop` on SIGTERM or SIGINT; a second one ends the process the hard way, as a person would expect."""
+    loop = asyncio.get_running_loop()
+
+    def ask_to_stop(number: int) -> None:
+        stop.set()
+        loop.remove_signal_handler(number)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, ask_to_stop, number)
+    try:
+        yield
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)

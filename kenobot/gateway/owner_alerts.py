@@ -1,0 +1,329 @@
+"""Tells the owner what needs their eye, in their private chat and language; and a chat that its message waits outside.
+
+At most one notice a subject and hour, also across restarts. It leaves by the outbox; when that cannot be written, which
+may be the very thing to tell, it goes straight to the channel. No notice holds people's words.
+"""
+
+import asyncio
+import json
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from kenobot.cognitive.store import records
+from kenobot.core.bus import Bus
+from kenobot.core.i18n import Language, Sentence, guess, problem, say
+from kenobot.core.redaction import Redactor
+from kenobot.ports import Channel, Outbound
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import StoreError
+from kenobot.ports.names import plain_name
+from kenobot.ports.signals import (
+    APPROVAL_PROPOSED,
+    HEALTH_DEGRADED,
+    MEMORY_LOST,
+    MESSAGE_ASIDE,
+    MESSAGE_DEAD,
+    MESSAGE_FAILED,
+    MESSAGE_UNSTORED,
+    PAIRING_ASKED,
+    SLEEP_FINISHED,
+    Envelope,
+)
+from kenobot.storage import conversation, outbox
+from kenobot.storage.database import Connection, Database
+
+_log = logging.getLogger(__name__)
+
+_HOUR = 3600.0
+_MOST = 20  # notices an hour to the owner, whatever happens
+_CHATS = 200  # chats an hour that are told directly
+_SCANNED = 2000  # of the newest messages, to find the owner's last one
+_READ = 5  # messages that tell a chat's language
+_SEND_SECONDS = 30.0
+_TOLD, _HOMES = "notices:told", "notices:homes"  # keys of the table `state`
+_FIELDS = ("chat", "user", "language", "at")
+_HEARD = (
+    APPROVAL_PROPOSED,
+    HEALTH_DEGRADED,
+    MEMORY_LOST,
+    MESSAGE_ASIDE,
+    MESSAGE_DEAD,
+    MESSAGE_FAILED,
+    MESSAGE_UNSTORED,
+    PAIRING_ASKED,
+    SLEEP_FINISHED,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The private chat in which the owner last wrote, when, and in which language."""
+
+    channel: str
+    chat: str
+    user: str
+    language: Language
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Notice:
+    """subject: of one subject there is one notice an hour. about: a chat that knows, or that is out of reach."""
+
+    subject: str
+    sentence: Sentence
+    values: Mapping[str, str] = field(default_factory=dict)
+    about: tuple[str, str] = ("", "")
+    trace: str = ""
+
+
+class Notices:
+    """`attach` it to the bus. is_owner: whether an account of a channel is the owner's. language: None guesses."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        channels: Mapping[str, Channel],
+        hand_over: Callable[[Sequence[Outbound]], None],
+        is_owner: Callable[[str, str], bool],
+        redact: Redactor,
+        language: Language | None = None,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._channels = channels
+        self._hand_over = hand_over
+        self._is_owner = is_owner
+        self._redact = redact
+        self._language = language
+        self._home: Home | None = None
+        self._kept: Home | None = None
+        self._said = _Hour(clock, _MOST)
+        self._chats = _Hour(clock, _CHATS)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def attach(self, bus: Bus) -> None:
+        """Hear what needs somebody's eye from now on."""
+        for signal in _HEARD:
+            bus.bell(signal, self._hear)
+
+    async def wait_idle(self) -> None:
+        """Return once every notice has been put on its way."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def stop(self) -> None:
+        """Leave what is not yet on its way."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    # ── what is told ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _hear(self, envelope: Envelope) -> None:
+        told = {key: str(value) for key, value in envelope.payload.items()}
+        channel, chat, trace = told.get("channel", ""), told.get("chat", ""), envelope.trace
+        match envelope.signal.name:
+            case HEALTH_DEGRADED.name:
+                reason = " ".join(told.get("reason", "").split())[:300].rstrip(".")
+                self._tell_owner(_Notice(f"health:{reason}", "notice_health", {"problem": reason}, trace=trace))
+            case MESSAGE_ASIDE.name:
+                self._tell_owner(_Notice(f"aside:{channel}", "notice_aside", {"channel": channel}, trace=trace))
+            case MESSAGE_DEAD.name:
+                self._tell_owner(_Notice("dead", "notice_dead", trace=trace))
+            case MESSAGE_FAILED.name:
+                values = {"channel": channel}
+                self._tell_owner(_Notice(f"failed:{channel}", "notice_failed", values, (channel, chat), trace))
+            case PAIRING_ASKED.name:
+                user = told.get("user", "")
+                values = {"channel": channel, "name": plain_name(told.get("name", "")) or plain_name(user) or "?"}
+                self._tell_owner(_Notice(f"pairing:{channel}:{user}", "notice_pairing", values, trace=trace))
+            case APPROVAL_PROPOSED.name:
+                values = {"count": told.get("count", "")}
+                self._tell_owner(_Notice(f"proposals:{told.get('newest')}", "notice_proposals", values, trace=trace))
+            case SLEEP_FINISHED.name if told.get("large"):
+                self._tell_owner(_Notice(f"sleep:{told.get('run')}", "notice_sleep", {"what": told["large"]}))
+            case MEMORY_LOST.name:
+                values = {"count": told["files"], "where": told["where"], "event": told["event"]}
+                wished = told["event"] != "0"
+                self._tell_owner(_Notice(f"lost:{told['at']}", "notice_taken_out" if wished else "notice_lost", values))
+            case MESSAGE_UNSTORED.name:
+                if self._chats.is_news(f"{channel}:{chat}"):
+                    self._begin(self._tell_chat(channel, chat, told.get("session", "")))
+                self._tell_owner(_Notice("disk", "notice_disk", about=(channel, chat)))
+
+    def _tell_owner(self, notice: _Notice) -> None:
+        if self._said.is_news(notice.subject):
+            self._begin(self._deliver(notice))
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work, name="notice")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # ── the way out ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _deliver(self, notice: _Notice) -> None:
+        """Put a notice into the outbox; when that cannot be written, send it by hand."""
+        at = self._clock.now()
+        try:
+            waiting = await self._database.write(lambda connection: self._enqueue(connection, notice, at))
+        except StoreError as error:
+            _log.warning("a notice could not be stored: %s", error)
+            home = await self._home_or_last()
+            if home is not None and notice.about != (home.channel, home.chat):
+                await self._send(home.channel, home.chat, self._words(notice, home.language))
+        except Exception:
+            _log.exception("a notice could not be made")
+        else:
+            self._hand_over(waiting)
+
+    def _enqueue(self, connection: Connection, notice: _Notice, at: datetime) -> list[Outbound]:
+        home = self._find_home(connection)
+        if home is None:
+            _log.warning("there is something to tell, but the owner has not written in private yet: %s", notice.subject)
+            return []
+        told = _within_the_hour(_load(connection, _TOLD), at)
+        if notice.subject in told or len(told) >= _MOST or notice.about == (home.channel, home.chat):
+            return []
+        records.write_state(connection, _TOLD, json.dumps(told | {notice.subject: at.isoformat()}))
+        parts = self._channels[home.channel].render(self._words(notice, home.language))
+        return outbox.enqueue(connection, outbox.Letter(home.channel, home.chat, notice.trace), parts, at)
+
+    def _words(self, notice: _Notice, language: Language) -> str:
+        values = dict(notice.values)
+        if "problem" in values:
+            values["problem"] = problem(values["problem"], language)
+        return self._redact(say(notice.sentence, self._language or language, **values))
+
+    async def _tell_chat(self, channel: str, chat: str, session: str) -> None:
+        """Tell a chat that its message could not be stored."""
+        try:
+            said = await self._database.read(lambda connection: conversation.latest(connection, session, 2 * _READ))
+        except StoreError:
+            said = []
+        theirs = " ".join(line.text[:400] for line in said if line.role == "user")
+        await self._send(channel, chat, say("unstored", self._language or guess(theirs)))
+
+    async def _send(self, channel: str, chat: str, text: str) -> None:
+        """Send without the outbox. A failure is only logged: what is wrong comes up again within the hour."""
+        where = self._channels.get(channel)
+        if where is None:
+            return
+        try:
+            async with asyncio.timeout(_SEND_SECONDS):
+                for part in where.render(text):
+                    await where.send(Outbound(0, channel, chat, part, ""))
+        except Exception as error:
+            _log.warning("a notice could not be sent: %s: %s", type(error).__name__, error)
+
+    # ── where the owner is ───────────────────────────────────────────────────────────────────────────────────────
+
+    async def remember(self) -> None:
+        """Keep where the owner is to be found, for when their messages have left the inbox. A failure can wait."""
+        home = self._home = await self._home_or_last()
+        if home is None or home == self._kept:
+            return
+        try:
+            await self._database.write(lambda connection: _keep(connection, home))
+        except StoreError as error:
+            _log.warning("where the owner is to be found could not be kept: %s", error)
+        else:
+            self._kept = home
+
+    async def _home_or_last(self) -> Home | None:
+        try:
+            return await self._database.read(self._find_home) or self._home
+        except StoreError:
+            return self._home
+
+    def _find_home(self, connection: Connection) -> Home | None:
+        """The private chat in which the owner wrote last, as far as this run has the channel for it."""
+        homes = {}
+        for channel, kept in _load(connection, _HOMES).items():
+            if (home := _home(channel, kept)) is not None:
+                homes[channel] = home
+        if (newest := self._newest_home(connection, homes)) is not None:
+            homes[newest.channel] = newest
+        mine = [
+            home
+            for home in homes.values()
+            if home.channel in self._channels and self._is_owner(home.channel, home.user)
+        ]
+        return max(mine, key=lambda home: home.at, default=None)
+
+    def _newest_home(self, connection: Connection, kept: Mapping[str, Home]) -> Home | None:
+        """Where the owner's newest private message in the inbox came from."""
+        newest, texts = None, []
+        for channel, chat, user, text, at in connection.execute(
+            "SELECT channel, chat, sender, substr(text, 1, 400), received_at FROM inbox "
+            "WHERE private = 1 AND forwarded = 0 AND session != '' AND state != 'dropped' ORDER BY id DESC LIMIT ?",
+            (_SCANNED,),
+        ):
+            if channel not in self._channels or not self._is_owner(channel, user):
+                continue
+            newest = newest or (channel, chat, user, at)
+            if (channel, chat) == newest[:2]:
+                texts.append(text)
+            if len(texts) == _READ:
+                break
+        if newest is None:
+            return None
+        channel, chat, user, at = newest
+        before: Language = kept[channel].language if channel in kept else "en"
+        return Home(channel, chat, user, self._language or guess(" ".join(texts), before), at)
+
+
+class _Hour:
+    """What was said within the last hour, in this run: at most `most` things."""
+
+    def __init__(self, clock: Clock, most: int) -> None:
+        self._clock = clock
+        self._most = most
+        self._said: OrderedDict[str, float] = OrderedDict()
+
+    def is_news(self, subject: str) -> bool:
+        """Whether nothing was said of this yet, and there is room; then it counts as said."""
+        now = self._clock.monotonic()
+        while self._said and now - next(iter(self._said.values())) >= _HOUR:
+            self._said.popitem(last=False)
+        if subject in self._said or len(self._said) >= self._most:
+            return False
+        self._said[subject] = now
+        return True
+
+
+def _within_the_hour(told: Mapping[str, object], at: datetime) -> dict[str, str]:
+    """What was told lately. What is dated in the future was told before the clock was set right."""
+    horizon = (at - timedelta(seconds=_HOUR)).isoformat()
+    return {
+        subject: then for subject, then in told.items() if isinstance(then, str) and horizon < then <= at.isoformat()
+    }
+
+
+def _home(channel: str, kept: object) -> Home | None:
+    """A home as it was kept; None when somebody has written something else in its place."""
+    if not isinstance(kept, dict) or not all(isinstance(kept.get(name), str) for name in _FIELDS):
+        return None
+    language: Language = "es" if kept["language"] == "es" else "en"
+    return Home(channel, kept["chat"], kept["user"], language, kept["at"])
+
+
+def _keep(connection: Connection, home: Home) -> None:
+    homes = _load(connection, _HOMES)
+    homes[home.channel] = {name: getattr(home, name) for name in _FIELDS}
+    records.write_state(connection, _HOMES, json.dumps(homes))
+
+
+def _load(connection: Connection, key: str) -> dict[str, Any]:
+    """A JSON object of the table `state`; empty when there is none that can be read."""
+    try:
+        found = json.loads(records.read_state(connection, key) or "{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

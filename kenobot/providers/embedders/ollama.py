@@ -1,0 +1,38 @@
+"""Embeddings by an Ollama server, on this machine or another."""
+
+from collections.abc import Mapping, Sequence
+
+from pydantic import Field
+
+from kenobot.ports import Plugin, Surroundings
+from kenobot.providers.embedders.remote import Remote, RemoteSettings
+
+
+class OllamaSettings(RemoteSettings):
+    """The server must have pulled the model. The default one knows a hundred languages."""
+
+    base_url: str = "http://127.0.0.1:11434"
+    model: str = Field("bge-m3", min_length=1)
+
+
+def _rows(answer: object) -> Sequence[object]:
+    """The rows of an answer. Raises KeyError or TypeError for another one."""
+    if not isinstance(answer, dict):
+        raise TypeError("no object")
+    rows = answer["embeddings"]
+    if not isinstance(rows, list):
+        raise TypeError("no list")
+    return rows
+
+
+def build(settings: OllamaSettings, _surroundings: Surroundings) -> Remote:
+    """The embedder; whether the server is there shows when it is asked."""
+
+    def ask(texts: Sequence[str]) -> Mapping[str, object]:
+        return {"model": settings.model, "input": list(texts), "truncate": True}
+
+    named = f"ollama:{settings.model}" + (f"+{settings.passage_prefix.strip()}" if settings.passage_prefix else "")
+    return Remote(named, "The Ollama server", settings, "/api/embed", {}, ask, _rows)
+
+
+plugin = Plugin(settings=OllamaSettings, build=build)

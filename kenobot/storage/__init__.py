@@ -1,0 +1,1 @@
+"""The SQLite database and every table that is not memory's."""

@@ -1,0 +1,80 @@
+"""One connection to SQLite with the house's settings, what text it can keep, and our own errors for SQLite's."""
+
+import contextlib
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from kenobot.ports.errors import StoreCorrupt, StoreError, StoreFull
+
+Connection = sqlite3.Connection
+
+
+class Watched(sqlite3.Connection):
+    """A connection that asks nothing more once `over` is set: it raises StoreError instead."""
+
+    over: threading.Event
+
+    def execute(self, sql: str, /, *values: Any) -> sqlite3.Cursor:
+        if self.over.is_set():
+            raise StoreError("Nobody waits for this any more.")
+        return super().execute(sql, *values)
+
+
+def connect(path: Path, *, readonly: bool = False, over: threading.Event | None = None) -> Connection:
+    """A connection with the house's settings, in autocommit mode: transactions are spelled out.
+
+    over: when it is set, the connection asks nothing more.
+    """
+    uri = f"{path.absolute().as_uri()}?mode={'ro' if readonly else 'rwc'}"
+    factory = sqlite3.Connection if over is None else Watched
+    connection = sqlite3.connect(
+        uri, uri=True, isolation_level=None, check_same_thread=False, timeout=10, factory=factory
+    )
+    if isinstance(connection, Watched) and over is not None:
+        connection.over = over
+    try:
+        connection.execute("PRAGMA foreign_keys = ON")
+        if not readonly:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA journal_size_limit = 67108864")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def storable(text: str) -> str:
+    """`text` as it can be kept: lone surrogates, which have no UTF-8, are replaced, and split pairs joined."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def translate(error: sqlite3.Error | MemoryError) -> StoreError:
+    """Our own error for one of SQLite's."""
+    if isinstance(error, MemoryError):
+        return StoreError("There is no memory left for the database to work with.")
+    code = (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
+    if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY):
+        return StoreFull("The disk is full or read-only: nothing can be saved until there is space again.")
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return StoreCorrupt(
+            "The database is damaged: stop KenoBot and put a copy from the backups folder in its place."
+        )
+    return StoreError(f"The database could not do its work ({error}).")
+
+
+@contextlib.contextmanager
+def savepoint(connection: Connection, name: str = "step") -> Iterator[None]:
+    """Undo what the block wrote if it raises."""
+    connection.execute(f"SAVEPOINT {name}")
+    try:
+        yield
+    except BaseException:
+        if connection.in_transaction:  # a full disk has undone the whole transaction already
+            connection.execute(f"ROLLBACK TO {name}")
+            connection.execute(f"RELEASE {name}")
+        raise
+    connection.execute(f"RELEASE {name}")

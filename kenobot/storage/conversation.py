@@ -1,0 +1,138 @@
+"""The conversation of each chat, as people saw it. Reading its end costs the same at any length."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from kenobot.ports import Role, Trust
+from kenobot.storage.database import Connection
+
+_UNVEILED = "NOT EXISTS (SELECT 1 FROM veil WHERE veil.inbox_id = message.inbox_id)"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One message of a conversation. `context` is what the prompt carried beside a person's words.
+
+    trust: whose words they are.
+    """
+
+    id: int
+    role: Role
+    text: str
+    context: str
+    at: str
+    trust: Trust
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The frozen beginning of a session's prompt; see the table of this name."""
+
+    session: str
+    scopes: str
+    text: str
+    day: str
+    seen: int
+    known: int
+    first: int
+    made_after: int
+    left_out: int = 0
+
+
+def append(
+    connection: Connection,
+    session: str,
+    role: Role,
+    text: str,
+    at: datetime,
+    message: int,
+    trust: Trust,
+    context: str = "",
+) -> None:
+    """Add a message to a conversation, inside a transaction; the same side of the same inbox row only once."""
+    connection.execute(
+        "INSERT INTO message (session, role, text, context, at, inbox_id, trust) VALUES (?, ?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT DO NOTHING",
+        (session, role, text, context, at.isoformat(), message, trust),
+    )
+
+
+def belongs(connection: Connection, message: int, scope: str) -> None:
+    """Note the scope to which memory may write what was said in the turn of an inbox row, inside a transaction."""
+    connection.execute("UPDATE message SET scope = ? WHERE inbox_id = ?", (scope, message))
+
+
+def bring(
+    connection: Connection, session: str, said: Iterable[tuple[Role, str, datetime]], trust: Trust, scope: str
+) -> int:
+    """Begin a conversation with what was said elsewhere before, oldest first; the id of its newest message.
+
+    None of it belongs to mail of this home. trust: of the person. scope: where memory may write what was said. 0, and
+    nothing happens, when the conversation has begun already.
+    """
+    if connection.execute("SELECT 1 FROM message WHERE session = ? LIMIT 1", (session,)).fetchone():
+        return 0
+    newest = 0
+    for role, text, at in said:
+        cursor = connection.execute(
+            "INSERT INTO message (session, role, text, at, trust, scope) VALUES (?, ?, ?, ?, ?, ?)",
+            (session, role, text, at.isoformat(), trust if role == "user" else "model", scope),
+        )
+        newest = cursor.lastrowid or newest
+    return newest
+
+
+def latest(connection: Connection, session: str, limit: int) -> list[Line]:
+    """The last `limit` messages, oldest first, without turns that told what somebody wants forgotten."""
+    rows = connection.execute(
+        f"SELECT id, role, text, context, at, trust FROM message WHERE session = ? AND {_UNVEILED} "
+        "ORDER BY id DESC LIMIT ?",
+        (session, limit),
+    ).fetchall()
+    return [Line(*row) for row in reversed(rows)]
+
+
+def since(connection: Connection, session: str, first: int, limit: int) -> list[Line]:
+    """Messages from id `first` on, oldest first, at most `limit`, without turns that told what is to be forgotten."""
+    rows = connection.execute(
+        f"SELECT id, role, text, context, at, trust FROM message WHERE session = ? AND id >= ? AND {_UNVEILED} "
+        "ORDER BY id LIMIT ?",
+        (session, first, limit),
+    )
+    return [Line(*row) for row in rows]
+
+
+def frame(connection: Connection, session: str) -> Frame | None:
+    """The session's frame, if it has one."""
+    row = connection.execute(
+        "SELECT session, scopes, text, day, seen, known, first, made_after, left_out FROM frame WHERE session = ?",
+        (session,),
+    ).fetchone()
+    return Frame(*row) if row else None
+
+
+def keep_frame(connection: Connection, frame: Frame, before: Frame | None) -> None:
+    """Store a session's frame where it differs from what was stored `before`, inside a transaction."""
+    if frame is before:
+        return
+    if before is not None and frame.text is before.text and frame.made_after == before.made_after:
+        connection.execute(
+            "UPDATE frame SET seen = ?, known = ? WHERE session = ?", (frame.seen, frame.known, frame.session)
+        )
+        return
+    connection.execute(
+        "INSERT OR REPLACE INTO frame (session, scopes, text, day, seen, known, first, made_after, left_out) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            frame.session,
+            frame.scopes,
+            frame.text,
+            frame.day,
+            frame.seen,
+            frame.known,
+            frame.first,
+            frame.made_after,
+            frame.left_out,
+        ),
+    )

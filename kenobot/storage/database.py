@@ -1,0 +1,305 @@
+"""The one database of a home: SQLite in WAL mode, one writer thread with group commit, a few readers.
+
+Everything that must not be lost is on disk (`synchronous=FULL`) before `write` returns. Writes that arrive while a
+commit is under way share the next one, each in a savepoint of its own, so a failing write takes down nobody else.
+"""
+
+import asyncio
+import contextlib
+import logging
+import queue
+import sqlite3
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from kenobot.ports.errors import StoreError
+from kenobot.storage.connection import Connection, connect, savepoint, storable, translate
+from kenobot.storage.migrate import migrate, opened
+
+__all__ = ["Connection", "Database", "connect", "savepoint", "storable", "translate"]
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+_READERS = 2
+_GROUP = 512
+_PATIENCE = 0.003  # seconds
+_QUEUED = 20_000  # far above what those who wait for their writes can have under way
+_PRUNED = 1000  # rows a transaction
+
+
+class _Job:
+    """Something to do with a connection, and the future that waits for it, if anybody does."""
+
+    __slots__ = ("error", "loop", "patient", "result", "waiting", "work")
+
+    def __init__(
+        self,
+        work: Callable[[Connection], Any],
+        loop: asyncio.AbstractEventLoop,
+        waiting: asyncio.Future[Any] | None,
+        *,
+        patient: bool = False,
+    ) -> None:
+        self.patient = patient
+        self.work = work
+        self.loop = loop
+        self.waiting = waiting
+        self.result: Any = None
+        self.error: BaseException | None = None
+
+
+class Database:
+    """Open with `Database.open`; `write` and `read` may be called from any task of the running event loop."""
+
+    def __init__(self, path: Path, connection: Connection) -> None:
+        self._path = path
+        self._connection = connection  # the writer's own
+        self._jobs: queue.SimpleQueue[tuple[_Job, ...] | None] = queue.SimpleQueue()
+        self._reads: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._writer = threading.Thread(target=self._write_on, name="kenobot-writer", daemon=True)
+        self._readers = [
+            threading.Thread(target=self._read_on, name=f"kenobot-reader-{number}", daemon=True)
+            for number in range(_READERS)
+        ]
+        self._closed = False
+        self._version: int | None = None
+
+    @classmethod
+    def open(cls, path: Path, backups: Path) -> "Database":
+        """Open or create the database and bring it up to date, with a backup before each migration.
+
+        Raises ConfigError when the file comes from a newer KenoBot or cannot be opened, StoreCorrupt when damaged.
+        """
+        migrate(path, backups)
+        database = cls(path, opened(path))
+        for thread in (database._writer, *database._readers):
+            thread.start()
+        return database
+
+    # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def submit(
+        self,
+        work: Callable[[Connection], T],
+        before: Callable[[Connection], object] | None = None,
+        *,
+        patient: bool = False,
+    ) -> Awaitable[T]:
+        """Queue `work` for the next transaction and return something to await. Order of submission is kept.
+
+        `work` runs in the writer thread; it must be quick and must not commit. Awaiting raises whatever `work`
+        raised, or StoreError when the commit failed: then nothing of it was written. `before` shares the transaction
+        and stays written when `work` raises; its own failure is only logged. `patient`: see `write_soon`.
+        """
+        self._demand_open()
+        _demand_room(self._jobs)
+        loop = asyncio.get_running_loop()
+        waiting: asyncio.Future[T] = loop.create_future()
+        job = _Job(work, loop, waiting, patient=patient)
+        self._jobs.put((job,) if before is None else (_Job(before, loop, None), job))
+        return waiting
+
+    def post(self, work: Callable[[Connection], object]) -> None:
+        """Queue `work` for the next transaction and do not wait; a failure is only logged. May ride with others.
+
+        It is left undone when the disk is far behind: nobody waits for it, so nothing else would bound the queue.
+        """
+        if not self._closed and self._jobs.qsize() < _QUEUED:
+            self._jobs.put((_Job(work, asyncio.get_running_loop(), None, patient=True),))
+
+    async def write_soon(self, work: Callable[[Connection], T]) -> T:
+        """Like `write`, for what holds nobody up: waits some milliseconds for another write to share a commit."""
+        return await self.submit(work, patient=True)
+
+    async def write(self, work: Callable[[Connection], T], before: Callable[[Connection], object] | None = None) -> T:
+        """Run `work` in a transaction; return when it is on disk. See `submit`."""
+        return await self.submit(work, before)
+
+    async def changed_elsewhere(self) -> bool:
+        """Whether another process has written since the last call. The first call cannot know, and says so by True."""
+        version = await self.write_soon(lambda connection: int(connection.execute("PRAGMA data_version").fetchone()[0]))
+        before, self._version = self._version, version
+        return version != before
+
+    async def prune(self, table: str, condition: str, *values: object) -> None:
+        """Delete the rows of `table` that fit, found by a reader and a thousand a transaction: nobody waits long."""
+        sought = f"SELECT rowid FROM {table} WHERE {condition} LIMIT {_PRUNED}"  # noqa: S608 - constants of ours
+        dropped = f"DELETE FROM {table} WHERE rowid = ? AND ({condition})"  # noqa: S608 - constants of ours
+        while rows := await self.read(lambda connection: connection.execute(sought, values).fetchall()):
+            doomed = [(*row, *values) for row in rows]
+            await self.write(partial(_each, dropped, doomed))
+
+    def _write_on(self) -> None:
+        connection = self._connection
+        try:
+            jobs = self._jobs.get()
+            while jobs is not None:
+                group = list(jobs)
+                jobs = self._join(group)
+                _commit(connection, group)
+                _settle(group)
+                del group
+                if jobs is not None:
+                    jobs = self._jobs.get()
+        finally:
+            connection.close()
+
+    def _join(self, group: list[_Job]) -> tuple[()] | None:
+        """Add what else is waiting to `group`; a patient group waits a moment for company. None: it is the last one."""
+        deadline = time.monotonic() + _PATIENCE
+        while len(group) < _GROUP:
+            try:
+                if all(job.patient for job in group):
+                    jobs = self._jobs.get(timeout=max(0.0, deadline - time.monotonic()))
+                else:
+                    jobs = self._jobs.get_nowait()
+            except queue.Empty:
+                break
+            if jobs is None:
+                return None
+            group.extend(jobs)
+        return ()
+
+    # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` on a reader connection, in one consistent snapshot of what has been committed."""
+        self._demand_open()
+        _demand_room(self._reads)
+        loop = asyncio.get_running_loop()
+        waiting: asyncio.Future[T] = loop.create_future()
+        self._reads.put(_Job(work, loop, waiting))
+        return await waiting
+
+    async def survey(self, work: Callable[[Connection], T]) -> T:
+        """Like `read`, for what takes seconds: in a thread and by a connection of its own, so that nobody waits behind.
+
+        Cancelled, it ends at its next query.
+        """
+        self._demand_open()
+        loop, over = asyncio.get_running_loop(), threading.Event()
+        waiting: asyncio.Future[T] = loop.create_future()
+        job = _Job(work, loop, waiting)
+        threading.Thread(target=_survey, args=(self._path, job, over), name="kenobot-survey", daemon=True).start()
+        try:
+            return await waiting
+        finally:
+            over.set()
+
+    def _read_on(self) -> None:
+        connection: Connection | None = None
+        while (job := self._reads.get()) is not None:
+            try:
+                connection = connection or connect(self._path, readonly=True)
+                _look(connection, job)
+            except Exception as error:
+                job.error = _plain(error)
+            _settle([job])
+            del job  # a thread that waits holds nothing of what it did last
+        if connection is not None:
+            connection.close()
+
+    async def close(self) -> None:
+        """Finish what was submitted, then close every connection."""
+        if self._closed:
+            return
+        self._closed = True
+        for _ in self._readers:
+            self._reads.put(None)
+        for thread in self._readers:
+            await asyncio.to_thread(thread.join)
+        self._jobs.put(None)  # last, because the last connection to close folds the write-ahead log into the file
+        await asyncio.to_thread(self._writer.join)
+
+    def _demand_open(self) -> None:
+        if self._closed:
+            raise StoreError("The database is closed.")
+
+
+def _plain(error: Exception) -> Exception:
+    """What whoever waits is told: the store's own errors for SQLite's, and others as they are."""
+    return translate(error) if isinstance(error, (sqlite3.Error, MemoryError)) else error
+
+
+def _look(connection: Connection, job: _Job) -> None:
+    """Do a job in one snapshot."""
+    connection.execute("BEGIN")
+    try:
+        job.result = job.work(connection)
+    finally:
+        if connection.in_transaction:
+            connection.rollback()
+
+
+def _survey(path: Path, job: _Job, over: threading.Event) -> None:
+    try:
+        with contextlib.closing(connect(path, readonly=True, over=over)) as connection:
+            _look(connection, job)
+    except Exception as error:
+        job.error = _plain(error)
+    _settle([job])
+
+
+def _each(sql: str, rows: list[tuple[object, ...]], connection: Connection) -> None:
+    connection.executemany(sql, rows)
+
+
+def _demand_room(waiting: "queue.SimpleQueue[Any]") -> None:
+    if waiting.qsize() >= _QUEUED:
+        raise StoreError("The disk is too slow for what is asked of it: try again later.")
+
+
+def _commit(connection: Connection, group: list[_Job]) -> None:
+    """Run every job of `group` in one transaction and note what came of each.
+
+    A job that makes SQLite undo the whole transaction, because the disk is full, takes down nobody else either: then
+    each runs once more in a transaction of its own.
+    """
+    undone = False
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        for job in group:
+            connection.execute("SAVEPOINT job")
+            try:
+                job.result = job.work(connection)
+            except Exception as error:
+                if not connection.in_transaction:
+                    undone = True
+                    raise
+                connection.execute("ROLLBACK TO job")
+                job.error = _plain(error)
+            connection.execute("RELEASE job")
+        connection.execute("COMMIT")
+    except Exception as error:
+        if connection.in_transaction:
+            with contextlib.suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+        for job in group:
+            job.error = _plain(error)
+            if undone and len(group) > 1:
+                job.error = None
+                _commit(connection, [job])
+
+
+def _settle(jobs: list[_Job]) -> None:
+    """Tell everybody at once, so that a group wakes the event loop once."""
+    with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        jobs[0].loop.call_soon_threadsafe(_tell, jobs)
+
+
+def _tell(jobs: list[_Job]) -> None:
+    for job in jobs:
+        if job.waiting is None:
+            if job.error is not None:
+                _log.warning("a write that nobody waits for failed: %s", job.error)
+        elif job.waiting.done():
+            continue  # cancelled
+        elif job.error is not None:
+            job.waiting.set_exception(job.error)
+        else:
+            job.waiting.set_result(job.result)

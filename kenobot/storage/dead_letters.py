@@ -1,0 +1,141 @@
+"""Mail that went wrong, for its owner to look at, retry or drop. The SQL of `kenobot mail`.
+
+A letter is a row of the inbox (`in-12`) or of the outbox (`out-7`). Everything here runs inside a transaction, perhaps
+beside a running bot: a row is only changed from a state in which nobody works on it.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from kenobot.storage.database import Connection
+
+State = Literal["dead", "failed", "expired", "undelivered", "waiting"]
+Verdict = Literal["done", "missing", "unreadable", "busy"]
+
+STATES: tuple[State, ...] = ("dead", "failed", "expired", "undelivered", "waiting")
+ENDED: tuple[State, ...] = ("dead", "failed", "expired", "undelivered")
+
+_ID = re.compile(r"(in|out)-([1-9][0-9]{0,17})")
+_AS_LETTER = (
+    "SELECT 'in-' || id AS id, CASE WHEN state IN ('pending', 'claimed') THEN 'waiting' ELSE state END AS state, "
+    "channel, chat, coalesce(nullif(sender_name, ''), sender) AS person, session != '' AS readable, "
+    "coalesce(done_at, received_at) AS at, attempts, "
+    "reason, trace, text, 0 AS side, id AS number FROM inbox "
+    "WHERE state IN ('pending', 'claimed', 'dead', 'failed', 'expired') "
+    "UNION ALL "
+    "SELECT 'out-' || id, CASE state WHEN 'dead' THEN 'undelivered' ELSE 'waiting' END, "
+    "channel, chat, '', 1, coalesce(done_at, created_at), attempts, reason, trace, text, 1, id FROM outbox "
+    "WHERE state IN ('pending', 'dead')"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LetterId:
+    """side: "in" for what people wrote, "out" for what the bot did. number: the row."""
+
+    side: Literal["in", "out"]
+    number: int
+
+    @classmethod
+    def parse(cls, text: str) -> "LetterId":
+        """Raises ValueError unless it is like in-12 or out-7."""
+        match = _ID.fullmatch(text)
+        if match is None:
+            raise ValueError(f"{text!r} is not the number of a letter")
+        return cls("in" if match[1] == "in" else "out", int(match[2]))
+
+    def __str__(self) -> str:
+        return f"{self.side}-{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """at: when it ended, or came when it has not. person: who wrote it; empty for what the bot wrote.
+
+    readable: False for something that came in and could not be understood.
+    """
+
+    id: str
+    state: State
+    channel: str
+    chat: str
+    person: str
+    readable: bool
+    at: str
+    attempts: int
+    reason: str
+    trace: str
+    text: str
+
+
+def find(connection: Connection, states: Sequence[State], since: str | None = None, limit: int = -1) -> list[Letter]:
+    """The last `limit` letters in one of `states`, none older than `since`, oldest first."""
+    marks = ", ".join("?" * len(states))
+    order = "ORDER BY at DESC, side DESC, number DESC LIMIT ?"
+    rows = connection.execute(
+        f"SELECT * FROM ({_AS_LETTER}) WHERE state IN ({marks}) AND at >= ? {order}",  # noqa: S608 - constants of ours
+        (*states, since or "", limit),
+    ).fetchall()
+    return [_letter(row) for row in reversed(rows)]
+
+
+def get(connection: Connection, letter: LetterId) -> Letter | None:
+    """One letter, None when there is none of that number or all went well with it."""
+    row = connection.execute(
+        f"SELECT * FROM ({_AS_LETTER}) WHERE side = ? AND number = ?",  # noqa: S608 - constants of ours
+        (int(letter.side == "out"), letter.number),
+    ).fetchone()
+    return _letter(row) if row else None
+
+
+def retry(connection: Connection, letter: LetterId, at: datetime) -> Verdict:
+    """Have a message answered once more, from the beginning, or a part sent once more."""
+    found = get(connection, letter)
+    if found is None:
+        return "missing"
+    if found.state == "waiting":
+        return "busy"
+    if not found.readable:
+        return "unreadable"
+    if letter.side == "out":
+        connection.execute(
+            "UPDATE outbox SET state = 'pending', attempts = 0, reason = '', done_at = NULL WHERE id = ?",
+            (letter.number,),
+        )
+        return "done"
+    # What is left of the earlier end would be in the way of the next one: it has the same part numbers, and stands in
+    # the conversation as something that was asked before.
+    connection.execute("UPDATE outbox SET inbox_id = NULL WHERE inbox_id = ?", (letter.number,))
+    connection.execute("DELETE FROM message WHERE inbox_id = ?", (letter.number,))
+    connection.execute("DELETE FROM turn WHERE inbox_id = ?", (letter.number,))
+    connection.execute(
+        "UPDATE inbox SET state = 'pending', attempts = 0, apologised = 0, reason = '', done_at = NULL, retried_at = ? "
+        "WHERE id = ?",
+        (at.isoformat(), letter.number),
+    )
+    return "done"
+
+
+def drop(connection: Connection, letter: LetterId, at: datetime) -> Verdict:
+    """Be done with a letter. Of a message its number stays for a while, without its words, to know a repeat of it."""
+    found = get(connection, letter)
+    if found is None:
+        return "missing"
+    if found.state == "waiting":
+        return "busy"
+    if letter.side == "out":
+        connection.execute("DELETE FROM outbox WHERE id = ?", (letter.number,))
+    else:
+        connection.execute(
+            "UPDATE inbox SET state = 'dropped', text = '', reason = 'dropped by the owner', done_at = ? WHERE id = ?",
+            (at.isoformat(), letter.number),
+        )
+    return "done"
+
+
+def _letter(row: tuple[str, State, str, str, str, int, str, int, str, str, str, int, int]) -> Letter:
+    number, state, channel, chat, person, readable, at, attempts, reason, trace, text, *_ = row
+    return Letter(number, state, channel, chat, person, bool(readable), at, attempts, reason, trace, text)

@@ -1,0 +1,283 @@
+"""Mail that came in, on disk before anybody is told. One row a message, found again by (channel, external id).
+
+pending → claimed → answered | failed | expired | dead, or dropped at the door. A claim counts an attempt, and the
+attempt's number fences: only the latest claim of a row may finish it. A claim that comes to nothing through no fault of
+the message, because the process stops or the model is out of reach, is given back and does not count.
+"""
+
+from collections import deque
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Literal
+
+from kenobot.ports import Inbound
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import Fenced
+from kenobot.storage.database import Connection, Database, storable
+
+End = Literal["answered", "failed", "expired", "dead", "dropped"]
+
+_KEEP_DAYS = 7
+_DEAD_KEPT = 1000
+_DROPPED_KEPT = 10_000
+_RAW_KEPT = 20_000
+_NAME_KEPT = 128
+_ASIDE = "state IN ('dead', 'dropped')"  # as the index has it
+_COLUMNS = (
+    "id, channel, external_id, chat, sender, sender_name, private, forwarded, text, sent_at, trace, attempts, "
+    "retried_at"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A stored message that waits for its turn, or has begun one `attempts` times.
+
+    claimed: the latest attempt is the reader's own and has not begun yet. fresh: it came in just now, so there can be
+    no reply to it from an earlier run. parks: how often it was put back because no model could be reached.
+    retried: when the owner had it tried once more.
+    """
+
+    id: int
+    inbound: Inbound
+    trace: str
+    attempts: int = 0
+    claimed: bool = False
+    fresh: bool = False
+    parks: int = 0
+    retried: datetime | None = None
+
+    @property
+    def session(self) -> str:
+        return self.inbound.session
+
+    @property
+    def since(self) -> datetime:
+        """From when it counts how long the message has waited: its sending, or the owner's wish to try it once more."""
+        return self.retried or self.inbound.sent_at
+
+
+class Inbox:
+    """The letterbox."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._dropped: deque[int] = deque(maxlen=_DROPPED_KEPT)
+        self._aside: deque[int] = deque(maxlen=_DEAD_KEPT)
+
+    async def accept(self, inbound: Inbound, trace: str, *, dropped: str = "", claimed: bool = False) -> Pending | None:
+        """Store a message; None when it had been stored before. Returns once it is on disk.
+
+        dropped: why it is not to be answered; it is then stored as done and without its words, so that it is
+        recognised and never looked at again.
+        claimed: its turn begins at once, so that storing it and claiming it are one write. Its ids must have a UTF-8:
+        see `misfit`.
+        """
+        now = self._clock.now()
+        inbound = replace(inbound, text=storable(inbound.text), user_name=_name(inbound.user_name))
+        state = "dropped" if dropped else "claimed" if claimed else "pending"
+
+        def work(connection: Connection) -> Pending | None:
+            cursor = connection.execute(
+                "INSERT INTO inbox (channel, external_id, chat, session, sender, sender_name, private, forwarded, "
+                "text, sent_at, received_at, trace, state, attempts, reason, done_at) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+                "ON CONFLICT DO NOTHING",
+                (
+                    inbound.channel,
+                    inbound.external_id,
+                    inbound.chat,
+                    inbound.session,
+                    inbound.user,
+                    inbound.user_name,
+                    inbound.private,
+                    inbound.forwarded,
+                    "" if dropped else inbound.text,
+                    inbound.sent_at.isoformat(),
+                    now.isoformat(),
+                    trace,
+                    state,
+                    int(claimed),
+                    dropped,
+                    now.isoformat() if dropped else None,
+                ),
+            )
+            if cursor.rowcount == 0 or cursor.lastrowid is None:
+                return None
+            return Pending(cursor.lastrowid, inbound, trace, int(claimed), claimed, fresh=True)
+
+        pending = await self._database.write(work)
+        if pending is not None and dropped:
+            self._make_room(self._dropped, pending.id)
+        return pending
+
+    async def set_aside(self, channel: str, external_id: str, raw: str, reason: str) -> None:
+        """Keep something unreadable in the dead-letter box."""
+        now = self._clock.now().isoformat()
+
+        def work(connection: Connection) -> int | None:
+            cursor = connection.execute(
+                "INSERT INTO inbox (channel, external_id, chat, session, sender, text, sent_at, received_at, trace, "
+                "state, reason, done_at) VALUES (?, ?, '', '', '', ?, ?, ?, '', 'dead', ?, ?) ON CONFLICT DO NOTHING",
+                (_spelt(channel), _spelt(external_id), storable(raw[:_RAW_KEPT]), now, now, storable(reason), now),
+            )
+            return cursor.lastrowid if cursor.rowcount else None
+
+        message = await self._database.write(work)
+        if message is not None:
+            self._make_room(self._aside, message)
+
+    def _make_room(self, kept: "deque[int]", message: int) -> None:
+        """Count `message` among the `kept`, and drop the oldest when that is one too many.
+
+        Somebody may send far more in an hour than housekeeping should find then.
+        """
+        if len(kept) == kept.maxlen:
+            oldest = kept[0]
+            self._database.post(
+                lambda connection: connection.execute(
+                    "DELETE FROM inbox WHERE id = ? AND state IN ('dead', 'dropped')", (oldest,)
+                )
+            )
+        kept.append(message)
+
+    async def claim(self, message: int) -> int:
+        """Begin an attempt at a message; returns its number, from 1. Raises Fenced when the message is done."""
+
+        def work(connection: Connection) -> int:
+            row = connection.execute(
+                "UPDATE inbox SET state = 'claimed', attempts = attempts + 1 "
+                "WHERE id = ? AND state IN ('pending', 'claimed') RETURNING attempts",
+                (message,),
+            ).fetchone()
+            if row is None:
+                raise Fenced(f"Message {message} is done already.")
+            return int(row[0])
+
+        return await self._database.write(work)
+
+    async def release(self, message: int, attempt: int) -> None:
+        """Give a claim back unused, because the process is stopping: the attempt does not count."""
+        await self._database.write(
+            lambda connection: connection.execute(
+                "UPDATE inbox SET state = 'pending', attempts = attempts - 1 "
+                "WHERE id = ? AND state = 'claimed' AND attempts = ?",
+                (message, attempt),
+            )
+        )
+
+    async def knows(self, inbound: Inbound) -> bool:
+        """Whether this message is stored already."""
+        return await self._database.read(
+            lambda connection: (
+                connection.execute(
+                    "SELECT 1 FROM inbox WHERE channel = ? AND external_id = ?",
+                    (_spelt(inbound.channel), _spelt(inbound.external_id)),
+                ).fetchone()
+                is not None
+            )
+        )
+
+    async def waiting(self, session: str, after: int, limit: int) -> list[Pending]:
+        """The next messages of a session that are not done, oldest first, with ids above `after`."""
+        return await self._database.read(
+            lambda connection: [
+                _pending(row)
+                for row in connection.execute(
+                    f"SELECT {_COLUMNS} FROM inbox WHERE session = ? AND id > ? AND state IN ('pending', 'claimed') "
+                    "ORDER BY id LIMIT ?",
+                    (session, after, limit),
+                )
+            ]
+        )
+
+    async def open_sessions(self) -> dict[str, int]:
+        """Sessions with messages that are not done, and how many: what a start has to recover."""
+        return await self._database.read(
+            lambda connection: dict(
+                connection.execute(
+                    "SELECT session, count(*) FROM inbox WHERE state IN ('pending', 'claimed') "
+                    "GROUP BY session ORDER BY min(id)"
+                ).fetchall()
+            )
+        )
+
+    async def prune(self) -> None:
+        """Drop what is done and old; ids are kept long enough to recognise a repeat."""
+        horizon = (self._clock.now() - timedelta(days=_KEEP_DAYS)).isoformat()
+
+        await self._database.prune("inbox", "done_at < ? AND state != 'dead'", horizon)
+        limits: tuple[tuple[End, int], ...] = (("dead", _DEAD_KEPT), ("dropped", _DROPPED_KEPT))
+        for state, kept in limits:
+            newest = await self._database.read(partial(_oldest_kept, state, kept))
+            await self._database.prune("inbox", f"{_ASIDE} AND state = ? AND id < ?", state, newest)
+
+
+def misfit(inbound: Inbound) -> bool:
+    """Whether an id holds half a surrogate pair: then it has no UTF-8, and mended it would be somebody else's."""
+    ids = (inbound.channel, inbound.external_id, inbound.chat, inbound.user)
+    return any(text != storable(text) for text in ids)
+
+
+def _spelt(text: str) -> str:
+    """`text` with escapes for what has no UTF-8, so that no two become one."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+def _name(text: str) -> str:
+    """A person's name on one line and of a sane length: in a group it stands before their words in the prompt."""
+    return " ".join(storable(text[:_NAME_KEPT]).split())
+
+
+def _oldest_kept(state: End, kept: int, connection: Connection) -> int:
+    """The id of the oldest of the newest `kept` rows in a state; 0 when there are not so many."""
+    row = connection.execute(
+        f"SELECT id FROM inbox WHERE {_ASIDE} AND state = ? ORDER BY id DESC LIMIT 1 OFFSET ?", (state, kept - 1)
+    ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def finish(connection: Connection, message: int, attempt: int, end: End, at: datetime, reason: str = "") -> None:
+    """Mark a message done, inside a transaction. Raises Fenced when `attempt` is not its latest claim."""
+    cursor = connection.execute(
+        "UPDATE inbox SET state = ?, reason = ?, done_at = ? WHERE id = ? AND attempts = ? AND state = 'claimed'",
+        (end, reason, at.isoformat(), message, attempt),
+    )
+    if cursor.rowcount != 1:
+        raise Fenced(f"Attempt {attempt} at message {message} has been overtaken.")
+
+
+def park(connection: Connection, message: int, attempt: int) -> bool:
+    """Give a claim back, inside a transaction, because no model can be reached; the attempt does not count.
+
+    Returns whether the person has still to be asked for patience. Raises Fenced when `attempt` was overtaken.
+    """
+    mine = (message, attempt)
+    row = connection.execute(
+        "SELECT apologised FROM inbox WHERE id = ? AND attempts = ? AND state = 'claimed'", mine
+    ).fetchone()
+    if row is None:
+        raise Fenced(f"Attempt {attempt} at message {message} has been overtaken.")
+    connection.execute(
+        "UPDATE inbox SET state = 'pending', attempts = attempts - 1, apologised = 1 WHERE id = ? AND attempts = ?",
+        mine,
+    )
+    return not row[0]
+
+
+def _pending(row: tuple[int, str, str, str, str, str, int, int, str, str, str, int, str | None]) -> Pending:
+    number, channel, external, chat, sender, name, private, forwarded, text, sent_at, trace, attempts, retried = row
+    inbound = Inbound(
+        channel=channel,
+        external_id=external,
+        chat=chat,
+        user=sender,
+        user_name=name,
+        private=bool(private),
+        forwarded=bool(forwarded),
+        text=text,
+        sent_at=datetime.fromisoformat(sent_at),
+    )
+    return Pending(number, inbound, trace, attempts, retried=datetime.fromisoformat(retried) if retried else None)

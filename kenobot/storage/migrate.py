@@ -1,0 +1,151 @@
+"""The schema and its version: what a database has been through, what it still needs, and whether it is too new for us.
+
+`PRAGMA user_version` counts the migrations that a database has had.
+"""
+
+import os
+import shutil
+import sqlite3
+from importlib import resources
+from pathlib import Path
+
+from kenobot.ports.errors import ConfigError, KenobotError, StoreCorrupt
+from kenobot.storage.connection import Connection, connect, translate
+
+_BACKUPS_KEPT = 5
+
+
+def migrations() -> list[tuple[int, str]]:
+    """Every migration that ships, as (number, SQL), in order."""
+    folder = resources.files("kenobot.storage") / "migrations"
+    files = sorted(item.name for item in folder.iterdir() if item.name.endswith(".sql"))
+    return [(int(name.split("_", 1)[0]), (folder / name).read_text("utf-8")) for name in files]
+
+
+def migrate(path: Path, backups: Path) -> None:
+    """Create the database or bring it up to date, one transaction a migration, each preceded by a backup.
+
+    Raises ConfigError when it is a newer KenoBot's or cannot be opened, StoreCorrupt when damaged.
+    """
+    steps = migrations()
+    newest = steps[-1][0]
+    check(path)
+    existed = path.exists()
+    connection = opened(path)
+    try:
+        path.chmod(0o600)
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version > newest:
+            raise _newer(path, version, newest)
+        for number, script in steps:
+            if number <= version:
+                continue
+            if existed:
+                _back_up(connection, backups, f"before-{number:04d}")
+            connection.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")
+    except (sqlite3.Error, OSError) as error:
+        raise _cannot_open(path, error) from error
+    finally:
+        connection.close()
+
+
+def opened(path: Path) -> Connection:
+    """A connection to write by. Raises ConfigError when the file cannot be opened, StoreCorrupt when damaged."""
+    try:
+        return connect(path)
+    except (sqlite3.Error, OSError) as error:
+        raise _cannot_open(path, error) from error
+
+
+def check(path: Path) -> None:
+    """Look whether this KenoBot can use the database, changing nothing, neither the file nor what is beside it.
+
+    Raises ConfigError when it is a newer KenoBot's or not ours to read, StoreCorrupt when it is no database.
+    """
+    log, index = path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")
+    try:
+        header = _header(path)
+        logged = _logged_version(log)
+        elsewhere = not header or path.is_symlink()
+        orphaned = elsewhere and log.exists() and log.stat().st_size > 0
+        blocked = index.is_dir()
+    except OSError as error:
+        raise _cannot_open(path, error) from error
+    if blocked:
+        raise ConfigError(f"{index} is a folder where SQLite needs a file: move it out of the way.")
+    if orphaned:
+        # SQLite would begin anew, or go on elsewhere, without a word and without what only the log holds.
+        raise StoreCorrupt(
+            f"{log} holds what was written last, but the database it belongs to is gone from {path}: "
+            "put it back, or set the log aside as well."
+        )
+    if header is None:
+        return
+    newest = migrations()[-1][0]
+    if header and not header.startswith(b"SQLite format 3\0"):
+        raise StoreCorrupt(
+            f"{path} is not a database: set it aside, or put a copy from the backups folder in its place."
+        )
+    version = int.from_bytes(header[60:64], "big") if len(header) == 100 else 0
+    version = version if logged is None else logged
+    if version > newest:
+        raise _newer(path, version, newest)
+
+
+def _header(path: Path) -> bytes | None:
+    """The first hundred bytes; None when there is no file. Raises ConfigError when it is not ours, and OSError."""
+    if not path.exists():
+        return None
+    if not os.access(path, os.R_OK | os.W_OK):
+        raise ConfigError(f"KenoBot may not read and write {path}: check who owns it.")
+    with path.open("rb") as file:
+        return file.read(100)
+
+
+def _logged_version(log: Path) -> int | None:
+    """The version in the newest committed first page that a write-ahead log holds; see sqlite.org/fileformat.html.
+
+    After a kill it may stand nowhere else, and SQLite itself would fold the log into the file just by looking.
+    """
+    if not log.exists():
+        return None
+    committed = found = None
+    with log.open("rb") as file:
+        header = file.read(32)
+        page = int.from_bytes(header[8:12], "big")
+        while page and len(frame := file.read(24)) == 24 and frame[8:16] == header[16:24]:
+            content = file.read(page)
+            if len(content) < page:
+                break
+            if frame[:4] == b"\0\0\0\1":
+                found = int.from_bytes(content[60:64], "big")
+            if frame[4:8] != b"\0\0\0\0":
+                committed = found
+    return committed
+
+
+def _newer(path: Path, version: int, newest: int) -> ConfigError:
+    return ConfigError(
+        f"The database in {path} was written by a newer KenoBot (version {version}, this one knows {newest}): "
+        "update KenoBot, or restore a copy from the backups folder."
+    )
+
+
+def _cannot_open(path: Path, error: Exception) -> KenobotError:
+    if isinstance(error, sqlite3.Error):
+        translated = translate(error)
+        if isinstance(translated, StoreCorrupt):
+            return translated
+    return ConfigError(f"The database {path} cannot be opened ({error}): check the folder's owner and free space.")
+
+
+def _back_up(connection: Connection, backups: Path, label: str) -> None:
+    backups.mkdir(mode=0o700, exist_ok=True)
+    target = backups / f"kenobot-{label}.db"
+    partial = target.with_suffix(".partial")
+    partial.unlink(missing_ok=True)
+    connection.execute("VACUUM INTO ?", (str(partial),))
+    partial.chmod(0o600)
+    shutil.move(partial, target)
+    for old in sorted(backups.glob("kenobot-before-*.db"))[:-_BACKUPS_KEPT]:
+        old.unlink()

@@ -1,0 +1,128 @@
+"""Mail on its way out: one row a part, in order within a chat, until the platform took it."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from kenobot.ports import Outbound, Part, Span
+from kenobot.ports.clock import Clock
+from kenobot.storage.database import Connection, Database
+
+_KEEP_DAYS = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """Where parts go and why: the answer to inbox row `message`, or of the bot's own accord when that is None.
+
+    first: the number of the first part; an answer's parts count from 0, and a plea for patience is part -1.
+    """
+
+    channel: str
+    chat: str
+    trace: str = ""
+    message: int | None = None
+    first: int = 0
+
+
+def enqueue(connection: Connection, letter: Letter, parts: Sequence[Part], at: datetime) -> list[Outbound]:
+    """Put parts into the outbox, inside a transaction. Each number is unique per answered message."""
+    waiting = []
+    for number, part in enumerate(parts, letter.first):
+        cursor = connection.execute(
+            "INSERT INTO outbox (inbox_id, part, channel, chat, text, spans, trace, created_at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                letter.message,
+                number,
+                letter.channel,
+                letter.chat,
+                part.text,
+                _dump(part.spans),
+                letter.trace,
+                at.isoformat(),
+            ),
+        )
+        assert cursor.lastrowid is not None
+        waiting.append(Outbound(cursor.lastrowid, letter.channel, letter.chat, part, letter.trace))
+    return waiting
+
+
+class Outbox:
+    """What still has to be sent."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def open_chats(self, channel: str) -> list[str]:
+        """Chats of a channel with parts that still have to go out."""
+        return await self._database.read(
+            lambda connection: [
+                row[0]
+                for row in connection.execute(
+                    "SELECT DISTINCT chat FROM outbox WHERE channel = ? AND state = 'pending'", (channel,)
+                )
+            ]
+        )
+
+    async def waiting(self, channel: str, chat: str, after: int = 0, limit: int = 20) -> list[tuple[Outbound, int]]:
+        """The next parts of a chat with ids above `after`, in order, each with how often it was tried."""
+        return await self._database.read(
+            lambda connection: [
+                (Outbound(row[0], channel, chat, Part(row[1], _load(row[2])), row[3]), row[4])
+                for row in connection.execute(
+                    "SELECT id, text, spans, trace, attempts FROM outbox "
+                    "WHERE channel = ? AND chat = ? AND id > ? AND state = 'pending' ORDER BY id LIMIT ?",
+                    (channel, chat, after, limit),
+                )
+            ]
+        )
+
+    async def sent(self, part: int, platform_id: str) -> None:
+        """The platform took it. Returns once that is on disk, so that a restart does not repeat it."""
+        now = self._clock.now().isoformat()
+        await self._database.write_soon(
+            lambda connection: connection.execute(
+                "UPDATE outbox SET state = 'sent', platform_id = ?, done_at = ?, attempts = attempts + 1 WHERE id = ?",
+                (platform_id, now, part),
+            )
+        )
+
+    async def tried(self, part: int, reason: str) -> None:
+        """A try failed; it will be tried again."""
+        await self._database.write(
+            lambda connection: connection.execute(
+                "UPDATE outbox SET attempts = attempts + 1, reason = ? WHERE id = ?", (reason, part)
+            )
+        )
+
+    async def give_up(self, part: int, reason: str) -> None:
+        """It cannot be delivered."""
+        now = self._clock.now().isoformat()
+        await self._database.write(
+            lambda connection: connection.execute(
+                "UPDATE outbox SET state = 'dead', reason = ?, done_at = ?, attempts = attempts + 1 WHERE id = ?",
+                (reason, now, part),
+            )
+        )
+
+    async def prune(self) -> None:
+        """Drop what was delivered or given up long ago."""
+        horizon = (self._clock.now() - timedelta(days=_KEEP_DAYS)).isoformat()
+        await self._database.prune("outbox", "done_at < ?", horizon)
+
+
+def _dump(spans: Sequence[Span]) -> str:
+    if not spans:
+        return "[]"
+    return json.dumps([[span.kind, span.offset, span.length, span.detail] for span in spans])
+
+
+def _load(text: str) -> tuple[Span, ...]:
+    if text == "[]":
+        return ()
+    rows: list[list[Any]] = json.loads(text)
+    return tuple(Span(kind, offset, length, detail) for kind, offset, length, detail in rows)

@@ -1,0 +1,72 @@
+"""The audit trail: which signals were sent, without people's words and without secrets, in bounded space."""
+
+import json
+from collections import deque
+from collections.abc import Callable
+
+from kenobot.core.redaction import Redactor
+from kenobot.ports.errors import StoreError
+from kenobot.ports.signals import Envelope, Value
+from kenobot.storage.database import Connection, Database, storable
+
+_BATCH = 64
+_HELD = 10_000
+
+Row = tuple[str, str, str, str, str]
+
+
+class Audit:
+    """Collects envelopes and writes them in batches. The newest `keep` rows stay.
+
+    redact: blots secrets out, because what a signal tells of an error may quote one.
+    """
+
+    def __init__(self, database: Database, keep: int, redact: Callable[[str], str] | None = None) -> None:
+        self._database = database
+        self._keep = keep
+        self._redact = redact or Redactor()
+        self._held: deque[Envelope] = deque(maxlen=_HELD)
+
+    def note(self, envelope: Envelope) -> None:
+        """Remember one signal; written with the next batch. A crash may lose the last few."""
+        self._held.append(envelope)
+        if len(self._held) >= _BATCH:
+            self._submit()
+
+    async def flush(self) -> None:
+        """Write what is held; return when it is on disk. Raises StoreError, and goes on holding it."""
+        if not self._held:
+            return
+        held = list(self._held)
+        rows = [self._row(envelope) for envelope in held]
+        self._held.clear()
+        try:
+            await self._database.write(lambda connection: self._insert(connection, rows))
+        except StoreError:
+            room = _HELD - len(self._held)
+            self._held.extendleft(reversed(held[max(0, len(held) - room) :]))
+            raise
+
+    def _submit(self) -> None:
+        envelopes = list(self._held)
+        self._held.clear()
+        self._database.post(lambda connection: self._insert(connection, [self._row(item) for item in envelopes]))
+
+    def _insert(self, connection: Connection, rows: list[Row]) -> None:
+        connection.executemany("INSERT INTO signal (at, name, source, trace, payload) VALUES (?, ?, ?, ?, ?)", rows)
+        connection.execute(
+            "DELETE FROM signal WHERE id <= (SELECT max(id) FROM signal) - ?",
+            (self._keep,),
+        )
+
+    def _row(self, envelope: Envelope) -> Row:
+        """People's words become their length: the trail says what happened, not what was said."""
+        payload = {key: self._told(envelope, key, value) for key, value in envelope.payload.items()}
+        at = envelope.at.strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
+        told = storable(json.dumps(payload, ensure_ascii=False))
+        return at, envelope.signal.name, envelope.source, envelope.trace, told
+
+    def _told(self, envelope: Envelope, key: str, value: Value) -> Value:
+        if not isinstance(value, str):
+            return value
+        return len(value) if key in envelope.signal.texts else self._redact(value)
