@@ -16,9 +16,9 @@ from kenobot.agent.background.fact_extractor import Allowance, Reader
 from kenobot.agent.model_router import Model, Route
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.extract import buffer
-from kenobot.cognitive.remember.extract.patterns import Automaton
 from kenobot.core.bus import Bus
 from kenobot.core.circuit_breaker import CircuitBreaker
+from kenobot.core.pattern_set import Automaton
 from kenobot.ports import Request
 from kenobot.ports.errors import Unavailable
 from kenobot.storage import conversation

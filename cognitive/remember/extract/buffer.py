@@ -12,9 +12,9 @@ from typing import Literal
 
 from kenobot.cognitive.control.forget import ERASED
 from kenobot.cognitive.policy.extract import ExtractPolicy
-from kenobot.cognitive.remember.extract.patterns import Automaton
 from kenobot.cognitive.remember.extract.signals import Level, scan
 from kenobot.cognitive.store import records
+from kenobot.core.pattern_set import Automaton
 from kenobot.ports import Trust, chat_scope
 from kenobot.ports.names import plain_name
 from kenobot.storage.database import Connection

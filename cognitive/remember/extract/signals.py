@@ -1,7 +1,7 @@
 """How urgently does what somebody said want to be read for memories? It decides when, never whether.
 
 Local and bounded: of a long text its beginning and its end are looked at, by lists of fixed beginnings without nested
-repeats; the owner's own patterns run in an automaton of their own. See `kenobot.cognitive.remember.extract.patterns`.
+repeats; the owner's own patterns run in an automaton of their own. See `kenobot.core.pattern_set`.
 """
 
 import re
@@ -9,8 +9,8 @@ import unicodedata
 from typing import Literal
 
 from kenobot.cognitive.policy.extract import ExtractPolicy
-from kenobot.cognitive.remember.extract.patterns import Automaton
 from kenobot.cognitive.text.words import fold
+from kenobot.core.pattern_set import Automaton
 
 Level = Literal["high", "medium", "low", "none"]
 

@@ -23,13 +23,13 @@ from kenobot.cognitive.recall.index.index import Index
 from kenobot.cognitive.recall.recall import near
 from kenobot.cognitive.remember.extract import buffer, known, prompt
 from kenobot.cognitive.remember.extract.buffer import Turn
-from kenobot.cognitive.remember.extract.patterns import Automaton
 from kenobot.cognitive.remember.extract.prompt import Batch
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import token_budget
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.bus import Bus
+from kenobot.core.pattern_set import Automaton
 from kenobot.core.settings.schema import Extraction as ExtractionSettings
 from kenobot.ports import Candidate, Decision
 from kenobot.ports.clock import Clock

@@ -20,7 +20,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from kenobot.cognitive.remember.extract.patterns import Automaton
+from kenobot.core.pattern_set import Automaton
 from kenobot.core.settings.sources import Written
 
 

@@ -13,11 +13,11 @@ from kenobot.cognitive.policy.extract import ExtractPolicy
 from kenobot.cognitive.remember.admit import Occasion, admit
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.remember.extract.buffer import Turn
-from kenobot.cognitive.remember.extract.patterns import Automaton
 from kenobot.cognitive.remember.extract.schema import Fact, parse
 from kenobot.cognitive.remember.extract.signals import scan
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
+from kenobot.core.pattern_set import Automaton
 from kenobot.ports import OWNER_SCOPE, Candidate, Decision
 from kenobot.ports.errors import Unavailable
 from kenobot.storage import conversation

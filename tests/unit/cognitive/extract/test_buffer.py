@@ -7,8 +7,8 @@ import pytest
 from kenobot.cognitive.policy.extract import ExtractPolicy
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.remember.extract.buffer import Turn, Waiting, decide, survey
-from kenobot.cognitive.remember.extract.patterns import Automaton
 from kenobot.cognitive.store import token_budget
+from kenobot.core.pattern_set import Automaton
 from kenobot.ports import Trust
 from kenobot.storage import conversation
 from kenobot.storage.database import Connection, Database

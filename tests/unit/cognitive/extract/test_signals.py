@@ -5,8 +5,8 @@ import time
 import pytest
 
 from kenobot.cognitive.policy.extract import ExtractPolicy
-from kenobot.cognitive.remember.extract.patterns import Automaton
 from kenobot.cognitive.remember.extract.signals import scan
+from kenobot.core.pattern_set import Automaton
 
 POLICY = ExtractPolicy()
 

@@ -1,6 +1,6 @@
 """What the owner may write in a pattern, as a tree.
 
-`kenobot.cognitive.remember.extract.patterns` says why not Python's `re`.
+`kenobot.core.pattern_set` says why not Python's `re`.
 """
 
 import re

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from kenobot.cognitive.remember.extract.pattern_syntax import (
+from kenobot.core.pattern_syntax import (
     BadPattern,
     Char,
     Choice,
