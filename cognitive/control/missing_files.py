@@ -13,6 +13,7 @@ from datetime import datetime
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Json
 from kenobot.storage.database import Connection
+from kenobot.storage.state import read_state, write_state
 
 _HELD, _FORGOTTEN, _WISHED = "files:lost", "files:forgotten", "files:wished"  # keys of `state`
 _MOST = 20_000  # records of a loss that can be forgotten by one word; the rest is forgotten one by one
@@ -69,12 +70,12 @@ def wish(connection: Connection, wished: Wish) -> None:
         "reach": [*wished.reach],
         "session": wished.session,
     }
-    store.write_state(connection, _WISHED, json.dumps(said) if wished.records else "")
+    write_state(connection, _WISHED, json.dumps(said) if wished.records else "")
 
 
 def wished(connection: Connection) -> Wish | None:
     """What is still to be forgotten because its owner said that the loss was meant."""
-    told = store.read_state(connection, _WISHED)
+    told = read_state(connection, _WISHED)
     if not told:
         return None
     said = json.loads(told)
@@ -85,7 +86,7 @@ def settle(connection: Connection, left: tuple[int, ...] = ()) -> None:
     """The owner has said what it was, inside a transaction; `left` is still held back."""
     before = held(connection)
     if before is None or not left:
-        store.write_state(connection, _HELD, "")
+        write_state(connection, _HELD, "")
     else:
         _write(connection, _HELD, replace(before, records=left, files=len(left)))
 
@@ -106,7 +107,7 @@ def tell(connection: Connection, loss: Loss) -> bool:
 
 
 def _read(connection: Connection, key: str) -> Loss | None:
-    told = store.read_state(connection, key)
+    told = read_state(connection, key)
     if not told:
         return None
     said = json.loads(told)
@@ -122,4 +123,4 @@ def _write(connection: Connection, key: str, loss: Loss) -> None:
         "event": loss.event,
         "told": loss.told,
     }
-    store.write_state(connection, key, json.dumps(said, ensure_ascii=False))
+    write_state(connection, key, json.dumps(said, ensure_ascii=False))

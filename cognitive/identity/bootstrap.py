@@ -10,9 +10,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from kenobot.cognitive.store import records
 from kenobot.core.i18n import Language, guess
 from kenobot.storage.database import Connection
+from kenobot.storage.state import read_state, write_state
 
 Phase = Literal["observing", "checkpoint", "boundaries", "complete"]
 
@@ -152,7 +152,7 @@ def ended(state: BootstrapState) -> BootstrapState:
 
 def load(connection: Connection, session: str) -> BootstrapState:
     """The state of a chat; a fresh one when there is none, or none that can be read."""
-    value = records.read_state(connection, f"bootstrap:{session}")
+    value = read_state(connection, f"bootstrap:{session}")
     try:
         return BootstrapState.model_validate_json(value) if value else BootstrapState()
     except ValidationError:
@@ -160,7 +160,7 @@ def load(connection: Connection, session: str) -> BootstrapState:
 
 
 def save(connection: Connection, session: str, state: BootstrapState) -> None:
-    records.write_state(connection, f"bootstrap:{session}", state.model_dump_json())
+    write_state(connection, f"bootstrap:{session}", state.model_dump_json())
 
 
 def is_question(text: str) -> bool:

@@ -25,12 +25,12 @@ from kenobot.cognitive.mirror.cardplans import Plan
 from kenobot.cognitive.mirror.files import Stamp
 from kenobot.cognitive.mirror.front import Unreadable
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.store import records as store
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports import OWNER_SCOPE, chat_scope
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.storage.database import Connection, Database
+from kenobot.storage.state import read_state, write_state
 
 log = logging.getLogger(__name__)
 
@@ -286,7 +286,7 @@ class Cards:
         """
         async with self._flushing:
             if self._cursor is None:
-                self._cursor = int(await self._database.read(lambda c: store.read_state(c, CURSOR)) or 0)
+                self._cursor = int(await self._database.read(lambda c: read_state(c, CURSOR)) or 0)
             again, self._again = self._again, set()
             touched = 0
             try:
@@ -299,7 +299,7 @@ class Cards:
                 raise
             if event != self._cursor:
                 if not self._again:
-                    await self._database.write_soon(lambda c: store.write_state(c, CURSOR, str(event)))
+                    await self._database.write_soon(lambda c: write_state(c, CURSOR, str(event)))
                 self._cursor = event
             return touched
 

@@ -26,6 +26,7 @@ from kenobot.cognitive.text.calendar import local_day, local_time
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.ports import OWNER_SCOPE, Candidate, Form
 from kenobot.storage.database import Connection
+from kenobot.storage.state import read_state, write_state
 
 _CATEGORIES = {"preferences": "preference", "week": "week", "session": "session"}
 _SLEEP = "sleep"  # the actor of what sleep does
@@ -77,7 +78,7 @@ def take_in(
         missing_files.forgot(connection, occasion.at, path, len(edit.forgotten), edit.forgotten[0])
     if place.kind == "core":  # its headings and prose are shown too, and they are no records
         event = store.add_event(connection, occasion.at, occasion.actor, "edited", data={"path": path})
-        store.write_state(connection, f"edited:{place.scope}", str(event))
+        write_state(connection, f"edited:{place.scope}", str(event))
     store.put_mirrored(connection, path, found, layout.freeze(edit.blocks))
     return touched, Sheet(tuple(_arranged(connection, path, edit.blocks, place, zone)), known=False, edited=False)
 
@@ -360,7 +361,7 @@ class _Edit:
         return any(path_of(replace(record, tier=tier)) == self._path for tier in tiers)
 
     def _cursor(self) -> int:
-        return int(store.read_state(self._connection, CURSOR) or 0)
+        return int(read_state(self._connection, CURSOR) or 0)
 
     def _known(self, text: str) -> store.Record | None:
         """The live record of this scope that says `text`."""

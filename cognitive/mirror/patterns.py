@@ -32,6 +32,7 @@ from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports import Candidate
 from kenobot.ports.clock import Clock
 from kenobot.storage.database import Connection, Database
+from kenobot.storage.state import read_state, write_state
 
 log = logging.getLogger(__name__)
 
@@ -333,7 +334,7 @@ def _text(shown: _All) -> str:
 
 
 def _noted(connection: Connection) -> list[Version]:
-    found = json.loads(records.read_state(connection, NOTED) or "[]")
+    found = json.loads(read_state(connection, NOTED) or "[]")
     return [
         Version(
             each["text"], {int(number): (held[0], held[1], held[2], held[3]) for number, held in each["of"].items()}
@@ -351,8 +352,8 @@ def _note(connection: Connection, *, text: str, held: Mapping[int, Held], beside
         for each in (*last, version)
     ]
     wanted = json.dumps(told)
-    if records.read_state(connection, NOTED) != wanted:
-        records.write_state(connection, NOTED, wanted)
+    if read_state(connection, NOTED) != wanted:
+        write_state(connection, NOTED, wanted)
 
 
 def _held(entry: Entry) -> Held:

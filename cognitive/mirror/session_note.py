@@ -30,6 +30,7 @@ from kenobot.core.redaction import Redactor
 from kenobot.ports import OWNER_SCOPE
 from kenobot.ports.clock import Clock
 from kenobot.storage.database import Connection, Database
+from kenobot.storage.state import read_state, write_state
 
 log = logging.getLogger(__name__)
 
@@ -94,7 +95,7 @@ class SessionNote:
                 return
             # Noted first: a crash before or after the writing leaves a file that is known as our own.
             known = f"{before.rpartition(' ')[2]} {_digest(text)}".strip()
-            await self._database.write_soon(lambda connection: store.write_state(connection, _STATE, known))
+            await self._database.write_soon(lambda connection: write_state(connection, _STATE, known))
             self._mark = await asyncio.to_thread(_put, path, text, before.split(), self._clock.now())
             self._basis = basis
         except CannotAmend as error:  # somebody changes it just now, or the disk fails: the next round sees to it
@@ -120,7 +121,7 @@ class SessionNote:
 
     def _wanted(self, connection: Connection, chats: Mapping[str, Sequence[Record]], today: date) -> tuple[str, str]:
         """The file as it should be, "" when there is nothing to tell; and what tells the one that was written last."""
-        before = store.read_state(connection, _STATE) or ""
+        before = read_state(connection, _STATE) or ""
         mine = _listed(_open(connection, OWNER_SCOPE, today, self._zone))
         sections = [f"\n## Open\n\n{mine}\n"] if mine else []
         summaries = [record for records in chats.values() for record in records if record.key == KEY]

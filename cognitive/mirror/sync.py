@@ -27,6 +27,7 @@ from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.storage.database import Connection, Database
+from kenobot.storage.state import read_state, write_state
 
 log = logging.getLogger(__name__)
 
@@ -134,7 +135,7 @@ class Mirror:
                 raise
             if event != self._cursor:
                 if not self._again:
-                    await self._database.write_soon(lambda c: store.write_state(c, edits.CURSOR, str(event)))
+                    await self._database.write_soon(lambda c: write_state(c, edits.CURSOR, str(event)))
                 self._cursor = event
 
     # ── which files ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -184,7 +185,7 @@ class Mirror:
         if self._cursor is None:
             for path in await self._database.read(store.mirrored_paths):
                 self._learn(path)
-            self._cursor = int(await self._database.read(lambda c: store.read_state(c, edits.CURSOR)) or 0)
+            self._cursor = int(await self._database.read(lambda c: read_state(c, edits.CURSOR)) or 0)
 
     def _full_scan_is_due(self) -> bool:
         return self._scanned is None or self._clock.monotonic() - self._scanned >= _FULL_SCAN_SECONDS

@@ -12,6 +12,7 @@ from datetime import datetime
 from kenobot.cognitive.store.fast_rows import maker
 from kenobot.cognitive.store.scopes import Reach, within
 from kenobot.storage.database import Connection
+from kenobot.storage.state import read_state
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
@@ -385,16 +386,3 @@ def mirrored_with(connection: Connection, records: Iterable[int], among: Sequenc
         asked = "SELECT path, blocks FROM mirror WHERE path = ?"
         rows = [row for path in among for row in connection.execute(asked, (path,))]
     return [path for path, blocks in rows if wanted.intersection(b for b in json.loads(blocks) if isinstance(b, int))]
-
-
-def read_state(connection: Connection, key: str) -> str | None:
-    """A small thing remembered under a name, such as how far some work has come."""
-    row = connection.execute("SELECT value FROM state WHERE key = ?", (key,)).fetchone()
-    return row[0] if row else None
-
-
-def write_state(connection: Connection, key: str, value: str) -> None:
-    connection.execute(
-        "INSERT INTO state (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-        (key, value),
-    )

@@ -21,6 +21,7 @@ from kenobot.cognitive.text.entity_names import supersession_key
 from kenobot.cognitive.text.similarity import similarity, topic
 from kenobot.cognitive.text.words import fold
 from kenobot.storage.database import Connection
+from kenobot.storage.state import read_state, write_state
 
 _FILED = ("note", "episode")
 _NAMES = frozenset("name names alias aliases nickname nombre apodo".split())
@@ -98,19 +99,19 @@ def file_anew(connection: Connection) -> None:
     """Everything is to be filed again, little by little: records came in past `admit`."""
     newest = store.last_record(connection)
     if newest:
-        store.write_state(connection, _BEHIND, str(newest))
+        write_state(connection, _BEHIND, str(newest))
 
 
 def catch_up(connection: Connection) -> None:
     """File a few of the records that are older than the files; nothing when there are none."""
-    behind = store.read_state(connection, _BEHIND)
+    behind = read_state(connection, _BEHIND)
     if behind is None:
         return
     rows = admission.older(connection, int(behind), WHOLE_HOME, _BATCH)
     for record, scope in rows:
         file(connection, record, scope)
     if len(rows) == _BATCH:
-        store.write_state(connection, _BEHIND, str(rows[-1][0] - 1))
+        write_state(connection, _BEHIND, str(rows[-1][0] - 1))
     else:
         connection.execute("DELETE FROM state WHERE key = ?", (_BEHIND,))
 
@@ -121,7 +122,7 @@ def shared(connection: Connection) -> Iterator["tuple[int, array[int]]"]:
     rows = connection.execute(
         "SELECT term, count(*), group_concat(record_id) FROM record_term WHERE record_id > ? GROUP BY term "
         "HAVING count(*) > 1 OR ?",
-        (int(store.read_state(connection, _BEHIND) or 0), bool(late)),
+        (int(read_state(connection, _BEHIND) or 0), bool(late)),
     )
     for mark, count, listed in rows:
         more = late.pop(mark, None)
@@ -132,7 +133,7 @@ def shared(connection: Connection) -> Iterator["tuple[int, array[int]]"]:
 
 def sizes(connection: Connection) -> dict[int, int]:
     """Under how many numbers each record is filed, or will be."""
-    behind = int(store.read_state(connection, _BEHIND) or 0)
+    behind = int(read_state(connection, _BEHIND) or 0)
     found: dict[int, int] = dict(
         connection.execute(
             "SELECT record_id, count(*) FROM record_term WHERE record_id > ? GROUP BY record_id", (behind,)
@@ -146,7 +147,7 @@ def sizes(connection: Connection) -> dict[int, int]:
 
 def _unfiled(connection: Connection) -> dict[int, "array[int]"]:
     """What the records that are still to be filed would be filed under."""
-    before = int(store.read_state(connection, _BEHIND) or 0)
+    before = int(read_state(connection, _BEHIND) or 0)
     late: dict[int, array[int]] = {}
     while rows := admission.older(connection, before, WHOLE_HOME, _PAGE) if before else []:
         for record in store.by_ids(connection, [number for number, _ in rows], WHOLE_HOME).values():

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from kenobot.cognitive.store import records
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language, Sentence, guess, problem, say
 from kenobot.core.redaction import Redactor
@@ -35,6 +34,7 @@ from kenobot.ports.signals import (
 )
 from kenobot.storage import conversation, outbox
 from kenobot.storage.database import Connection, Database
+from kenobot.storage.state import read_state, write_state
 
 _log = logging.getLogger(__name__)
 
@@ -191,7 +191,7 @@ class Notices:
         told = _within_the_hour(_load(connection, _TOLD), at)
         if notice.subject in told or len(told) >= _MOST or notice.about == (home.channel, home.chat):
             return []
-        records.write_state(connection, _TOLD, json.dumps(told | {notice.subject: at.isoformat()}))
+        write_state(connection, _TOLD, json.dumps(told | {notice.subject: at.isoformat()}))
         parts = self._channels[home.channel].render(self._words(notice, home.language))
         return outbox.enqueue(connection, outbox.Letter(home.channel, home.chat, notice.trace), parts, at)
 
@@ -317,13 +317,13 @@ def _home(channel: str, kept: object) -> Home | None:
 def _keep(connection: Connection, home: Home) -> None:
     homes = _load(connection, _HOMES)
     homes[home.channel] = {name: getattr(home, name) for name in _FIELDS}
-    records.write_state(connection, _HOMES, json.dumps(homes))
+    write_state(connection, _HOMES, json.dumps(homes))
 
 
 def _load(connection: Connection, key: str) -> dict[str, Any]:
     """A JSON object of the table `state`; empty when there is none that can be read."""
     try:
-        found = json.loads(records.read_state(connection, key) or "{}")
+        found = json.loads(read_state(connection, key) or "{}")
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}

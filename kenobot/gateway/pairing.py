@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, cast
 
-from kenobot.cognitive.store import records
 from kenobot.core.i18n import Language, say
 from kenobot.ports import Part, Span
 from kenobot.storage import approved_people, outbox
 from kenobot.storage.approved_people import Person
 from kenobot.storage.database import Connection
+from kenobot.storage.state import read_state, write_state
 
 ALPHABET = "ACDEFHJKMNPQRTVWXY2346789"  # of 0 O, 1 I L, 2 Z, 5 S, 6 G, 8 B and U V one at most of each
 LENGTH = 8
@@ -164,7 +164,7 @@ def locked_until(connection: Connection, at: datetime) -> datetime | None:
 
 def _count_wrong(connection: Connection, at: datetime) -> Verdict:
     wrong = _wrong(connection, at)[0] + 1
-    records.write_state(connection, _STATE, json.dumps([wrong, (at + LOCKED).isoformat()]))
+    write_state(connection, _STATE, json.dumps([wrong, (at + LOCKED).isoformat()]))
     if wrong < MOST_WRONG:
         return Verdict("wrong", left=MOST_WRONG - wrong)
     connection.execute("DELETE FROM pairing")
@@ -173,7 +173,7 @@ def _count_wrong(connection: Connection, at: datetime) -> Verdict:
 
 def _wrong(connection: Connection, at: datetime) -> tuple[int, datetime]:
     """How many wrong codes count still, and until when."""
-    count, until = json.loads(records.read_state(connection, _STATE) or f'[0, "{at.isoformat()}"]')
+    count, until = json.loads(read_state(connection, _STATE) or f'[0, "{at.isoformat()}"]')
     moment = datetime.fromisoformat(until)
     return (count, moment) if at < moment <= at + LOCKED + _SLACK else (0, at)
 

@@ -18,6 +18,7 @@ from kenobot.cognitive.recall.vectors.texts import Item, Spot, digest, passage_o
 from kenobot.cognitive.recall.vectors.vector_search import Meaning, rows_of, sound, stacked, stored
 from kenobot.cognitive.store import records as store
 from kenobot.storage.database import Connection
+from kenobot.storage.state import read_state, write_state
 
 _SCALE = "meaning:"  # a key of `state` begins so, the model's id follows
 _BYTES, _HALF = 4, 2  # of a number in a record's vector, in a message's
@@ -56,7 +57,7 @@ class Shelves:
         """Where things stand now, and what is known of the models."""
         self._index.catch_up(connection)
         for model in self._models:
-            scale = known().get(model) or read(store.read_state(connection, _SCALE + model) or "")
+            scale = known().get(model) or read(read_state(connection, _SCALE + model) or "")
             if scale is not None:
                 self._meaning.settle_scale(model, scale)
         return Seen(store.last_event(connection), self.newest_turn())
@@ -67,7 +68,7 @@ class Shelves:
 
     def keep_scale(self, connection: Connection, model: str, scale: Scale) -> None:
         """Remember what the cosines of a model mean."""
-        store.write_state(connection, _SCALE + model, scale.told())
+        write_state(connection, _SCALE + model, scale.told())
 
     # ── loading ──────────────────────────────────────────────────────────────────────────────────────────────────
 

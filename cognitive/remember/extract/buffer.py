@@ -13,11 +13,11 @@ from typing import Literal
 from kenobot.cognitive.control.forget import ERASED
 from kenobot.cognitive.policy.extract import ExtractPolicy
 from kenobot.cognitive.remember.extract.signals import Level, scan
-from kenobot.cognitive.store import records
 from kenobot.core.pattern_set import Automaton
 from kenobot.ports import Trust, chat_scope
 from kenobot.ports.names import plain_name
 from kenobot.storage.database import Connection
+from kenobot.storage.state import read_state, write_state
 
 Decision = Literal["keep_buffering", "extract_now", "extract_batch"]
 Row = tuple[int, str, str, str, int | None, Trust, str, str | None, str | None, int]
@@ -94,14 +94,14 @@ def sessions(connection: Connection) -> list[str]:
 
 def cursor(connection: Connection, session: str) -> int:
     """The newest message row of a session that has been read; 0 when none has."""
-    return int(records.read_state(connection, _WAITING + session) or 0)
+    return int(read_state(connection, _WAITING + session) or 0)
 
 
 def move(connection: Connection, session: str, before: int, last: int) -> bool:
     """Put the cursor of a session to `last`, inside a transaction; False when it no longer stands at `before`."""
     if cursor(connection, session) != before:
         return False
-    records.write_state(connection, _WAITING + session, str(last))
+    write_state(connection, _WAITING + session, str(last))
     return True
 
 

@@ -4,7 +4,7 @@ import json
 import logging
 from dataclasses import dataclass
 
-from kenobot.cognitive.store import proposals, records
+from kenobot.cognitive.store import proposals
 from kenobot.core.bus import Bus
 from kenobot.core.scheduler import Schedule
 from kenobot.core.worker import Worker
@@ -18,6 +18,7 @@ from kenobot.ports.signals import (
     Envelope,
 )
 from kenobot.storage.database import Connection, Database
+from kenobot.storage.state import read_state, write_state
 
 _log = logging.getLogger(__name__)
 
@@ -101,14 +102,14 @@ def _take(connection: Connection) -> _News | None:
     proposal, event = _told(connection)
     if news is not None:
         last = max((number for number, _, _ in proposals.approvals(connection, event)), default=event)
-        records.write_state(connection, _TOLD, json.dumps([max(proposal, news.newest), last]))
+        write_state(connection, _TOLD, json.dumps([max(proposal, news.newest), last]))
     return news
 
 
 def _told(connection: Connection) -> tuple[int, int]:
     """The last proposal, and the last event of an approval, that were announced."""
     try:
-        proposal, event = json.loads(records.read_state(connection, _TOLD) or "[0, 0]")
+        proposal, event = json.loads(read_state(connection, _TOLD) or "[0, 0]")
         return int(proposal), int(event)
     except (ValueError, TypeError):
         return 0, 0

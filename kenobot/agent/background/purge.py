@@ -18,9 +18,9 @@ from pathlib import Path
 from kenobot.cognitive.control import forget
 from kenobot.cognitive.control.forget import Doomed
 from kenobot.cognitive.remember.occasion import Occasion
-from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import Reach
 from kenobot.storage.database import Connection, connect, translate
+from kenobot.storage.state import read_state, write_state
 
 _UNFINISHED = "purge:unfinished"  # a key of `state`: the newest purge whose words may still stand in free space
 _SHORTEST = 4  # characters: what is shorter stands in other texts by chance
@@ -67,13 +67,13 @@ def carry_out(connection: Connection, doomed: Doomed, reach: Reach, at: Occasion
     for scope in list(scopes)[1:]:
         erase(connection, (), (), scope)  # a copy in another memory stood in other prompts
     event = forget.purge(connection, doomed, at, erased.messages)
-    records.write_state(connection, _UNFINISHED, str(event))
+    write_state(connection, _UNFINISHED, str(event))
     return doomed, erased
 
 
 def unfinished(connection: Connection) -> bool:
     """Whether words of something purged may still stand in the database's free space or log."""
-    return bool(records.read_state(connection, _UNFINISHED))
+    return bool(read_state(connection, _UNFINISHED))
 
 
 def scrub(path: Path) -> bool:
@@ -84,7 +84,7 @@ def scrub(path: Path) -> bool:
     """
     try:
         with closing(connect(path)) as connection:
-            noted = records.read_state(connection, _UNFINISHED)
+            noted = read_state(connection, _UNFINISHED)
             connection.execute("VACUUM")
             if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
                 return False

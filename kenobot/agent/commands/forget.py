@@ -26,6 +26,7 @@ from kenobot.cognitive.store.records import Json, Record
 from kenobot.core.i18n import Language
 from kenobot.ports import Inbound, Principal
 from kenobot.storage.database import Connection
+from kenobot.storage.state import read_state, write_state
 
 
 class Forget(ByHand):
@@ -239,17 +240,17 @@ def ask(
         "language": language,
         "about": about,
     }
-    store.write_state(connection, _key(order.inbound.session), json.dumps(question))
+    write_state(connection, _key(order.inbound.session), json.dumps(question))
 
 
 def close(connection: Connection, session: str) -> None:
     """No question is open here any more."""
-    store.write_state(connection, _key(session), "{}")
+    write_state(connection, _key(session), "{}")
 
 
 def _open(connection: Connection, inbound: Inbound, at: datetime) -> dict[str, Json] | None:
     """The question that the sender of `inbound` may answer; None when there is none, or the talk has gone on."""
-    question: dict[str, Json] = json.loads(store.read_state(connection, _key(inbound.session)) or "{}")
+    question: dict[str, Json] = json.loads(read_state(connection, _key(inbound.session)) or "{}")
     if not question or question["user"] != inbound.user or str(question["until"]) <= store.stamp(at):
         return None
     return question if question["after"] == history.last_message(connection, inbound.session) else None

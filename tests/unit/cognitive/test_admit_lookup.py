@@ -11,6 +11,7 @@ from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.store.change import change
 from kenobot.ports import Candidate
 from kenobot.storage.database import Connection
+from kenobot.storage.state import read_state
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory, put_record
 from tests.samples import plan
@@ -71,7 +72,7 @@ def test_records_from_before_are_filed_little_by_little(memory: Connection) -> N
         admit(memory, Candidate("note", "owner", f"something else {number}"), _NOW)
     assert memory.execute("SELECT count(DISTINCT record_id) FROM record_term").fetchone()[0] == 63
     assert "old fact about station 7" in found(memory, "station 7")
-    assert records.read_state(memory, "terms:next") is None
+    assert read_state(memory, "terms:next") is None
 
 
 def test_a_denial_is_found_among_thousands_of_common_words(memory: Connection) -> None:

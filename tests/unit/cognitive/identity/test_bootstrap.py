@@ -13,8 +13,8 @@ from kenobot.cognitive.identity.bootstrap import (
     load,
     save,
 )
-from kenobot.cognitive.store import records
 from kenobot.storage.database import Connection, Database, connect
+from kenobot.storage.state import write_state
 from tests.unit.cognitive.recorded import recorded
 
 FIVE = ["hola"] * 5
@@ -124,5 +124,5 @@ def test_each_chat_has_a_state_of_its_own(connection: Connection) -> None:
     save(connection, "telegram-1", state)
     assert load(connection, "telegram-1") == state
     assert load(connection, "telegram-2") == BootstrapState()
-    records.write_state(connection, "bootstrap:telegram-1", '{"phase": "lost"}')
+    write_state(connection, "bootstrap:telegram-1", '{"phase": "lost"}')
     assert load(connection, "telegram-1") == BootstrapState()

@@ -2,6 +2,7 @@
 
 from kenobot.cognitive.store import records
 from kenobot.storage.database import Connection
+from kenobot.storage.state import read_state, write_state
 from tests.unit.cognitive.mirror.house import House
 
 Row = tuple[str, list[str | int]] | None
@@ -19,10 +20,10 @@ async def put_back(house: House, path: str, row: Row, cursor: str | None) -> Non
             records.drop_mirrored(connection, path)
         else:
             records.put_mirrored(connection, path, *row)
-        records.write_state(connection, "mirror:event", cursor or "0")
+        write_state(connection, "mirror:event", cursor or "0")
 
     await house.database.write(undo)
 
 
 async def cursor_of(house: House) -> str | None:
-    return await house.database.read(lambda c: records.read_state(c, "mirror:event"))
+    return await house.database.read(lambda c: read_state(c, "mirror:event"))

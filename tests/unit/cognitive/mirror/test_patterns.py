@@ -18,6 +18,7 @@ from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import WHOLE_HOME, Reach
 from kenobot.ports import Candidate
 from kenobot.storage.database import Connection
+from kenobot.storage.state import read_state, write_state
 from tests.unit.cognitive.mirror.cardhouse import CardHouse, open_card_house
 
 _PATH = "procedural/patterns.json"
@@ -279,7 +280,7 @@ async def test_a_lost_database_gets_its_figures_back_from_the_file(tmp_path: Pat
     async with _house(tmp_path) as house:
         one, two = await _learn(house, "n8n webhook 401 error"), await _learn(house, "printer 0x6")
         kept = [{**_shown(house)[0], "usageCount": 9}]
-        await house.database.write(lambda c: store.write_state(c, "mirror:patterns", "[]"))
+        await house.database.write(lambda c: write_state(c, "mirror:patterns", "[]"))
         _save(house, kept)
         await house.again().start()
         assert [(r.id, r.uses) for r in await _records(house)] == [(one, 9), (two, 0)]
@@ -292,7 +293,7 @@ async def test_what_is_forgotten_elsewhere_leaves_the_file(tmp_path: Path) -> No
         await house.forget(number)
         await house.tree.flush()
         assert _PATH not in house.files()
-        noted = await house.database.read(lambda c: store.read_state(c, "mirror:patterns"))
+        noted = await house.database.read(lambda c: read_state(c, "mirror:patterns"))
         assert noted is not None
         assert "webhook" not in noted
 
