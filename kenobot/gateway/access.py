@@ -8,11 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from kenobot.ports import OWNER_SCOPE, Inbound, Principal, Trust, chat_scope, user_scope
+from kenobot.ports import OWNER_SCOPE, Account, Inbound, Principal, Trust, chat_scope, user_scope
 
 Standing = Literal["owner", "guest", "stranger"]
-Account = tuple[str, str]
-"""A channel's name, and a user's id there."""
 
 
 @dataclass(frozen=True, slots=True)

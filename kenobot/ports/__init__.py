@@ -386,3 +386,7 @@ class Plugin(Generic[SettingsT, PartT]):
 
     settings: type[SettingsT]
     build: Callable[[SettingsT, Surroundings], PartT]
+
+
+Account = tuple[str, str]
+"""A channel's name, and a user's id there."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from kenobot.gateway.access import Account
+from kenobot.ports import Account
 from kenobot.storage.database import Connection
 
 

@@ -14,9 +14,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from kenobot.core.bus import Bus
 from kenobot.gateway import pairing
-from kenobot.gateway.access import Access, Account, Roster
+from kenobot.gateway.access import Access, Roster
 from kenobot.gateway.admission import Door, Post
-from kenobot.ports import Outbound
+from kenobot.ports import Account, Outbound
 from kenobot.storage import approved_people
 from kenobot.storage.database import Connection, Database
 from kenobot.testing.clock import ManualClock
