@@ -20,14 +20,12 @@ from kenobot.cognitive.policy.control import HandsPolicy
 from kenobot.cognitive.store import history, proposals, sleep_plans
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import Act, change
-from kenobot.cognitive.store.records import Json, Record
+from kenobot.cognitive.store.records import ERASED, Json, Record
 from kenobot.cognitive.store.scopes import Reach
 from kenobot.cognitive.text.fingerprint import key_of, normalise
 from kenobot.cognitive.text.stopwords import STOP
 from kenobot.cognitive.text.words import fold, stems, terms, words
 from kenobot.storage.database import Connection
-
-ERASED = "[erased]"
 
 _LEAST = 3  # letters of the piece of a word by which texts are looked through
 _SHORTEST_QUOTE = 8  # characters: what is shorter stands in other texts by chance

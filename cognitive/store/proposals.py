@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Literal
 
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import Json
+from kenobot.cognitive.store.records import ERASED, Json
 from kenobot.storage.database import Connection
 
 State = Literal["pending", "approved", "rejected", "undone"]
 
 BROKEN, APPROVED = "rule_broken", "approved"
 
-_ERASED = "[erased]"
+
 _SHORTEST = 4  # characters of a text that can be looked for in others
 _ROW = "SELECT id, key, run_id, at, kind, title, text, payload, evidence, state, decided, by, undo FROM proposal"
 
@@ -115,7 +115,7 @@ def blot(connection: Connection, records: Iterable[int], texts: Iterable[str]) -
         if _tells(proposal, numbers, words):
             connection.execute(
                 "UPDATE proposal SET title = ?, text = ?, payload = '{}', undo = '{}' WHERE id = ?",
-                (_ERASED, _ERASED, proposal.id),
+                (ERASED, ERASED, proposal.id),
             )
 
 

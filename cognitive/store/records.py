@@ -386,3 +386,6 @@ def mirrored_with(connection: Connection, records: Iterable[int], among: Sequenc
         asked = "SELECT path, blocks FROM mirror WHERE path = ?"
         rows = [row for path in among for row in connection.execute(asked, (path,))]
     return [path for path, blocks in rows if wanted.intersection(b for b in json.loads(blocks) if isinstance(b, int))]
+
+
+ERASED = "[erased]"

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
-from kenobot.cognitive.control.forget import ERASED
 from kenobot.cognitive.policy.extract import ExtractPolicy
 from kenobot.cognitive.remember.extract.signals import Level, scan
+from kenobot.cognitive.store.records import ERASED
 from kenobot.core.pattern_set import Automaton
 from kenobot.ports import Trust, chat_scope
 from kenobot.ports.names import plain_name
