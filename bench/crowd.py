@@ -32,7 +32,8 @@ from kenobot.evals.recall.place import REACH, SESSION, Place, embedder_of, opene
 from kenobot.evals.recall.run import BUDGET
 from kenobot.ports import Embedder
 from kenobot.ports.clock import SystemClock
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 
 _DAYS = 500  # over which the crowd was told
 _PIECE = (2, 12)  # words of each of two texts

@@ -32,14 +32,16 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.index.index import Index
 from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.cognitive.recall.vectors.calibration import Scale
-from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store.records import stamp
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.core.settings.home import Home
 from kenobot.gateway.access import Access, Roster
 from kenobot.ports import Candidate, Inbound
 from kenobot.ports.clock import SystemClock
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.storage.inbox import Pending
 
 _NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

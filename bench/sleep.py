@@ -22,7 +22,7 @@ from bench.turns import CHANNEL, Scene
 from kenobot.cognitive.sleep.cycle import Step
 from kenobot.cognitive.store.records import stamp
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _TIMES = 2.0  # the most that the p95 may grow by
 _APART = 0.05  # seconds between two turns: a person, or a few, and not a flood

@@ -17,7 +17,7 @@ from kenobot.core.settings.load import load
 from kenobot.gateway.access import Roster
 from kenobot.ports import Delta, Inbound, Outbound, Part, Request, Sink, Usage
 from kenobot.ports.clock import SystemClock
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 CHANNEL = "bench"
 OWNERS = [str(number) for number in range(50)]

@@ -23,7 +23,8 @@ from kenobot.cognitive.recall.index.index import Index
 from kenobot.core.plugins import load, names
 from kenobot.ports import EmbedKind, Surroundings
 from kenobot.ports.clock import SystemClock
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 
 DIMENSIONS = 384
 _THEMES = 24

@@ -9,7 +9,7 @@ from itertools import count
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.storage.migrate import migrations
 from kenobot.testing.clock import START
 

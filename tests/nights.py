@@ -9,7 +9,7 @@ from kenobot.cognitive.sleep import sleep_store
 from kenobot.cognitive.sleep.apply import Night, apply
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.passes import PHASES, Pass, View
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 UTC = ZoneInfo("UTC")
 

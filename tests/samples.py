@@ -3,7 +3,8 @@
 from datetime import datetime
 
 from kenobot.ports import Inbound
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 
 

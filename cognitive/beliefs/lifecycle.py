@@ -18,7 +18,7 @@ from kenobot.cognitive.store.change import Act, Value, change
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Reach
 from kenobot.ports import Source, Trust
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 State = Literal["candidate", "validated", "active", "stale", "archived"]
 Verification = Literal["unverified", "user_confirmed", "system_inferred", "disputed"]

@@ -19,7 +19,7 @@ from kenobot.cognitive.store.change import Act
 from kenobot.cognitive.store.links import Link
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.words import fold, terms
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _EITHER_WAY = frozenset({"related", "entity", "time", "trace"})
 _NAME = re.compile(r"[^\W_][\w'’+#-]*", re.UNICODE)

@@ -11,7 +11,7 @@ from kenobot.cognitive.remember.extract.known import Near
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.ports import chat_scope
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 
 def turns(connection: Connection, session: str, after: int, before: int, most: int) -> list[Turn]:

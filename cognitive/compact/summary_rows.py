@@ -11,7 +11,7 @@ from kenobot.cognitive.store.change import Act, change
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import WHOLE_HOME, Reach, within
 from kenobot.ports import Trust, chat_scope
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 ACTOR = "compaction"
 _WORKING = "slot:working"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from kenobot.cognitive.recall.access import Because, explain_turn
 from kenobot.cognitive.store import history
 from kenobot.cognitive.store.scopes import Reach
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,13 +33,13 @@ from kenobot.cognitive.control.export_format import (
 )
 from kenobot.cognitive.control.forget import Deed
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.remember.admit import clean
+from kenobot.cognitive.remember.occasion import clean
 from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.store.records import Json
 from kenobot.cognitive.store.scopes import Reach
 from kenobot.cognitive.text.fingerprint import key_about, key_of
 from kenobot.core import redaction
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _EVERY = 1000  # lines between two reports of progress
 _LIVE_FORMS_BY_WORDS = ("note", "episode")  # their key is that of their words, unless they fill a slot

@@ -9,7 +9,7 @@ from typing import Any
 
 from kenobot.cognitive.store.records import Json
 from kenobot.cognitive.store.scopes import Reach, within
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _NUMBERS = ("attrs", "tags", "evidence", "data", "blocks")  # columns that hold JSON
 

@@ -14,7 +14,7 @@ from kenobot.cognitive.store.scopes import Reach, scopes_of
 from kenobot.cognitive.text.fingerprint import key_of, normalise
 from kenobot.cognitive.text.stopwords import STOP
 from kenobot.cognitive.text.words import fold, stems, words
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 Near = Callable[[Connection, str, Reach, int], Sequence[int]]
 """Finds records near to a text, best first: an index, where there is one."""

@@ -25,7 +25,7 @@ from kenobot.cognitive.store.scopes import Reach
 from kenobot.cognitive.text.fingerprint import key_of, normalise
 from kenobot.cognitive.text.stopwords import STOP
 from kenobot.cognitive.text.words import fold, stems, terms, words
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _LEAST = 3  # letters of the piece of a word by which texts are looked through
 _SHORTEST_QUOTE = 8  # characters: what is shorter stands in other texts by chance

@@ -10,7 +10,7 @@ from kenobot.cognitive.store import records
 from kenobot.cognitive.store.history import Happening
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Reach
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 Value = str | int | float | None
 

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Json
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 
 _HELD, _FORGOTTEN, _WISHED = "files:lost", "files:forgotten", "files:wished"  # keys of `state`

@@ -24,7 +24,7 @@ from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.stopwords import STOP
 from kenobot.cognitive.text.words import fold, stems, terms, words
 from kenobot.ports import Principal
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 Reaction = Literal["confirmed", "disputed", "pinned"]
 

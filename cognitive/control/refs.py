@@ -9,7 +9,7 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Reach
 from kenobot.ports.errors import KenobotError
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _NUMBER = re.compile(r"#?([0-9]{1,15})")
 _SHOWN = 5

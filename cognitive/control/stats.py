@@ -3,7 +3,7 @@
 from typing import TypedDict
 
 from kenobot.cognitive.store.scopes import Reach, within
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 
 class Figures(TypedDict):

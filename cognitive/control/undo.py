@@ -12,7 +12,7 @@ from kenobot.cognitive.store.history import Happening
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import Reach
 from kenobot.ports.errors import KenobotError
-from kenobot.storage.database import Connection, savepoint
+from kenobot.storage.connection import Connection, savepoint
 
 _HOLDERS = ("box", "entity")  # they hold others together, and go on doing so
 _MEANING = frozenset("text category subject attrs tier trust key status".split())

@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from kenobot.core.i18n import Language, guess
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 
 Phase = Literal["observing", "checkpoint", "boundaries", "complete"]

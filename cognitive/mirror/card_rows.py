@@ -11,7 +11,7 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import Value
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Reach, within
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 Kind = Literal["card", "artifact"]
 

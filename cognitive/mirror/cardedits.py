@@ -13,20 +13,21 @@ from datetime import datetime
 from pathlib import Path
 from typing import cast, get_args
 
-from kenobot.cognitive.control.forget import hide
+from kenobot.cognitive.control.forget import forget, hide
 from kenobot.cognitive.mirror import card_rows
 from kenobot.cognitive.mirror.card import Card
 from kenobot.cognitive.mirror.card_rows import Row
 from kenobot.cognitive.mirror.cardfiles import Spot, right_place, spot_of
 from kenobot.cognitive.mirror.names import slug
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.remember.admit import Occasion, admit, clean, forget, supersede
+from kenobot.cognitive.remember.admit import admit, supersede
+from kenobot.cognitive.remember.occasion import Occasion, clean
 from kenobot.cognitive.store import admission, records
 from kenobot.cognitive.store.change import Act, Value, change
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.ports import Candidate, Form, Trust
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _FORMS = frozenset(get_args(Form))
 _TRUSTS = frozenset(get_args(Trust))

@@ -11,7 +11,7 @@ from kenobot.cognitive.mirror.files import Stamp
 from kenobot.cognitive.policy.files import DiskPolicy
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,8 @@ from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports import OWNER_SCOPE, chat_scope
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.storage.state import read_state, write_state
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from kenobot.cognitive.remember.boxes import topics_in
 from kenobot.cognitive.store import boxes, records
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.text.calendar import local_time
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 
 def compose(connection: Connection, record: Record, row: Row | None, zone: ZoneInfo) -> str:

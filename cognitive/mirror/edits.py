@@ -13,19 +13,20 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control import missing_files
-from kenobot.cognitive.control.forget import hide
+from kenobot.cognitive.control.forget import forget, hide
 from kenobot.cognitive.mirror import layout, sections
 from kenobot.cognitive.mirror.layout import Block, Item
 from kenobot.cognitive.mirror.names import page_name, subject_of
 from kenobot.cognitive.mirror.places import Place, archive_of, is_archived, page_of, path_of, slot_form
-from kenobot.cognitive.remember.admit import Occasion, admit, forget, supersede
+from kenobot.cognitive.remember.admit import admit, supersede
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import tiers as decay_store
 from kenobot.cognitive.store.change import Value, change
 from kenobot.cognitive.text.calendar import local_day, local_time
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.ports import OWNER_SCOPE, Candidate, Form
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 
 _CATEGORIES = {"preferences": "preference", "week": "week", "session": "session"}

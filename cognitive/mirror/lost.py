@@ -12,7 +12,8 @@ from kenobot.cognitive.mirror.files import Found, Stamp
 from kenobot.cognitive.mirror.places import Place, page_of, path_of
 from kenobot.cognitive.store import records
 from kenobot.ports.clock import Clock
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 
 log = logging.getLogger(__name__)
 

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.mirror import files, patternfile
 from kenobot.cognitive.mirror.files import Stamp
 from kenobot.cognitive.mirror.patternfile import PATH, Entry, Unusable
@@ -23,7 +24,8 @@ from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.procedural import practice_store
 from kenobot.cognitive.procedural.pattern import candidate_of, pattern_of, patterns_of, text_of
 from kenobot.cognitive.procedural.practice_store import Mark
-from kenobot.cognitive.remember.admit import Occasion, admit, forget, supersede
+from kenobot.cognitive.remember.admit import admit, supersede
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import Value, change
 from kenobot.cognitive.store.records import Json, Record
@@ -31,7 +33,8 @@ from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports import Candidate
 from kenobot.ports.clock import Clock
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.storage.state import read_state, write_state
 
 log = logging.getLogger(__name__)

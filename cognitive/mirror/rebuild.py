@@ -23,7 +23,7 @@ from kenobot.cognitive.mirror.card import Card
 from kenobot.cognitive.mirror.cardfiles import Spot
 from kenobot.cognitive.mirror.front import Unreadable
 from kenobot.cognitive.mirror.layout import Block
-from kenobot.cognitive.remember.admit import clean
+from kenobot.cognitive.remember.occasion import clean
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import term_index
 from kenobot.cognitive.store.change import Act
@@ -32,7 +32,7 @@ from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.ports import Form, Source, Trust
 from kenobot.ports.errors import ConfigError
-from kenobot.storage.database import Connection, connect
+from kenobot.storage.connection import Connection, connect
 
 Progress = Callable[[int, int], None]
 """Told how many files have been read, and of how many."""

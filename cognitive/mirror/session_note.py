@@ -29,7 +29,8 @@ from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.core.redaction import Redactor
 from kenobot.ports import OWNER_SCOPE
 from kenobot.ports.clock import Clock
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.storage.state import read_state, write_state
 
 log = logging.getLogger(__name__)

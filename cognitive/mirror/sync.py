@@ -19,14 +19,15 @@ from kenobot.cognitive.mirror.edits import Sheet
 from kenobot.cognitive.mirror.files import Stamp
 from kenobot.cognitive.mirror.places import ARCHIVE, Place, archive_of, index_of, is_legacy, page_of, path_of, place_of
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.remember.admit import Occasion
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.storage.state import read_state, write_state
 
 log = logging.getLogger(__name__)

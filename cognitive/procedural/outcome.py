@@ -18,7 +18,7 @@ from kenobot.cognitive.store.change import Act, change
 from kenobot.cognitive.store.scopes import Reach
 from kenobot.cognitive.text.words import fold
 from kenobot.ports import Principal
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 Outcome = Literal["worked", "failed"]
 

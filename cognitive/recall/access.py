@@ -18,7 +18,7 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import Act
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import Reach
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _DIGITS = 3
 

@@ -9,7 +9,7 @@ from kenobot.cognitive.recall import recall_log
 from kenobot.cognitive.recall.candidates import Found
 from kenobot.cognitive.recall.vectors.calibration import relevance_of
 from kenobot.cognitive.store.scopes import Reach, scopes_of
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
     from kenobot.cognitive.recall.vectors.vector_search import Meaning

@@ -14,7 +14,7 @@ from kenobot.cognitive.recall.index.documents import SELF, name_key, source_of
 from kenobot.cognitive.recall.index.postings import Room
 from kenobot.cognitive.text.stopwords import STOP
 from kenobot.cognitive.text.words import fold, stems, words
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _FIRST, _LAST = 80, 40  # words of a long message that are looked at: people say what it is about at either end
 _LONGEST_NAMING = 120  # words of a message in which names are looked for

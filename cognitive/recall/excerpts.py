@@ -15,7 +15,7 @@ from kenobot.cognitive.store.scopes import scopes_of
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate
 from kenobot.ports import Trust
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _BLOT = Redactor()  # what memory refused to keep may stand in the talk
 _READ = 6  # turns that are read for each that may be quoted: some are veiled, or on show

@@ -17,7 +17,7 @@ from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Reach
 from kenobot.cognitive.text.calendar import week_of
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
     from kenobot.cognitive.recall.pack import Memory

@@ -18,7 +18,7 @@ from kenobot.cognitive.recall.weights import learned_for_records
 from kenobot.cognitive.store import feedback as value_store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.recall_need import asks
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
     from kenobot.cognitive.recall.recall import Query

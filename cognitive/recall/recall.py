@@ -48,7 +48,7 @@ from kenobot.cognitive.text.recall_need import asks, need
 from kenobot.cognitive.text.words import terms
 from kenobot.core.token_estimate import clip, estimate
 from kenobot.ports import chat_scope
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _UTC = ZoneInfo("UTC")
 

@@ -9,7 +9,7 @@ from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Reach, within, within_chats
 from kenobot.ports import Role, Trust
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _RESTORED = ("text", "category", "subject", "status", "trust", "confidence", "verification", "attrs", "lifecycle")
 _STEPS = 20  # from a record to what replaced it, and so on

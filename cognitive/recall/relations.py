@@ -14,7 +14,7 @@ from kenobot.cognitive.recall.index.documents import WIDTH
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import Reach, scopes_of
 from kenobot.cognitive.text.words import ends, fold, stems, words
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _BONDS = (
     ("husband marido esposo hubby", "partner pareja novio novia boyfriend girlfriend"),

@@ -17,7 +17,7 @@ from kenobot.cognitive.store import links as graph_store
 from kenobot.cognitive.store.links import Link
 from kenobot.cognitive.store.records import stamp
 from kenobot.cognitive.store.scopes import Reach
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)

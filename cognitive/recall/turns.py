@@ -26,7 +26,7 @@ from kenobot.cognitive.recall.vectors.calibration import relevance_of
 from kenobot.cognitive.recall.weights import PRIOR, learned
 from kenobot.cognitive.text.times import asks_time, days_meant
 from kenobot.cognitive.text.words import fold
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _TURN = (0.9, 0.4)  # k1 and b of BM25
 _STRETCH = (1.2, 0.75)

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kenobot.cognitive.beliefs.links import link_new, reinforce
-from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.remember import boxes
 from kenobot.cognitive.remember.actions import judge, parse_action
 from kenobot.cognitive.remember.compare import Findings, compare
@@ -35,9 +34,7 @@ from kenobot.cognitive.text.fingerprint import key_about, key_of
 from kenobot.cognitive.text.language_id import tongue
 from kenobot.cognitive.text.words import words
 from kenobot.ports import Candidate, Decision
-from kenobot.storage.database import Connection
-
-__all__ = ["Occasion", "admit", "clean", "correct", "forget", "supersede"]
+from kenobot.storage.connection import Connection
 
 _BLANK = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})  # kinds of characters that show nothing
 _MOST_EVIDENCE = 200  # turns that are kept as having said a thing: the newest

@@ -21,7 +21,7 @@ from kenobot.cognitive.store.change import Act, change
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.cognitive.text.words import fold, terms
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 BoxT = TypeVar("BoxT")  # a box, or its number
 Reason = Literal["topic_shift", "time_gap", "max_memories", "forced"]

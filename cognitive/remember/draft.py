@@ -19,7 +19,7 @@ from kenobot.cognitive.text.language_id import tongue
 from kenobot.cognitive.text.words import fold
 from kenobot.core import redaction
 from kenobot.ports import Candidate, Form, Source, Trust
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 FACTS: tuple[Form, ...] = ("note", "episode")
 _UNTRUSTED = ("forward", "tool")

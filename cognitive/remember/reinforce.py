@@ -17,7 +17,7 @@ from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.text.entity_names import OWNER_SUBJECT
 from kenobot.cognitive.text.language_id import tongue
 from kenobot.ports import Decision
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _MOST_EVIDENCE = 200  # turns that are kept as having said a thing: the newest
 _MOST_TAGS = 24

@@ -22,7 +22,7 @@ from kenobot.cognitive.text.claims import Claim, noted, tells, without, without_
 from kenobot.cognitive.text.entity_names import name_of
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.language_id import tongue
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 Way = Literal["supersede", "invalidate", "weaken", "differ", "amend"]
 """What is done to the older record: another value took its place; it was wrong; it is less believed; nothing, both are

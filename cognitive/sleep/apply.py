@@ -16,7 +16,7 @@ from kenobot.cognitive.store.change import Act, change
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.cognitive.text.calendar import local_day
-from kenobot.storage.database import Connection, savepoint
+from kenobot.storage.connection import Connection, savepoint
 
 ACTOR = "sleep"
 

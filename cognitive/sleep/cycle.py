@@ -26,7 +26,8 @@ from kenobot.cognitive.store import sleep_plans
 from kenobot.cognitive.store.sleep_plans import Course
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError, StoreError
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 
 _log = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from kenobot.cognitive.policy.graph import LinkType
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import WHOLE_HOME, Reach, within
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 APART = "told apart by somebody who read both"
 """Why two records are linked that are near each other and say different things."""

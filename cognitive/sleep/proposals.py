@@ -20,7 +20,7 @@ from kenobot.cognitive.store.proposals import Proposal, State
 from kenobot.cognitive.store.records import Json
 from kenobot.ports import OWNER_SCOPE
 from kenobot.ports.errors import KenobotError
-from kenobot.storage.database import Connection, savepoint
+from kenobot.storage.connection import Connection, savepoint
 
 KINDS = ("rule", "preference", "merge_entities", "setting")
 _FILES = {"rule": "rules.json", "preference": "preferences.md"}

@@ -18,7 +18,7 @@ from kenobot.cognitive.store import records, sleep_plans
 from kenobot.cognitive.store.history import Happening
 from kenobot.cognitive.store.records import Json
 from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _SHOWN = 100  # characters of a memory
 _VALUE = 40  # characters of a value

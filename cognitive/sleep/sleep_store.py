@@ -9,7 +9,7 @@ from kenobot.cognitive.sleep.plan.changes import Propose
 from kenobot.cognitive.sleep.plan.passes import Phase
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Json
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 # ── the ledger ───────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -6,7 +6,7 @@ from kenobot.cognitive.control import undo
 from kenobot.cognitive.control.forget import Deed
 from kenobot.cognitive.store import history, sleep_plans
 from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)

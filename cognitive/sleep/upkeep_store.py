@@ -12,7 +12,7 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import Value
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import WHOLE_HOME, within
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _PAGE = 500
 _FACTS = "form IN ('note', 'episode')"

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from kenobot.cognitive.store.records import Record, by_ids
 from kenobot.cognitive.store.scopes import Reach, within
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 
 def gone(connection: Connection, scope: str, key: str, limit: int) -> list[Record]:

@@ -12,7 +12,7 @@ from datetime import datetime
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Reach, within
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _COMMA = ", "
 _WORDS = "words: "  # before topics that nobody named

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.store.records import Json, Record
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 Value = str | int | float | None
 

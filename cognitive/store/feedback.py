@@ -7,7 +7,7 @@ from kenobot.cognitive.beliefs.value import NO_OPINION, Opinions, moment
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Reach, within
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _PAGE = 500
 _TAIL = 300  # events from the end that are looked at for what a turn did

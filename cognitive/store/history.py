@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import Reach, scopes_of, within
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _MANY = 500  # placeholders of one statement
 _LATELY = 100_000  # events of the home that a search for the last change goes through

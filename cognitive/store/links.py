@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kenobot.cognitive.policy.graph import LinkType
 from kenobot.cognitive.store.scopes import Reach, within
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import ERASED, Json
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 State = Literal["pending", "approved", "rejected", "undone"]
 

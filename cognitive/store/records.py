@@ -11,7 +11,7 @@ from datetime import datetime
 
 from kenobot.cognitive.store.fast_rows import maker
 from kenobot.cognitive.store.scopes import Reach, within
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]

@@ -9,7 +9,7 @@ from kenobot.cognitive.sleep.plan.passes import PHASES
 from kenobot.cognitive.store import history
 from kenobot.cognitive.store.records import stamp
 from kenobot.cognitive.store.scopes import WHOLE_HOME, within
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _INSERTED = 500  # rows of a plan that are written at once
 

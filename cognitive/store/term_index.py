@@ -20,7 +20,7 @@ from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.cognitive.text.entity_names import supersession_key
 from kenobot.cognitive.text.similarity import similarity, topic
 from kenobot.cognitive.text.words import fold
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 
 _FILED = ("note", "episode")

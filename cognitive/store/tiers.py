@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 DAILY, ARCHIVE, CORE, REF = "daily", "archive", "core", "ref:"
 """The tiers of facts: in the log of the day, in the archive, in MEMORY.md, and in a ref file, followed by its name."""

@@ -3,7 +3,7 @@
 A reservation that a crash leaves behind counts as used: the day then holds less, never more.
 """
 
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 JOB = "extraction"
 

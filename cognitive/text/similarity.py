@@ -16,7 +16,7 @@ from kenobot.cognitive.policy.admit import AdmitPolicy
 from kenobot.cognitive.text.opposites import negates, side
 from kenobot.cognitive.text.stopwords import STOP
 from kenobot.cognitive.text.words import stems, words
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 Band = Literal["repeat", "grey", "apart"]
 """Maybe the same; maybe at odds; about something else."""

@@ -26,7 +26,7 @@ from kenobot.core.circuit_breaker import CircuitBreaker
 from kenobot.ports import Embedder, EmbedKind
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RateLimited, RemoteError, StoreError, Unavailable
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
     from kenobot.cognitive.recall.vectors.vector_search import Meaning

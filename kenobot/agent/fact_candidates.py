@@ -10,10 +10,10 @@ from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.remember.admit import Occasion
 from kenobot.cognitive.remember.extract.buffer import Turn
 from kenobot.cognitive.remember.extract.prompt import Batch
 from kenobot.cognitive.remember.extract.schema import Fact
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.cognitive.text.stopwords import NEGATIONS, STOP

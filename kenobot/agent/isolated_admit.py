@@ -5,10 +5,11 @@ import sqlite3
 from collections.abc import Callable
 from typing import TypeVar
 
-from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.ports import Candidate, Decision
 from kenobot.ports.signals import Value
-from kenobot.storage.database import Connection, savepoint
+from kenobot.storage.connection import Connection, savepoint
 
 _log = logging.getLogger(__name__)
 

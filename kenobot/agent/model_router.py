@@ -8,7 +8,7 @@ from kenobot.core.circuit_breaker import CircuitBreaker
 from kenobot.ports import Block, Message, Provider, Reply, Request, Usage
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RateLimited, Rejected, RemoteError, Resting, TruncatedReply, Unavailable
-from kenobot.storage.database import storable
+from kenobot.storage.connection import storable
 
 _PROBE = Request((), (Message("user", (Block("Say: ok"),)),), max_tokens=16)
 

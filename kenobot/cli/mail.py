@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from kenobot.ports.clock import Clock
-    from kenobot.storage.database import Connection
+    from kenobot.storage.connection import Connection
     from kenobot.storage.dead_letters import LetterId, Verdict
 
     Change = Callable[[Connection, LetterId, datetime], Verdict]

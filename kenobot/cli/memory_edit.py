@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from kenobot.agent.background.purge import Erased
     from kenobot.cognitive.control.forget import Doomed
-    from kenobot.cognitive.remember.admit import Occasion
+    from kenobot.cognitive.remember.occasion import Occasion
     from kenobot.core.settings.home import Home
     from kenobot.core.settings.load import Loaded
     from kenobot.ports.clock import Clock

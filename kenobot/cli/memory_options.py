@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kenobot.cli import options
 
 if TYPE_CHECKING:
-    from kenobot.cognitive.remember.admit import Occasion
+    from kenobot.cognitive.remember.occasion import Occasion
     from kenobot.cognitive.store.records import Record
     from kenobot.cognitive.store.scopes import Reach
     from kenobot.core.settings.home import Home
@@ -32,7 +32,7 @@ def occasion(loaded: "Loaded", now: datetime) -> "Occasion":
     """The owner, at the command line, now."""
     from zoneinfo import ZoneInfo
 
-    from kenobot.cognitive.remember.admit import Occasion
+    from kenobot.cognitive.remember.occasion import Occasion
     from kenobot.cognitive.text.calendar import local_day
 
     return Occasion(now, local_day(now, ZoneInfo(loaded.settings.bot.timezone)), "owner")

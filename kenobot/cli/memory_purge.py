@@ -77,7 +77,7 @@ def finish_earlier(home: "Home", loaded: "Loaded", clock: "Clock | None") -> Non
 def _wipe_index(home: "Home") -> None:
     """Take the words out of the index to the last: it may be made anew at any time."""
     from kenobot.cognitive.recall.index.index import Index
-    from kenobot.storage.database import connect
+    from kenobot.storage.connection import connect
 
     index = Index(home.index)
     truth = connect(home.database, readonly=True)

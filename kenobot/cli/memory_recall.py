@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kenobot.cognitive.recall.pack import Pack
     from kenobot.core.settings.home import Home
     from kenobot.ports.clock import Clock
-    from kenobot.storage.database import Connection
+    from kenobot.storage.connection import Connection
 
 
 def add(parts: Any, home: argparse.ArgumentParser) -> None:

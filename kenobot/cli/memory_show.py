@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kenobot.cognitive.recall.access import Because
     from kenobot.cognitive.store.records import Record
     from kenobot.ports.clock import Clock
-    from kenobot.storage.database import Connection
+    from kenobot.storage.connection import Connection
 
 _STATUSES = ("active", "superseded", "expired", "archived", "forgotten", "invalidated")
 _FORMS = ("note", "episode", "scratchpad", "profile", "procedure", "entity", "box", "summary", "question")

@@ -93,7 +93,7 @@ def import_(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import db_write
     from kenobot.cognitive.control import export as portable
     from kenobot.core.settings.load import load
-    from kenobot.storage.database import savepoint
+    from kenobot.storage.connection import savepoint
 
     home = home_of(arguments)
     loaded = load(home, os.environ)
@@ -135,7 +135,7 @@ def rebuild(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import db_write
     from kenobot.cognitive.mirror import rebuild as rebuilding
     from kenobot.core.settings.load import load
-    from kenobot.storage.database import savepoint
+    from kenobot.storage.connection import savepoint
 
     home = home_of(arguments)
     loaded = load(home, os.environ)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from kenobot.cognitive.sleep.proposals import Ruling
     from kenobot.cognitive.store.proposals import Proposal, State
     from kenobot.ports.clock import Clock
-    from kenobot.storage.database import Connection
+    from kenobot.storage.connection import Connection
 
     Deed = Callable[[Connection, int, Ruling], Proposal]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kenobot.core.settings.home import Home
     from kenobot.core.settings.load import Loaded
     from kenobot.ports.clock import Clock
-    from kenobot.storage.database import Connection
+    from kenobot.storage.connection import Connection
 
 _FAILED = 1
 _PHASES: "tuple[Phase, ...]" = ("consolidate", "errors", "prune", "improve")

@@ -21,7 +21,8 @@ from kenobot.ports.errors import StoreError
 from kenobot.ports.names import plain_name
 from kenobot.ports.signals import MESSAGE_REFUSED, PAIRING_ASKED, PAIRING_ENDED
 from kenobot.storage import approved_people, outbox
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 
 _log = logging.getLogger(__name__)
 

@@ -33,7 +33,8 @@ from kenobot.ports.signals import (
     Envelope,
 )
 from kenobot.storage import conversation, outbox
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.storage.state import read_state, write_state
 
 _log = logging.getLogger(__name__)

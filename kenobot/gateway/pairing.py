@@ -19,7 +19,7 @@ from kenobot.core.i18n import Language, say
 from kenobot.ports import Part, Span
 from kenobot.storage import approved_people, outbox
 from kenobot.storage.approved_people import Person
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 
 ALPHABET = "ACDEFHJKMNPQRTVWXY2346789"  # of 0 O, 1 I L, 2 Z, 5 S, 6 G, 8 B and U V one at most of each

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from kenobot.ports import Account
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)

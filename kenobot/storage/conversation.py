@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from kenobot.ports import Role, Trust
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _UNVEILED = "NOT EXISTS (SELECT 1 FROM veil WHERE veil.inbox_id = message.inbox_id)"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 State = Literal["dead", "failed", "expired", "undelivered", "waiting"]
 Verdict = Literal["done", "missing", "unreadable", "busy"]

@@ -14,7 +14,8 @@ from typing import Literal
 from kenobot.ports import Inbound
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Fenced
-from kenobot.storage.database import Connection, Database, storable
+from kenobot.storage.connection import Connection, storable
+from kenobot.storage.database import Database
 
 End = Literal["answered", "failed", "expired", "dead", "dropped"]
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from kenobot.ports import Outbound, Part, Span
 from kenobot.ports.clock import Clock
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 
 _KEEP_DAYS = 7
 

@@ -3,7 +3,8 @@
 from datetime import datetime, timedelta
 
 from kenobot.ports import Reply, Usage
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 
 _KEEP_DAYS = 30
 

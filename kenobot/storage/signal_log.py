@@ -7,7 +7,8 @@ from collections.abc import Callable
 from kenobot.core.redaction import Redactor
 from kenobot.ports.errors import StoreError
 from kenobot.ports.signals import Envelope, Value
-from kenobot.storage.database import Connection, Database, storable
+from kenobot.storage.connection import Connection, storable
+from kenobot.storage.database import Database
 
 _BATCH = 64
 _HELD = 10_000

@@ -1,6 +1,6 @@
 """Small things kept under a name: the table `state`."""
 
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 
 def read_state(connection: Connection, key: str) -> str | None:

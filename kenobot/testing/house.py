@@ -17,7 +17,7 @@ from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load
 from kenobot.gateway.access import Roster
 from kenobot.ports import Inbound, Outbound, Part, Provider, Sink
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import ManualClock
 
 _NAP = 300.0  # seconds; what sleeps longer is not waited for

@@ -5,7 +5,8 @@ import json
 from pathlib import Path
 
 from kenobot.channels.console import shorten
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from tests.scene import Scene
 
 _HOME = {"kenobot.db", "kenobot.db-wal", "kenobot.db-shm", "backups", "credentials", "memory"}

@@ -9,7 +9,7 @@ from kenobot.agent.prompt.context_builder import ContextBuilder, Limits
 from kenobot.cognitive.identity.files import Identity
 from kenobot.gateway.access import Access, Roster
 from kenobot.ports import Inbound
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.storage.inbox import Pending
 from tests.scene import Scene
 

@@ -18,7 +18,8 @@ from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.cognitive.identity.files import Identity
 from kenobot.cognitive.mirror.sync import Mirror
 from kenobot.cognitive.recall import full_load
-from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.core.bus import Bus
 from kenobot.gateway.access import Roster
 from kenobot.gateway.delivery import Delivery
@@ -26,7 +27,8 @@ from kenobot.gateway.owner_alerts import _Hour
 from kenobot.ports import Candidate, Outbound, Part, Sink
 from kenobot.ports.errors import StoreError
 from kenobot.ports.signals import STARTED, Envelope
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.storage.outbox import Letter, Outbox, enqueue
 from kenobot.testing.clock import START, ManualClock
 from tests.bounds.registry import IN_MEMORY

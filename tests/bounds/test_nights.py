@@ -9,7 +9,8 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.sleep import sleep_store
 from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.store import sleep_plans
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.testing.clock import START, EagerClock
 from tests.memory_rows import put_record
 from tests.samples import rows, scalar

@@ -19,8 +19,7 @@ from pathlib import Path
 from kenobot.cognitive.sleep import sleep_store
 from kenobot.cognitive.sleep.plan.passes import PHASES
 from kenobot.core.settings.home import Home
-from kenobot.storage.connection import connect
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection, connect
 from kenobot.storage.migrate import migrate
 from kenobot.testing.clock import START
 from tests.crash.table import Line

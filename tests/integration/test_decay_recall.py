@@ -7,7 +7,7 @@ import pytest
 
 from kenobot.cognitive.sleep.consolidate import weeks
 from kenobot.cognitive.sleep.prune import dailies
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from tests.memory_rows import put_record
 from tests.nights import play
 from tests.scene import Scene

@@ -9,7 +9,7 @@ import pytest
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import Act, change
 from kenobot.ports import Block
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.provider import ScriptedProvider
 from tests.scene import Scene
 from tests.unit.cognitive.recall.house import insert

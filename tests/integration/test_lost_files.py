@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.ports import Candidate
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from tests.scene import Scene
 
 LIVE = "SELECT count(*) FROM record WHERE status = 'active' AND form = 'note'"

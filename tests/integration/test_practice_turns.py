@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.sleep.apply import Night, apply
 from kenobot.cognitive.sleep.consolidate import patterns, promote
 from kenobot.cognitive.sleep.plan.passes import View
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import ManualClock
 from tests.scene import Scene
 

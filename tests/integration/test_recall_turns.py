@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.cognitive.recall.access import explain_turn
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.provider import ScriptedProvider
 from tests.scene import Scene
 from tests.unit.cognitive.recall.house import insert

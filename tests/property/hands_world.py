@@ -20,7 +20,7 @@ from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import history, records
 from kenobot.ports import Candidate, Inbound, Principal
 from kenobot.storage import conversation
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from tests.unit.cognitive.mirror.house import ZONE
 
 SESSION = "telegram-1"

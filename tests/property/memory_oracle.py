@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.control.forget import hide
+from kenobot.cognitive.control.forget import forget, hide
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.full_load import Pack, Query, Recall, working
-from kenobot.cognitive.remember.admit import Occasion, admit, clean, forget, supersede
+from kenobot.cognitive.remember.admit import admit, supersede
+from kenobot.cognitive.remember.occasion import Occasion, clean
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.ports import Candidate, Decision
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 ZONE = ZoneInfo("Europe/Madrid")
 

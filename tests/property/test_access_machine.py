@@ -18,7 +18,8 @@ from kenobot.gateway.access import Access, Roster
 from kenobot.gateway.admission import Door, Post
 from kenobot.ports import Account, Outbound
 from kenobot.storage import approved_people
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.testing.clock import ManualClock
 from tests.property.effort import effort
 from tests.samples import inbound

@@ -8,13 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.remember.admit import Occasion, admit, correct, supersede
+from kenobot.cognitive.remember.admit import admit, correct, supersede
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.remember.statement_relation import contrary, relation, same_words, statement, vetoes
 from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.store.change import before
 from kenobot.cognitive.text.similarity import similarity, topic
 from kenobot.ports import Candidate, Decision, Relation, Verdict
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory
 

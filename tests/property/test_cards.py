@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from kenobot.cognitive.mirror import card, front
 from kenobot.cognitive.mirror.card import Link
 from kenobot.cognitive.mirror.front import Ends, Unreadable
-from kenobot.cognitive.remember.admit import clean
+from kenobot.cognitive.remember.occasion import clean
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.fingerprint import key_of
 

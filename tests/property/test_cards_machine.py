@@ -12,13 +12,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule
 
 from kenobot.cognitive.mirror import card, cardfiles, rebuild
-from kenobot.cognitive.remember.admit import Occasion, admit, supersede
+from kenobot.cognitive.remember.admit import admit, supersede
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import change
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.ports import Candidate
 from kenobot.ports.errors import ConfigError
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.testing.clock import ManualClock
 from tests.property.effort import effort
 from tests.property.lives import Lives

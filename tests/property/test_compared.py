@@ -12,7 +12,7 @@ from kenobot.cognitive.sleep.plan.passes import Pass, View
 from kenobot.cognitive.store import term_index
 from kenobot.cognitive.store.change import Act, change
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory
 from tests.property.effort import effort

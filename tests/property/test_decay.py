@@ -16,13 +16,14 @@ from kenobot.cognitive.policy.decay import DecayPolicy
 from kenobot.cognitive.policy.sleep import JOYA, SleepPolicy
 from kenobot.cognitive.recall.index.index import Index
 from kenobot.cognitive.recall.recall import Query, recall
-from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.sleep.consolidate import distil, hygiene, promote, weeks
 from kenobot.cognitive.sleep.prune import dailies
 from kenobot.cognitive.store import records
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports import Candidate, Form, Trust
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from tests.nights import play
 from tests.property.effort import effort, scratch
 from tests.unit.cognitive.mirror.house import House, open_house

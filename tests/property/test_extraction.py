@@ -22,7 +22,8 @@ from kenobot.core.pattern_set import Automaton
 from kenobot.ports import Request
 from kenobot.ports.errors import Unavailable
 from kenobot.storage import conversation
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.testing.clock import START, EagerClock
 from kenobot.testing.provider import ScriptedProvider
 from tests.property.effort import effort, scratch

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import Act, change
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from tests.property.effort import scratch
 from tests.scene import Scene
 from tests.unit.cognitive.recall.house import insert

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from kenobot.cognitive.control import export
 from kenobot.cognitive.control.forget import hide
 from kenobot.cognitive.control.undo import CannotUndo, last_change, undo
-from kenobot.cognitive.remember.admit import Occasion, admit, correct
+from kenobot.cognitive.remember.admit import admit, correct
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import history, records
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.ports import Candidate

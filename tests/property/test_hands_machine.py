@@ -18,7 +18,7 @@ from kenobot.cognitive.recall.index.index import Index
 from kenobot.cognitive.recall.index.indexer import Keeper
 from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store.records import stamp
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import ManualClock
 from tests.property import hands_world as world
 from tests.property.effort import effort

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.cognitive.control.undo import undo
-from kenobot.cognitive.remember.admit import Occasion
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.sleep.consolidate import contradictions, duplicates
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory
 from tests.property.effort import effort

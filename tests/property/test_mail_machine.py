@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule
 
 from kenobot.storage import reply_checkpoints as turns
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from tests.property.effort import effort
 from tests.property.lives import Lives
 from tests.property.mail_world import CHANNEL, CHATS, Answer, Life, Line, Said, World, marks

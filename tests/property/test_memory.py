@@ -10,14 +10,16 @@ from zoneinfo import ZoneInfo
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.full_load import Pack, Query, Recall
-from kenobot.cognitive.remember.admit import Occasion, admit, clean, forget
+from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.occasion import Occasion, clean
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.cognitive.text.fingerprint import key_of, normalise
 from kenobot.core.token_estimate import estimate
 from kenobot.ports import Candidate
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.storage.migrate import migrations
 from kenobot.testing.clock import START
 

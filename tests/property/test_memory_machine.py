@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.remember.admit import Occasion, clean
+from kenobot.cognitive.remember.occasion import Occasion, clean
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.core.token_estimate import estimate
 from kenobot.ports import Candidate
 from kenobot.ports.errors import StoreError
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.property.effort import effort
 from tests.property.lives import Lives

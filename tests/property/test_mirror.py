@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from kenobot.cognitive.mirror import layout
 from kenobot.cognitive.mirror.layout import Block, Item, Kind
-from kenobot.cognitive.remember.admit import clean
+from kenobot.cognitive.remember.occasion import clean
 
 # ── layout ───────────────────────────────────────────────────────────────────────────────────────────────────────
 

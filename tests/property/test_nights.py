@@ -12,13 +12,13 @@ from kenobot.cognitive.beliefs.value import is_explicit, is_protected, strength
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.filters import Sieve
-from kenobot.cognitive.remember.admit import Occasion
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import archival, beliefs, commitments, expiry, lifecycle, scratchpads, tiers
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out, play

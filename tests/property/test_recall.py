@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.cognitive.store import records
 from kenobot.core.token_estimate import estimate
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from tests.property.effort import scratch
 from tests.unit.cognitive.recall.house import REACH, ZONE, Memory, open_memory
 

@@ -13,7 +13,8 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.ports import Candidate
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 from tests.property.effort import effort, scratch
 from tests.unit.cognitive.sleep.small_night import Oracle, cycle, dump, fill, play

@@ -27,11 +27,12 @@ from typing import Literal, NotRequired, TypedDict, cast
 
 from kenobot.agent.commands.natural_language import hear
 from kenobot.agent.prompt.context_builder import CLOSE, OPEN
-from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.remember.supersede import retire
 from kenobot.cognitive.store import records as store
 from kenobot.ports import OWNER_SCOPE, Candidate, Delta, Request
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from tests.scene import Scene
 
 CORPUS = Path(__file__).with_name("corpus")

@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 
 import kenobot
-from kenobot.cognitive.remember.admit import Occasion, admit, forget, supersede
+from kenobot.cognitive.control.forget import forget
+from kenobot.cognitive.remember.admit import admit, supersede
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import WHOLE_HOME, Reach
 from kenobot.ports import Candidate
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 
 _OCCASION = Occasion(START, "2026-02-14", "test")

@@ -9,7 +9,7 @@ from pathlib import Path
 from kenobot.agent.embedding_worker import Embedding
 from kenobot.cognitive.recall.vectors import calibration
 from kenobot.ports import Embedder
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import EagerClock, ManualClock
 from kenobot.testing.embedder import WordEmbedder
 from tests.unit.cognitive.recall.house import Memory, insert, open_memory

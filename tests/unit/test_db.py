@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from kenobot.ports.errors import StoreError, StoreFull
-from kenobot.storage.database import Connection, Database, connect, savepoint
+from kenobot.storage.connection import Connection, connect, savepoint
+from kenobot.storage.database import Database
 
 
 def _keep(key: str, value: str = "1") -> Callable[[Connection], object]:

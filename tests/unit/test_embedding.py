@@ -15,7 +15,7 @@ from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import Act
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.ports import EmbedKind
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import ManualClock
 from kenobot.testing.embedder import WordEmbedder
 from tests.unit.cognitive.recall.house import HERE, REACH

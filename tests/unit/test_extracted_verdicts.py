@@ -9,14 +9,15 @@ import pytest
 
 from kenobot.agent.fact_candidates import Reading, candidates
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.extract.buffer import Turn
 from kenobot.cognitive.remember.extract.prompt import Batch
 from kenobot.cognitive.remember.extract.schema import Fact
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import records
 from kenobot.ports import Candidate
 from kenobot.storage import migrate
-from kenobot.storage.database import Connection, connect
+from kenobot.storage.connection import Connection, connect
 from kenobot.testing.clock import START
 
 OLD, NEW = "Adrian's phone plan costs 15 euros a month", "Adrian's phone plan costs 18 euros a month"

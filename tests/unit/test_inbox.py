@@ -9,7 +9,8 @@ import pytest
 from kenobot.ports import Inbound
 from kenobot.ports.errors import Fenced
 from kenobot.storage import inbox as mail
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
 from kenobot.testing.clock import START, ManualClock
 from tests.samples import inbound, plan, rows, scalar

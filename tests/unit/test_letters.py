@@ -9,7 +9,7 @@ from kenobot.core.i18n import say
 from kenobot.ports import Outbound
 from kenobot.ports.errors import Rejected
 from kenobot.storage import dead_letters
-from kenobot.storage.database import connect
+from kenobot.storage.connection import connect
 from kenobot.storage.dead_letters import LetterId, Verdict
 from kenobot.testing.clock import EagerClock
 from kenobot.testing.provider import ScriptedProvider

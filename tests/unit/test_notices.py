@@ -27,7 +27,8 @@ from kenobot.ports.signals import (
     Signal,
     Value,
 )
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
 from kenobot.storage.outbox import Outbox
 from kenobot.testing.channel import FakeChannel

@@ -4,7 +4,8 @@ import pytest
 
 from kenobot.ports import Part, Span
 from kenobot.ports.errors import StoreError
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.storage.outbox import Letter, Outbox, enqueue
 from kenobot.testing.clock import START, ManualClock
 from tests.samples import inbound, plan, rows

@@ -104,7 +104,7 @@ async def test_the_command_line_is_noticed(tmp_path: Path) -> None:
     """Somebody let in from outside the process is told so and let in; somebody put out is a stranger."""
     from kenobot.gateway import pairing
     from kenobot.storage import approved_people
-    from kenobot.storage.database import connect
+    from kenobot.storage.connection import connect
 
     async with scene_in(tmp_path) as scene:
         await scene.app.look_elsewhere()

@@ -10,7 +10,8 @@ import pytest
 
 from kenobot.ports.errors import ConfigError, StoreCorrupt
 from kenobot.storage import migrate
-from kenobot.storage.database import Connection, Database, connect
+from kenobot.storage.connection import Connection, connect
+from kenobot.storage.database import Database
 from tests.samples import scalar
 
 _SHIPPED = migrate.migrations()

@@ -5,8 +5,9 @@ from datetime import datetime, timedelta
 import pytest
 
 from kenobot.storage import conversation
+from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import Frame
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 from tests.samples import plan
 

@@ -7,10 +7,12 @@ from datetime import UTC, datetime
 import pytest
 
 from kenobot.agent import isolated_admit
-from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.ports import Candidate, Decision
 from kenobot.ports.errors import StoreError
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 
 _AT = Occasion(datetime(2026, 2, 14, 14, 30, tzinfo=UTC), "2026-02-14", "test", "fake-1")
 

@@ -14,7 +14,7 @@ from kenobot.cognitive.text.recall_need import need
 from kenobot.cognitive.text.times import names_time
 from kenobot.cognitive.text.words import fold, words
 from kenobot.ports import chat_scope
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 SCHEMA = """
 CREATE TABLE talk (message INTEGER PRIMARY KEY, chat TEXT NOT NULL, stretch INTEGER NOT NULL, place INTEGER NOT NULL,

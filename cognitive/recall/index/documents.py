@@ -13,7 +13,7 @@ from typing import Literal
 from kenobot.cognitive.store.scopes import WHOLE_HOME, within, within_chats
 from kenobot.cognitive.text.words import fold, letters, terms
 from kenobot.ports import chat_scope
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 Kind = Literal["record", "past", "turn"]
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kenobot.cognitive.recall.index import conversation_rows, merging, postings
 from kenobot.cognitive.recall.index.documents import read_records, read_turns
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
     from kenobot.cognitive.recall.vectors.vector_search import Meaning

@@ -4,7 +4,7 @@ FTS5 merges a few by itself as it writes. The rest is done here in the backgroun
 of it, when it has grown or something was erased, whose words stay until the piece that holds them is written anew.
 """
 
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _ERASED, _MERGED = "erased", "merged"  # names of cursors; the second is of as many documents as there were then
 _STEP = 200  # pages that are written at a time: some hundredths of a second

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kenobot.cognitive.recall.index.documents import TURN, WIDTH, Document, Entry, Kind
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 VERSION = 3
 """Counts up when the tables or the way words are found change: an index of another version is made anew."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kenobot.cognitive.recall.index.documents import TURN, WIDTH
 from kenobot.cognitive.store.scopes import WHOLE_HOME, within_chats
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)

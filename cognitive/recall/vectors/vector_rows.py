@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kenobot.cognitive.recall.filters import FORMS
 from kenobot.cognitive.store.scopes import WHOLE_HOME, Reach, within
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _FORMS = json.dumps(sorted(FORMS))
 # The note of a conversation is found as the turns that it is made of.

@@ -18,7 +18,7 @@ from kenobot.cognitive.recall.vectors.calibration import TAKEN_OUT, Scale, relev
 from kenobot.cognitive.recall.vectors.matrix import Floats, Matrix, place
 from kenobot.cognitive.recall.vectors.texts import Spot, digest, passage_of, query_of
 from kenobot.ports import EmbedKind
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _CLOSE = 0.05
 

@@ -17,7 +17,7 @@ from kenobot.cognitive.recall.vectors.matrix import Floats
 from kenobot.cognitive.recall.vectors.texts import Item, Spot, digest, passage_of
 from kenobot.cognitive.recall.vectors.vector_search import Meaning, rows_of, sound, stacked, stored
 from kenobot.cognitive.store import records as store
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 
 _SCALE = "meaning:"  # a key of `state` begins so, the model's id follows

@@ -16,7 +16,7 @@ from kenobot.cognitive.store.records import ERASED
 from kenobot.core.pattern_set import Automaton
 from kenobot.ports import Trust, chat_scope
 from kenobot.ports.names import plain_name
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 
 Decision = Literal["keep_buffering", "extract_now", "extract_batch"]

@@ -9,7 +9,7 @@ from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Reach
 from kenobot.cognitive.text.entity_names import OWNER_SUBJECT
 from kenobot.ports import OWNER_SCOPE, chat_scope
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 Near = Callable[[Connection, str, Reach, int], Sequence[int]]
 """Finds at most so many live records within a reach that a text is about, best first."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import Reach, within
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _PAGE = 500
 

@@ -22,7 +22,7 @@ from kenobot.cognitive.store import term_index
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.cognitive.text.similarity import similarity
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _PAGE = 2000  # pairs whose records are read at once
 _FEW = 3  # words that are followed: of more, two must be common

@@ -35,7 +35,7 @@ from kenobot.cognitive.sleep.plan.changes import Change, Learn
 from kenobot.cognitive.sleep.plan.passes import Pass, Question, View
 from kenobot.cognitive.store.records import Record
 from kenobot.ports import Trust
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 NAME = "patterns"
 _SYSTEM = (

@@ -22,7 +22,7 @@ from kenobot.cognitive.store.change import Value
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.ports import OWNER_SCOPE
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 NAME = "promote"
 PROMOTED = "promoted"

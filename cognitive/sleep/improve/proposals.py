@@ -24,7 +24,7 @@ from kenobot.cognitive.store import proposals
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Json
 from kenobot.ports import OWNER_SCOPE
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _OWN = ("owner", "model")
 _NOT_FACTS = frozenset(("by", "due", "resolved", "status"))  # attributes that say nothing of their subject

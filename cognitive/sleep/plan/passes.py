@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.sleep.compared import Compared
 from kenobot.cognitive.sleep.plan.changes import Change
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 Phase = Literal["consolidate", "errors", "prune", "improve"]
 Neighbours = Callable[[str, str, int, int], Mapping[int, float]]

@@ -22,8 +22,9 @@ from kenobot.cognitive.compact.digest import CATEGORY, FORM, SLOT, Digest, withi
 from kenobot.cognitive.compact.gaps import Gap
 from kenobot.cognitive.compact.summary_rows import ACTOR, GAP
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.extract.buffer import Turn
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import records, token_budget
 from kenobot.cognitive.store.change import Act, Value, change
 from kenobot.cognitive.store.records import Json, Record
@@ -34,8 +35,8 @@ from kenobot.ports import Candidate, chat_scope
 from kenobot.ports.errors import RateLimited, RemoteError, Unavailable
 from kenobot.ports.signals import MEMORY_COMPACTED, MESSAGE_SENT
 from kenobot.storage import conversation
+from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import Line
-from kenobot.storage.database import Connection
 
 _log = logging.getLogger(__name__)
 

@@ -42,7 +42,8 @@ from kenobot.ports.signals import (
     MESSAGE_FAILED,
     MESSAGE_SENT,
 )
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 
 _log = logging.getLogger(__name__)
 

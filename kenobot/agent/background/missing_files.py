@@ -15,7 +15,8 @@ from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.bus import Bus
 from kenobot.ports.clock import Clock
 from kenobot.ports.signals import MEMORY_LOST
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 
 
 class Losing:

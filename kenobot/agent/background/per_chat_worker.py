@@ -12,7 +12,8 @@ from kenobot.core.worker import Worker
 from kenobot.ports import session_id
 from kenobot.ports.errors import StoreError
 from kenobot.ports.signals import MESSAGE_OUT, Envelope, Signal
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 
 _log = logging.getLogger(__name__)
 

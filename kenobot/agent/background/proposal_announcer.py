@@ -17,7 +17,8 @@ from kenobot.ports.signals import (
     SLEEP_FINISHED,
     Envelope,
 )
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.storage.state import read_state, write_state
 
 _log = logging.getLogger(__name__)

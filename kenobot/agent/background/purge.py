@@ -19,7 +19,7 @@ from kenobot.cognitive.control import forget
 from kenobot.cognitive.control.forget import Doomed
 from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store.scopes import Reach
-from kenobot.storage.database import Connection, connect, translate
+from kenobot.storage.connection import Connection, connect, translate
 from kenobot.storage.state import read_state, write_state
 
 _UNFINISHED = "purge:unfinished"  # a key of `state`: the newest purge whose words may still stand in free space

@@ -41,7 +41,8 @@ from kenobot.ports import Block, Message, Reply, Request
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RateLimited, Rejected, RemoteError, StoreError, TruncatedReply, Unavailable
 from kenobot.ports.signals import CONFIG_CHANGED, SLEEP_FINISHED, SLEEP_PHASE, SLEEP_STARTED, Value
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 
 _log = logging.getLogger(__name__)
 

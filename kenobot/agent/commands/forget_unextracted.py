@@ -22,7 +22,7 @@ from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.provenance import unquoted
 from kenobot.ports import Candidate, Form
 from kenobot.ports.names import plain_name
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _SENTENCES = re.compile(r"(?<=[.!?…。！？])\s+|\n+")
 _WHOLE = 1.0

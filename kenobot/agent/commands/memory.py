@@ -18,7 +18,7 @@ from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.words import terms
 from kenobot.core.i18n import Language
 from kenobot.ports import OWNER_SCOPE, Candidate, Decision, Form, Source, chat_scope
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _NEWEST = 8
 _BEHIND = 8  # memories that /why names

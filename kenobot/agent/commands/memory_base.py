@@ -10,7 +10,7 @@ from kenobot.agent.commands.memory_texts import tell
 from kenobot.agent.commands.registry import Order
 from kenobot.cognitive.control.find import Near, near_in
 from kenobot.cognitive.recall.index.index import Index
-from kenobot.cognitive.remember.admit import Occasion
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.i18n import Language

@@ -17,7 +17,7 @@ from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Reach
 from kenobot.core.i18n import Language
 from kenobot.ports import OWNER_SCOPE, Inbound, Principal
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _FORGET = frozenset({"forget", "olvida", "olvidar"})
 _KEEP = frozenset({"keep", "guarda", "conserva", "guardar", "conservar"})

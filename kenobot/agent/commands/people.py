@@ -9,7 +9,7 @@ from kenobot.gateway.access import Access
 from kenobot.ports import OWNER_SCOPE, Inbound, Principal
 from kenobot.storage import approved_people
 from kenobot.storage.approved_people import Person
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _REVOKE = frozenset({"revoke", "revocar"})
 

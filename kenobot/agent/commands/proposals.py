@@ -12,7 +12,7 @@ from kenobot.cognitive.store import proposals as proposal_store
 from kenobot.cognitive.store.proposals import Proposal
 from kenobot.core.i18n import Language
 from kenobot.ports import OWNER_SCOPE, Inbound, Principal
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 _SHOWN = 10
 _LONGEST = 400  # characters of a proposal in a list

@@ -16,7 +16,8 @@ from typing import Protocol
 from kenobot.core.i18n import Language
 from kenobot.ports import Inbound, Principal
 from kenobot.ports.errors import StoreError
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 
 _log = logging.getLogger(__name__)
 

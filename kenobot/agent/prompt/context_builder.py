@@ -30,8 +30,8 @@ from kenobot.core.provenance import Said
 from kenobot.core.token_estimate import clip
 from kenobot.ports import OWNER_SCOPE, Block, Message, Principal, Request, chat_scope
 from kenobot.storage import conversation
+from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import Frame, Line
-from kenobot.storage.database import Connection
 from kenobot.storage.inbox import Pending
 
 TAGS = """### Memory tags

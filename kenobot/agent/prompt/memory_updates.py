@@ -11,8 +11,8 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record, Regard
 from kenobot.core.token_estimate import estimate
 from kenobot.ports import OWNER_SCOPE, chat_scope
+from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import Frame
-from kenobot.storage.database import Connection
 
 NEVER_IN_A_FRAME = ("procedure", "summary", "entity", "box")  # each message shows those that fit it
 _MOST_TOKENS = 1500

@@ -17,7 +17,7 @@ from kenobot.cognitive.recall.xray import Why
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import Reach
 from kenobot.core.token_estimate import estimate
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 HEADING = "### What worked before"
 _DIGITS = 3

@@ -10,7 +10,8 @@ from kenobot.cognitive.mirror.tree import Tree
 from kenobot.cognitive.text.recall_need import need
 from kenobot.ports import Principal, Reranker
 from kenobot.ports.clock import Clock
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.storage.inbox import Pending
 
 

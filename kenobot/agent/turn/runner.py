@@ -52,7 +52,7 @@ from kenobot.cognitive.identity.reply_grade import Grade, grade
 from kenobot.cognitive.mirror.tree import Tree
 from kenobot.cognitive.procedural import outcome
 from kenobot.cognitive.recall import access
-from kenobot.cognitive.remember.admit import Occasion
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import proposals
 from kenobot.core import redaction
 from kenobot.core.bus import Bus
@@ -78,7 +78,8 @@ from kenobot.ports.signals import (
 )
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.storage import conversation, inbox, outbox, reply_checkpoints
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.storage.inbox import Pending
 
 _log = logging.getLogger(__name__)

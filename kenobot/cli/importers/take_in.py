@@ -21,7 +21,7 @@ from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.core.redaction import find
 from kenobot.ports import OWNER_SCOPE, chat_scope
 from kenobot.storage import conversation
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 
 ACTOR = "import"
 BROUGHT = "brought"  # the event of an import as a whole

@@ -18,7 +18,7 @@ from kenobot.cognitive.store import sleep_plans
 from kenobot.evals.demo.story import Act, Expect, Step, Story
 from kenobot.gateway.access import Roster
 from kenobot.ports import OWNER_SCOPE, Delta, Request, Usage, chat_scope, session_id
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.house import House
 
 _CARDS = "facts"  # the folder with a card for each memory

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from kenobot.cognitive.remember.admit import Occasion, forget
+from kenobot.cognitive.control.forget import forget
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.evals.recall.datasets import Conversation, Question, load, sample
 from kenobot.evals.recall.judge import Judge
 from kenobot.evals.recall.place import REACH, SESSION, Answer, Place, Tick, embedder_of, opened

@@ -15,7 +15,8 @@ from kenobot.cognitive.recall.index.index import Index
 from kenobot.cognitive.recall.pack import Pack
 from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.cognitive.recall.trace import Seen, Trace
-from kenobot.cognitive.remember.admit import Occasion, admit, supersede
+from kenobot.cognitive.remember.admit import admit, supersede
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import Reach, scopes_of
 from kenobot.core.settings.home import Home
@@ -26,7 +27,8 @@ from kenobot.ports import OWNER_SCOPE, Candidate, Embedder, Reranker, Surroundin
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.storage import conversation as sessions
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 
 Tick = Callable[[int, int], None]
 """Told how much is done, and of how much."""

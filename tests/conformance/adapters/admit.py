@@ -11,14 +11,15 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.filters import valid
 from kenobot.cognitive.recall.full_load import show
 from kenobot.cognitive.remember import actions
-from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.importance import at_least, importance, level
 from kenobot.cognitive.remember.kind import kind_of, tier_of
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.remember.supersede import retire
 from kenobot.cognitive.store import records
 from kenobot.cognitive.text import entity_names
 from kenobot.ports import Candidate, Decision, Verdict
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.storage.migrate import migrations
 from kenobot.testing.clock import START
 from tests.conformance.cases import NO_BETTER, Adapter, Case, Compared, NotApplicable, Outcome, compare

@@ -14,7 +14,7 @@ from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.similarity import band_of
 from kenobot.ports import Candidate, Decision, Relation, Verdict
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.conformance.adapters.admit import NOW, SCOPE, memory, number_of
 from tests.conformance.cases import Adapter, Case, Checked, Compared, NotApplicable, Outcome

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kenobot.channels.telegram import TelegramSettings
+from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Loaded, Settings, load
 from kenobot.ports.errors import ConfigError

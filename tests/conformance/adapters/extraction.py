@@ -10,18 +10,20 @@ from typing import Any, TypeVar
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.extract import ExtractPolicy
-from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.remember.extract.buffer import Turn
 from kenobot.cognitive.remember.extract.schema import Fact, parse
 from kenobot.cognitive.remember.extract.signals import scan
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.core.pattern_set import Automaton
 from kenobot.ports import OWNER_SCOPE, Candidate, Decision
 from kenobot.ports.errors import Unavailable
 from kenobot.storage import conversation
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 from kenobot.testing.provider import ScriptedProvider
 from tests.conformance.cases import NO_BETTER, Case, Checked, Compared, NotApplicable, Outcome, compare

@@ -18,7 +18,8 @@ from kenobot.cognitive.control.forget import doom, hide, purge
 from kenobot.cognitive.control.refs import Unclear, resolve
 from kenobot.cognitive.recall.index.index import Index
 from kenobot.cognitive.recall.recall import Query, recall
-from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import history as hands_store
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.scopes import WHOLE_HOME

@@ -24,7 +24,7 @@ from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.passes import Pass, View
 from kenobot.cognitive.store import records, term_index
 from kenobot.ports import Candidate
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.conformance.adapters.admit import NOW, SCOPE, memory, number_of
 from tests.conformance.cases import NO_BETTER, Adapter, Case, Checked, Compared, NotApplicable, Outcome

@@ -20,7 +20,7 @@ from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load
 from kenobot.gateway.access import Roster
 from kenobot.ports import Request, is_session_id
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.channel import FakeChannel
 from kenobot.testing.clock import START, ManualClock
 from kenobot.testing.provider import ScriptedProvider

@@ -8,7 +8,8 @@ from kenobot.cli.importers import javascript
 from kenobot.core.settings.load import Settings
 from kenobot.ports import is_session_id, session_id
 from kenobot.storage import conversation
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 from tests.conformance.adapters.telegram import repeated
 from tests.conformance.cases import Case, NotApplicable, Outcome, compare

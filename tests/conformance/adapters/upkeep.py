@@ -10,7 +10,8 @@ from typing import Any
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.pruning import UpkeepPolicy
 from kenobot.cognitive.policy.value import ValuePolicy
-from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.sleep.consolidate.guidelines import leaning
 from kenobot.cognitive.sleep.errors import classify
 from kenobot.cognitive.sleep.prune import archival, beliefs, commitments, expiry

@@ -15,7 +15,7 @@ from kenobot.cognitive.recall import score as ranking
 from kenobot.cognitive.recall.score import feedback_delta
 from kenobot.cognitive.store.change import Act
 from kenobot.cognitive.store.records import Record
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from tests.conformance.cases import Case, Checked, Compared, NotApplicable, Outcome, compare
 from tests.memory_rows import get, open_memory, put_record
 

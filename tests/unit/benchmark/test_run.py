@@ -18,7 +18,7 @@ from kenobot.evals.recall.place import Place, opened
 from kenobot.evals.recall.run import Report, Setting, run
 from kenobot.evals.recall.vectors import Remembering
 from kenobot.ports.clock import SystemClock
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.embedder import WordEmbedder
 
 BEGAN = datetime(2024, 3, 2, 18, 0, tzinfo=UTC)

@@ -8,7 +8,7 @@ import pytest
 
 from kenobot.core.settings.home import Home
 from kenobot.gateway import pairing
-from kenobot.storage.database import connect
+from kenobot.storage.connection import connect
 from kenobot.testing.clock import START
 from tests.unit.cli.conftest import Cli
 

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from kenobot.core.settings.home import Home
-from kenobot.storage.database import connect
+from kenobot.storage.connection import connect
 from tests.unit.cli.memory_hands import files, remember, rows, texts
 
 from .conftest import Cli

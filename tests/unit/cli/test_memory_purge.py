@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.core.settings.home import Home
-from kenobot.storage.database import connect
+from kenobot.storage.connection import connect
 from tests.unit.cli.memory_hands import every_byte, files, remember, rows, texts, told
 
 from .conftest import Cli

@@ -7,12 +7,15 @@ from datetime import timedelta
 
 import pytest
 
+from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.remember.admit import Occasion, admit, clean, forget, supersede
+from kenobot.cognitive.remember.admit import admit, supersede
+from kenobot.cognitive.remember.occasion import Occasion, clean
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.ports import Candidate, Decision
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 from tests.samples import rows, scalar
 

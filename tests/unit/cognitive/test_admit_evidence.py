@@ -11,10 +11,11 @@ from kenobot.cognitive.beliefs import value
 from kenobot.cognitive.control.forget import doom, forget, purge
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.remember.admit import Occasion, admit, correct
+from kenobot.cognitive.remember.admit import admit, correct
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import records
 from kenobot.ports import Candidate, Decision, Verdict
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory
 from tests.unit.cognitive.test_admit_meaning import live, record

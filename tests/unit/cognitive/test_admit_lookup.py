@@ -6,11 +6,12 @@ from dataclasses import replace
 import pytest
 
 from kenobot.cognitive.control.forget import doom, forget, purge
-from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.store.change import change
 from kenobot.ports import Candidate
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory, put_record

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.remember.statement_relation import relation, vetoes
 from kenobot.cognitive.store import records
 from kenobot.cognitive.text.similarity import similarity
 from kenobot.ports import Candidate, Decision, Verdict
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory
 

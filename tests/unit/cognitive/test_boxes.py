@@ -12,14 +12,16 @@ from hypothesis import strategies as st
 from kenobot.cognitive.control.forget import doom, forget, purge
 from kenobot.cognitive.policy.boxes import BoxPolicy
 from kenobot.cognitive.remember import boxes
-from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import boxes as box_store
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.boxes import Contents, Member
 from kenobot.cognitive.store.change import Act
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.ports import Candidate
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 
 PLAIN = BoxPolicy()

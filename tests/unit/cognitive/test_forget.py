@@ -7,11 +7,13 @@ import pytest
 
 from kenobot.cognitive.control.forget import doom, forget, hide, purge, tellers
 from kenobot.cognitive.control.undo import undo
-from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import history, records
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.ports import Candidate
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 
 NOW = Occasion(START, "2026-02-14", "owner", "telegram-1")

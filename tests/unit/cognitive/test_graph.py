@@ -12,7 +12,7 @@ from kenobot.cognitive.recall.spreading_activation import inhibit, refine, sprea
 from kenobot.cognitive.store import links as graph_store
 from kenobot.cognitive.store.change import Act
 from kenobot.cognitive.store.records import Record
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory, put_record
 

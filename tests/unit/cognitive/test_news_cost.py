@@ -7,7 +7,7 @@ import pytest
 
 from kenobot.cognitive.procedural import practice_store
 from kenobot.cognitive.store import records, tiers
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory, put_record
 

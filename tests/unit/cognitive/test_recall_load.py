@@ -8,14 +8,17 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.full_load import Pack, Query, Recall, entry, show, working
-from kenobot.cognitive.remember.admit import Occasion, admit, forget
+from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.core.token_estimate import estimate
 from kenobot.ports import Candidate, Trust
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 from tests.memory_rows import put_record
 

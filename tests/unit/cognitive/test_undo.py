@@ -8,12 +8,14 @@ import pytest
 from kenobot.cognitive.control.forget import hide
 from kenobot.cognitive.control.history import as_of, history
 from kenobot.cognitive.control.undo import CannotUndo, last_change, undo
-from kenobot.cognitive.remember.admit import Occasion, admit, correct
+from kenobot.cognitive.remember.admit import admit, correct
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import history as hands_store
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import change
 from kenobot.ports import Candidate
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 
 NOW = Occasion(START, "2026-02-14", "owner", "telegram-1")

@@ -9,7 +9,8 @@ from kenobot.gateway.access import Access, Roster
 from kenobot.gateway.admission import Door, Post
 from kenobot.ports import Outbound
 from kenobot.ports.signals import Envelope
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.testing.clock import ManualClock
 from tests.samples import inbound
 

@@ -13,7 +13,7 @@ from kenobot.gateway.access import Roster
 from kenobot.ports.errors import StoreError
 from kenobot.ports.names import plain_name
 from kenobot.storage import approved_people
-from kenobot.storage.database import Connection, connect
+from kenobot.storage.connection import Connection, connect
 from tests.samples import inbound, rows, scalar
 from tests.unit.door.house import House
 

@@ -11,7 +11,8 @@ from kenobot.cognitive.store import token_budget
 from kenobot.core.pattern_set import Automaton
 from kenobot.ports import Trust
 from kenobot.storage import conversation
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
 from kenobot.testing.clock import START, ManualClock
 from tests.samples import inbound, plan

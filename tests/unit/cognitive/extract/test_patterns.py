@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kenobot.core.pattern_set import MOST, Automaton, BadPattern
+from kenobot.core.pattern_set import MOST, Automaton
+from kenobot.core.pattern_syntax import BadPattern
 
 _PLENTY = 10**6
 _CHARS = st.sampled_from(["a", "b", "c", "ñ", ".", r"\w", r"\s", r"\d", r"\W", "[ab]", "[^a]", "[a-c\\d]", " ", r"\."])

@@ -13,7 +13,8 @@ from kenobot.cognitive.identity.bootstrap import (
     load,
     save,
 )
-from kenobot.storage.database import Connection, Database, connect
+from kenobot.storage.connection import Connection, connect
+from kenobot.storage.database import Database
 from kenobot.storage.state import write_state
 from tests.unit.cognitive.recorded import recorded
 

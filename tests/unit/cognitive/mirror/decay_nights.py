@@ -9,7 +9,7 @@ from kenobot.cognitive.sleep.prune import dailies
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import Act, Value, change
 from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from tests.nights import play
 from tests.unit.cognitive.mirror.house import House
 

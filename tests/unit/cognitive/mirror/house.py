@@ -6,8 +6,10 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.mirror.sync import Mirror
-from kenobot.cognitive.remember.admit import Occasion, admit, forget, supersede
+from kenobot.cognitive.remember.admit import admit, supersede
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.cognitive.text.calendar import local_day

@@ -1,7 +1,7 @@
 """What the mirror noted of a file, and a death before it did."""
 
 from kenobot.cognitive.store import records
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 from tests.unit.cognitive.mirror.house import House
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from kenobot.cognitive.store import records
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from tests.unit.cognitive.mirror.card_samples import ANA, TEA, steady
 from tests.unit.cognitive.mirror.cardhouse import CardHouse
 

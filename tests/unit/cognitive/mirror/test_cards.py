@@ -13,7 +13,7 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.files import DiskPolicy
 from kenobot.cognitive.store import records
 from kenobot.ports import Candidate
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from tests.unit.cognitive.mirror.card_samples import ANA, TEA, steady
 from tests.unit.cognitive.mirror.cardhouse import CardHouse, open_card_house
 from tests.unit.cognitive.mirror.house import TODAY

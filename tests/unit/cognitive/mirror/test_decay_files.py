@@ -14,7 +14,8 @@ from kenobot.cognitive.mirror.layout import Block, Item, compose
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.decay import DecayPolicy
 from kenobot.cognitive.policy.sleep import SleepPolicy
-from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.sleep.consolidate import hygiene
 from kenobot.ports import Candidate
 from tests.unit.cognitive.mirror.cardhouse import CardHouse, open_card_house

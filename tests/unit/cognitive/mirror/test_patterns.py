@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
+from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.mirror import files, patternfile
 from kenobot.cognitive.mirror.patternfile import Entry
 from kenobot.cognitive.procedural.pattern import candidate_of
-from kenobot.cognitive.remember.admit import forget
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import WHOLE_HOME, Reach
 from kenobot.ports import Candidate
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 from tests.unit.cognitive.mirror.cardhouse import CardHouse, open_card_house
 

@@ -13,7 +13,8 @@ from kenobot.cognitive.mirror.rebuild import Report
 from kenobot.cognitive.store import records as store
 from kenobot.ports import Candidate
 from kenobot.ports.errors import ConfigError
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 from tests.scene import Scene
 from tests.unit.cognitive.mirror.cardhouse import CardHouse, open_card_house

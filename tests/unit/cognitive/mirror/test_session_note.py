@@ -11,7 +11,7 @@ import pytest
 from kenobot.cognitive.mirror.session_note import SessionNote
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from tests.scene import Scene
 
 SMALL = {"KENOBOT_CONTEXT__HISTORY_MESSAGES": "4", "KENOBOT_CONTEXT__HISTORY_MOST": "12"}

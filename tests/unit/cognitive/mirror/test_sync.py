@@ -10,7 +10,7 @@ import pytest
 from kenobot.cognitive.mirror import files, layout
 from kenobot.cognitive.store import records
 from kenobot.ports.errors import StoreError
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from tests.unit.cognitive.mirror.house import ENTRY, LOG, House
 from tests.unit.cognitive.mirror.notes import cursor_of, row_of
 

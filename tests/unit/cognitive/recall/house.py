@@ -16,7 +16,8 @@ from kenobot.cognitive.store.change import Act, change
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.ports import Trust
 from kenobot.storage import conversation
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 
 ZONE = ZoneInfo("UTC")

@@ -14,7 +14,7 @@ from kenobot.cognitive.recall.index.indexer import Keeper
 from kenobot.cognitive.recall.spreading_activation import spread
 from kenobot.cognitive.recall.trace import Trace
 from kenobot.cognitive.store import links
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from tests.unit.cognitive.recall.house import REACH, Memory
 
 _ALL = replace(DEFAULT, recall=replace(DEFAULT.recall, shortlist=1000))

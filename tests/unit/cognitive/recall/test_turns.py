@@ -10,7 +10,7 @@ from kenobot.cognitive.recall.index.conversation_rows import Turn
 from kenobot.cognitive.recall.trace import Trace
 from kenobot.cognitive.recall.weights import PRIOR, learned
 from kenobot.storage import conversation
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from tests.unit.cognitive.recall.house import Memory
 
 PAUSE = timedelta(hours=3)

@@ -9,7 +9,7 @@ from kenobot.cognitive.store import term_index
 from kenobot.cognitive.store.records import Record, by_ids
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.cognitive.text.language_id import tongue
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import put_record
 from tests.unit.cognitive.sleep.nights import view_of

@@ -4,14 +4,15 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.sleep.apply import Night, apply
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.passes import Pass, View
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports import Candidate, Form, Trust
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get
 

@@ -14,7 +14,8 @@ from kenobot.cognitive.sleep.plan.changes import Change, Edit, Learn, Propose, T
 from kenobot.cognitive.sleep.plan.passes import PHASES, Pass, Question, View
 from kenobot.cognitive.sleep.sleep_store import Run
 from kenobot.ports import Candidate
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.testing.clock import START, EagerClock
 from tests.memory_rows import put_record
 

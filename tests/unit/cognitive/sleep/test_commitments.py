@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 import pytest
 
 from kenobot.cognitive.control.undo import undo
-from kenobot.cognitive.remember.admit import Occasion
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.sleep.prune import commitments
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out

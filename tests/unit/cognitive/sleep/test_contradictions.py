@@ -7,9 +7,9 @@ import pytest
 
 from kenobot.cognitive.beliefs.value import strength
 from kenobot.cognitive.control.undo import undo
-from kenobot.cognitive.remember.admit import Occasion
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.sleep.consolidate import contradictions, duplicates
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory
 from tests.unit.cognitive.sleep.beliefs import links, live, put, relation_json

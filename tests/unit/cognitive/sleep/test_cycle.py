@@ -19,7 +19,8 @@ from kenobot.cognitive.sleep.sleep_store import Passed, Run
 from kenobot.cognitive.store import sleep_plans
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.ports.errors import StoreError
-from kenobot.storage.database import Connection, Database
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.testing.clock import START, EagerClock
 from tests.samples import rows, scalar
 from tests.unit.cognitive.sleep.small_night import FADE, GATHER, JUDGE, PASSES, Oracle, cycle, dump, fill, play

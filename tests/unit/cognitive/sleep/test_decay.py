@@ -8,14 +8,15 @@ import pytest
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.decay import DecayPolicy
-from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.sleep.consolidate import distil, hygiene, weeks
 from kenobot.cognitive.sleep.prune import dailies
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store import tiers as decay_store
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.ports import Candidate
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out, play, view
 

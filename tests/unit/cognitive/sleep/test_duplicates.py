@@ -12,13 +12,13 @@ from kenobot.cognitive.beliefs.links import reinforce
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.remember.admit import Occasion
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.sleep.consolidate import alike, duplicates, merging, verdicts
 from kenobot.cognitive.sleep.consolidate.nearby import Pair
 from kenobot.cognitive.sleep.plan.changes import Edit
 from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.text.similarity import topic
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory
 from tests.unit.cognitive.sleep.beliefs import links, live, nearness, put, relation_json

@@ -9,7 +9,7 @@ from kenobot.cognitive.sleep.consolidate import entities
 from kenobot.cognitive.sleep.proposals import Ruling, approve
 from kenobot.cognitive.store import proposals
 from kenobot.cognitive.store.records import subjects
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from tests.memory_rows import open_memory
 from tests.unit.cognitive.sleep.beliefs import put
 from tests.unit.cognitive.sleep.nights import THEN, sleep, view_of

@@ -10,7 +10,7 @@ from kenobot.cognitive.sleep.errors import classify
 from kenobot.cognitive.sleep.errors.errors import PASS
 from kenobot.cognitive.sleep.plan.changes import Learn
 from kenobot.cognitive.store.records import Record
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out, view

@@ -7,15 +7,16 @@ import pytest
 
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.extract import known, prompt
 from kenobot.cognitive.remember.extract.prompt import Batch
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.sleep.consolidate.guidelines import PASS, leaning, lines
 from kenobot.cognitive.sleep.upkeep_store import Fate
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.ports import Candidate
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory, put_record
 from tests.nights import carry_out

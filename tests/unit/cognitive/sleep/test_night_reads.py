@@ -10,7 +10,7 @@ import pytest
 from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import archival, beliefs, commitments, expiry, lifecycle, scratchpads, tiers
 from kenobot.cognitive.store import history, records
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory, put_record
 from tests.nights import view

@@ -10,7 +10,7 @@ from kenobot.cognitive.procedural.pattern import Pattern, patterns_of
 from kenobot.cognitive.sleep.consolidate import patterns
 from kenobot.cognitive.sleep.prune import practice
 from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.unit.cognitive.sleep.nights import THEN, sleep, tell, told, view_of

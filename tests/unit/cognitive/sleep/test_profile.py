@@ -7,10 +7,10 @@ from datetime import timedelta
 import pytest
 
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.remember.admit import Occasion
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.sleep.consolidate import profile
 from kenobot.cognitive.store import records
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory
 from tests.unit.cognitive.sleep.beliefs import links, live, put

@@ -7,14 +7,14 @@ import pytest
 
 from kenobot.cognitive.beliefs.salience import salience
 from kenobot.cognitive.control.undo import undo
-from kenobot.cognitive.remember.admit import Occasion
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.sleep.consolidate import promote
 from kenobot.cognitive.sleep.consolidate.facts import facts, unlabelled
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.ports import Trust
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.unit.cognitive.sleep.nights import THEN, sleep, tell, told, view_of

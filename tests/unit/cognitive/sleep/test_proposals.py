@@ -8,7 +8,7 @@ import pytest
 
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.policy.proposals import ImprovePolicy
-from kenobot.cognitive.remember.admit import Occasion
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.sleep import proposals, sleep_store
 from kenobot.cognitive.sleep.improve.proposals import PASS
 from kenobot.cognitive.sleep.improve.statistics import Figures, advise
@@ -17,7 +17,7 @@ from kenobot.cognitive.sleep.proposals import CannotDecide, Ruling
 from kenobot.cognitive.store import proposals as proposal_store
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.proposals import Proposal
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out

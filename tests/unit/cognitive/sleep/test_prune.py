@@ -6,7 +6,8 @@ import pytest
 
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.remember.admit import Occasion, admit
+from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import archival, beliefs, expiry, lifecycle, scratchpads
 from kenobot.cognitive.store import records

@@ -7,10 +7,10 @@ from datetime import timedelta
 import pytest
 
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.remember.admit import Occasion
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.sleep.consolidate import synthesize
 from kenobot.cognitive.store.records import Record
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from tests.memory_rows import get, open_memory
 from tests.unit.cognitive.sleep.beliefs import links, live, put
 from tests.unit.cognitive.sleep.nights import THEN, sleep, view_of

@@ -5,18 +5,20 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.decay import DecayPolicy
 from kenobot.cognitive.policy.sleep import JOYA
-from kenobot.cognitive.remember.admit import Occasion, admit, forget, supersede
+from kenobot.cognitive.remember.admit import admit, supersede
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.sleep import weektext
 from kenobot.cognitive.sleep.consolidate import weeks
 from kenobot.cognitive.sleep.prune import dailies
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.ports import Candidate, Trust
-from kenobot.storage.database import Connection
+from kenobot.storage.connection import Connection
 from tests.memory_rows import get, open_memory
 from tests.nights import carry_out, view
 
