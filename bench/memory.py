@@ -38,8 +38,9 @@ from kenobot.cognitive.store.records import stamp
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.core.settings.home import Home
 from kenobot.gateway.access import Access, Roster
-from kenobot.ports import Candidate, Inbound
 from kenobot.ports.clock import SystemClock
+from kenobot.ports.memory import Candidate
+from kenobot.ports.messages import Inbound
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Pending

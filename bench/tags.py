@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from kenobot.ports import NoSettings, Surroundings
 from kenobot.ports.clock import SystemClock
+from kenobot.ports.plugin import NoSettings, Surroundings
 from kenobot.postprocessors import (
     bootstrap_complete,
     chat_context,

@@ -15,8 +15,10 @@ from kenobot.app.wiring import assemble
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load
 from kenobot.gateway.access import Roster
-from kenobot.ports import Delta, Inbound, Outbound, Part, Request, Sink, Usage
+from kenobot.ports.channel import Sink
 from kenobot.ports.clock import SystemClock
+from kenobot.ports.messages import Inbound, Outbound, Part
+from kenobot.ports.provider import Delta, Request, Usage
 from kenobot.storage.connection import Connection
 
 CHANNEL = "bench"

@@ -21,8 +21,9 @@ from kenobot.app.embedder_choice import GROUP
 from kenobot.cognitive.recall.index import turn_vectors
 from kenobot.cognitive.recall.index.index import Index
 from kenobot.core.plugins import load, names
-from kenobot.ports import EmbedKind, Surroundings
 from kenobot.ports.clock import SystemClock
+from kenobot.ports.embedder import EmbedKind
+from kenobot.ports.plugin import Surroundings
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 

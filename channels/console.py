@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import BaseModel, Field
 
 from kenobot.core.terminal import safe
-from kenobot.ports import Inbound, Outbound, Part, Plugin, Sink, Surroundings
+from kenobot.ports.channel import Sink
 from kenobot.ports.errors import StoreError, Unavailable
+from kenobot.ports.messages import Inbound, Outbound, Part
+from kenobot.ports.plugin import Plugin, Surroundings
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kenobot.ports import Element, NoSettings, Plugin, TurnEffects
+from kenobot.ports.plugin import NoSettings, Plugin
+from kenobot.ports.postprocessor import Element, TurnEffects
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,9 @@
 """`<chat-context>`: what kind of chat this is, its tone and who is in it; a new one replaces the old one whole."""
 
-from kenobot.ports import Candidate, NoSettings, Plugin, TurnEffects, chat_scope
+from kenobot.ports.identity import chat_scope
+from kenobot.ports.memory import Candidate
+from kenobot.ports.plugin import NoSettings, Plugin
+from kenobot.ports.postprocessor import TurnEffects
 from kenobot.postprocessors.tag import Tag
 
 

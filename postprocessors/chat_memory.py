@@ -1,6 +1,9 @@
 """`<chat-memory>`: something that happened in this chat and matters only here."""
 
-from kenobot.ports import Candidate, NoSettings, Plugin, TurnEffects, chat_scope
+from kenobot.ports.identity import chat_scope
+from kenobot.ports.memory import Candidate
+from kenobot.ports.plugin import NoSettings, Plugin
+from kenobot.ports.postprocessor import TurnEffects
 from kenobot.postprocessors.tag import Tag
 
 

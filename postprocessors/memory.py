@@ -1,6 +1,8 @@
 """`<memory>`: a fact to keep, in the scope that the speaker may write to."""
 
-from kenobot.ports import Candidate, NoSettings, Plugin, TurnEffects
+from kenobot.ports.memory import Candidate
+from kenobot.ports.plugin import NoSettings, Plugin
+from kenobot.ports.postprocessor import TurnEffects
 from kenobot.postprocessors.tag import Tag
 
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kenobot.core.i18n import Language, say
-from kenobot.ports import Element, PostProcessor, TurnEffects
 from kenobot.ports.errors import PluginError, StoreError
+from kenobot.ports.postprocessor import Element, PostProcessor, TurnEffects
 from kenobot.postprocessors.echo import Echo, is_blank
 from kenobot.postprocessors.scanner import Scan, scan
 

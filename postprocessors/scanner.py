@@ -34,7 +34,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from kenobot.ports import Element
+from kenobot.ports.postprocessor import Element
 from kenobot.postprocessors.code import Range, code, fences
 
 # People and models write `<user>@host`; a tag of this name acts only when it is closed.

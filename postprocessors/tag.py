@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from kenobot.ports import Candidate, Element, TurnEffects
+from kenobot.ports.memory import Candidate
+from kenobot.ports.postprocessor import Element, TurnEffects
 
 
 @dataclass(frozen=True, slots=True)

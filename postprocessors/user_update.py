@@ -3,7 +3,9 @@
 `<user>` is the older name; `<update-preferences>` is what early onboarding texts taught the model to write.
 """
 
-from kenobot.ports import Candidate, NoSettings, Plugin, TurnEffects
+from kenobot.ports.memory import Candidate
+from kenobot.ports.plugin import NoSettings, Plugin
+from kenobot.ports.postprocessor import TurnEffects
 from kenobot.postprocessors.tag import Tag
 
 _TAGS = ("user-update", "user", "update-preferences")

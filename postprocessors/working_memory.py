@@ -1,6 +1,9 @@
 """`<working-memory>`: this chat's scratchpad; a new one replaces the old one whole."""
 
-from kenobot.ports import Candidate, NoSettings, Plugin, TurnEffects, chat_scope
+from kenobot.ports.identity import chat_scope
+from kenobot.ports.memory import Candidate
+from kenobot.ports.plugin import NoSettings, Plugin
+from kenobot.ports.postprocessor import TurnEffects
 from kenobot.postprocessors.tag import Tag
 
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from kenobot.ports import Inbound
+from kenobot.ports.messages import Inbound
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START

@@ -14,8 +14,11 @@ from kenobot.app.wiring import assemble
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load
 from kenobot.gateway.access import Roster
-from kenobot.ports import Embedder, Inbound, Outbound, Part, Provider, Sink
+from kenobot.ports.channel import Sink
 from kenobot.ports.clock import Clock
+from kenobot.ports.embedder import Embedder
+from kenobot.ports.messages import Inbound, Outbound, Part
+from kenobot.ports.provider import Provider
 from kenobot.testing.clock import EagerClock
 from kenobot.testing.provider import ScriptedProvider
 

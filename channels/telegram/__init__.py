@@ -1,8 +1,9 @@
 """Telegram: private chats, and groups that mention the bot, by long polling."""
 
 from kenobot.channels.telegram.settings import TelegramSettings, is_token
-from kenobot.ports import Channel, Plugin, Surroundings
+from kenobot.ports.channel import Channel
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.plugin import Plugin, Surroundings
 
 __all__ = ["TelegramSettings", "build", "is_token", "plugin"]
 

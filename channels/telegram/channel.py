@@ -13,9 +13,10 @@ from kenobot.channels.telegram.markdown import parse
 from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.channels.telegram.split import split
 from kenobot.channels.telegram.updates import CHANNEL, Ignored, Malformed, Me, read, update_id
-from kenobot.ports import Outbound, Part, Sink
+from kenobot.ports.channel import Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RateLimited, RemoteError, StoreError, Unavailable
+from kenobot.ports.messages import Outbound, Part
 
 logger = logging.getLogger(__name__)
 

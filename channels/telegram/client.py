@@ -31,8 +31,8 @@ from telegram.request import HTTPXRequest
 from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.channels.telegram.updates import Me
 from kenobot.core.redaction import Redactor
-from kenobot.ports import Part, Span
 from kenobot.ports.errors import RateLimited, Rejected, Unavailable
+from kenobot.ports.messages import Part, Span
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Final, Literal
 
-from kenobot.ports import Span, SpanKind
+from kenobot.ports.messages import Span, SpanKind
 
 _RULE: Final = "———"
 # Far more lines and marks than a reply has. What comes after them stays as written, so hostile text costs little.

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
-from kenobot.ports import Part, Span
+from kenobot.ports.messages import Part, Span
 
 MAX_UNITS: Final = 4096
 _JOINER: Final = "\u200d"

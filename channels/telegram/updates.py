@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr, ValidationError
 
-from kenobot.ports import Inbound
+from kenobot.ports.messages import Inbound
 
 CHANNEL: Final = "telegram"
 

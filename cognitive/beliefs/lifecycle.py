@@ -17,7 +17,8 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import Act, Value, change
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Reach
-from kenobot.ports import Source, Trust
+from kenobot.ports.identity import Trust
+from kenobot.ports.memory import Source
 from kenobot.storage.connection import Connection
 
 State = Literal["candidate", "validated", "active", "stale", "archived"]

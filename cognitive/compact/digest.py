@@ -13,7 +13,8 @@ from typing import get_args
 from kenobot.cognitive.recall.full_load import quote
 from kenobot.cognitive.store.records import Record
 from kenobot.core.token_estimate import estimate
-from kenobot.ports import Form, Trust
+from kenobot.ports.identity import Trust
+from kenobot.ports.memory import Form
 
 FORM: Form = "summary"
 SLOT, CATEGORY = "session", "session"

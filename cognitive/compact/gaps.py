@@ -14,7 +14,7 @@ from kenobot.cognitive.remember.extract.buffer import Turn
 from kenobot.cognitive.store.records import Record
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate
-from kenobot.ports import Trust
+from kenobot.ports.identity import Trust
 
 Remembered = Callable[[Turn, str], Sequence[Record]]
 """The live memories, of where a turn's words go, that a sentence of it may be kept in."""

@@ -10,7 +10,7 @@ from kenobot.cognitive.remember.extract.buffer import Turn
 from kenobot.cognitive.remember.extract.known import Near
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
-from kenobot.ports import chat_scope
+from kenobot.ports.identity import chat_scope
 from kenobot.storage.connection import Connection
 
 

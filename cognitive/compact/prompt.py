@@ -10,7 +10,8 @@ from kenobot.cognitive.remember.extract.buffer import Turn
 from kenobot.cognitive.remember.extract.transcript import VOICES, lines_of
 from kenobot.cognitive.text.json_answers import objects
 from kenobot.core.redaction import Redactor
-from kenobot.ports import Block, Message, Request, Trust
+from kenobot.ports.identity import Trust
+from kenobot.ports.provider import Block, Message, Request
 
 _INSTRUCTIONS = """\
 You keep the thread of a conversation for an assistant that will no longer see its earlier part, only your summary. You

@@ -17,7 +17,8 @@ from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.core.provenance import quoted, unquoted
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate
-from kenobot.ports import FORWARDED, Trust
+from kenobot.ports.identity import Trust
+from kenobot.ports.messages import FORWARDED
 
 _LEVELS = {"high": 2.0, "medium": 1.0, "low": 0.3, "none": 0.0}
 _NAMES = 3  # of a sentence that count

@@ -10,7 +10,7 @@ from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import Act, change
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import WHOLE_HOME, Reach, within
-from kenobot.ports import Trust, chat_scope
+from kenobot.ports.identity import Trust, chat_scope
 from kenobot.storage.connection import Connection
 
 ACTOR = "compaction"

@@ -7,8 +7,9 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from kenobot.cognitive.mirror.places import place_of
-from kenobot.ports import Form, Trust, is_session_id
 from kenobot.ports.errors import KenobotError
+from kenobot.ports.identity import Trust, is_session_id
+from kenobot.ports.memory import Form
 
 FORMAT: Final = "kenobot-memory"
 VERSION: Final = 1

@@ -23,7 +23,7 @@ from kenobot.cognitive.store.feedback import Exchange
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.stopwords import STOP
 from kenobot.cognitive.text.words import fold, stems, terms, words
-from kenobot.ports import Principal
+from kenobot.ports.identity import Principal
 from kenobot.storage.connection import Connection
 
 Reaction = Literal["confirmed", "disputed", "pinned"]

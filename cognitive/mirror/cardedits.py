@@ -26,7 +26,8 @@ from kenobot.cognitive.store import admission, records
 from kenobot.cognitive.store.change import Act, Value, change
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.ports import Candidate, Form, Trust
+from kenobot.ports.identity import Trust
+from kenobot.ports.memory import Candidate, Form
 from kenobot.storage.connection import Connection
 
 _FORMS = frozenset(get_args(Form))

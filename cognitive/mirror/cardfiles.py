@@ -20,7 +20,7 @@ from kenobot.cognitive.mirror.files import Stamp, sync_folder
 from kenobot.cognitive.mirror.names import home_of, slug
 from kenobot.cognitive.mirror.places import is_day
 from kenobot.cognitive.store.records import Record
-from kenobot.ports import OWNER_SCOPE, is_session_id
+from kenobot.ports.identity import OWNER_SCOPE, is_session_id
 
 Area = Literal["facts", "boxes", "artifacts"]
 Mark = tuple[int, int, int]

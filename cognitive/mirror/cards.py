@@ -26,9 +26,9 @@ from kenobot.cognitive.mirror.files import Stamp
 from kenobot.cognitive.mirror.front import Unreadable
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.text.calendar import local_day
-from kenobot.ports import OWNER_SCOPE, chat_scope
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
+from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.state import read_state, write_state

@@ -25,7 +25,8 @@ from kenobot.cognitive.store import tiers as decay_store
 from kenobot.cognitive.store.change import Value, change
 from kenobot.cognitive.text.calendar import local_day, local_time
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.ports import OWNER_SCOPE, Candidate, Form
+from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.ports.memory import Candidate, Form
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kenobot.cognitive.procedural.pattern import Pattern, plain
 from kenobot.core import redaction
-from kenobot.ports import OWNER_SCOPE, is_session_id
+from kenobot.ports.identity import OWNER_SCOPE, is_session_id
 
 PATH = "procedural/patterns.json"
 _ID = re.compile(r"pattern-([0-9]{1,18})")

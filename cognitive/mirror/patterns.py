@@ -31,8 +31,8 @@ from kenobot.cognitive.store.change import Value, change
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.cognitive.text.calendar import local_day
-from kenobot.ports import Candidate
 from kenobot.ports.clock import Clock
+from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.state import read_state, write_state

@@ -10,7 +10,8 @@ from datetime import date
 from kenobot.cognitive.mirror.layout import Kind
 from kenobot.cognitive.mirror.names import home_of, page_name
 from kenobot.cognitive.store.records import Record
-from kenobot.ports import OWNER_SCOPE, Form, is_session_id
+from kenobot.ports.identity import OWNER_SCOPE, is_session_id
+from kenobot.ports.memory import Form
 
 ARCHIVE = "archive/"
 

@@ -30,8 +30,9 @@ from kenobot.cognitive.store.change import Act
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.ports import Form, Source, Trust
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.identity import Trust
+from kenobot.ports.memory import Form, Source
 from kenobot.storage.connection import Connection, connect
 
 Progress = Callable[[int, int], None]

@@ -27,8 +27,8 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.core.redaction import Redactor
-from kenobot.ports import OWNER_SCOPE
 from kenobot.ports.clock import Clock
+from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.state import read_state, write_state

@@ -18,7 +18,7 @@ from kenobot.cognitive.policy.pruning import UpkeepPolicy
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.policy.value import ValuePolicy
-from kenobot.ports import Trust
+from kenobot.ports.identity import Trust
 
 
 @dataclass(frozen=True, slots=True)

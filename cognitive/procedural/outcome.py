@@ -17,7 +17,7 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import Act, change
 from kenobot.cognitive.store.scopes import Reach
 from kenobot.cognitive.text.words import fold
-from kenobot.ports import Principal
+from kenobot.ports.identity import Principal
 from kenobot.storage.connection import Connection
 
 Outcome = Literal["worked", "failed"]

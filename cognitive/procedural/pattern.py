@@ -7,7 +7,8 @@ from functools import lru_cache
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.stopwords import NEGATIONS, STOP
 from kenobot.cognitive.text.words import stems, words
-from kenobot.ports import Candidate, Form, Source, Trust
+from kenobot.ports.identity import Trust
+from kenobot.ports.memory import Candidate, Form, Source
 
 FORM: Form = "procedure"
 CATEGORY = "procedure"

@@ -14,7 +14,7 @@ from kenobot.cognitive.recall.turns import Ranked
 from kenobot.cognitive.store.scopes import scopes_of
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate
-from kenobot.ports import Trust
+from kenobot.ports.identity import Trust
 from kenobot.storage.connection import Connection
 
 _BLOT = Redactor()  # what memory refused to keep may stand in the talk

@@ -18,7 +18,7 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import tiers
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import clip, estimate
-from kenobot.ports import Trust
+from kenobot.ports.identity import Trust
 from kenobot.storage.connection import Connection
 
 Mode = Literal["auto", "full", "selective"]

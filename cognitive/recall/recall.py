@@ -47,7 +47,7 @@ from kenobot.cognitive.store.scopes import Reach, scopes_of
 from kenobot.cognitive.text.recall_need import asks, need
 from kenobot.cognitive.text.words import terms
 from kenobot.core.token_estimate import clip, estimate
-from kenobot.ports import chat_scope
+from kenobot.ports.identity import chat_scope
 from kenobot.storage.connection import Connection
 
 _UTC = ZoneInfo("UTC")

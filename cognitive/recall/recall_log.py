@@ -8,7 +8,8 @@ from datetime import datetime
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Reach, within, within_chats
-from kenobot.ports import Role, Trust
+from kenobot.ports.identity import Trust
+from kenobot.ports.provider import Role
 from kenobot.storage.connection import Connection
 
 _RESTORED = ("text", "category", "subject", "status", "trust", "confidence", "verification", "attrs", "lifecycle")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from kenobot.cognitive.text.json_answers import objects
-from kenobot.ports import Block, Message, Request
+from kenobot.ports.provider import Block, Message, Request
 
 _INSTRUCTIONS = """\
 An assistant looks into its notes before it answers a message. You are shown the message and the notes that were found,

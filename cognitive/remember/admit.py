@@ -33,7 +33,7 @@ from kenobot.cognitive.text.entity_names import OWNER_SUBJECT
 from kenobot.cognitive.text.fingerprint import key_about, key_of
 from kenobot.cognitive.text.language_id import tongue
 from kenobot.cognitive.text.words import words
-from kenobot.ports import Candidate, Decision
+from kenobot.ports.memory import Candidate, Decision
 from kenobot.storage.connection import Connection
 
 _BLANK = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})  # kinds of characters that show nothing

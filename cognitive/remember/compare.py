@@ -15,7 +15,7 @@ from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.claims import Claim, claims
 from kenobot.cognitive.text.entity_names import name_of, same_value, within_value
 from kenobot.cognitive.text.similarity import Nearness, band_of, similarity
-from kenobot.ports import Relation
+from kenobot.ports.memory import Relation
 from kenobot.storage.connection import Connection
 
 # A person can have several of these at a time: another one takes no place.

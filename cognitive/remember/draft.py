@@ -18,7 +18,8 @@ from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.language_id import tongue
 from kenobot.cognitive.text.words import fold
 from kenobot.core import redaction
-from kenobot.ports import Candidate, Form, Source, Trust
+from kenobot.ports.identity import Trust
+from kenobot.ports.memory import Candidate, Form, Source
 from kenobot.storage.connection import Connection
 
 FACTS: tuple[Form, ...] = ("note", "episode")

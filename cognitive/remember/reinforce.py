@@ -16,7 +16,7 @@ from kenobot.cognitive.store.change import Value, change
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.text.entity_names import OWNER_SUBJECT
 from kenobot.cognitive.text.language_id import tongue
-from kenobot.ports import Decision
+from kenobot.ports.memory import Decision
 from kenobot.storage.connection import Connection
 
 _MOST_EVIDENCE = 200  # turns that are kept as having said a thing: the newest

@@ -15,7 +15,7 @@ from functools import lru_cache
 from kenobot.cognitive.text.fingerprint import normalise
 from kenobot.cognitive.text.opposites import NEGATING_SIGNS, NEGATORS, negates, side
 from kenobot.cognitive.text.words import fold
-from kenobot.ports import Relation
+from kenobot.ports.memory import Relation
 
 _LONGEST = 2000  # characters compared; what is longer is the same only when its key is
 

@@ -18,8 +18,8 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import Act, change
 from kenobot.cognitive.store.proposals import Proposal, State
 from kenobot.cognitive.store.records import Json
-from kenobot.ports import OWNER_SCOPE
 from kenobot.ports.errors import KenobotError
+from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.storage.connection import Connection, savepoint
 
 KINDS = ("rule", "preference", "merge_entities", "setting")

@@ -23,8 +23,8 @@ from kenobot.cognitive.store import records
 from kenobot.cognitive.text.similarity import Nearness
 from kenobot.core import plugins
 from kenobot.core.circuit_breaker import CircuitBreaker
-from kenobot.ports import Embedder, EmbedKind
 from kenobot.ports.clock import Clock
+from kenobot.ports.embedder import Embedder, EmbedKind
 from kenobot.ports.errors import RateLimited, RemoteError, StoreError, Unavailable
 from kenobot.storage.connection import Connection
 

@@ -19,7 +19,8 @@ from kenobot.cognitive.text.calendar import local_day
 from kenobot.cognitive.text.stopwords import NEGATIONS, STOP
 from kenobot.cognitive.text.words import stems, words
 from kenobot.core.provenance import Provenance, Said, Voice, quoted, unquoted
-from kenobot.ports import Candidate, Trust, Verdict
+from kenobot.ports.identity import Trust
+from kenobot.ports.memory import Candidate, Verdict
 from kenobot.ports.names import plain_name
 
 _RANK: tuple[Trust, ...] = ("forward", "tool", "model", "guest", "owner")

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.occasion import Occasion
-from kenobot.ports import Candidate, Decision
+from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.signals import Value
 from kenobot.storage.connection import Connection, savepoint
 

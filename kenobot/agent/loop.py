@@ -17,9 +17,9 @@ from dataclasses import dataclass, field, replace
 
 from kenobot.core.bus import Bus
 from kenobot.core.worker import let_finish
-from kenobot.ports import Inbound
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
+from kenobot.ports.messages import Inbound
 from kenobot.ports.signals import (
     HEALTH_DEGRADED,
     MESSAGE_ASIDE,
@@ -116,7 +116,7 @@ class AgentLoop:
     # ── taking in ────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def __call__(self, inbound: Inbound) -> bool:
-        """The Sink of every channel: store the message, then ring. See `kenobot.ports.Sink`.
+        """The Sink of every channel: store the message, then ring. See `kenobot.ports.channel.Sink`.
 
         A channel that is cancelled meanwhile stops neither: a message that was stored without a ring would lie there.
         """
@@ -189,13 +189,13 @@ class AgentLoop:
         return True, pending
 
     async def set_aside(self, channel: str, external_id: str, raw: str, reason: str) -> None:
-        """See `kenobot.ports.Sink`."""
+        """See `kenobot.ports.channel.Sink`."""
         _log.warning("%s: something that cannot be understood was set aside: %s", channel, reason)
         await self._inbox.set_aside(channel, external_id, raw, reason)
         await self._bus.fire(MESSAGE_ASIDE, "loop", "", channel=channel, reason=reason)
 
     async def report(self, channel: str, problem: str) -> None:
-        """See `kenobot.ports.Sink`."""
+        """See `kenobot.ports.channel.Sink`."""
         _log.warning("%s: %s", channel, problem)
         await self._bus.fire(HEALTH_DEGRADED, channel, "", reason=problem)
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kenobot.core.circuit_breaker import CircuitBreaker
-from kenobot.ports import Block, Message, Provider, Reply, Request, Usage
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RateLimited, Rejected, RemoteError, Resting, TruncatedReply, Unavailable
+from kenobot.ports.provider import Block, Message, Provider, Reply, Request, Usage
 from kenobot.storage.connection import storable
 
 _PROBE = Request((), (Message("user", (Block("Say: ok"),)),), max_tokens=16)

@@ -28,9 +28,10 @@ from kenobot.gateway.admission import Door
 from kenobot.gateway.channel_supervisor import keep_running, notify_systemd, stop_signals
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.owner_alerts import Notices
-from kenobot.ports import Channel, Provider
+from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
+from kenobot.ports.provider import Provider
 from kenobot.ports.signals import MEMORY_WRITTEN, MESSAGE_IN, MESSAGE_OUT, STARTED, STOPPING, Envelope
 from kenobot.storage import reply_checkpoints
 from kenobot.storage.database import Database

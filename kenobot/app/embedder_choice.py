@@ -9,8 +9,9 @@ from typing import Any
 from kenobot.core import plugins
 from kenobot.core.plugins import Group
 from kenobot.core.settings.load import Loaded
-from kenobot.ports import Embedder, Surroundings
+from kenobot.ports.embedder import Embedder
 from kenobot.ports.errors import ConfigError, KenobotError, PluginError
+from kenobot.ports.plugin import Surroundings
 
 _log = logging.getLogger(__name__)
 

@@ -13,9 +13,13 @@ from kenobot.core.plugins import Group
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Loaded
 from kenobot.gateway.access import Roster
-from kenobot.ports import Channel, Embedder, PostProcessor, Provider, Surroundings
+from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
+from kenobot.ports.embedder import Embedder
 from kenobot.ports.errors import ConfigError, PluginError
+from kenobot.ports.plugin import Surroundings
+from kenobot.ports.postprocessor import PostProcessor
+from kenobot.ports.provider import Provider
 
 _log = logging.getLogger(__name__)
 

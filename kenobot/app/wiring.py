@@ -43,8 +43,9 @@ from kenobot.gateway.admission import Door, Post
 from kenobot.gateway.bot_messages import Courier
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.owner_alerts import Notices
-from kenobot.ports import Inbound, Provider
 from kenobot.ports.clock import Clock
+from kenobot.ports.messages import Inbound
+from kenobot.ports.provider import Provider
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox

@@ -72,7 +72,7 @@ def _about(loaded: Any, now: Any) -> "About":
     from zoneinfo import ZoneInfo
 
     from kenobot.cli.importers.plan import About
-    from kenobot.ports import session_id
+    from kenobot.ports.identity import session_id
 
     tables = loaded.settings.tables("kenobot.channels")
     own = {

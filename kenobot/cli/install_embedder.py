@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kenobot.core.settings.load import Loaded
-    from kenobot.ports import Surroundings
+    from kenobot.ports.plugin import Surroundings
 
 _SECONDS = 1800.0  # 130 MB over a slow line
 _WHAT = "kenobot[embedded]"

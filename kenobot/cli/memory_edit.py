@@ -98,7 +98,7 @@ def remember(arguments: argparse.Namespace, clock: "Clock | None") -> int:
         from kenobot.cognitive.control.export_format import is_scope
         from kenobot.cognitive.remember.admit import admit
         from kenobot.cognitive.store import records as store
-        from kenobot.ports import Candidate
+        from kenobot.ports.memory import Candidate
 
         if not is_scope(arguments.scope):
             return options.say_no(f"{arguments.scope!r} is no memory: say owner, chat:SESSION or user:ID.", _FAILED)

@@ -54,7 +54,7 @@ def setup(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import install_embedder, toml_edit
     from kenobot.core.settings.home import replace_file
     from kenobot.core.settings.load import load
-    from kenobot.ports import Surroundings
+    from kenobot.ports.plugin import Surroundings
 
     home = options.home_of(arguments)
     loaded = load(home, os.environ)
@@ -167,7 +167,7 @@ def _try_out(home: "Home", loaded: "Loaded", clock: "Clock") -> None:
     """Build what would be started, so that its own complaints come now. Raises ConfigError."""
     from kenobot.app.embedder_choice import choose
     from kenobot.core import plugins
-    from kenobot.ports import Surroundings
+    from kenobot.ports.plugin import Surroundings
 
     surroundings = Surroundings(home.path, clock, loaded.settings.bot.name)
     groups: tuple[plugins.Group, ...] = ("kenobot.channels", "kenobot.providers")

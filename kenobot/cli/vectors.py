@@ -40,7 +40,7 @@ def prepare(home: "Home", connection: sqlite3.Connection, index: "Index", text: 
     from kenobot.agent.embedding_worker import Embedding
     from kenobot.app.embedder_choice import choose, formers
     from kenobot.core.settings.load import load
-    from kenobot.ports import Surroundings
+    from kenobot.ports.plugin import Surroundings
 
     loaded = load(home, os.environ)
     surroundings = Surroundings(home.path, clock, loaded.settings.bot.name)
@@ -68,8 +68,8 @@ def figures(home: "Home", connection: sqlite3.Connection, reach: "Reach", clock:
     from kenobot.cognitive.recall.index import turn_vectors
     from kenobot.cognitive.recall.vectors import vector_rows
     from kenobot.core.settings.load import load
-    from kenobot.ports import Surroundings
     from kenobot.ports.errors import ConfigError
+    from kenobot.ports.plugin import Surroundings
 
     loaded = load(home, os.environ)
     try:

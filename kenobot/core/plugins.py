@@ -6,8 +6,8 @@ from functools import lru_cache
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Any, Literal
 
-from kenobot.ports import Plugin
 from kenobot.ports.errors import ConfigError, PluginError
+from kenobot.ports.plugin import Plugin
 
 Group = Literal["kenobot.channels", "kenobot.providers", "kenobot.postprocessors", "kenobot.embedders"]
 
@@ -51,7 +51,7 @@ def load(group: Group, name: str) -> Plugin[Any, Any]:
     if not isinstance(plugin, Plugin):
         raise PluginError(
             f'The {_KINDS[group]} "{name}" ({_origin(entry)}) is not a plugin: {entry.value} must be a '
-            f"kenobot.ports.Plugin, and is a {type(plugin).__name__}."
+            f"kenobot.ports.plugin.Plugin, and is a {type(plugin).__name__}."
         )
     return plugin
 

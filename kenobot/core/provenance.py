@@ -14,7 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from kenobot.ports import Candidate, Trust
+from kenobot.ports.identity import Trust
+from kenobot.ports.memory import Candidate
 
 _STOP = frozenset(
     # Spanish

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from kenobot.ports import OWNER_SCOPE, Account, Inbound, Principal, Trust, chat_scope, user_scope
+from kenobot.ports.identity import OWNER_SCOPE, Account, Principal, Trust, chat_scope, user_scope
+from kenobot.ports.messages import Inbound
 
 Standing = Literal["owner", "guest", "stranger"]
 

@@ -15,9 +15,9 @@ from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language, guess
 from kenobot.gateway import pairing
 from kenobot.gateway.access import Access
-from kenobot.ports import Inbound, Outbound
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
+from kenobot.ports.messages import Inbound, Outbound
 from kenobot.ports.names import plain_name
 from kenobot.ports.signals import MESSAGE_REFUSED, PAIRING_ASKED, PAIRING_ENDED
 from kenobot.storage import approved_people, outbox

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from kenobot.ports import Channel, Outbound, Part
+from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
+from kenobot.ports.messages import Outbound, Part
 from kenobot.storage import outbox
 from kenobot.storage.database import Database
 

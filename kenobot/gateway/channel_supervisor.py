@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import cast
 
 from kenobot.core.bus import Bus
-from kenobot.ports import Channel, ShowsLife, Sink
+from kenobot.ports.channel import Channel, ShowsLife, Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ConfigError, Unavailable
 from kenobot.ports.signals import CHANNEL_DOWN, HEALTH_DEGRADED

@@ -10,9 +10,10 @@ from typing import TypeVar
 
 from kenobot.core.bus import Bus
 from kenobot.core.worker import let_finish
-from kenobot.ports import Channel, Outbound
+from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RateLimited, Rejected, RemoteError, StoreError, Unavailable
+from kenobot.ports.messages import Outbound
 from kenobot.ports.signals import MESSAGE_FAILED, MESSAGE_SENT, Envelope, Value
 from kenobot.storage.outbox import Outbox
 

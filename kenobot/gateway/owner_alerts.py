@@ -16,9 +16,10 @@ from typing import Any
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language, Sentence, guess, problem, say
 from kenobot.core.redaction import Redactor
-from kenobot.ports import Channel, Outbound
+from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
+from kenobot.ports.messages import Outbound
 from kenobot.ports.names import plain_name
 from kenobot.ports.signals import (
     APPROVAL_PROPOSED,

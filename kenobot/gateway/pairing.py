@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from typing import Literal, cast
 
 from kenobot.core.i18n import Language, say
-from kenobot.ports import Part, Span
+from kenobot.ports.messages import Part, Span
 from kenobot.storage import approved_people, outbox
 from kenobot.storage.approved_people import Person
 from kenobot.storage.connection import Connection

@@ -1,4 +1,4 @@
-"""The seam to language models: what one is asked, and how its answer comes. Public by way of `kenobot.ports`."""
+"""The seam to language models: what one is asked, and how its answer comes."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from pydantic import BaseModel, Field, SecretStr
 
-from kenobot.ports import Block, Delta, Plugin, Request, Role, Surroundings, Usage
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import (
     ConfigError,
@@ -22,6 +21,8 @@ from kenobot.ports.errors import (
     TruncatedReply,
     Unavailable,
 )
+from kenobot.ports.plugin import Plugin, Surroundings
+from kenobot.ports.provider import Block, Delta, Request, Role, Usage
 
 if TYPE_CHECKING:
     from anthropic import APIStatusError, AsyncAnthropic, AsyncStream

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from kenobot.ports import Account
+from kenobot.ports.identity import Account
 from kenobot.storage.connection import Connection
 
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from kenobot.ports import Role, Trust
+from kenobot.ports.identity import Trust
+from kenobot.ports.provider import Role
 from kenobot.storage.connection import Connection
 
 _UNVEILED = "NOT EXISTS (SELECT 1 FROM veil WHERE veil.inbox_id = message.inbox_id)"

@@ -11,9 +11,9 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Literal
 
-from kenobot.ports import Inbound
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Fenced
+from kenobot.ports.messages import Inbound
 from kenobot.storage.connection import Connection, storable
 from kenobot.storage.database import Database
 

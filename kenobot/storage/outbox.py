@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from kenobot.ports import Outbound, Part, Span
 from kenobot.ports.clock import Clock
+from kenobot.ports.messages import Outbound, Part, Span
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 

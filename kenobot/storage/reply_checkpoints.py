@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from kenobot.ports import Reply, Usage
+from kenobot.ports.provider import Reply, Usage
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 

@@ -7,8 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.ports import Channel, Inbound, Outbound, Part, Sink, is_session_id, session_id
+from kenobot.ports.channel import Channel, Sink
 from kenobot.ports.errors import RemoteError, StoreError
+from kenobot.ports.identity import is_session_id, session_id
+from kenobot.ports.messages import Inbound, Outbound, Part
 from kenobot.testing.clock import START
 
 HOSTILE = (
@@ -101,7 +103,7 @@ class FakeChannel:
         return self.texts
 
     async def run(self, sink: Sink) -> None:
-        """See `kenobot.ports.Channel`. What the sink did not take comes again at the next run."""
+        """See `kenobot.ports.channel.Channel`. What the sink did not take comes again at the next run."""
         while True:
             while not self._said:
                 self._changed.clear()
@@ -115,11 +117,11 @@ class FakeChannel:
                 return
 
     def render(self, text: str) -> Sequence[Part]:
-        """See `kenobot.ports.Channel`. Plain text, cut every `longest` characters."""
+        """See `kenobot.ports.channel.Channel`. Plain text, cut every `longest` characters."""
         return [Part(text[start : start + self._longest]) for start in range(0, len(text), self._longest)]
 
     async def send(self, outbound: Outbound) -> str:
-        """See `kenobot.ports.Channel`."""
+        """See `kenobot.ports.channel.Channel`."""
         self.tried.append(outbound)
         error = self._failures.popleft() if self._failures else None
         if error is not None:

@@ -8,7 +8,7 @@ from math import sqrt
 
 import pytest
 
-from kenobot.ports import Embedder, EmbedKind
+from kenobot.ports.embedder import Embedder, EmbedKind
 from kenobot.ports.errors import RemoteError
 
 _PIECE = 64  # bytes of a digest

@@ -16,7 +16,9 @@ from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load
 from kenobot.gateway.access import Roster
-from kenobot.ports import Inbound, Outbound, Part, Provider, Sink
+from kenobot.ports.channel import Sink
+from kenobot.ports.messages import Inbound, Outbound, Part
+from kenobot.ports.provider import Provider
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import ManualClock
 
@@ -35,15 +37,15 @@ class Line:
         self.sent: list[Outbound] = []
 
     async def run(self, sink: Sink) -> None:
-        """See `kenobot.ports.Channel`."""
+        """See `kenobot.ports.channel.Channel`."""
         await asyncio.Event().wait()
 
     def render(self, text: str) -> Sequence[Part]:
-        """See `kenobot.ports.Channel`."""
+        """See `kenobot.ports.channel.Channel`."""
         return (Part(text),)
 
     async def send(self, outbound: Outbound) -> str:
-        """See `kenobot.ports.Channel`."""
+        """See `kenobot.ports.channel.Channel`."""
         self.sent.append(outbound)
         return str(outbound.id)
 

@@ -7,7 +7,9 @@ class TestMine(PostProcessorContract):
 
 from collections.abc import Callable, Sequence
 
-from kenobot.ports import Candidate, Element, PostProcessor, Principal, TurnEffects
+from kenobot.ports.identity import Principal
+from kenobot.ports.memory import Candidate
+from kenobot.ports.postprocessor import Element, PostProcessor, TurnEffects
 
 OWNER = Principal(role="owner", reads=("owner", "chat:console-local"), writes="owner", trust="owner")
 

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Callable, Iterable
 
 import pytest
 
-from kenobot.ports import Block, Delta, Message, Provider, Reply, Request, Usage
 from kenobot.ports.errors import RemoteError
+from kenobot.ports.provider import Block, Delta, Message, Provider, Reply, Request, Usage
 
 Scripted = str | Exception | Reply | Callable[[Request], str]
 
@@ -16,7 +16,8 @@ class ScriptedProvider:
 
     A text is said, an exception raised, a callable asked; a Reply is given with its own stop reason, usage and model,
     and one whose stop reason is "" ends like a stream that was cut. A used-up script is an AssertionError, unless
-    `repeat_last` is set. by_rote: it is not asked to read what was said for memories; see `kenobot.ports.SpeaksByRote`.
+    `repeat_last` is set. by_rote: it is not asked to read what was said for memories; see
+    `kenobot.ports.provider.SpeaksByRote`.
     """
 
     name = "scripted"

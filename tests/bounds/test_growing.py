@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from kenobot.agent.prompt.context_builder import ContextBuilder, Limits
 from kenobot.cognitive.identity.files import Identity
 from kenobot.gateway.access import Access, Roster
-from kenobot.ports import Inbound
+from kenobot.ports.messages import Inbound
 from kenobot.storage.connection import Connection
 from kenobot.storage.inbox import Pending
 from tests.scene import Scene

@@ -24,8 +24,10 @@ from kenobot.core.bus import Bus
 from kenobot.gateway.access import Roster
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.owner_alerts import _Hour
-from kenobot.ports import Candidate, Outbound, Part, Sink
+from kenobot.ports.channel import Sink
 from kenobot.ports.errors import StoreError
+from kenobot.ports.memory import Candidate
+from kenobot.ports.messages import Outbound, Part
 from kenobot.ports.signals import STARTED, Envelope
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.ports import Reply
+from kenobot.ports.provider import Reply
 from kenobot.storage import inbox as mail
 from kenobot.storage import reply_checkpoints
 from kenobot.storage.connection import Connection

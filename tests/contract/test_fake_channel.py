@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.ports import Channel
+from kenobot.ports.channel import Channel
 from kenobot.ports.errors import Rejected
 from kenobot.testing.channel import ChannelContract, FakeChannel
 

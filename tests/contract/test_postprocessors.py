@@ -1,6 +1,6 @@
 """Every first-party post-processor keeps the contract that plugin authors are given."""
 
-from kenobot.ports import PostProcessor
+from kenobot.ports.postprocessor import PostProcessor
 from kenobot.postprocessors import (
     bootstrap_complete,
     chat_context,

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from kenobot.ports import NoSettings, Provider, Reply, Surroundings
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import Unavailable
+from kenobot.ports.plugin import NoSettings, Surroundings
+from kenobot.ports.provider import Provider, Reply
 from kenobot.providers import anthropic, offline
 from kenobot.testing.provider import ProviderContract, ScriptedProvider, ask, collect
 from tests.integration.anthropic_standin import StandIn

@@ -12,9 +12,10 @@ import pytest
 from llmock.pytest_plugin import LLMock
 from pydantic import SecretStr
 
-from kenobot.ports import Block, Delta, Message, Request, Surroundings, Usage
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import PromptTooLong, RateLimited, Rejected, RemoteError, TruncatedReply, Unavailable
+from kenobot.ports.plugin import Surroundings
+from kenobot.ports.provider import Block, Delta, Message, Request, Usage
 from kenobot.providers.anthropic import AnthropicProvider, AnthropicSettings, build
 from kenobot.testing.provider import ask, collect
 from tests.integration.anthropic_standin import StandIn

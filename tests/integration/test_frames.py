@@ -8,7 +8,7 @@ import pytest
 
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import Act, change
-from kenobot.ports import Block
+from kenobot.ports.provider import Block
 from kenobot.storage.connection import Connection
 from kenobot.testing.provider import ScriptedProvider
 from tests.scene import Scene

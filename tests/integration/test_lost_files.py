@@ -9,7 +9,7 @@ import pytest
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.occasion import Occasion
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from tests.scene import Scene
 

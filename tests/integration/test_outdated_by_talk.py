@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.ports import Provider, Surroundings
 from kenobot.ports.clock import Clock
+from kenobot.ports.plugin import Surroundings
+from kenobot.ports.provider import Provider
 from kenobot.providers.offline import plugin
 from kenobot.testing.clock import EagerClock
 from tests.scene import Scene

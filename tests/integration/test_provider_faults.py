@@ -9,7 +9,7 @@ from llmock.pytest_plugin import LLMock
 from pydantic import SecretStr
 
 from kenobot.core.i18n import say
-from kenobot.ports import Surroundings
+from kenobot.ports.plugin import Surroundings
 from kenobot.providers.anthropic import AnthropicProvider, AnthropicSettings, build
 from kenobot.testing.clock import EagerClock
 from tests.integration.anthropic_standin import Entry, StandIn

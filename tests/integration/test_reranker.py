@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from kenobot.cognitive.recall import reranking
-from kenobot.ports import Delta, Request
 from kenobot.ports.errors import Unavailable
+from kenobot.ports.provider import Delta, Request
 from tests.scene import Scene
 from tests.unit.cognitive.recall.house import insert
 

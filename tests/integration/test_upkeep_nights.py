@@ -15,7 +15,7 @@ from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import beliefs, commitments, expiry, scratchpads
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.ports import Reply, Request
+from kenobot.ports.provider import Reply, Request
 from kenobot.testing.clock import START, ManualClock
 from kenobot.testing.provider import ScriptedProvider
 from tests.nights import play

@@ -18,7 +18,9 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import history, records
-from kenobot.ports import Candidate, Inbound, Principal
+from kenobot.ports.identity import Principal
+from kenobot.ports.memory import Candidate
+from kenobot.ports.messages import Inbound
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from tests.unit.cognitive.mirror.house import ZONE

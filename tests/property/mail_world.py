@@ -21,8 +21,11 @@ from kenobot.app.wiring import assemble
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Loaded, load
 from kenobot.gateway.access import Roster
-from kenobot.ports import Delta, Inbound, Outbound, Part, PostProcessor, Request, Sink
+from kenobot.ports.channel import Sink
 from kenobot.ports.errors import RateLimited, Rejected, StoreError, Unavailable
+from kenobot.ports.messages import Inbound, Outbound, Part
+from kenobot.ports.postprocessor import PostProcessor
+from kenobot.ports.provider import Delta, Request
 from kenobot.testing.clock import EagerClock
 from tests.property.power import AT_ONCE, Crash, Power
 
@@ -147,11 +150,11 @@ class Platform:
         await asyncio.Event().wait()
 
     def render(self, text: str) -> Sequence[Part]:
-        """See `kenobot.ports.Channel`."""
+        """See `kenobot.ports.channel.Channel`."""
         return [Part(piece) for piece in text.split("\n\n")]
 
     async def send(self, outbound: Outbound) -> str:
-        """See `kenobot.ports.Channel`."""
+        """See `kenobot.ports.channel.Channel`."""
         if not self._alive():
             raise Rejected("nobody listens")
         line = self._world.lines[outbound.chat]

@@ -14,7 +14,7 @@ from kenobot.cognitive.recall.full_load import Pack, Query, Recall, working
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.occasion import Occasion, clean
 from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.ports import Candidate, Decision
+from kenobot.ports.memory import Candidate, Decision
 from kenobot.storage.connection import Connection
 
 ZONE = ZoneInfo("Europe/Madrid")

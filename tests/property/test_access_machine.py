@@ -16,7 +16,8 @@ from kenobot.core.bus import Bus
 from kenobot.gateway import pairing
 from kenobot.gateway.access import Access, Roster
 from kenobot.gateway.admission import Door, Post
-from kenobot.ports import Account, Outbound
+from kenobot.ports.identity import Account
+from kenobot.ports.messages import Outbound
 from kenobot.storage import approved_people
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database

@@ -14,7 +14,7 @@ from kenobot.cognitive.remember.statement_relation import contrary, relation, sa
 from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.store.change import before
 from kenobot.cognitive.text.similarity import similarity, topic
-from kenobot.ports import Candidate, Decision, Relation, Verdict
+from kenobot.ports.memory import Candidate, Decision, Relation, Verdict
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory

@@ -17,8 +17,8 @@ from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import change
 from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.ports import Candidate
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import ManualClock

@@ -22,7 +22,8 @@ from kenobot.cognitive.sleep.consolidate import distil, hygiene, promote, weeks
 from kenobot.cognitive.sleep.prune import dailies
 from kenobot.cognitive.store import records
 from kenobot.cognitive.text.calendar import local_day
-from kenobot.ports import Candidate, Form, Trust
+from kenobot.ports.identity import Trust
+from kenobot.ports.memory import Candidate, Form
 from kenobot.storage.connection import Connection
 from tests.nights import play
 from tests.property.effort import effort, scratch

@@ -19,8 +19,8 @@ from kenobot.cognitive.remember.extract import buffer
 from kenobot.core.bus import Bus
 from kenobot.core.circuit_breaker import CircuitBreaker
 from kenobot.core.pattern_set import Automaton
-from kenobot.ports import Request
 from kenobot.ports.errors import Unavailable
+from kenobot.ports.provider import Request
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database

@@ -14,7 +14,7 @@ from kenobot.cognitive.remember.admit import admit, correct
 from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import history, records
 from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection, connect
 from kenobot.storage.migrate import migrate
 from kenobot.testing.clock import START

@@ -18,7 +18,7 @@ from kenobot.cognitive.remember.occasion import Occasion, clean
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.cognitive.text.fingerprint import key_of, normalise
 from kenobot.core.token_estimate import estimate
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.migrate import migrations
 from kenobot.testing.clock import START

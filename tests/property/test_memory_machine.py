@@ -15,8 +15,8 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.occasion import Occasion, clean
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.core.token_estimate import estimate
-from kenobot.ports import Candidate
 from kenobot.ports.errors import StoreError
+from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.property.effort import effort

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.occasion import Occasion
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kenobot.channels.telegram.markdown import parse, utf16_length
 from kenobot.channels.telegram.split import split
-from kenobot.ports import Part, Span
+from kenobot.ports.messages import Part, Span
 from tests.unit.telegram.html import as_html
 
 MARKS = ["*", "**", "***", "~~", "`", "``", "```", "```py\n", "\n```\n", "[", "](http://x)", "# ", "---", "(", ")"]

@@ -33,7 +33,6 @@ from kenobot.agent.turn.state_machine import (
     step,
 )
 from kenobot.core.retry import RetryPolicy
-from kenobot.ports import Reply
 from kenobot.ports.errors import (
     Fenced,
     PromptTooLong,
@@ -46,6 +45,7 @@ from kenobot.ports.errors import (
     TruncatedReply,
     Unavailable,
 )
+from kenobot.ports.provider import Reply
 
 _STORE = st.sampled_from([StoreFull("full"), StoreError("locked")])
 _BUG = st.sampled_from([ValueError("a bug"), KeyError("key"), RecursionError("deep")])

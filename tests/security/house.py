@@ -9,8 +9,8 @@ from typing import Self
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.gateway.channel_supervisor import keep_running
-from kenobot.ports import Provider
 from kenobot.ports.clock import Clock
+from kenobot.ports.provider import Provider
 from tests.scene import Scene
 from tests.security.telegram_server import TOKEN, TelegramServer
 

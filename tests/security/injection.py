@@ -31,7 +31,9 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.remember.supersede import retire
 from kenobot.cognitive.store import records as store
-from kenobot.ports import OWNER_SCOPE, Candidate, Delta, Request
+from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.ports.memory import Candidate
+from kenobot.ports.provider import Delta, Request
 from kenobot.storage.connection import Connection
 from tests.scene import Scene
 

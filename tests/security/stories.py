@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kenobot.core.i18n import say
-from kenobot.ports import Request
+from kenobot.ports.provider import Request
 from tests.scene import Scene
 from tests.security.bad_inputs import ME, Place
 from tests.security.house import TelegramScene

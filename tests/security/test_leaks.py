@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from kenobot.gateway.access import Roster
-from kenobot.ports import Request
 from kenobot.ports.errors import Rejected
+from kenobot.ports.provider import Request
 from kenobot.ports.signals import Envelope
 from kenobot.testing.provider import ScriptedProvider
 from tests.scene import Scene

@@ -13,7 +13,7 @@ from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import WHOLE_HOME, Reach
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.ports import is_session_id, session_id
+from kenobot.ports.identity import is_session_id, session_id
 from tests.scene import Scene
 
 GROUP = "-100123"

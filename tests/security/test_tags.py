@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from kenobot.app.plugin_instances import Given, load_parts
-from kenobot.ports import Element, Request, TurnEffects
+from kenobot.ports.postprocessor import Element, TurnEffects
+from kenobot.ports.provider import Request
 from kenobot.ports.signals import MESSAGE_IN, Envelope
 from kenobot.testing.provider import ScriptedProvider
 from tests import scene as scenery

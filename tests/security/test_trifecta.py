@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.agent.safety.trifecta import Exposure, allowed, close
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 from tests.scene import Scene
 
 SECRET = "The safe opens with 7741"

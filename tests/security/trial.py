@@ -15,7 +15,7 @@ from pathlib import Path
 
 from kenobot.agent.prompt.context_builder import CLOSE, OPEN
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.ports import Delta, Request
+from kenobot.ports.provider import Delta, Request
 from tests.scene import Scene
 from tests.security.bad_inputs import CHATS, REPLIES, UPDATES, WORDS, ChatId, Outcome, Place, Said, Update, Words
 from tests.security.house import TelegramScene

@@ -12,9 +12,12 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from kenobot.ports import Delta, Inbound, NoSettings, Outbound, Part, Plugin, Request, Sink, Surroundings, Usage
+from kenobot.ports.channel import Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Unavailable
+from kenobot.ports.messages import Inbound, Outbound, Part
+from kenobot.ports.plugin import NoSettings, Plugin, Surroundings
+from kenobot.ports.provider import Delta, Request, Usage
 
 REMEMBER = "remember:"
 _RUNTIME = "<kenobot-context>"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kenobot.agent.embedding_worker import Embedding
 from kenobot.cognitive.recall.vectors import calibration
-from kenobot.ports import Embedder
+from kenobot.ports.embedder import Embedder
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import EagerClock, ManualClock
 from kenobot.testing.embedder import WordEmbedder

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from kenobot.ports import Reply, Request, Usage
+from kenobot.ports.provider import Reply, Request, Usage
 from kenobot.testing.provider import ScriptedProvider
 from tests.scene import Scene
 

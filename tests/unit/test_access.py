@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from kenobot.gateway.access import Access, Roster
-from kenobot.ports import OWNER_SCOPE, chat_scope, user_scope
+from kenobot.ports.identity import OWNER_SCOPE, chat_scope, user_scope
 from tests.samples import inbound
 
 _ACCESS = Access({"fake": Roster.of(["1", "one"]), "other": Roster.of(["7"])})

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.ports import Delta, Request, Usage
 from kenobot.ports.errors import Unavailable
+from kenobot.ports.provider import Delta, Request, Usage
 from kenobot.testing.clock import EagerClock
 from tests.scene import Scene
 

@@ -18,8 +18,9 @@ from prompt_toolkit.output import DummyOutput
 from kenobot.channels import console as module
 from kenobot.channels.console import Console, ConsoleOptions, ConsoleSettings, plugin, read_lines
 from kenobot.core.terminal import one_line, safe
-from kenobot.ports import Inbound, Outbound, Part, Surroundings
 from kenobot.ports.errors import StoreError, Unavailable
+from kenobot.ports.messages import Inbound, Outbound, Part
+from kenobot.ports.plugin import Surroundings
 from kenobot.testing.clock import START, EagerClock, ManualClock
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from kenobot.agent.prompt.context_builder import TAGS
 from kenobot.cognitive.text.calendar import age
-from kenobot.ports import Request
+from kenobot.ports.provider import Request
 from kenobot.testing.clock import EagerClock
 from kenobot.testing.provider import ScriptedProvider
 from tests.scene import Scene

@@ -14,7 +14,7 @@ from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import Act
 from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.ports import EmbedKind
+from kenobot.ports.embedder import EmbedKind
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import ManualClock
 from kenobot.testing.embedder import WordEmbedder

@@ -15,7 +15,7 @@ from kenobot.cognitive.remember.extract.prompt import Batch
 from kenobot.cognitive.remember.extract.schema import Fact
 from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import records
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 from kenobot.storage import migrate
 from kenobot.storage.connection import Connection, connect
 from kenobot.testing.clock import START

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.ports import Reply, Usage
 from kenobot.ports.errors import ConfigError, PromptTooLong, Unavailable
+from kenobot.ports.provider import Reply, Usage
 from kenobot.ports.signals import MEMORY_EXTRACTED, MEMORY_WAITING, Envelope
 from kenobot.testing.clock import EagerClock
 from tests.scene import Scene

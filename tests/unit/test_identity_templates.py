@@ -6,7 +6,7 @@ from importlib import resources
 
 from kenobot.core import plugins
 from kenobot.core.token_estimate import estimate
-from kenobot.ports import NoSettings, Surroundings
+from kenobot.ports.plugin import NoSettings, Surroundings
 from kenobot.testing.clock import ManualClock
 
 FOLDER = resources.files("kenobot").joinpath("config", "identity")

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.ports import Inbound
 from kenobot.ports.errors import Fenced
+from kenobot.ports.messages import Inbound
 from kenobot.storage import inbox as mail
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from kenobot.core.i18n import say
-from kenobot.ports import Outbound
 from kenobot.ports.errors import Rejected
+from kenobot.ports.messages import Outbound
 from kenobot.storage import dead_letters
 from kenobot.storage.connection import connect
 from kenobot.storage.dead_letters import LetterId, Verdict

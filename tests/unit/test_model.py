@@ -6,8 +6,8 @@ import pytest
 
 from kenobot.agent.model_router import Model, Route
 from kenobot.core.circuit_breaker import LONGEST_PAUSE, CircuitBreaker
-from kenobot.ports import Block, Delta, Message, Request
 from kenobot.ports.errors import RateLimited, RemoteError, Resting, Unavailable
+from kenobot.ports.provider import Block, Delta, Message, Request
 from kenobot.testing.clock import ManualClock
 
 REQUEST = Request((), (Message("user", (Block("hello"),)),))

@@ -15,8 +15,8 @@ from kenobot.core.i18n import Language
 from kenobot.core.redaction import Redactor
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.owner_alerts import Notices
-from kenobot.ports import Inbound
 from kenobot.ports.errors import Rejected, StoreError
+from kenobot.ports.messages import Inbound
 from kenobot.ports.signals import (
     HEALTH_DEGRADED,
     MESSAGE_ASIDE,

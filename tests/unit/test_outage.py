@@ -7,8 +7,8 @@ from datetime import timedelta
 from pathlib import Path
 
 from kenobot.core.i18n import say
-from kenobot.ports import Delta, Request
 from kenobot.ports.errors import PromptTooLong, RateLimited, Rejected, RemoteError, Unavailable
+from kenobot.ports.provider import Delta, Request
 from kenobot.testing.clock import EagerClock, ManualClock
 from tests.scene import Scene
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kenobot.ports import Part, Span
 from kenobot.ports.errors import StoreError
+from kenobot.ports.messages import Part, Span
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.outbox import Letter, Outbox, enqueue

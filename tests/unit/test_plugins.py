@@ -8,8 +8,8 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from kenobot.core import plugins
-from kenobot.ports import NoSettings, Plugin
 from kenobot.ports.errors import ConfigError, PluginError
+from kenobot.ports.plugin import NoSettings, Plugin
 
 good = Plugin(settings=NoSettings, build=lambda settings, surroundings: object())
 not_a_plugin = "text"
@@ -63,7 +63,7 @@ def test_a_name_provided_twice_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
 def test_only_what_is_asked_for_is_imported() -> None:
     """Loading the console imports neither Telegram's SDK nor Anthropic's nor the line editor."""
     code = (
-        "import sys; from kenobot import plugins; plugins.load('kenobot.channels', 'console');"
+        "import sys; from kenobot.core import plugins; plugins.load('kenobot.channels', 'console');"
         "print({'telegram', 'anthropic', 'prompt_toolkit', 'kenobot.channels.telegram'} & sys.modules.keys())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from kenobot.ports import Inbound, is_session_id, session_id, user_scope
+from kenobot.ports.identity import is_session_id, session_id, user_scope
+from kenobot.ports.messages import Inbound
 from kenobot.testing.clock import START
 
 _CASES = Path(__file__).resolve().parents[3] / "shared" / "conformance" / "kenobot.jsonl"

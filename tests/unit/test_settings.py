@@ -15,8 +15,8 @@ from kenobot.core import plugins
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Loaded, Settings, load
 from kenobot.core.settings.sources import ROOMS
-from kenobot.ports import Plugin
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.plugin import Plugin
 
 CASES = Path(__file__).resolve().parents[3] / "shared" / "conformance" / "kenobot.jsonl"
 TOKEN = "123456789:" + "A" * 35

@@ -23,8 +23,8 @@ from kenobot.core.circuit_breaker import CircuitBreaker
 from kenobot.core.scheduler import Schedule
 from kenobot.core.settings.home import Held
 from kenobot.core.settings.schema import Sleep as SleepSettings
-from kenobot.ports import Provider, Reply, Usage
 from kenobot.ports.errors import PromptTooLong, RateLimited, TruncatedReply, Unavailable
+from kenobot.ports.provider import Provider, Reply, Usage
 from kenobot.ports.signals import SLEEP_FINISHED, SLEEP_PHASE, SLEEP_STARTED, Envelope
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START, EagerClock, ManualClock

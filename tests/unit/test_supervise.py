@@ -12,7 +12,7 @@ import pytest
 from kenobot.core.bus import Bus
 from kenobot.gateway import channel_supervisor
 from kenobot.gateway.channel_supervisor import keep_running, notify_systemd, stop_signals
-from kenobot.ports import Sink
+from kenobot.ports.channel import Sink
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.signals import CHANNEL_DOWN, HEALTH_DEGRADED, Envelope
 from kenobot.testing.channel import FakeChannel, RecordingSink

@@ -9,8 +9,8 @@ import pytest
 from kenobot.agent import isolated_admit
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.occasion import Occasion
-from kenobot.ports import Candidate, Decision
 from kenobot.ports.errors import StoreError
+from kenobot.ports.memory import Candidate, Decision
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 

@@ -1,6 +1,6 @@
 """Replies that were paid for."""
 
-from kenobot.ports import Reply, Usage
+from kenobot.ports.provider import Reply, Usage
 from kenobot.storage import reply_checkpoints
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START

@@ -13,7 +13,7 @@ from kenobot.cognitive.store.scopes import WHOLE_HOME, within_chats
 from kenobot.cognitive.text.recall_need import need
 from kenobot.cognitive.text.times import names_time
 from kenobot.cognitive.text.words import fold, words
-from kenobot.ports import chat_scope
+from kenobot.ports.identity import chat_scope
 from kenobot.storage.connection import Connection
 
 SCHEMA = """

@@ -12,7 +12,7 @@ from typing import Literal
 
 from kenobot.cognitive.store.scopes import WHOLE_HOME, within, within_chats
 from kenobot.cognitive.text.words import fold, letters, terms
-from kenobot.ports import chat_scope
+from kenobot.ports.identity import chat_scope
 from kenobot.storage.connection import Connection
 
 Kind = Literal["record", "past", "turn"]

@@ -17,7 +17,7 @@ from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.recall.vectors.calibration import TAKEN_OUT, Scale, relevance_of
 from kenobot.cognitive.recall.vectors.matrix import Floats, Matrix, place
 from kenobot.cognitive.recall.vectors.texts import Spot, digest, passage_of, query_of
-from kenobot.ports import EmbedKind
+from kenobot.ports.embedder import EmbedKind
 from kenobot.storage.connection import Connection
 
 _CLOSE = 0.05

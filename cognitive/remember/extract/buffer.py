@@ -14,7 +14,7 @@ from kenobot.cognitive.policy.extract import ExtractPolicy
 from kenobot.cognitive.remember.extract.signals import Level, scan
 from kenobot.cognitive.store.records import ERASED
 from kenobot.core.pattern_set import Automaton
-from kenobot.ports import Trust, chat_scope
+from kenobot.ports.identity import Trust, chat_scope
 from kenobot.ports.names import plain_name
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state

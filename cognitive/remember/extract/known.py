@@ -8,7 +8,7 @@ from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Reach
 from kenobot.cognitive.text.entity_names import OWNER_SUBJECT
-from kenobot.ports import OWNER_SCOPE, chat_scope
+from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.storage.connection import Connection
 
 Near = Callable[[Connection, str, Reach, int], Sequence[int]]

@@ -10,7 +10,7 @@ from kenobot.cognitive.remember.extract import transcript
 from kenobot.cognitive.remember.extract.buffer import Turn
 from kenobot.cognitive.store.records import Record
 from kenobot.core.token_estimate import estimate
-from kenobot.ports import Block, Message, Request
+from kenobot.ports.provider import Block, Message, Request
 
 _INSTRUCTIONS = """\
 You keep the memory of a personal assistant. You are shown some turns of a conversation and what is remembered already.

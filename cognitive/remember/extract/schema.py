@@ -16,7 +16,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.json_answers import outermost
 from kenobot.core import redaction
-from kenobot.ports import Relation
+from kenobot.ports.memory import Relation
 
 Category = Literal[
     "fact",

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.remember.extract.buffer import Turn
 from kenobot.core.token_estimate import clip, estimate
-from kenobot.ports import Trust
+from kenobot.ports.identity import Trust
 
 VOICES: Mapping[Trust, str] = {
     "owner": "the user",

@@ -17,7 +17,7 @@ from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.entity_names import name_of, same_value
 from kenobot.cognitive.text.similarity import topic
 from kenobot.cognitive.text.words import fold
-from kenobot.ports import Relation
+from kenobot.ports.memory import Relation
 
 Found = Literal["repeat", "contradiction", "independent", "open"]
 """As a verdict says it; open: the rules do not tell, and nobody has been asked."""

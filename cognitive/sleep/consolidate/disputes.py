@@ -20,7 +20,8 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import Value
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.entity_names import name_of
-from kenobot.ports import Candidate, Source, Trust
+from kenobot.ports.identity import Trust
+from kenobot.ports.memory import Candidate, Source
 
 QUESTION = "question"
 _TRUSTS: tuple[Trust, ...] = ("tool", "forward", "guest", "model", "owner")  # least first

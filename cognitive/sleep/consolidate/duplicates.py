@@ -17,7 +17,7 @@ from kenobot.cognitive.sleep.plan.changes import Change, Tie
 from kenobot.cognitive.sleep.plan.passes import Pass, Question, View
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.similarity import similarity
-from kenobot.ports import Relation
+from kenobot.ports.memory import Relation
 
 _Known = dict[tuple[int, int], Relation]
 

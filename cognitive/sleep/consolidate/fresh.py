@@ -12,7 +12,7 @@ from kenobot.cognitive.sleep.plan.changes import Change, Note
 from kenobot.cognitive.sleep.plan.passes import View
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.ports import OWNER_SCOPE
+from kenobot.ports.identity import OWNER_SCOPE
 
 _ELSEWHERE = frozenset({"sleep", "import"})  # what sleep made is no news to it, and an import is hearsay
 LESSON = "lesson"

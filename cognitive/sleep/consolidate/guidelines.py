@@ -18,7 +18,8 @@ from kenobot.cognitive.sleep.plan.changes import Change, Learn
 from kenobot.cognitive.sleep.plan.passes import Pass, View
 from kenobot.cognitive.sleep.upkeep_store import Fate
 from kenobot.cognitive.store import records
-from kenobot.ports import OWNER_SCOPE, Candidate
+from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.ports.memory import Candidate
 
 
 @dataclass(frozen=True, slots=True)

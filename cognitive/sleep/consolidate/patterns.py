@@ -34,7 +34,7 @@ from kenobot.cognitive.sleep.consolidate.fresh import Fresh, by_scope, is_own_wo
 from kenobot.cognitive.sleep.plan.changes import Change, Learn
 from kenobot.cognitive.sleep.plan.passes import Pass, Question, View
 from kenobot.cognitive.store.records import Record
-from kenobot.ports import Trust
+from kenobot.ports.identity import Trust
 from kenobot.storage.connection import Connection
 
 NAME = "patterns"

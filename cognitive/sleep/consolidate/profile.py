@@ -18,7 +18,8 @@ from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.words import fold, terms
 from kenobot.core import redaction
-from kenobot.ports import OWNER_SCOPE, Candidate
+from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.ports.memory import Candidate
 
 SLOT = "person"
 _KINDS = ("preference", "principle", "habit", "skill")

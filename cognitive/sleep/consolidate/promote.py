@@ -21,7 +21,7 @@ from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import Value
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.ports import OWNER_SCOPE
+from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.storage.connection import Connection
 
 NAME = "promote"

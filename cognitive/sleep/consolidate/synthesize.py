@@ -20,7 +20,7 @@ from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.cognitive.text.similarity import similarity
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 
 META = "meta"
 _OBJECT = re.compile(r"\{.*\}", re.DOTALL)

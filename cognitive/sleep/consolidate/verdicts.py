@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from kenobot.cognitive.sleep import merge_store
 from kenobot.cognitive.sleep.consolidate.nearby import Pair
 from kenobot.cognitive.sleep.plan.passes import Question, View
-from kenobot.ports import Relation
+from kenobot.ports.memory import Relation
 
 _SYSTEM = """\
 You keep the memory of a personal assistant. You are shown numbered pairs of memories, each about the same person or

@@ -17,7 +17,7 @@ from kenobot.cognitive.store import records, tiers
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core import redaction
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 
 _WORDS_OF = "of"  # an attribute of a summary: the digest of the facts it was written of
 _HAND = "hand"  # another: who wrote it

@@ -16,7 +16,7 @@ from kenobot.cognitive.sleep.plan.changes import Change, Edit, Learn, Part
 from kenobot.cognitive.sleep.plan.passes import Pass, Question, View
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 
 MARK = "error:"
 _REASONS = {

@@ -23,7 +23,7 @@ from kenobot.cognitive.sleep.plan.passes import Pass, View
 from kenobot.cognitive.store import proposals
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Json
-from kenobot.ports import OWNER_SCOPE
+from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.storage.connection import Connection
 
 _OWN = ("owner", "model")

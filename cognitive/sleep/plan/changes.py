@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from kenobot.cognitive.policy.graph import LinkType
 from kenobot.cognitive.store.change import Value
 from kenobot.cognitive.store.records import Json
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from kenobot.cognitive.sleep.plan.changes import Change, Edit, Learn, Note, Part, Propose, Tie
-from kenobot.ports import Candidate, Verdict
+from kenobot.ports.memory import Candidate, Verdict
 
 _PARTS: Mapping[str, type[Part]] = {part.__name__: part for part in (Edit, Learn, Tie, Propose, Note)}
 

@@ -17,7 +17,7 @@ from kenobot.cognitive.sleep.plan.passes import Pass, View
 from kenobot.cognitive.store import feedback
 from kenobot.cognitive.store.records import Record
 from kenobot.core.token_estimate import estimate
-from kenobot.ports import OWNER_SCOPE
+from kenobot.ports.identity import OWNER_SCOPE
 
 _HEARD = ("tier", "uses", "last_used", "confirmed", "verification", "policy_class")
 _OWN_HAND = frozenset({"edit", "command"})  # who wrote it into MEMORY.md takes it out of there

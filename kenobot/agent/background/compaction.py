@@ -31,8 +31,9 @@ from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.cognitive.text.language_id import tongue
 from kenobot.core.token_estimate import estimate
-from kenobot.ports import Candidate, chat_scope
 from kenobot.ports.errors import RateLimited, RemoteError, Unavailable
+from kenobot.ports.identity import chat_scope
+from kenobot.ports.memory import Candidate
 from kenobot.ports.signals import MEMORY_COMPACTED, MESSAGE_SENT
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection

@@ -31,9 +31,9 @@ from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.bus import Bus
 from kenobot.core.pattern_set import Automaton
 from kenobot.core.settings.schema import Extraction as ExtractionSettings
-from kenobot.ports import Candidate, Decision
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RateLimited, RemoteError, Unavailable
+from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.signals import (
     CONFIG_CHANGED,
     MEMORY_EXTRACTED,

@@ -13,9 +13,9 @@ from kenobot.cognitive.store import token_budget
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.provenance import unquoted
 from kenobot.core.token_estimate import estimate
-from kenobot.ports import Reply, Request
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError, PromptTooLong, Rejected, RemoteError, TruncatedReply
+from kenobot.ports.provider import Reply, Request
 from kenobot.storage.database import Database
 
 

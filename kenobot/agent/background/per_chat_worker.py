@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from kenobot.core.bus import Bus
 from kenobot.core.scheduler import Schedule
 from kenobot.core.worker import Worker
-from kenobot.ports import session_id
 from kenobot.ports.errors import StoreError
+from kenobot.ports.identity import session_id
 from kenobot.ports.signals import MESSAGE_OUT, Envelope, Signal
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database

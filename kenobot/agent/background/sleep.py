@@ -37,9 +37,9 @@ from kenobot.core.scheduler import Schedule
 from kenobot.core.settings.home import Held
 from kenobot.core.settings.schema import Sleep as SleepSettings
 from kenobot.core.worker import Worker
-from kenobot.ports import Block, Message, Reply, Request
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RateLimited, Rejected, RemoteError, StoreError, TruncatedReply, Unavailable
+from kenobot.ports.provider import Block, Message, Reply, Request
 from kenobot.ports.signals import CONFIG_CHANGED, SLEEP_FINISHED, SLEEP_PHASE, SLEEP_STARTED, Value
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database

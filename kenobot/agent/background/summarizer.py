@@ -17,9 +17,10 @@ from kenobot.cognitive.store import token_budget
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.provenance import Voice
 from kenobot.core.token_estimate import estimate
-from kenobot.ports import Reply, Trust
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError, RemoteError
+from kenobot.ports.identity import Trust
+from kenobot.ports.provider import Reply
 from kenobot.storage.database import Database
 
 JOB = "compaction"

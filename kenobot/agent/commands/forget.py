@@ -24,7 +24,8 @@ from kenobot.cognitive.store import history
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.core.i18n import Language
-from kenobot.ports import Inbound, Principal
+from kenobot.ports.identity import Principal
+from kenobot.ports.messages import Inbound
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 

@@ -20,7 +20,7 @@ from kenobot.cognitive.remember.extract.prompt import Batch
 from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.provenance import unquoted
-from kenobot.ports import Candidate, Form
+from kenobot.ports.memory import Candidate, Form
 from kenobot.ports.names import plain_name
 from kenobot.storage.connection import Connection
 

@@ -17,7 +17,8 @@ from kenobot.cognitive.store import history
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.words import terms
 from kenobot.core.i18n import Language
-from kenobot.ports import OWNER_SCOPE, Candidate, Decision, Form, Source, chat_scope
+from kenobot.ports.identity import OWNER_SCOPE, chat_scope
+from kenobot.ports.memory import Candidate, Decision, Form, Source
 from kenobot.storage.connection import Connection
 
 _NEWEST = 8

@@ -14,7 +14,8 @@ from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.i18n import Language
-from kenobot.ports import OWNER_SCOPE, Inbound, Principal
+from kenobot.ports.identity import OWNER_SCOPE, Principal
+from kenobot.ports.messages import Inbound
 from kenobot.ports.names import plain_name
 
 _SHOWN = 160  # characters of a memory in a list

@@ -16,7 +16,8 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Reach
 from kenobot.core.i18n import Language
-from kenobot.ports import OWNER_SCOPE, Inbound, Principal
+from kenobot.ports.identity import OWNER_SCOPE, Principal
+from kenobot.ports.messages import Inbound
 from kenobot.storage.connection import Connection
 
 _FORGET = frozenset({"forget", "olvida", "olvidar"})

@@ -6,7 +6,8 @@ from kenobot.agent.commands.registry import Order
 from kenobot.core.i18n import Language, say
 from kenobot.gateway import pairing
 from kenobot.gateway.access import Access
-from kenobot.ports import OWNER_SCOPE, Inbound, Principal
+from kenobot.ports.identity import OWNER_SCOPE, Principal
+from kenobot.ports.messages import Inbound
 from kenobot.storage import approved_people
 from kenobot.storage.approved_people import Person
 from kenobot.storage.connection import Connection

@@ -11,7 +11,8 @@ from kenobot.cognitive.sleep.proposals import CannotDecide, Ruling
 from kenobot.cognitive.store import proposals as proposal_store
 from kenobot.cognitive.store.proposals import Proposal
 from kenobot.core.i18n import Language
-from kenobot.ports import OWNER_SCOPE, Inbound, Principal
+from kenobot.ports.identity import OWNER_SCOPE, Principal
+from kenobot.ports.messages import Inbound
 from kenobot.storage.connection import Connection
 
 _SHOWN = 10

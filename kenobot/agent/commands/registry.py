@@ -14,8 +14,9 @@ from datetime import datetime
 from typing import Protocol
 
 from kenobot.core.i18n import Language
-from kenobot.ports import Inbound, Principal
 from kenobot.ports.errors import StoreError
+from kenobot.ports.identity import Principal
+from kenobot.ports.messages import Inbound
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 

@@ -28,7 +28,8 @@ from kenobot.cognitive.store import records
 from kenobot.cognitive.text.calendar import age
 from kenobot.core.provenance import Said
 from kenobot.core.token_estimate import clip
-from kenobot.ports import OWNER_SCOPE, Block, Message, Principal, Request, chat_scope
+from kenobot.ports.identity import OWNER_SCOPE, Principal, chat_scope
+from kenobot.ports.provider import Block, Message, Request
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import Frame, Line

@@ -10,7 +10,7 @@ from kenobot.cognitive.recall import access, full_load
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record, Regard
 from kenobot.core.token_estimate import estimate
-from kenobot.ports import OWNER_SCOPE, chat_scope
+from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import Frame
 

@@ -8,8 +8,9 @@ from kenobot.agent.prompt.recalled import NOBODY_READ
 from kenobot.agent.prompt.reranker import judged as judged_by
 from kenobot.cognitive.mirror.tree import Tree
 from kenobot.cognitive.text.recall_need import need
-from kenobot.ports import Principal, Reranker
 from kenobot.ports.clock import Clock
+from kenobot.ports.embedder import Reranker
+from kenobot.ports.identity import Principal
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Pending

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.recall.index.index import Index
 from kenobot.cognitive.recall.pack import Pack, grouped
 from kenobot.cognitive.recall.recall import Query, recall
-from kenobot.ports import Principal
+from kenobot.ports.identity import Principal
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import Line
 from kenobot.storage.inbox import Pending

@@ -16,9 +16,10 @@ from kenobot.cognitive.store import token_budget
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.circuit_breaker import CircuitBreaker
 from kenobot.core.settings.load import Settings
-from kenobot.ports import Request, Reranker
 from kenobot.ports.clock import Clock
+from kenobot.ports.embedder import Reranker
 from kenobot.ports.errors import RemoteError
+from kenobot.ports.provider import Request
 from kenobot.storage.database import Database
 
 _log = logging.getLogger(__name__)
@@ -55,7 +56,10 @@ async def judged(reranker: Reranker, question: str, pack: Pack) -> Mapping[int, 
 
 
 class ModelReranker:
-    """A `kenobot.ports.Reranker` that asks the provider. daily_tokens: what may be used on a day of the owner's."""
+    """A `kenobot.ports.embedder.Reranker` that asks the provider.
+
+    daily_tokens: what may be used on a day of the owner's.
+    """
 
     def __init__(self, model: Model, database: Database, clock: Clock, zone: ZoneInfo, daily_tokens: int) -> None:
         self._model = model
@@ -66,7 +70,7 @@ class ModelReranker:
         self._breaker = CircuitBreaker(clock, _FAILURES, _REST)
 
     async def judge(self, question: str, texts: Sequence[str]) -> Sequence[float] | None:
-        """See `kenobot.ports.Reranker`."""
+        """See `kenobot.ports.embedder.Reranker`."""
         if not texts or not self._breaker.admits():
             return None
         ended = self._breaker.dropped

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from kenobot.cognitive.recall import full_load
 from kenobot.core.provenance import Said, Voice, may_be_pasted, quoted, unquoted
-from kenobot.ports import Inbound, Principal, Trust
+from kenobot.ports.identity import Principal, Trust
+from kenobot.ports.messages import Inbound
 from kenobot.storage.conversation import Line
 
 _LIKE_MARKUP = re.compile("[<＜﹤&＆﹠‹〈⟨❮\U000e0020-\U000e007e]")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from kenobot.agent.safety.urls import Known, cut, find
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 
 
 @dataclass(frozen=True, slots=True)

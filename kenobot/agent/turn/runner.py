@@ -61,10 +61,14 @@ from kenobot.core.log import trace as log_trace
 from kenobot.core.provenance import Provenance
 from kenobot.core.redaction import Redactor
 from kenobot.gateway.access import Access
-from kenobot.ports import Candidate, Channel, Decision, Outbound, Part, Principal, Reply
+from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError, StoreError
+from kenobot.ports.identity import Principal
+from kenobot.ports.memory import Candidate, Decision
+from kenobot.ports.messages import Outbound, Part
 from kenobot.ports.names import plain_name
+from kenobot.ports.provider import Reply
 from kenobot.ports.signals import (
     MESSAGE_DEAD,
     MESSAGE_EXPIRED,

@@ -18,8 +18,8 @@ from typing import Literal
 
 from kenobot.core.i18n import Sentence
 from kenobot.core.retry import RetryPolicy, delay
-from kenobot.ports import Reply
 from kenobot.ports.errors import Fenced, PromptTooLong, Rejected, RemoteError, StoreError
+from kenobot.ports.provider import Reply
 
 _SHORTAGE = 12  # failures in a row for want of memory, some five minutes; then it may be the message that needs so much
 _BURIALS = 3  # then the message stays claimed, and the next sweep tries again

@@ -6,14 +6,16 @@ from kenobot.agent.commands.registry import Command
 from kenobot.agent.prompt.context_builder import Context
 from kenobot.cognitive.identity.reply_grade import Grade
 from kenobot.core.i18n import Language
-from kenobot.ports import OWNER_SCOPE, Candidate, Decision, Principal, Reply
+from kenobot.ports.identity import OWNER_SCOPE, Principal
+from kenobot.ports.memory import Candidate, Decision
+from kenobot.ports.provider import Reply
 from kenobot.postprocessors.pipeline import Processed
 from kenobot.storage.inbox import Pending
 
 
 @dataclass(slots=True)
 class Effects:
-    """What post-processors want of this turn; see `kenobot.ports.TurnEffects`."""
+    """What post-processors want of this turn; see `kenobot.ports.postprocessor.TurnEffects`."""
 
     session: str
     principal: Principal

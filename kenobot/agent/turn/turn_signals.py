@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from kenobot.agent.isolated_admit import announced
 from kenobot.agent.turn.turn_data import Work
 from kenobot.core.bus import Bus
-from kenobot.ports import Channel, ShowsTyping
+from kenobot.ports.channel import Channel, ShowsTyping
 from kenobot.ports.signals import (
     BOOTSTRAP_DONE,
     CONFIG_CHANGED,

@@ -13,7 +13,9 @@ from kenobot.cli.importers import markdown
 from kenobot.cli.importers.folder import Folder, Text, Unread
 from kenobot.cli.importers.plan import About, Item, Offer, Plan, Said, Sheet
 from kenobot.cognitive.mirror import layout
-from kenobot.ports import OWNER_SCOPE, Candidate, Form, Role, Trust, chat_scope, is_session_id
+from kenobot.ports.identity import OWNER_SCOPE, Trust, chat_scope, is_session_id
+from kenobot.ports.memory import Candidate, Form
+from kenobot.ports.provider import Role
 
 _UTC = ZoneInfo("UTC")
 _LEARNED = "learned:"

@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from kenobot.cli.importers import workspace
 from kenobot.cli.importers.folder import Folder, Text
 from kenobot.cli.importers.plan import About, Item, Plan, Sheet
-from kenobot.ports import OWNER_SCOPE, Candidate
+from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.ports.memory import Candidate
 
 _MARKS = ("AGENTS.md", "SOUL.md", "HEARTBEAT.md", "TOOLS.md", "USER.md")
 _OFFERS = {

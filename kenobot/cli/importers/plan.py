@@ -8,7 +8,8 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from kenobot.cli.importers.folder import Text, Unread
-from kenobot.ports import Candidate, Role
+from kenobot.ports.memory import Candidate
+from kenobot.ports.provider import Role
 
 Origin = Literal["kenobot-js", "openclaw", "nanobot"]
 MOST_ITEMS = 50_000

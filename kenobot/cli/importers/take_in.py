@@ -19,7 +19,7 @@ from kenobot.cognitive.store import history, records, term_index
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.core.redaction import find
-from kenobot.ports import OWNER_SCOPE, chat_scope
+from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 

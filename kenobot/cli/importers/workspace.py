@@ -10,7 +10,8 @@ from kenobot.cli.importers import markdown
 from kenobot.cli.importers.folder import Folder, Text, Unread
 from kenobot.cli.importers.markdown import Fact
 from kenobot.cli.importers.plan import About, Item, Offer, Plan, Sheet
-from kenobot.ports import OWNER_SCOPE, Candidate
+from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.ports.memory import Candidate
 
 _INSTRUCTIONS = "it tells another program what to do"
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from kenobot.agent.prompt.context_builder import TAGS
 from kenobot.agent.prompt.runtime_block import OPEN
 from kenobot.core.token_estimate import estimate
-from kenobot.ports import Block, Delta, Request, Usage
+from kenobot.ports.provider import Block, Delta, Request, Usage
 
 _MARKS = 4  # that count in one request, the last ones, as at Anthropic's
 
@@ -51,7 +51,7 @@ class Meter:
         self._reply = reply
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
-        """See `kenobot.ports.Provider`."""
+        """See `kenobot.ports.provider.Provider`."""
         size = self._measured(request)
         self.sizes.append(size)
         yield Delta(self._reply)

@@ -22,7 +22,7 @@ from kenobot.evals.cost import memories
 from kenobot.evals.cost.meter import Meter, Size
 from kenobot.evals.recall.measure import percentiles
 from kenobot.gateway.access import Access, Roster
-from kenobot.ports import Inbound, Outbound
+from kenobot.ports.messages import Inbound, Outbound
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Pending
 from kenobot.testing.house import House, Line
@@ -79,7 +79,7 @@ class _Line(Line):
     answered = 0.0
 
     async def send(self, outbound: Outbound) -> str:
-        """See `kenobot.ports.Channel`."""
+        """See `kenobot.ports.channel.Channel`."""
         self.answered = time.perf_counter()
         return await super().send(outbound)
 

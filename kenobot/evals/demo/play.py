@@ -17,7 +17,8 @@ from kenobot.cognitive.sleep.report import Deed, Report
 from kenobot.cognitive.store import sleep_plans
 from kenobot.evals.demo.story import Act, Expect, Step, Story
 from kenobot.gateway.access import Roster
-from kenobot.ports import OWNER_SCOPE, Delta, Request, Usage, chat_scope, session_id
+from kenobot.ports.identity import OWNER_SCOPE, chat_scope, session_id
+from kenobot.ports.provider import Delta, Request, Usage
 from kenobot.storage.connection import Connection
 from kenobot.testing.house import House
 
@@ -95,7 +96,7 @@ class Rehearsed:
         self.shown: Request | None = None
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
-        """See `kenobot.ports.Provider`."""
+        """See `kenobot.ports.provider.Provider`."""
         self.shown = request
         yield Delta(text=self.reply)
         yield Delta(stop_reason="end_turn", usage=Usage(input_tokens=1, output_tokens=1), model=self.name)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from kenobot.agent.prompt.context_builder import OPEN
 from kenobot.evals.month.script import Script, Step
-from kenobot.ports import Request
+from kenobot.ports.provider import Request
 
 Recalled = Callable[[str, str], Awaitable[str]]
 """What memory finds for a question within a scope."""

@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Callable, Iterable
 
 from kenobot.agent.prompt.context_builder import OPEN
 from kenobot.evals.month.script import Noted, Script
-from kenobot.ports import Delta, Request, Usage
 from kenobot.ports.errors import Unavailable
+from kenobot.ports.provider import Delta, Request, Usage
 
 _READING = "## The conversation"
 _REMEMBERED = re.compile(r"^\[(\d+)\](?: \([^\n]{0,200}?\))* > ([^\n]*)$", re.MULTILINE)

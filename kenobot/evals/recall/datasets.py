@@ -45,7 +45,7 @@ class Unit:
 
     @property
     def words(self) -> str:
-        """The text as the conversation of a group keeps it; see `kenobot.ports.Inbound.words`."""
+        """The text as the conversation of a group keeps it; see `kenobot.ports.messages.Inbound.words`."""
         return "\n  ".join(f"{self.who}: {self.text}".splitlines()) if self.who else self.text
 
 

@@ -29,7 +29,7 @@ _NOBODY = (
 
 @dataclass(slots=True)
 class Judge:
-    """A `kenobot.ports.Reranker` without the day's tokens, one question after the other, that keeps count.
+    """A `kenobot.ports.embedder.Reranker` without the day's tokens, one question after the other, that keeps count.
 
     asked: questions; unjudged: those of them that keep the ranking without. name: of the model, as it says itself.
     marks: how often each was given; who gives one alone has not understood what was asked.
@@ -44,7 +44,10 @@ class Judge:
     marks: list[int] = field(default_factory=lambda: [0] * (reranking.HIGHEST + 1))
 
     async def judge(self, question: str, texts: Sequence[str]) -> Sequence[float] | None:
-        """See `kenobot.ports.Reranker`. Raises RemoteError when not one question could be asked, or never will be."""
+        """See `kenobot.ports.embedder.Reranker`.
+
+        Raises RemoteError when not one question could be asked, or never will be.
+        """
         began = time.perf_counter()
         try:
             told = await ask(self.model, reranking.build(question, texts), len(texts), _SECONDS)

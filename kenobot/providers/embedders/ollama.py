@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import Field
 
-from kenobot.ports import Plugin, Surroundings
+from kenobot.ports.plugin import Plugin, Surroundings
 from kenobot.providers.embedders.remote import Remote, RemoteSettings
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from kenobot.ports import EmbedKind
+from kenobot.ports.embedder import EmbedKind
 from kenobot.ports.errors import Unavailable
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read once, when numpy is loaded: its threads would spin
@@ -60,7 +60,7 @@ class OneThread:
         return self._dimensions
 
     async def embed(self, texts: Sequence[str], kind: EmbedKind = "passage") -> Sequence[Sequence[float]]:
-        """See `kenobot.ports.Embedder`. Raises Unavailable when the model cannot be loaded or fails."""
+        """See `kenobot.ports.embedder.Embedder`. Raises Unavailable when the model cannot be loaded or fails."""
         if self._jobs.qsize() * _UNIT + len(texts) > _WAITING:
             raise Unavailable("The embedded model has more to do than it can: try again later.")
         self._start()

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import Field, SecretStr
 
-from kenobot.ports import Plugin, Surroundings
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.plugin import Plugin, Surroundings
 from kenobot.providers.embedders.remote import Remote, RemoteSettings
 
 _OPENAI = "https://api.openai.com/v1"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field, field_validator
 
-from kenobot.ports import EmbedKind
+from kenobot.ports.embedder import EmbedKind
 from kenobot.ports.errors import RateLimited, Rejected, RemoteError, Unavailable
 from kenobot.providers.embedders.one_thread import fit
 
@@ -76,7 +76,10 @@ class Remote:
         return self._dimensions
 
     async def embed(self, texts: Sequence[str], kind: EmbedKind = "passage") -> Sequence[Sequence[float]]:
-        """See `kenobot.ports.Embedder`. Raises RateLimited, Unavailable and Rejected, whose texts hold no key."""
+        """See `kenobot.ports.embedder.Embedder`.
+
+        Raises RateLimited, Unavailable and Rejected, whose texts hold no key.
+        """
         prefix = self._settings.query_prefix if kind == "query" else self._settings.passage_prefix
         found: list[Row] = []
         for at in range(0, len(texts), _MOST):

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from zipfile import BadZipFile
 
-from kenobot.ports import EmbedKind, NoSettings, Plugin, Surroundings
+from kenobot.ports.embedder import EmbedKind
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.plugin import NoSettings, Plugin, Surroundings
 from kenobot.providers.embedders.one_thread import Encode, OneThread, Row
 
 _log = logging.getLogger(__name__)

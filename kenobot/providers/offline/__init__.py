@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator
 
 from kenobot.core.token_estimate import estimate
-from kenobot.ports import Delta, NoSettings, Plugin, Request, Surroundings, Usage
+from kenobot.ports.plugin import NoSettings, Plugin, Surroundings
+from kenobot.ports.provider import Delta, Request, Usage
 from kenobot.providers.offline.answer import answer
 from kenobot.providers.offline.reading import read
 

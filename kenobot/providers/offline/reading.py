@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from kenobot.core.i18n import Language, guess
-from kenobot.ports import Block, Request
+from kenobot.ports.provider import Block, Request
 from kenobot.providers.offline.phrases import SPANISH
 
 CONTEXT = "<kenobot-context>"

@@ -18,7 +18,7 @@ from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.remember.supersede import retire
 from kenobot.cognitive.store import records
 from kenobot.cognitive.text import entity_names
-from kenobot.ports import Candidate, Decision, Verdict
+from kenobot.ports.memory import Candidate, Decision, Verdict
 from kenobot.storage.connection import Connection
 from kenobot.storage.migrate import migrations
 from kenobot.testing.clock import START

@@ -13,7 +13,7 @@ from kenobot.cognitive.remember.supersede import retire
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.similarity import band_of
-from kenobot.ports import Candidate, Decision, Relation, Verdict
+from kenobot.ports.memory import Candidate, Decision, Relation, Verdict
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.conformance.adapters.admit import NOW, SCOPE, memory, number_of

@@ -11,7 +11,8 @@ from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import boxes as box_store
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import Act
-from kenobot.ports import OWNER_SCOPE, Candidate
+from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.ports.memory import Candidate
 from kenobot.storage.migrate import migrations
 from tests.conformance.cases import Case, Outcome, compare
 

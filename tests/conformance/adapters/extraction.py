@@ -19,8 +19,9 @@ from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.core.pattern_set import Automaton
-from kenobot.ports import OWNER_SCOPE, Candidate, Decision
 from kenobot.ports.errors import Unavailable
+from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.ports.memory import Candidate, Decision
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database

@@ -24,7 +24,8 @@ from kenobot.cognitive.store import history as hands_store
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.ports import OWNER_SCOPE, Candidate
+from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import connect
 from kenobot.storage.migrate import migrate
 from kenobot.testing.clock import START

@@ -9,7 +9,7 @@ from typing import Any
 
 from kenobot.cognitive.policy.proposals import ImprovePolicy
 from kenobot.cognitive.sleep.improve.statistics import Figures, advise, reflect
-from kenobot.ports import Request
+from kenobot.ports.provider import Request
 from kenobot.testing.provider import ScriptedProvider
 from tests.conformance.cases import Case, Checked, Outcome, compare
 from tests.scene import Scene

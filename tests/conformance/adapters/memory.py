@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from kenobot.cognitive.mirror import layout
 from kenobot.cognitive.recall.full_load import Query, Recall
-from kenobot.ports import OWNER_SCOPE, chat_scope
+from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from tests.conformance.cases import Case, Checked, NotApplicable, Outcome, compare
 from tests.unit.cognitive.mirror.house import House, open_house
 

@@ -23,7 +23,7 @@ from kenobot.cognitive.sleep.consolidate import (
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.passes import Pass, View
 from kenobot.cognitive.store import records, term_index
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.conformance.adapters.admit import NOW, SCOPE, memory, number_of

@@ -8,8 +8,8 @@ from pydantic import SecretStr
 
 from kenobot.core.circuit_breaker import CircuitBreaker
 from kenobot.core.retry import RetryPolicy, delay
-from kenobot.ports import Surroundings
 from kenobot.ports.errors import RemoteError
+from kenobot.ports.plugin import Surroundings
 from kenobot.providers.anthropic import AnthropicSettings, build
 from kenobot.testing.clock import ManualClock
 from kenobot.testing.provider import ask, collect

@@ -19,7 +19,8 @@ from kenobot.app.wiring import assemble
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load
 from kenobot.gateway.access import Roster
-from kenobot.ports import Request, is_session_id
+from kenobot.ports.identity import is_session_id
+from kenobot.ports.provider import Request
 from kenobot.storage.connection import Connection
 from kenobot.testing.channel import FakeChannel
 from kenobot.testing.clock import START, ManualClock

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kenobot.cli.importers import javascript
 from kenobot.core.settings.load import Settings
-from kenobot.ports import is_session_id, session_id
+from kenobot.ports.identity import is_session_id, session_id
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database

@@ -10,7 +10,8 @@ from typing import Any
 from kenobot.core import plugins
 from kenobot.core.i18n import say
 from kenobot.core.settings.load import Settings
-from kenobot.ports import NoSettings, PostProcessor, Surroundings
+from kenobot.ports.plugin import NoSettings, Surroundings
+from kenobot.ports.postprocessor import PostProcessor
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.postprocessors.scanner import scan
 from kenobot.testing.clock import ManualClock

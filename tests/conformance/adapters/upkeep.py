@@ -16,7 +16,7 @@ from kenobot.cognitive.sleep.consolidate.guidelines import leaning
 from kenobot.cognitive.sleep.errors import classify
 from kenobot.cognitive.sleep.prune import archival, beliefs, commitments, expiry
 from kenobot.cognitive.store import records
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 from tests.conformance.cases import Adapter, Case, Checked, Compared, Outcome, compare
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import play

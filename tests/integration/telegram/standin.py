@@ -13,8 +13,8 @@ from aiohttp import web
 
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.channels.telegram.settings import TelegramSettings
-from kenobot.ports import Inbound, Outbound, Part, Span
 from kenobot.ports.errors import RateLimited, Rejected, Unavailable
+from kenobot.ports.messages import Inbound, Outbound, Part, Span
 from kenobot.testing.clock import EagerClock
 
 TOKEN = "123456789:" + "canary-" * 5

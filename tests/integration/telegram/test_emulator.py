@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession
 
-from kenobot.ports import Span
 from kenobot.ports.errors import Rejected, StoreFull
+from kenobot.ports.messages import Span
 from kenobot.testing.clock import EagerClock
 from tests.integration.telegram.standin import (
     CHAT,

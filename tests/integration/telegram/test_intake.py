@@ -4,8 +4,8 @@ import asyncio
 import json
 
 from kenobot.channels.telegram.channel import TelegramChannel
-from kenobot.ports import Inbound
 from kenobot.ports.errors import StoreFull
+from kenobot.ports.messages import Inbound
 from kenobot.testing.clock import EagerClock
 from tests.integration.telegram.standin import (
     Answer,

@@ -9,8 +9,8 @@ import pytest
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.core.bus import Bus
 from kenobot.gateway.channel_supervisor import keep_running
-from kenobot.ports import Inbound, Span
 from kenobot.ports.errors import KenobotError, Rejected
+from kenobot.ports.messages import Inbound, Span
 from kenobot.ports.signals import CHANNEL_DOWN
 from kenobot.testing.clock import EagerClock
 from tests.integration.telegram.standin import (

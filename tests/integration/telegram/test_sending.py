@@ -6,8 +6,8 @@ import json
 import pytest
 
 from kenobot.channels.telegram.channel import TelegramChannel
-from kenobot.ports import Outbound, Part, Span
 from kenobot.ports.errors import KenobotError, Rejected, Unavailable
+from kenobot.ports.messages import Outbound, Part, Span
 from kenobot.testing.clock import EagerClock
 from tests.integration.telegram.standin import (
     CHAT,

@@ -15,9 +15,10 @@ from kenobot.evals.recall import datasets, lifecycle
 from kenobot.evals.recall.datasets import Conversation, sample
 from kenobot.evals.recall.judge import Judge
 from kenobot.evals.recall.run import Report, Setting, run
-from kenobot.ports import Plugin, Request
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import Rejected, Unavailable
+from kenobot.ports.plugin import Plugin
+from kenobot.ports.provider import Request
 from kenobot.providers.anthropic import AnthropicSettings
 from kenobot.testing.provider import Scripted, ScriptedProvider
 from tests.unit.benchmark.test_lifecycle import NOTES

@@ -13,7 +13,7 @@ from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.occasion import Occasion, clean
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.ports import Candidate, Decision
+from kenobot.ports.memory import Candidate, Decision
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START

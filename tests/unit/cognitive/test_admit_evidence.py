@@ -14,7 +14,7 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit, correct
 from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import records
-from kenobot.ports import Candidate, Decision, Verdict
+from kenobot.ports.memory import Candidate, Decision, Verdict
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory

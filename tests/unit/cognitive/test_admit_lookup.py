@@ -10,7 +10,7 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.store.change import change
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state
 from kenobot.testing.clock import START

@@ -11,7 +11,7 @@ from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.remember.statement_relation import relation, vetoes
 from kenobot.cognitive.store import records
 from kenobot.cognitive.text.similarity import similarity
-from kenobot.ports import Candidate, Decision, Verdict
+from kenobot.ports.memory import Candidate, Decision, Verdict
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory

@@ -19,7 +19,7 @@ from kenobot.cognitive.store import records
 from kenobot.cognitive.store.boxes import Contents, Member
 from kenobot.cognitive.store.change import Act
 from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START

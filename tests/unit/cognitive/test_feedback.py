@@ -7,7 +7,7 @@ import pytest
 from kenobot.cognitive.control.reactions import Reaction, react, recognise
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
-from kenobot.ports import Principal
+from kenobot.ports.identity import Principal
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record

@@ -11,7 +11,7 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import history, records
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START

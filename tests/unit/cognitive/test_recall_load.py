@@ -16,7 +16,8 @@ from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.core.token_estimate import estimate
-from kenobot.ports import Candidate, Trust
+from kenobot.ports.identity import Trust
+from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START

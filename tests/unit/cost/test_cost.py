@@ -17,8 +17,8 @@ from kenobot.evals.cost import memories
 from kenobot.evals.cost.judge import Limits, failures, table
 from kenobot.evals.cost.meter import Meter
 from kenobot.evals.cost.run import Row, Spread
-from kenobot.ports import Block, Message, Request
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.provider import Block, Message, Request
 from kenobot.testing.provider import collect
 
 BUDGET = Context().budget_tokens

@@ -4,7 +4,7 @@ from random import Random
 
 from kenobot.core.bus import Bus
 from kenobot.gateway.delivery import Delivery
-from kenobot.ports import Outbound, Part
+from kenobot.ports.messages import Outbound, Part
 from kenobot.ports.signals import MESSAGE_FAILED, MESSAGE_OUT, MESSAGE_SENT, Envelope
 from kenobot.storage.database import Database
 from kenobot.storage.outbox import Letter, Outbox, enqueue

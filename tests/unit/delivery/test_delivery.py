@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kenobot.ports import Outbound
 from kenobot.ports.errors import RateLimited, Rejected, RemoteError, StoreError, TruncatedReply, Unavailable
+from kenobot.ports.messages import Outbound
 from kenobot.storage.database import Database
 from kenobot.testing.clock import EagerClock, ManualClock
 from tests.samples import rows

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from kenobot.ports import Outbound
 from kenobot.ports.errors import RateLimited, Rejected
+from kenobot.ports.messages import Outbound
 from kenobot.ports.signals import MESSAGE_FAILED
 from kenobot.testing.clock import EagerClock
 from tests.unit.delivery.house import House

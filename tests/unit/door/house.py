@@ -7,7 +7,7 @@ from kenobot.core.bus import Bus
 from kenobot.gateway import pairing
 from kenobot.gateway.access import Access, Roster
 from kenobot.gateway.admission import Door, Post
-from kenobot.ports import Outbound
+from kenobot.ports.messages import Outbound
 from kenobot.ports.signals import Envelope
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database

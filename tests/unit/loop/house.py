@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from kenobot.agent.loop import AgentLoop, Gate
 from kenobot.core.bus import Bus
-from kenobot.ports import Inbound
+from kenobot.ports.messages import Inbound
 from kenobot.ports.signals import MESSAGE_IN
 from kenobot.storage import inbox as mail
 from kenobot.storage.database import Database

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kenobot.ports import Inbound
+from kenobot.ports.messages import Inbound
 from kenobot.ports.signals import MESSAGE_IN, Envelope
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Pending
@@ -234,7 +234,7 @@ async def test_nothing_stays_in_memory(house: House) -> None:
 
 
 async def test_a_sink_is_what_channels_expect(house: House) -> None:
-    """The loop can be called as `kenobot.ports.Sink`, with an Inbound of any chat."""
+    """The loop can be called as `kenobot.ports.channel.Sink`, with an Inbound of any chat."""
     sent: Inbound = inbound("hello", 1, chat="../../etc/passwd")
     assert await house.loop(sent)
     await house.loop.wait_idle()

@@ -12,8 +12,8 @@ from kenobot.cli import main
 from kenobot.evals.month import judge, play, script
 from kenobot.evals.month.judge import Verdict
 from kenobot.evals.month.script import Step
-from kenobot.ports import Block, Message, Request
 from kenobot.ports.clock import Clock
+from kenobot.ports.provider import Block, Message, Request
 
 AT = datetime(2026, 3, 1, 9, tzinfo=ZoneInfo("Europe/Madrid"))
 TINY = """

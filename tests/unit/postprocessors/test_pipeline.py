@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kenobot.ports import Element, TurnEffects
 from kenobot.ports.errors import Fenced, PluginError
+from kenobot.ports.postprocessor import Element, TurnEffects
 from kenobot.postprocessors.pipeline import Applied, Pipeline, Processed
 from kenobot.testing.postprocessor import RecordingTurn
 from tests.unit.postprocessors.recorded import recorded

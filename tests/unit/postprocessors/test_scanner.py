@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kenobot.ports import Element
+from kenobot.ports.postprocessor import Element
 from kenobot.postprocessors.scanner import Scan, scan
 from tests.unit.postprocessors.tags_found import NAMES, found
 

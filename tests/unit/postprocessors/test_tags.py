@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from kenobot.ports import Candidate, Element, NoSettings, Plugin, PostProcessor, Principal, Surroundings
+from kenobot.ports.identity import Principal
+from kenobot.ports.memory import Candidate
+from kenobot.ports.plugin import NoSettings, Plugin, Surroundings
+from kenobot.ports.postprocessor import Element, PostProcessor
 from kenobot.postprocessors import (
     bootstrap_complete,
     chat_context,

@@ -2,7 +2,7 @@
 
 import re
 
-from kenobot.ports import Block, Message, Request
+from kenobot.ports.provider import Block, Message, Request
 from kenobot.providers.offline.answer import answer
 from kenobot.providers.offline.phrases import PHRASES, Phrase
 from kenobot.providers.offline.reading import read

@@ -8,8 +8,9 @@ from typing import cast
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from kenobot.ports import Block, Message, Request, Surroundings
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.plugin import Surroundings
+from kenobot.ports.provider import Block, Message, Request
 from kenobot.providers.anthropic import AnthropicSettings, build, payload, plugin, retry_after
 from kenobot.testing.clock import START, ManualClock
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.ports import Block, Message, Request
+from kenobot.ports.provider import Block, Message, Request
 from kenobot.providers.offline.answer import MOST_FOUND, MOST_LISTED, answer
 from kenobot.providers.offline.matching import rank, stems
 from kenobot.providers.offline.reading import read

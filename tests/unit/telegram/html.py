@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kenobot.ports import Span
+from kenobot.ports.messages import Span
 
 _TAGS = {"bold": "b", "italic": "i", "strikethrough": "s", "code": "code"}
 

@@ -8,8 +8,8 @@ from aiohttp import web
 
 from kenobot.channels.telegram.client import Client
 from kenobot.channels.telegram.settings import TelegramSettings
-from kenobot.ports import Part
 from kenobot.ports.errors import Unavailable
+from kenobot.ports.messages import Part
 
 MOMENTS = 60  # turns of the event loop; a request is over by then
 ROUNDS = 4

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kenobot.channels.telegram.markdown import parse
-from kenobot.ports import Span
+from kenobot.ports.messages import Span
 from tests.unit.telegram.cases import conformance
 from tests.unit.telegram.html import as_html
 

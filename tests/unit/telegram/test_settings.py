@@ -11,8 +11,8 @@ from pydantic import ValidationError
 from kenobot.channels.telegram import plugin
 from kenobot.channels.telegram.settings import TelegramSettings, is_token
 from kenobot.gateway.access import Roster
-from kenobot.ports import Surroundings
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.plugin import Surroundings
 from kenobot.testing.clock import EagerClock
 from tests.unit.telegram.cases import conformance
 

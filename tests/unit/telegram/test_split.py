@@ -6,7 +6,7 @@ import pytest
 
 from kenobot.channels.telegram.markdown import parse
 from kenobot.channels.telegram.split import split
-from kenobot.ports import Part, Span
+from kenobot.ports.messages import Part, Span
 from tests.unit.telegram.cases import conformance
 
 

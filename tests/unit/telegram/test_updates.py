@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kenobot.channels.telegram.updates import Ignored, Malformed, Me, read, strip_mention, update_id
-from kenobot.ports import Inbound
+from kenobot.ports.messages import Inbound
 from tests.unit.telegram.cases import conformance
 
 ME = Me(7, "KenoBot")

@@ -16,7 +16,7 @@ from kenobot.cognitive.policy.compact import CompactPolicy
 from kenobot.cognitive.recall.full_load import quotations
 from kenobot.cognitive.remember.extract.buffer import Turn
 from kenobot.core.token_estimate import estimate
-from kenobot.ports import Trust
+from kenobot.ports.identity import Trust
 from tests.memory_rows import open_memory, put_record
 
 ZONE = ZoneInfo("Europe/Madrid")

@@ -9,7 +9,7 @@ from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.remember.extract.buffer import Turn, Waiting, decide, survey
 from kenobot.cognitive.store import token_budget
 from kenobot.core.pattern_set import Automaton
-from kenobot.ports import Trust
+from kenobot.ports.identity import Trust
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database

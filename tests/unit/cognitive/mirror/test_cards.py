@@ -12,7 +12,7 @@ from kenobot.cognitive.mirror import card_rows, cardfiles
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.files import DiskPolicy
 from kenobot.cognitive.store import records
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from tests.unit.cognitive.mirror.card_samples import ANA, TEA, steady
 from tests.unit.cognitive.mirror.cardhouse import CardHouse, open_card_house

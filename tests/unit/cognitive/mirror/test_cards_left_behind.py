@@ -4,7 +4,7 @@ from kenobot.agent.background import purge as erasure
 from kenobot.cognitive.control.forget import doom
 from kenobot.cognitive.mirror import card_rows
 from kenobot.cognitive.mirror.card_rows import Row
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from tests.unit.cognitive.mirror.cardhouse import CardHouse
 from tests.unit.cognitive.mirror.house import TODAY

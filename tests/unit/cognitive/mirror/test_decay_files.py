@@ -17,7 +17,7 @@ from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.sleep.consolidate import hygiene
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 from tests.unit.cognitive.mirror.cardhouse import CardHouse, open_card_house
 from tests.unit.cognitive.mirror.decay_nights import night, put
 from tests.unit.cognitive.mirror.house import ENTRY, LOG, TODAY, House

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from kenobot.cognitive.store import records as store
-from kenobot.ports import OWNER_SCOPE
+from kenobot.ports.identity import OWNER_SCOPE
 from tests.unit.cognitive.mirror.house import LOG, House, open_house
 from tests.unit.cognitive.recorded import recorded
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from kenobot.cognitive.mirror.names import page_name, slug, subject_of
 from kenobot.cognitive.mirror.places import page_of, place_of
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 from tests.unit.cognitive.mirror.cardhouse import CardHouse
 
 

@@ -16,7 +16,7 @@ from kenobot.cognitive.procedural.pattern import candidate_of
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import WHOLE_HOME, Reach
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 from tests.unit.cognitive.mirror.cardhouse import CardHouse, open_card_house

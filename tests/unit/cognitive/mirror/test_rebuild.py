@@ -11,8 +11,8 @@ import pytest
 from kenobot.cognitive.mirror import rebuild
 from kenobot.cognitive.mirror.rebuild import Report
 from kenobot.cognitive.store import records as store
-from kenobot.ports import Candidate
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START

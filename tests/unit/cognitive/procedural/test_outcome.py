@@ -8,7 +8,7 @@ import pytest
 from kenobot.cognitive.procedural.outcome import Outcome, learn, outcome
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
-from kenobot.ports import Principal
+from kenobot.ports.identity import Principal
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record

@@ -14,7 +14,7 @@ from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import Act, change
 from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.ports import Trust
+from kenobot.ports.identity import Trust
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database

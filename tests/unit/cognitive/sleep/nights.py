@@ -11,7 +11,8 @@ from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.passes import Pass, View
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
-from kenobot.ports import Candidate, Form, Trust
+from kenobot.ports.identity import Trust
+from kenobot.ports.memory import Candidate, Form
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get

@@ -13,7 +13,7 @@ from kenobot.cognitive.sleep.cycle import Asked, Cycle, Said
 from kenobot.cognitive.sleep.plan.changes import Change, Edit, Learn, Propose, Tie
 from kenobot.cognitive.sleep.plan.passes import PHASES, Pass, Question, View
 from kenobot.cognitive.sleep.sleep_store import Run
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START, EagerClock

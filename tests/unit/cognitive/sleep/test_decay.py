@@ -15,7 +15,7 @@ from kenobot.cognitive.sleep.prune import dailies
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store import tiers as decay_store
 from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out, play, view

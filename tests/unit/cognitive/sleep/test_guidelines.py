@@ -15,7 +15,7 @@ from kenobot.cognitive.sleep.consolidate.guidelines import PASS, leaning, lines
 from kenobot.cognitive.sleep.upkeep_store import Fate
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory, put_record

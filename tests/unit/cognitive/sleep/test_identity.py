@@ -10,7 +10,7 @@ from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.sleep.consolidate.identity import PASS, condensed
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kenobot.cognitive.sleep.plan.changes import Change, Edit, Learn, Note, Propose, Tie
 from kenobot.cognitive.sleep.plan.plans import as_text, of_text
-from kenobot.ports import Candidate, Verdict
+from kenobot.ports.memory import Candidate, Verdict
 
 TEXT = st.text(max_size=20)
 NUMBER = st.integers(min_value=1, max_value=2**53)

@@ -13,7 +13,7 @@ from kenobot.cognitive.sleep.consolidate.facts import facts, unlabelled
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import WHOLE_HOME
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.ports import Trust
+from kenobot.ports.identity import Trust
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record

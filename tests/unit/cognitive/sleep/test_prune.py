@@ -12,7 +12,7 @@ from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import archival, beliefs, expiry, lifecycle, scratchpads
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.ports import Candidate
+from kenobot.ports.memory import Candidate
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out

@@ -17,7 +17,8 @@ from kenobot.cognitive.sleep.consolidate import weeks
 from kenobot.cognitive.sleep.prune import dailies
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.ports import Candidate, Trust
+from kenobot.ports.identity import Trust
+from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from tests.memory_rows import get, open_memory
 from tests.nights import carry_out, view

@@ -1,0 +1,70 @@
+"""The seam to a place where people talk to the bot."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from kenobot.ports.messages import Inbound, Outbound, Part
+
+
+class Sink(Protocol):
+    """Where a channel puts what came in."""
+
+    async def __call__(self, inbound: Inbound) -> bool:
+        """Return once the message is on disk: True if it is new, False if it was seen before or turned away.
+
+        Waits while the backlog is full. Raises StoreError when the disk fails: then do not acknowledge upstream.
+        """
+        ...
+
+    async def set_aside(self, channel: str, external_id: str, raw: str, reason: str) -> None:
+        """Keep something that cannot be understood in the dead-letter box, so that it stops nobody else."""
+        ...
+
+    async def report(self, channel: str, problem: str) -> None:
+        """Tell the owner, at most once an hour, of something that goes wrong and that only a person can mend.
+
+        problem: one plain sentence without anybody's words or secrets. Never raises.
+        """
+        ...
+
+
+class Channel(Protocol):
+    """A place where people talk to the bot."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def run(self, sink: Sink) -> None:
+        """Take messages in until cancelled. Acknowledge upstream only after `sink` has returned.
+
+        Returning means that the person ended the conversation. An exception means a restart, with a pause.
+        """
+        ...
+
+    def render(self, text: str) -> Sequence[Part]:
+        """Cut a Markdown reply into parts this channel can show. Pure; at least one part for a non-empty text."""
+        ...
+
+    async def send(self, outbound: Outbound) -> str:
+        """Send one part and return the platform's id of it. Raises RemoteError; the core decides about retries."""
+        ...
+
+
+class ShowsLife(Protocol):
+    """A channel that can tell when its platform last answered, so that a silent stall is noticed."""
+
+    @property
+    def heard(self) -> float | None:
+        """When the platform last answered, by the Clock's `monotonic`; None before it first did."""
+        ...
+
+    @property
+    def patience(self) -> float:
+        """Seconds of silence after which the channel counts as stalled and is started again."""
+        ...
+
+
+class ShowsTyping(Protocol):
+    """A channel that can show that an answer is on its way; the core calls it every few seconds while it is."""
+
+    async def typing(self, chat: str) -> None: ...

@@ -1,0 +1,40 @@
+"""The seams to models that help recall: embedders and rerankers."""
+
+from collections.abc import Sequence
+from typing import Literal, Protocol
+
+EmbedKind = Literal["passage", "query"]
+
+
+class Embedder(Protocol):
+    """A model that places texts by their meaning. Memory works without one, and is found by words alone."""
+
+    @property
+    def model_id(self) -> str:
+        """Names the model and its version: vectors of different ids are never compared."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """How many numbers a row has; 0 as long as that is not known, before the first answer of a server."""
+        ...
+
+    async def embed(self, texts: Sequence[str], kind: EmbedKind = "passage") -> Sequence[Sequence[float]]:
+        """One row for each text, in order: `dimensions` 32-bit floats, of length 1 as a vector.
+
+        kind: "query" for what is looked for, "passage" for what is looked through: some models tell them apart. Any
+        text passes, a blank one too; of a very long one the beginning counts. A query goes before passages that wait.
+        Raises RemoteError when the model is out of reach; the caller goes on without.
+        """
+        ...
+
+
+class Reranker(Protocol):
+    """Judges what recall found, by reading it. Memory works without one."""
+
+    async def judge(self, question: str, texts: Sequence[str]) -> Sequence[float] | None:
+        """How much each text helps to answer, from 0 to 1, in order; None when that cannot be told in time.
+
+        Never raises for what lies outside, and somebody waits for the reply meanwhile.
+        """
+        ...

@@ -1,0 +1,64 @@
+"""Who speaks and where: sessions, scopes, principals."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+_SAFE_SESSION = re.compile(r"[A-Za-z0-9_-]{1,128}")
+
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+_HASHED = re.compile(r"-[0-9a-f]{16}\Z")
+
+
+def is_session_id(text: str) -> bool:
+    """Whether `text` can name a session: it becomes a file name, so only `[A-Za-z0-9_-]`, at most 128 of them."""
+    return _SAFE_SESSION.fullmatch(text) is not None
+
+
+def session_id(channel: str, chat: str) -> str:
+    """The session of a chat: `telegram-123456789`. A chat id unfit for a file name keeps a legible part and a hash.
+
+    So does one that could pass for another's: because it looks hashed, or because its channel's name has a hyphen.
+    """
+    plain = f"{channel}-{chat}"
+    if is_session_id(plain) and "-" not in channel and not _HASHED.search(plain):
+        return plain
+    digest = hashlib.sha256(f"{channel}\0{chat}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return f"{_UNSAFE.sub('_', plain).strip('_')[:64]}-{digest}"
+
+
+OWNER_SCOPE = "owner"
+
+
+def chat_scope(session: str) -> str:
+    """The scope of what belongs to one chat."""
+    return f"chat:{session}"
+
+
+def user_scope(channel: str, user: str) -> str:
+    """The scope of what belongs to one person who is not the owner."""
+    return f"user:{session_id(channel, user)}"
+
+
+Trust = Literal["owner", "guest", "forward", "model", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who is speaking, and what of memory they may read and write in this chat.
+
+    reads: scopes shown in the prompt. writes: scope that a `<memory>` of this turn goes to.
+    """
+
+    role: Literal["owner", "guest"]
+    reads: tuple[str, ...]
+    writes: str
+    trust: Trust
+
+
+Account = tuple[str, str]
+"""A channel's name, and a user's id there."""

@@ -1,0 +1,65 @@
+"""What asks to be remembered, and what memory decided."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from kenobot.ports.identity import Trust
+
+Form = Literal["note", "episode", "scratchpad", "profile", "procedure", "entity", "box", "summary", "question"]
+
+
+Source = Literal["tag", "edit", "command", "extraction", "sleep", "import"]
+
+
+Relation = Literal["repeat", "contradiction", "independent"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How a candidate relates to the record it was compared with, as somebody who read both sees it."""
+
+    record: int
+    relation: Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Something that asks to be remembered.
+
+    slot: when given, there is one live record of this form, scope and slot, and a new text replaces the old one.
+    tier: "core" stands in MEMORY.md at once, "daily" in the day's log until sleep promotes it.
+    subject: whom or what it is about, as a plain name; "" for the person whose scope it is. attributes: what it says of
+    its subject, by name, such as ("city", "Lyon"): another value for the same name takes its place.
+    confidence, importance: 0 to 1; None leaves them to memory's own rules. evidence: inbox rows of the turns that said
+    so. verdicts: what is known already of how it relates to records. action: what whoever proposes it wants done with
+    it, in the words of `kenobot.cognitive.remember.actions`; "" leaves it to memory, and what is not one of them
+    discards.
+    """
+
+    form: Form
+    scope: str
+    text: str
+    category: str = "fact"
+    source: Source = "tag"
+    trust: Trust = "owner"
+    slot: str = ""
+    tier: Literal["daily", "core"] = "daily"
+    subject: str = ""
+    attributes: tuple[tuple[str, str], ...] = ()
+    tags: tuple[str, ...] = ()
+    confidence: float | None = None
+    importance: float | None = None
+    evidence: tuple[int, ...] = ()
+    expires: datetime | None = None
+    verdicts: tuple[Verdict, ...] = ()
+    action: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What memory did with a candidate, and why. `record` is None when nothing was kept."""
+
+    action: Literal["created", "reinforced", "replaced", "refused", "discarded"]
+    reason: str
+    record: int | None = None

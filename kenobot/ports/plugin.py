@@ -1,0 +1,40 @@
+"""What an entry point holds: settings, and how to build the part from them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel
+
+from kenobot.ports.clock import Clock
+
+SettingsT = TypeVar("SettingsT", bound=BaseModel)
+
+
+PartT = TypeVar("PartT")
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What every plugin is handed beside its own settings."""
+
+    home: Path
+    clock: Clock
+    bot_name: str
+
+
+class NoSettings(BaseModel, extra="forbid"):
+    """For a plugin that has nothing to set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin(Generic[SettingsT, PartT]):
+    """The target of an entry point: the model of its settings, and how to build the part from them.
+
+    Importing the module that holds it must be cheap: import SDKs inside `build`.
+    `build` raises ConfigError when a person must fix something.
+    """
+
+    settings: type[SettingsT]
+    build: Callable[[SettingsT, Surroundings], PartT]
