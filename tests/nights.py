@@ -5,10 +5,11 @@ from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from kenobot.cognitive.policy.sleep import PHASES
 from kenobot.cognitive.sleep import sleep_store
 from kenobot.cognitive.sleep.apply import Night, apply
 from kenobot.cognitive.sleep.plan.changes import Change
-from kenobot.cognitive.sleep.plan.passes import PHASES, Pass, View
+from kenobot.cognitive.sleep.plan.passes import Pass, View
 from kenobot.storage.connection import Connection
 
 UTC = ZoneInfo("UTC")

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, get_args
 
-from kenobot.cognitive.beliefs.value import DEFAULT, Features, Opinions, decay, features, has_faded, is_consolidated
+from kenobot.cognitive.beliefs.value import DEFAULT, Features, decay, features, has_faded, is_consolidated
 from kenobot.cognitive.policy.value import ValuePolicy
 from kenobot.cognitive.store import feedback
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import Act, Value, change
+from kenobot.cognitive.store.feedback import Opinions
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Reach
 from kenobot.ports.identity import Trust

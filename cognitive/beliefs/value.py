@@ -7,27 +7,17 @@ falls as a record lies idle and rises with every use and confirmation.
 
 import math
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import lru_cache
+from datetime import datetime
 
 from kenobot.cognitive.policy.value import Feature, Row, ValuePolicy
+from kenobot.cognitive.store.feedback import NO_OPINION, Opinions
 from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.calendar import moment
 
 _DAY = 86_400.0
 _GUESSED = frozenset({"extraction", "sleep"})
 _PRIOR_HALF_LIFE = 0.023  # per day: recency is halved in thirty
 DEFAULT = ValuePolicy()
-
-
-@dataclass(frozen=True, slots=True)
-class Opinions:
-    """How often the person it belongs to said yes to a record, and no."""
-
-    up: int = 0
-    down: int = 0
-
-
-NO_OPINION = Opinions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,16 +194,6 @@ def days_since(now: datetime, *times: str | None) -> float:
         if time and (found := moment(time)) is not None and (newest is None or found > newest):
             newest = found
     return 0.0 if newest is None else max(0.0, (now - newest).total_seconds() / _DAY)
-
-
-@lru_cache(4096)
-def moment(text: str) -> datetime | None:
-    """A time as the database or another system wrote it, in UTC; None when it cannot be read."""
-    try:
-        found = datetime.fromisoformat(text.strip())
-        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
 
 
 def clamp(value: float) -> float:

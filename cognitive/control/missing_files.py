@@ -7,11 +7,15 @@ a look by the command line while no bot ran.
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from kenobot.cognitive.control.forget import hide
+from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import Json
+from kenobot.cognitive.store.records import Json, Record
+from kenobot.cognitive.store.scopes import Reach
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 
@@ -124,3 +128,14 @@ def _write(connection: Connection, key: str, loss: Loss) -> None:
         "told": loss.told,
     }
     write_state(connection, key, json.dumps(said, ensure_ascii=False))
+
+
+def forget_some(connection: Connection, records: Sequence[Record], reach: Reach, occasion: Occasion) -> int:
+    """Forget records as one decision, and as part of the one that the occasion is part of; its event, 0 for none."""
+    first = 0
+    for record in records:
+        hidden = hide(connection, record.id, reach, occasion, reason="its file was deleted")
+        if hidden is not None and not first:
+            first = hidden.event
+            occasion = replace(occasion, part_of=occasion.part_of or first)
+    return occasion.part_of or 0 if first else 0

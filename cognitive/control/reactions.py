@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from kenobot.cognitive.beliefs.lifecycle import on
-from kenobot.cognitive.beliefs.value import DEFAULT, moment
+from kenobot.cognitive.beliefs.value import DEFAULT
 from kenobot.cognitive.policy.value import ValuePolicy
 from kenobot.cognitive.recall.access import shown_in
 from kenobot.cognitive.store import feedback
@@ -21,6 +21,7 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import Act
 from kenobot.cognitive.store.feedback import Exchange
 from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.calendar import moment
 from kenobot.cognitive.text.stopwords import STOP
 from kenobot.cognitive.text.words import fold, stems, terms, words
 from kenobot.ports.identity import Principal

@@ -19,6 +19,7 @@ from typing import Literal
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.occasion import clean
 from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.cognitive.text.memory_md import INDEX
 
 Kind = Literal["core", "daily", "preferences", "slot", "entity", "ref", "topic"]
 
@@ -33,7 +34,6 @@ _RULE = re.compile(r"[-*+ \t]*")
 _ESCAPED_RULE = re.compile(r"\\+[-*+ \t]*")
 _FENCE = re.compile(r"(`{3,}|~{3,})(.*)", re.DOTALL)
 _SILENT = re.compile(r"\s*(?:#|```|~~~|<!--|---|\Z)")  # headings, code, comments and rules say nothing by themselves
-INDEX = re.compile(r"\[[^\]\n]*\]\(ref-([^)\n]+)\.md\)")  # in MEMORY.md, a pointer to a ref file and no fact
 _ESCAPED_INDEX = re.compile(rf"\\+{INDEX.pattern}")
 _LIKE_INDEX = re.compile(rf"\\*{INDEX.pattern}")
 _LEARNED = "learned: "

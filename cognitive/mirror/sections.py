@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
 from kenobot.cognitive.mirror import layout
-from kenobot.cognitive.mirror.layout import INDEX, Block, Item
+from kenobot.cognitive.mirror.layout import Block, Item
+from kenobot.cognitive.text.memory_md import index_line, pointed
 
 REFERENCE = "## Reference"
 
@@ -77,18 +78,6 @@ def _is_blank(line: Block) -> bool:
 
 
 # ── the index ────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def index_line(name: str, facts: int) -> str:
-    """The pointer to a ref file."""
-    return f"- [{name}](ref-{name}.md): {facts} fact{'' if facts == 1 else 's'}\n"
-
-
-def pointed(line: str) -> str | None:
-    """The name of the ref file that a line of MEMORY.md points to."""
-    body = re.sub(r"\A[-*+][ \t]+", "", line)
-    match = INDEX.match(body) if body != line else None
-    return match[1] if match else None
 
 
 def _indexed(lines: list[Block], refs: Mapping[str, int]) -> list[Block]:

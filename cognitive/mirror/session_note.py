@@ -15,6 +15,7 @@ from datetime import date, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from kenobot.cognitive.beliefs.commitments import resolved_on
 from kenobot.cognitive.compact import sentences, summary_rows
 from kenobot.cognitive.compact.digest import KEY, show
 from kenobot.cognitive.identity import amend
@@ -22,7 +23,6 @@ from kenobot.cognitive.identity.amend import CannotAmend
 from kenobot.cognitive.mirror.cardfiles import Mark, mark_of
 from kenobot.cognitive.mirror.places import ARCHIVE
 from kenobot.cognitive.recall import full_load
-from kenobot.cognitive.sleep.prune.commitments import resolved_on
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import WHOLE_HOME

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
+Phase = Literal["consolidate", "errors", "prune", "improve"]
+PHASES: tuple[Phase, ...] = ("consolidate", "errors", "prune", "improve")
+
 
 @dataclass(frozen=True, slots=True)
 class SleepPolicy:

@@ -9,13 +9,14 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Literal
 
-from kenobot.cognitive.beliefs.value import clamp, moment
+from kenobot.cognitive.beliefs.value import clamp
 from kenobot.cognitive.policy.practice import DEFAULT, PracticePolicy
 from kenobot.cognitive.procedural import practice_store
 from kenobot.cognitive.procedural.pattern import Pattern, pattern_of, share
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import Act, change
 from kenobot.cognitive.store.scopes import Reach
+from kenobot.cognitive.text.calendar import moment
 from kenobot.cognitive.text.words import fold
 from kenobot.ports.identity import Principal
 from kenobot.storage.connection import Connection

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-from kenobot.cognitive.beliefs.value import has_faded, moment
+from kenobot.cognitive.beliefs.value import has_faded
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.recall import full_load, recall_log
 from kenobot.cognitive.recall.recall_log import Said
@@ -16,7 +16,7 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Reach
-from kenobot.cognitive.text.calendar import week_of
+from kenobot.cognitive.text.calendar import moment, week_of
 from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from threading import Lock
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.mirror import sections
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import tiers
+from kenobot.cognitive.text.memory_md import index_line
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import clip, estimate
 from kenobot.ports.identity import Trust
@@ -196,7 +196,7 @@ def _core(connection: Connection, scopes: Sequence[str], budget: int, mode: Mode
         refs = tiers.refs(connection, scope)
         records = {record.id: record for record in store.core(connection, scope)}
         lines: list[str] = []
-        pointed: set[str] = set()
+        already: set[str] = set()
 
         def add(record: store.Record, lines: list[str] = lines) -> None:
             lines.append(f"- {show(record)}")
@@ -205,12 +205,12 @@ def _core(connection: Connection, scopes: Sequence[str], budget: int, mode: Mode
         for block in store.core_layout(connection, scope):
             if isinstance(block, str):
                 lines.append(_BLOT(block.rstrip("\n")))
-                pointed |= {name for line in block.splitlines() if (name := sections.pointed(line)) is not None}
+                already |= {name for line in block.splitlines() if (name := pointed(line)) is not None}
             elif block in records:
                 add(records.pop(block))
         for record in records.values():
             add(record)
-        lines += [sections.index_line(name, count).rstrip("\n") for name, count in refs.items() if name not in pointed]
+        lines += [index_line(name, count).rstrip("\n") for name, count in refs.items() if name not in already]
         if mode == "full":
             for name in refs:
                 lines.append(f"\n#### {name}")

@@ -16,6 +16,7 @@ from kenobot.cognitive.recall.score import Features, Score, feedback_delta, fuse
 from kenobot.cognitive.recall.spreading_activation import Activation, Step, spread
 from kenobot.cognitive.recall.weights import learned_for_records
 from kenobot.cognitive.store import feedback as value_store
+from kenobot.cognitive.store.feedback import NO_OPINION
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.recall_need import asks
 from kenobot.storage.connection import Connection
@@ -142,7 +143,7 @@ class _Valuer:
         effective = value.strength(record, self._at, self._of_values)
         opinion = self._opinions[record.id]
         feedback = 0.0
-        if opinion is not value.NO_OPINION:
+        if opinion is not NO_OPINION:
             feedback = feedback_delta(opinion.up, opinion.down, self._policy)
         valued = score(
             Features(

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from kenobot.cognitive.policy.sleep import Phase
 from kenobot.cognitive.sleep.plan.changes import Propose
-from kenobot.cognitive.sleep.plan.passes import Phase
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Json
 from kenobot.storage.connection import Connection

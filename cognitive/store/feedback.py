@@ -3,14 +3,25 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kenobot.cognitive.beliefs.value import NO_OPINION, Opinions, moment
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Reach, within
+from kenobot.cognitive.text.calendar import moment
 from kenobot.storage.connection import Connection
 
 _PAGE = 500
 _TAIL = 300  # events from the end that are looked at for what a turn did
+
+
+@dataclass(frozen=True, slots=True)
+class Opinions:
+    """How often the person it belongs to said yes to a record, and no."""
+
+    up: int = 0
+    down: int = 0
+
+
+NO_OPINION = Opinions()
 
 
 @dataclass(frozen=True, slots=True)

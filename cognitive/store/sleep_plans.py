@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from kenobot.cognitive.sleep.plan.passes import PHASES
+from kenobot.cognitive.policy.sleep import PHASES
 from kenobot.cognitive.store import history
 from kenobot.cognitive.store.records import stamp
 from kenobot.cognitive.store.scopes import WHOLE_HOME, within

@@ -1,6 +1,7 @@
 """The owner's calendar: which day and which time of day a moment is where the owner lives."""
 
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 
@@ -36,3 +37,13 @@ def age(elapsed: timedelta) -> str:
 
 def _ago(count: int, unit: str) -> str:
     return f"{count} {unit}{'' if count == 1 else 's'} ago"
+
+
+@lru_cache(4096)
+def moment(text: str) -> datetime | None:
+    """A time as the database or another system wrote it, in UTC; None when it cannot be read."""
+    try:
+        found = datetime.fromisoformat(text.strip())
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None

@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kenobot.cognitive.remember.extract import prompt
 from kenobot.core.circuit_breaker import CircuitBreaker
+from kenobot.core.token_estimate import estimate
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RateLimited, Rejected, RemoteError, Resting, TruncatedReply, Unavailable
 from kenobot.ports.provider import Block, Message, Provider, Reply, Request, Usage
@@ -107,3 +109,10 @@ class Model:
         if stop_reason is None:
             raise TruncatedReply("The model's answer broke off before its end.")
         return Reply(storable("".join(texts)), stop_reason, model, usage)
+
+
+def used(request: Request, reply: Reply) -> int:
+    """Tokens of a call as the provider counted them, or about as many when it does not say."""
+    usage = reply.usage
+    told = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+    return told or prompt.cost(request) - request.max_tokens + estimate(reply.text)

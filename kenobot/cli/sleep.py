@@ -10,7 +10,7 @@ from kenobot.cli.memory_options import example
 from kenobot.cli.options import clock_of, home_of
 
 if TYPE_CHECKING:
-    from kenobot.cognitive.sleep.plan.passes import Phase
+    from kenobot.cognitive.policy.sleep import Phase
     from kenobot.cognitive.sleep.report import Report
     from kenobot.cognitive.sleep.sleep_store import Run
     from kenobot.core.settings.home import Home

@@ -18,11 +18,11 @@ from kenobot.app import plugin_instances, wiring
 from kenobot.cli import db_write, options
 from kenobot.cli.memory_options import occasion
 from kenobot.cognitive.mirror.tree import Tree
+from kenobot.cognitive.policy.sleep import Phase
 from kenobot.cognitive.recall.index.index import Index
 from kenobot.cognitive.recall.index.indexer import Keeper
 from kenobot.cognitive.sleep import sleep_store, takeback
 from kenobot.cognitive.sleep.cycle import Step
-from kenobot.cognitive.sleep.plan.passes import Phase
 from kenobot.cognitive.sleep.report import Report
 from kenobot.cognitive.sleep.takeback import Kept
 from kenobot.cognitive.store import sleep_plans

@@ -16,8 +16,8 @@ from datetime import timedelta
 from itertools import count
 from pathlib import Path
 
+from kenobot.cognitive.policy.sleep import PHASES
 from kenobot.cognitive.sleep import sleep_store
-from kenobot.cognitive.sleep.plan.passes import PHASES
 from kenobot.core.settings.home import Home
 from kenobot.storage.connection import Connection, connect
 from kenobot.storage.migrate import migrate

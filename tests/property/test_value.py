@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from kenobot.cognitive.beliefs.lifecycle import CLASSES, HAPPENINGS, STATES, VERIFICATIONS, Standing, after, on
 from kenobot.cognitive.beliefs.links import reinforce
 from kenobot.cognitive.beliefs.salience import salience
-from kenobot.cognitive.beliefs.value import NO_OPINION, Features, Opinions, decay, features, strength, tier_value
+from kenobot.cognitive.beliefs.value import Features, decay, features, strength, tier_value
 from kenobot.cognitive.policy.graph import GraphPolicy, LinkType
 from kenobot.cognitive.recall.spreading_activation import spread
 from kenobot.cognitive.sleep.prune.lifecycle import PASS
 from kenobot.cognitive.store import links
 from kenobot.cognitive.store.change import Act, before
+from kenobot.cognitive.store.feedback import NO_OPINION, Opinions
 from kenobot.cognitive.store.records import Record, stamp
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record

@@ -13,10 +13,10 @@ import pytest
 from kenobot.agent.background.sleep import Rooms, Sleeper, due_at, policy_of
 from kenobot.agent.model_router import Model, Route
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.policy.sleep import JOYA, SleepPolicy
+from kenobot.cognitive.policy.sleep import JOYA, PHASES, SleepPolicy
 from kenobot.cognitive.sleep import sleep_store
 from kenobot.cognitive.sleep.plan.changes import Change
-from kenobot.cognitive.sleep.plan.passes import PHASES, Pass, View
+from kenobot.cognitive.sleep.plan.passes import Pass, View
 from kenobot.cognitive.store import token_budget
 from kenobot.core.bus import Bus
 from kenobot.core.circuit_breaker import CircuitBreaker

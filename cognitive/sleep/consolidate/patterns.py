@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from kenobot.cognitive.beliefs.value import moment
 from kenobot.cognitive.policy.practice import PracticePolicy
 from kenobot.cognitive.procedural import practice_store
 from kenobot.cognitive.procedural.alike import Texts
@@ -34,6 +33,7 @@ from kenobot.cognitive.sleep.consolidate.fresh import Fresh, by_scope, is_own_wo
 from kenobot.cognitive.sleep.plan.changes import Change, Learn
 from kenobot.cognitive.sleep.plan.passes import Pass, Question, View
 from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.calendar import moment
 from kenobot.ports.identity import Trust
 from kenobot.storage.connection import Connection
 

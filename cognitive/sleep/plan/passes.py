@@ -4,20 +4,17 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.policy.sleep import Phase
 from kenobot.cognitive.sleep.compared import Compared
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.storage.connection import Connection
 
-Phase = Literal["consolidate", "errors", "prune", "improve"]
 Neighbours = Callable[[str, str, int, int], Mapping[int, float]]
 """Gives, of a scope and a subject, the records nearest to a record in meaning, at most so many: each by its id with its
 nearness, as in admit's bands. An index of vectors can tell."""
-
-PHASES: tuple[Phase, ...] = ("consolidate", "errors", "prune", "improve")
 
 
 @dataclass(frozen=True, slots=True)

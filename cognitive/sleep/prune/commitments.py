@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.beliefs.value import moment
+from kenobot.cognitive.beliefs.commitments import RESOLVED, resolved_on
 from kenobot.cognitive.sleep import upkeep_store
 from kenobot.cognitive.sleep.plan.changes import Change, Edit
 from kenobot.cognitive.sleep.plan.passes import Pass, View
@@ -18,31 +18,9 @@ from kenobot.cognitive.sleep.upkeep_store import Said
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
-from kenobot.cognitive.text.words import fold
 
-RESOLVED = "resolved"
-"""The attribute that tells on which day a commitment was resolved."""
-
-_MARKS = frozenset(
-    "fulfilled expired resolved done completed cancelled canceled kept cumplido cumplida hecho hecha vencido vencida "
-    "resuelto resuelta terminado terminada cancelado cancelada".split()
-)
 _FIRST_NIGHT = timedelta(days=30)  # how far back it is looked when there was no night yet
 _OVERLAP = timedelta(days=1)
-
-
-def resolved_on(record: Record, today: date, zone: ZoneInfo) -> date | None:
-    """The day on which a commitment was resolved, up to `today`; None while it is open."""
-    attributes = record.attributes
-    said = _day(attributes.get(RESOLVED, ""))
-    if said is not None:
-        return min(said, today)
-    marked = {fold(tag) for tag in json.loads(record.tags)} | {fold(attributes.get("status", ""))}
-    if marked & _MARKS:
-        touched = moment(record.updated)
-        return touched.astimezone(zone).date() if touched is not None else today
-    due = _day(attributes.get("due", ""))
-    return due if due is not None and due < today else None
 
 
 def plan(view: View) -> Iterator[Change]:
@@ -89,13 +67,6 @@ def _resolved(record: Record, day: str) -> Change:
     attrs = json.dumps({**json.loads(record.attrs), RESOLVED: day}, ensure_ascii=False)
     edit = Edit(record.id, {"attrs": attrs}, {"attrs": record.attrs})
     return Change("resolved", f"on {day} it was said to be done, or called off", (edit,), record.id)
-
-
-def _day(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text[:10])
-    except ValueError:
-        return None
 
 
 def _end_of(day: date, zone: ZoneInfo) -> datetime:

@@ -5,13 +5,14 @@ A guess gets its end when it is born, and loses it when it comes up again or its
 
 from collections.abc import Iterator
 
-from kenobot.cognitive.beliefs.value import is_protected, moment
+from kenobot.cognitive.beliefs.value import is_protected
 from kenobot.cognitive.remember.kind import tier_of
 from kenobot.cognitive.sleep import upkeep_store
 from kenobot.cognitive.sleep.plan.changes import Change, Edit
 from kenobot.cognitive.sleep.plan.passes import Pass, View
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.calendar import moment
 
 
 def plan(view: View) -> Iterator[Change]:

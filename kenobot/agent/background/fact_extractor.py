@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.model_router import Model
+from kenobot.agent.model_router import Model, used
 from kenobot.cognitive.policy.extract import ExtractPolicy
 from kenobot.cognitive.remember.extract import heuristic, prompt
 from kenobot.cognitive.remember.extract.prompt import Batch
@@ -12,7 +12,6 @@ from kenobot.cognitive.remember.extract.schema import Fact, parse
 from kenobot.cognitive.store import token_budget
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.provenance import unquoted
-from kenobot.core.token_estimate import estimate
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError, PromptTooLong, Rejected, RemoteError, TruncatedReply
 from kenobot.ports.provider import Reply, Request
@@ -110,10 +109,3 @@ class Reader:
 
     async def _settle(self, day: str, reserved: int, used: int) -> None:
         await self._database.write(lambda connection: token_budget.settle(connection, day, reserved, used))
-
-
-def used(request: Request, reply: Reply) -> int:
-    """Tokens of a call as the provider counted them, or about as many when it does not say."""
-    usage = reply.usage
-    told = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-    return told or prompt.cost(request) - request.max_tokens + estimate(reply.text)

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.commands.missing_files import forget_some
 from kenobot.cognitive.control import missing_files
+from kenobot.cognitive.control.missing_files import forget_some
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.control import HandsPolicy
 from kenobot.cognitive.remember.occasion import Occasion

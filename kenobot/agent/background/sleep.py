@@ -16,17 +16,16 @@ from datetime import datetime, timedelta
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.background.fact_extractor import used
-from kenobot.agent.model_router import Model
+from kenobot.agent.model_router import Model, used
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.policy.sleep import JOYA, SleepPolicy
+from kenobot.cognitive.policy.sleep import JOYA, PHASES, Phase, SleepPolicy
 from kenobot.cognitive.remember.extract.prompt import cost
 from kenobot.cognitive.sleep import report, sleep_store
 from kenobot.cognitive.sleep.compared import Compared
 from kenobot.cognitive.sleep.cycle import Cycle, Said, Step
 from kenobot.cognitive.sleep.due import is_due
 from kenobot.cognitive.sleep.night import NIGHT
-from kenobot.cognitive.sleep.plan.passes import PHASES, Neighbours, Pass, Phase, Question, nobody_near
+from kenobot.cognitive.sleep.plan.passes import Neighbours, Pass, Question, nobody_near
 from kenobot.cognitive.sleep.report import Report
 from kenobot.cognitive.sleep.sleep_store import Run
 from kenobot.cognitive.store import sleep_plans, token_budget

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.background.fact_extractor import used
 from kenobot.agent.fact_candidates import trust_of
-from kenobot.agent.model_router import Model
+from kenobot.agent.model_router import Model, used
 from kenobot.cognitive.compact import prompt, rules
 from kenobot.cognitive.compact.digest import RANK, Digest, Line
 from kenobot.cognitive.policy import DEFAULT, Policy

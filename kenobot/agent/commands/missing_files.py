@@ -1,20 +1,16 @@
 """`/lost`: what the owner says about memory files that went all at once and were written again."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from kenobot.agent.commands.memory_base import ByHand, Hands, listed, since
 from kenobot.agent.commands.memory_texts import ago, tell
 from kenobot.agent.commands.registry import Order
 from kenobot.cognitive.control import missing_files
-from kenobot.cognitive.control.forget import hide
-from kenobot.cognitive.control.missing_files import Loss, Wish
+from kenobot.cognitive.control.missing_files import Loss, Wish, forget_some
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.control import HandsPolicy
-from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Reach
 from kenobot.core.i18n import Language
 from kenobot.ports.identity import OWNER_SCOPE, Principal
 from kenobot.ports.messages import Inbound
@@ -71,14 +67,3 @@ class Lost(ByHand):
         left = tuple(record.id for record in rest)
         missing_files.wish(connection, Wish(first, left, order.principal.reads, order.inbound.session))
         return tell("lost_forgotten", language, count=len(records), event=first)
-
-
-def forget_some(connection: Connection, records: Sequence[Record], reach: Reach, occasion: Occasion) -> int:
-    """Forget records as one decision, and as part of the one that the occasion is part of; its event, 0 for none."""
-    first = 0
-    for record in records:
-        hidden = hide(connection, record.id, reach, occasion, reason="its file was deleted")
-        if hidden is not None and not first:
-            first = hidden.event
-            occasion = replace(occasion, part_of=occasion.part_of or first)
-    return occasion.part_of or 0 if first else 0

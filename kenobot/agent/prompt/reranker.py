@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.background.fact_extractor import used
-from kenobot.agent.model_router import Model
+from kenobot.agent.model_router import Model, used
 from kenobot.cognitive.recall import reranking
 from kenobot.cognitive.recall.full_load import show
 from kenobot.cognitive.recall.pack import Pack

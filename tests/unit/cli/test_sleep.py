@@ -12,8 +12,9 @@ import pytest
 
 from kenobot.agent.background.sleep import Rooms
 from kenobot.cli import sleep_home
+from kenobot.cognitive.policy.sleep import PHASES
 from kenobot.cognitive.sleep import night, sleep_store
-from kenobot.cognitive.sleep.plan.passes import PHASES, Pass
+from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.store.change import Act, change
 from kenobot.cognitive.store.records import stamp
 from kenobot.core.settings.home import Home

@@ -6,18 +6,11 @@ from datetime import timedelta
 import pytest
 
 from kenobot.cognitive.beliefs.salience import is_salient, salience, signs
-from kenobot.cognitive.beliefs.value import (
-    Opinions,
-    decay,
-    effective_confidence,
-    features,
-    has_faded,
-    moment,
-    route,
-    strength,
-)
+from kenobot.cognitive.beliefs.value import decay, effective_confidence, features, has_faded, route, strength
 from kenobot.cognitive.policy.value import ValuePolicy
+from kenobot.cognitive.store.feedback import Opinions
 from kenobot.cognitive.store.records import Record, stamp
+from kenobot.cognitive.text.calendar import moment
 from kenobot.testing.clock import START
 
 _TOLD = stamp(START)

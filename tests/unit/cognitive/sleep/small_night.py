@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.policy.sleep import PHASES
 from kenobot.cognitive.sleep import sleep_store
 from kenobot.cognitive.sleep.cycle import Asked, Cycle, Said
 from kenobot.cognitive.sleep.plan.changes import Change, Edit, Learn, Propose, Tie
-from kenobot.cognitive.sleep.plan.passes import PHASES, Pass, Question, View
+from kenobot.cognitive.sleep.plan.passes import Pass, Question, View
 from kenobot.cognitive.sleep.sleep_store import Run
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection

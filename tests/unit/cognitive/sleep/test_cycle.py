@@ -10,11 +10,12 @@ import pytest
 
 from kenobot.cognitive.control import undo
 from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.policy.sleep import PHASES
 from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.sleep import sleep_store
 from kenobot.cognitive.sleep.cycle import Said, Step
 from kenobot.cognitive.sleep.plan.changes import Change, Edit
-from kenobot.cognitive.sleep.plan.passes import PHASES, Pass, Question, View
+from kenobot.cognitive.sleep.plan.passes import Pass, Question, View
 from kenobot.cognitive.sleep.sleep_store import Passed, Run
 from kenobot.cognitive.store import sleep_plans
 from kenobot.cognitive.store.scopes import WHOLE_HOME

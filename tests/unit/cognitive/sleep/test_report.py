@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from kenobot.cognitive.policy.sleep import SleepPolicy
+from kenobot.cognitive.policy.sleep import PHASES, SleepPolicy
 from kenobot.cognitive.sleep import sleep_store
-from kenobot.cognitive.sleep.plan.passes import PHASES
 from kenobot.cognitive.sleep.report import Report, as_json, as_markdown, build, is_large
 from kenobot.cognitive.sleep.sleep_store import Passed, Run
 from kenobot.storage.database import Database

@@ -1,0 +1,39 @@
+"""When a commitment counts as resolved."""
+
+import json
+from datetime import date
+from zoneinfo import ZoneInfo
+
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.calendar import moment
+from kenobot.cognitive.text.words import fold
+
+RESOLVED = "resolved"
+"""The attribute that tells on which day a commitment was resolved."""
+
+
+_MARKS = frozenset(
+    "fulfilled expired resolved done completed cancelled canceled kept cumplido cumplida hecho hecha vencido vencida "
+    "resuelto resuelta terminado terminada cancelado cancelada".split()
+)
+
+
+def resolved_on(record: Record, today: date, zone: ZoneInfo) -> date | None:
+    """The day on which a commitment was resolved, up to `today`; None while it is open."""
+    attributes = record.attributes
+    said = _day(attributes.get(RESOLVED, ""))
+    if said is not None:
+        return min(said, today)
+    marked = {fold(tag) for tag in json.loads(record.tags)} | {fold(attributes.get("status", ""))}
+    if marked & _MARKS:
+        touched = moment(record.updated)
+        return touched.astimezone(zone).date() if touched is not None else today
+    due = _day(attributes.get("due", ""))
+    return due if due is not None and due < today else None
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text[:10])
+    except ValueError:
+        return None
