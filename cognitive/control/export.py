@@ -21,6 +21,7 @@ from kenobot.cognitive.control.export_format import (
     EventLine,
     FileLine,
     Head,
+    IsMemoryFile,
     LinkLine,
     MessageLine,
     RecordLine,
@@ -79,7 +80,13 @@ class Report:
     left_out: dict[str, int] = field(default_factory=dict)
 
 
-def bring_in(connection: Connection, lines: Iterable[str], deed: Deed, progress: Progress | None = None) -> Report:
+def bring_in(
+    connection: Connection,
+    lines: Iterable[str],
+    deed: Deed,
+    is_memory_file: IsMemoryFile,
+    progress: Progress | None = None,
+) -> Report:
     """Put the lines of an export into memory, inside a transaction that the caller commits or, to try it, undoes.
 
     What is here already wins: a record of the same number and birth, or a live one of the same words. What was erased
@@ -95,7 +102,7 @@ def bring_in(connection: Connection, lines: Iterable[str], deed: Deed, progress:
             raise Unfit(number, "it is too long to be a line of an export")
         if not text.strip():
             raise Unfit(number, "it is empty")
-        kind, content = parse(text, number)
+        kind, content = parse(text, number, is_memory_file)
         if kind == "head":
             head = content
             continue

@@ -1,12 +1,12 @@
 """The lines of an export: one JSON object each, named by what it is, checked before anything of it is believed."""
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError, ValidationInfo
 
-from kenobot.cognitive.mirror.places import place_of
 from kenobot.ports.errors import KenobotError
 from kenobot.ports.identity import Trust, is_session_id
 from kenobot.ports.memory import Form
@@ -14,6 +14,8 @@ from kenobot.ports.memory import Form
 FORMAT: Final = "kenobot-memory"
 VERSION: Final = 1
 LONGEST_LINE = 8_000_000
+IsMemoryFile = Callable[[str], bool]
+"""Whether a path, relative to the memory folder, is one that memory writes."""
 STATE_KEPT = ("bootstrap:", "guideline", "sleep:", "proposal:")
 """What a state's name begins with when it is worth taking along. Cursors say how far work has come in one database."""
 
@@ -54,8 +56,9 @@ def _spelled_moment(text: str) -> str:
     return text
 
 
-def _of_the_mirror(path: str) -> str:
-    if place_of(path) is None:
+def _memory_file(path: str, info: ValidationInfo) -> str:
+    is_memory_file: IsMemoryFile = info.context
+    if not is_memory_file(path):
         raise ValueError("no file of memory")
     return path
 
@@ -176,7 +179,7 @@ class TombstoneLine(_Line):
 class FileLine(_Line):
     """How a person had arranged a file of the mirror: literal text, and the numbers of the records between."""
 
-    path: Annotated[str, AfterValidator(_of_the_mirror)]
+    path: Annotated[str, AfterValidator(_memory_file)]
     text: str
     blocks: list[str | int]
 
@@ -202,7 +205,7 @@ NAMES = tuple(_KINDS)[1:]
 """The kinds of lines after the first, in the order in which they stand."""
 
 
-def parse(text: str, number: int) -> tuple[str, Any]:
+def parse(text: str, number: int, is_memory_file: IsMemoryFile) -> tuple[str, Any]:
     """The kind and content of a line. Raises Unfit."""
     try:
         found = json.loads(text)
@@ -219,7 +222,7 @@ def parse(text: str, number: int) -> tuple[str, Any]:
     if isinstance(version, int) and version > VERSION:
         raise Unfit(1, f"the export is of version {version}, this KenoBot knows {VERSION}: update it")
     try:
-        return kind, _KINDS[kind].model_validate(content)
+        return kind, _KINDS[kind].model_validate(content, context=is_memory_file)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])

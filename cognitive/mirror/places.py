@@ -140,6 +140,11 @@ def place_of(path: str) -> Place | None:
     return found
 
 
+def is_memory_file(path: str) -> bool:
+    """Whether `path`, relative to the memory folder, is one that the mirror writes."""
+    return place_of(path) is not None
+
+
 def _in_folder(scope: str, stem: str, *, archived: bool) -> Place | None:
     if is_day(stem):
         return Place(scope, "daily", stem, archived)

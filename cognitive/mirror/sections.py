@@ -10,7 +10,7 @@ from itertools import takewhile
 
 from kenobot.cognitive.mirror import layout
 from kenobot.cognitive.mirror.layout import Block, Item
-from kenobot.cognitive.text.memory_md import index_line, pointed
+from kenobot.cognitive.text.memory_md import index_line, index_target
 
 REFERENCE = "## Reference"
 
@@ -37,7 +37,7 @@ def arrange(
     result = layout.arrange("core", blocks, [item for item in home if item.id in standing], guests, heirs)
     placed = {block.record for block in result}
     lines, missing = _adopted(_exploded(result), [item for item in home if item.id not in placed])
-    pointers = sum(pointed(line.raw) is not None for line in lines)
+    pointers = sum(index_target(line.raw) is not None for line in lines)
     lines = _indexed(lines, refs)
     lines = _with_plain(lines, [item for item in missing if item.id not in nights])
     for night in sorted({nights[item.id] for item in missing if item.id in nights}):
@@ -85,7 +85,7 @@ def _indexed(lines: list[Block], refs: Mapping[str, int]) -> list[Block]:
     kept: list[Block] = []
     left = dict(refs)
     for line in lines:
-        name = pointed(line.raw) if line.record is None else None
+        name = index_target(line.raw) if line.record is None else None
         if name is None:
             kept.append(line)
         elif name in left:

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import tiers
-from kenobot.cognitive.text.memory_md import index_line
+from kenobot.cognitive.text.memory_md import index_line, index_target
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import clip, estimate
 from kenobot.ports.identity import Trust
@@ -205,7 +205,7 @@ def _core(connection: Connection, scopes: Sequence[str], budget: int, mode: Mode
         for block in store.core_layout(connection, scope):
             if isinstance(block, str):
                 lines.append(_BLOT(block.rstrip("\n")))
-                already |= {name for line in block.splitlines() if (name := pointed(line)) is not None}
+                already |= {name for line in block.splitlines() if (name := index_target(line)) is not None}
             elif block in records:
                 add(records.pop(block))
         for record in records.values():

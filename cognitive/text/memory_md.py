@@ -10,7 +10,7 @@ def index_line(name: str, facts: int) -> str:
     return f"- [{name}](ref-{name}.md): {facts} fact{'' if facts == 1 else 's'}\n"
 
 
-def pointed(line: str) -> str | None:
+def index_target(line: str) -> str | None:
     """The name of the ref file that a line of MEMORY.md points to."""
     body = re.sub(r"\A[-*+][ \t]+", "", line)
     match = INDEX.match(body) if body != line else None

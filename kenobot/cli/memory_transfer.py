@@ -92,6 +92,7 @@ def export(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 def import_(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import db_write
     from kenobot.cognitive.control import export as portable
+    from kenobot.cognitive.mirror.places import is_memory_file
     from kenobot.core.settings.load import load
     from kenobot.storage.connection import savepoint
 
@@ -103,7 +104,7 @@ def import_(arguments: argparse.Namespace, clock: "Clock | None") -> int:
             at = occasion(loaded, clock_of(clock).now())
             try:
                 with savepoint(connection, "import"):
-                    report = portable.bring_in(connection, lines, at, progress(arguments))
+                    report = portable.bring_in(connection, lines, at, is_memory_file, progress(arguments))
                     if arguments.dry_run:
                         raise _Rehearsed(report)
             except _Rehearsed as rehearsed:

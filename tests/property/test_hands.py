@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from kenobot.cognitive.control import export
 from kenobot.cognitive.control.forget import hide
 from kenobot.cognitive.control.undo import CannotUndo, last_change, undo
+from kenobot.cognitive.mirror.places import is_memory_file
 from kenobot.cognitive.remember.admit import admit, correct
 from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.cognitive.store import history, records
@@ -163,11 +164,11 @@ def _comes_back(connection: Connection, folder: Path, occasion: Occasion) -> Non
     migrate(folder / "other.db", folder / "backups")
     other = connect(folder / "other.db")
     try:
-        export.bring_in(other, lines, occasion)
+        export.bring_in(other, lines, occasion, is_memory_file)
         assert meant(other) == meant(connection)
         assert veils(other) == veils(connection)
         check(other)
-        again = export.bring_in(other, lines, replace(occasion, at=occasion.at + timedelta(days=1)))
+        again = export.bring_in(other, lines, replace(occasion, at=occasion.at + timedelta(days=1)), is_memory_file)
         assert not any(again.added.values())
         assert meant(other) == meant(connection)
     finally:

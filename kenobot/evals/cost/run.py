@@ -15,6 +15,7 @@ from kenobot.agent.prompt.prompt_service import Building
 from kenobot.app.settings_mapping import limits_of
 from kenobot.cognitive.control import export
 from kenobot.cognitive.identity.files import Identity
+from kenobot.cognitive.mirror.places import is_memory_file
 from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Settings
@@ -124,7 +125,7 @@ async def _fill(home: Home, size: int) -> None:
     database = Database.open(home.database, home.backups)
     try:
         occasion = Occasion(_START, _START.date().isoformat(), "import")
-        await database.write(lambda c: export.bring_in(c, memories.lines(size, _START), occasion))
+        await database.write(lambda c: export.bring_in(c, memories.lines(size, _START), occasion, is_memory_file))
     finally:
         await database.close()
 

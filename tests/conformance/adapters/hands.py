@@ -16,6 +16,7 @@ from kenobot.cognitive.control import export, history, stats
 from kenobot.cognitive.control.export_format import Unfit
 from kenobot.cognitive.control.forget import doom, hide, purge
 from kenobot.cognitive.control.refs import Unclear, resolve
+from kenobot.cognitive.mirror.places import is_memory_file
 from kenobot.cognitive.recall.index.index import Index
 from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.cognitive.remember.admit import admit
@@ -255,7 +256,7 @@ def refused(case: Case) -> Outcome:
     with _memory() as connection:
         before = list(connection.iterdump())
         try:
-            export.bring_in(connection, [text], _NOW)
+            export.bring_in(connection, [text], _NOW, is_memory_file)
         except Unfit as error:
             return Checked(
                 str(error),
@@ -274,7 +275,7 @@ def brought_in(case: Case) -> Outcome:
     with _filled(case) as (connection, held):
         names = [each["id"] if isinstance(each, dict) else each for each in data["beliefs"]]
         numbers = {name: held.get(name, at) for at, name in enumerate(names, 1)}
-        report = export.bring_in(connection, _lines(data, numbers), _NOW)
+        report = export.bring_in(connection, _lines(data, numbers), _NOW, is_memory_file)
         records = store.by_ids(connection, list(numbers.values()), _OWNER)
         told: dict[str, Any] = {
             "beliefs": report.added["record"],
@@ -304,7 +305,7 @@ def round_trip(case: Case) -> Outcome:
             [(key_of(t), n) for n, t in one.execute("SELECT id, text FROM record").fetchall()],
         )
         with _memory() as other:
-            export.bring_in(other, list(export.export(one, WHOLE_HOME, START)), _NOW)
+            export.bring_in(other, list(export.export(one, WHOLE_HOME, START)), _NOW, is_memory_file)
             return Checked(
                 _rows(other, "link"),
                 {

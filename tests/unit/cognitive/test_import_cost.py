@@ -1,6 +1,7 @@
 """An import of a large memory costs its length, and not its square."""
 
 from kenobot.cognitive.control import export
+from kenobot.cognitive.mirror.places import is_memory_file
 from kenobot.cognitive.remember.occasion import Occasion
 from kenobot.evals.cost import memories
 from kenobot.testing.clock import START
@@ -21,7 +22,7 @@ def _cost(records: int) -> float:
     with open_memory() as connection:
         connection.set_progress_handler(count, _STEPS)
         occasion = Occasion(START, START.date().isoformat(), "import")
-        report = export.bring_in(connection, memories.lines(records, START), occasion)
+        report = export.bring_in(connection, memories.lines(records, START), occasion, is_memory_file)
         assert report.added["record"] == records
         connection.set_progress_handler(None, 0)
     return counted / records
