@@ -57,8 +57,7 @@ def _spelled_moment(text: str) -> str:
 
 
 def _memory_file(path: str, info: ValidationInfo) -> str:
-    is_memory_file: IsMemoryFile = info.context
-    if not is_memory_file(path):
+    if info.context is None or not info.context(path):
         raise ValueError("no file of memory")
     return path
 
