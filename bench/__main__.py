@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bench.memory import at_size
 from bench.process import start_and_rss
-from bench.turns import Scene, fill, in_parallel, one_after_another
+from bench.turns import BenchApp, fill, in_parallel, one_after_another
 from bench.vectors import models
 
 
@@ -48,7 +48,7 @@ def main() -> int:
 async def _measure(
     folder: Path, label: str, turns: int, history: int, memories: int, top: list[str]
 ) -> dict[str, float | str]:
-    async with Scene(folder) as scene:
+    async with BenchApp(folder) as scene:
         if history:
             await fill(scene, history, memories)
         await one_after_another(scene, 50)

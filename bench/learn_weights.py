@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kenobot.cognitive.recall import weights
-from kenobot.cognitive.recall.trace import Kind
+from kenobot.cognitive.recall.trace import SourceKind
 from kenobot.evals.recall import datasets
-from kenobot.evals.recall.place import embedder_of, opened
+from kenobot.evals.recall.place import build_embedder, open_eval_home
 from kenobot.ports.clock import SystemClock
 
 Floats = NDArray[np.float64]
@@ -68,19 +68,19 @@ def fit(examples: Sequence[Example], prior: Floats, kept: Sequence[int] = ()) ->
     return np.asarray(found / sharp)
 
 
-async def examples_of(embedder: str, vectors: Path | None, kind: Kind) -> list[Example]:
+async def examples_of(embedder: str, vectors: Path | None, kind: SourceKind) -> list[Example]:
     """What recall looks at for each question of the conversations or notes that ship."""
-    names, clock = list(weights.PRIOR if kind == "turn" else weights.RECORDS), SystemClock()
+    names, clock = list(weights.TURN_PRIOR if kind == "turn" else weights.RECORD_PRIOR), SystemClock()
     found: list[Example] = []
     with tempfile.TemporaryDirectory(prefix="kenobot-learn-") as folder:
         for number, conversation in enumerate(datasets.load("talks" if kind == "turn" else "own")):
             mine = Path(folder, str(number))
             await asyncio.to_thread(mine.mkdir)
-            model = embedder_of(embedder, mine, clock, vectors)
-            async with opened(conversation, mine, model, clock, lambda *_: None) as place:
+            model = build_embedder(embedder, mine, clock, vectors)
+            async with open_eval_home(conversation, mine, model, clock, lambda *_: None) as place:
                 for question in conversation.questions:
-                    seen = (await place.ask(question, _BUDGET, _MOST)).trace.seen
-                    of = place.of_turn if kind == "turn" else place.of_record
+                    seen = (await place.recall(question, _BUDGET, _MOST)).trace.ranked
+                    of = place.turn_keys if kind == "turn" else place.record_keys
                     looked_at = [
                         (of[key[1]], each.features)
                         for key, each in seen.items()
@@ -94,7 +94,7 @@ async def examples_of(embedder: str, vectors: Path | None, kind: Kind) -> list[E
     return found
 
 
-def among(examples: Sequence[Example], by: Floats, depth: int = 5) -> float:
+def recall_at(examples: Sequence[Example], by: Floats, depth: int = 5) -> float:
     """The mean share of the answers that stand among the first by these weights."""
     shares = []
     for each in examples:
@@ -103,7 +103,7 @@ def among(examples: Sequence[Example], by: Floats, depth: int = 5) -> float:
     return float(np.mean(shares))
 
 
-def crossed(examples: Sequence[Example], prior: Floats, kept: Sequence[int]) -> float:
+def cross_validate(examples: Sequence[Example], prior: Floats, kept: Sequence[int]) -> float:
     """`among`, each question by weights learned without the notes of its fold."""
     sources = sorted({each.source for each in examples})
     np.random.default_rng(0).shuffle(sources)
@@ -112,7 +112,7 @@ def crossed(examples: Sequence[Example], prior: Floats, kept: Sequence[int]) -> 
     for at in range(_FOLDS):
         asked = [each for each in examples if fold[each.source] == at]
         by = fit([each for each in examples if fold[each.source] != at and each.answers.any()], prior, kept)
-        whole += among(asked, by) * len(asked)
+        whole += recall_at(asked, by) * len(asked)
     return whole / len(examples)
 
 
@@ -133,16 +133,19 @@ def main() -> int:
             for each in asyncio.run(examples_of(name, arguments.vectors, "turn"))
             if each.answers.any()
         ]
-        told["examples"], told["turns"] = len(turns), _named(weights.PRIOR, fit(turns, _row(weights.PRIOR)))
+        told["examples"], told["turns"] = len(turns), _named(weights.TURN_PRIOR, fit(turns, _row(weights.TURN_PRIOR)))
     if arguments.only != "turns":
-        prior, kept = _row(weights.RECORDS), [list(weights.RECORDS).index(name) for name in weights.KEPT]
+        prior, kept = (
+            _row(weights.RECORD_PRIOR),
+            [list(weights.RECORD_PRIOR).index(name) for name in weights.FIXED_WEIGHTS],
+        )
         pooled: list[Example] = []
         for name in MODELS:
             mine = asyncio.run(examples_of(name, arguments.vectors, "record"))
-            plain, learned = among(mine, prior), crossed(mine, prior, kept)
+            plain, learned = recall_at(mine, prior), cross_validate(mine, prior, kept)
             print(f"{name}: among the first five {plain:.1%} by the round weights, {learned:.1%} learned, across folds")
             pooled += [each for each in mine if each.answers.any()]
-        told["records"] = _named(weights.RECORDS, fit(pooled, prior, kept))
+        told["records"] = _named(weights.RECORD_PRIOR, fit(pooled, prior, kept))
     text = json.dumps(told, indent=2)
     print(text)
     if not arguments.dry:

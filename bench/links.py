@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from kenobot.agent.safety.urls import Known, cut, find
+from kenobot.agent.safety.urls import SeenUrls, find_urls, remove_urls
 
 MEGABYTE = 1_000_000
 WANTED = 2_000
@@ -77,8 +77,8 @@ def main(megabytes: str = "1") -> int:
     size = int(megabytes) * MEGABYTE
     print(f"{'':32}{'characters':>10} {'find':>8} {'cut':>8} {'know':>8}")
     for title, text in Hostile(size).all():
-        known = partial(Known, [text])
-        times = best(partial(find, text)), best(partial(cut, text, lambda _: False, "[cut]")), best(known)
+        known = partial(SeenUrls, [text])
+        times = best(partial(find_urls, text)), best(partial(remove_urls, text, lambda _: False, "[cut]")), best(known)
         slow = any(took > WANTED * size / MEGABYTE for took in times)
         print(f"{title:32}{len(text):>10,} " + " ".join(f"{took:8.1f}" for took in times) + (" !" if slow else ""))
     return 0

@@ -24,16 +24,16 @@ from pathlib import Path
 from random import Random
 from zoneinfo import ZoneInfo
 
-from bench.vectors import MadeUp, place
-from kenobot.agent.embedding_worker import Embedding
-from kenobot.agent.prompt.context_builder import ContextBuilder, Limits
+from bench.vectors import SyntheticEmbedder, insert_vectors
+from kenobot.agent.embedding_worker import EmbeddingWorker
+from kenobot.agent.prompt.context_builder import ContextBuilder, PromptLimits
 from kenobot.cognitive.identity.files import Identity
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.index.index import Index
+from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.recall import Query, recall
-from kenobot.cognitive.recall.vectors.calibration import Scale
+from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store.records import stamp
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.core.settings.home import Home
@@ -43,7 +43,7 @@ from kenobot.ports.memory import Candidate
 from kenobot.ports.messages import Inbound
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import Pending
+from kenobot.storage.inbox import PendingMessage
 
 _NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 _ZONE = ZoneInfo("UTC")
@@ -52,7 +52,7 @@ _VOCABULARY = 20_000
 _WORDS = 24  # of a record
 _ROUND = 200  # queries of a kind
 _NEVER = 2.0  # no relevance is that high
-_SCALE = Scale(unrelated=0.0, answer=0.1, apart=0.0, alike=0.9)
+_SCALE = SimilarityCalibration(unrelated=0.0, answer=0.1, apart=0.0, alike=0.9)
 """Of made-up vectors, by which no question is nearer to its answer than to others: what is nearest answers, and nothing
 is near enough to be a repeat. The one that they would be given by asking them takes each neighbour for a repeat."""
 
@@ -62,19 +62,22 @@ _CHINESE = "".join(chr(0x4E00 + 7 * number) for number in range(1200))
 
 
 @dataclass(frozen=True, slots=True)
-class Speech:
+class LanguageSampler:
     """Made-up words of a language, the first ones far more frequent than the last."""
 
     words: Sequence[str]
-    reach: Sequence[float]
-    joined: str = " "
+    cumulative_weights: Sequence[float]
+    separator: str = " "
 
     def say(self, rng: Random, count: int) -> list[str]:
         """`count` words, as frequent as they are."""
-        return [self.words[bisect(self.reach, rng.random() * self.reach[-1])] for _ in range(count)]
+        return [
+            self.words[bisect(self.cumulative_weights, rng.random() * self.cumulative_weights[-1])]
+            for _ in range(count)
+        ]
 
 
-def speeches(rng: Random) -> dict[str, Speech]:
+def language_samplers(rng: Random) -> dict[str, LanguageSampler]:
     """The languages of the memory."""
     reach = list(itertools.accumulate(1 / (rank + 8) for rank in range(_VOCABULARY)))
     made = {}
@@ -82,8 +85,8 @@ def speeches(rng: Random) -> dict[str, Speech]:
         words: dict[str, None] = {}
         while len(words) < _VOCABULARY:
             words["".join(rng.choices(parts, k=rng.randint(2, 4)))] = None
-        made[name] = Speech(list(words), reach)
-    made["chinese"] = Speech(_CHINESE, list(itertools.accumulate(1 / (rank + 8) for rank in range(1200))), "")
+        made[name] = LanguageSampler(list(words), reach)
+    made["chinese"] = LanguageSampler(_CHINESE, list(itertools.accumulate(1 / (rank + 8) for rank in range(1200))), "")
     return made
 
 
@@ -97,14 +100,14 @@ def put_notes(connection: Connection, notes: Iterable[tuple[int, str, str, str]]
     )
 
 
-def fill(connection: Connection, records: int, turns: int, spoken: dict[str, Speech], rng: Random) -> None:
+def fill(connection: Connection, records: int, turns: int, spoken: dict[str, LanguageSampler], rng: Random) -> None:
     """A memory of so many records and a talk of so many turns, two years long."""
     names = [*spoken] * 3 + ["english", "spanish"]
     people = ["owner"] * 6 + [f"person{number}" for number in range(200)]
     rows = []
     for number in range(1, records + 1):
         speech = spoken[rng.choice(names)]
-        text = speech.joined.join(speech.say(rng, _WORDS))
+        text = speech.separator.join(speech.say(rng, _WORDS))
         at = stamp(_NOW - timedelta(days=730 * (1 - number / records)))
         rows.append((number, rng.choice(people), text, at))
     put_notes(connection, rows)
@@ -120,24 +123,24 @@ def fill(connection: Connection, records: int, turns: int, spoken: dict[str, Spe
         )
 
 
-def queries(spoken: dict[str, Speech], rng: Random) -> dict[str, list[str]]:
+def queries(spoken: dict[str, LanguageSampler], rng: Random) -> dict[str, list[str]]:
     """Messages by what makes them hard."""
 
     def rare(name: str, count: int) -> str:
         speech = spoken[name]
-        return speech.joined.join(speech.words[rng.randrange(len(speech.words) // 4, len(speech.words))]
+        return speech.separator.join(speech.words[rng.randrange(len(speech.words) // 4, len(speech.words))]
                                   for _ in range(count))  # fmt: skip
 
     def common(name: str, count: int) -> str:
         speech = spoken[name]
-        return speech.joined.join(speech.words[rng.randrange(40)] for _ in range(count))
+        return speech.separator.join(speech.words[rng.randrange(40)] for _ in range(count))
 
     kinds: dict[str, Callable[[], str]] = {
         "rare words": lambda: f"what about {rare('english', 3)}?",
         "common words": lambda: f"what about {common('english', 4)}?",
         "as people write": lambda: " ".join(spoken["english"].say(rng, 14)),
         "Spanish": lambda: f"¿qué sabes de {' '.join(spoken['spanish'].say(rng, 6))}?",
-        "Chinese": lambda: spoken["chinese"].joined.join(spoken["chinese"].say(rng, 8)),
+        "Chinese": lambda: spoken["chinese"].separator.join(spoken["chinese"].say(rng, 8)),
         "a name": lambda: f"where does person{rng.randrange(200)} {common('english', 1)}?",
         "a long message": lambda: " ".join(spoken["english"].say(rng, 300)),
     }
@@ -153,14 +156,14 @@ def rss() -> float:
 async def measure(folder: Path, records: int, turns: int, *, words: bool = False) -> dict[str, float]:
     """Milliseconds, megabytes and records a second, by what was measured."""
     rng = Random(20261121)
-    spoken = speeches(rng)
+    spoken = language_samplers(rng)
     home = Home(folder / "home")
     home.prepare()
     home.seed_identity()
     (home.identity / "BOOTSTRAP.md").unlink()
     database = Database.open(home.database, home.backups)
     figures: dict[str, float] = {}
-    index = Index(home.index)
+    index = SideIndex(home.index)
     try:
         await database.write(lambda connection: fill(connection, records, turns, spoken, rng))
         asked = queries(spoken, rng)
@@ -168,15 +171,15 @@ async def measure(folder: Path, records: int, turns: int, *, words: bool = False
         began = time.perf_counter()
         await _index(database, index)
         figures["indexing in the background, records and turns/s"] = (records + turns) / (time.perf_counter() - began)
-        made = MadeUp()
-        embedding = Embedding(database, index, SystemClock(), None if words else made)
+        made = SyntheticEmbedder()
+        embedding = EmbeddingWorker(database, index, SystemClock(), None if words else made)
         if not words:
-            await place(database, index, made, records, turns)
+            await insert_vectors(database, index, made, records, turns)
             began = time.perf_counter()
             await embedding.load()
             figures["loading all vectors in the background, s"] = time.perf_counter() - began
-            if index.meaning is not None:
-                index.meaning.settle_scale(made.model_id, _SCALE)
+            if index.vectors is not None:
+                index.vectors.set_calibration(made.model_id, _SCALE)
         figures |= await _recalls(database, index, asked, embedding)
         figures |= await _recalls(database, index, asked, embedding, talk=True)
         figures |= await _contexts(database, index, home, asked, embedding)
@@ -190,16 +193,16 @@ async def measure(folder: Path, records: int, turns: int, *, words: bool = False
     return figures
 
 
-async def _index(database: Database, index: Index) -> None:
-    while await database.read(lambda connection: index.fill(connection, 500)):
+async def _index(database: Database, index: SideIndex) -> None:
+    while await database.read(lambda connection: index.index_backlog(connection, 500)):
         pass
 
 
 async def _recalls(
-    database: Database, index: Index, asked: dict[str, list[str]], embedding: Embedding, *, talk: bool = False
+    database: Database, index: SideIndex, asked: dict[str, list[str]], embedding: EmbeddingWorker, *, talk: bool = False
 ) -> dict[str, float]:
     """talk: what was said is looked through as well, as it is where no memory is near enough."""
-    thorough = replace(DEFAULT, recall=replace(DEFAULT.recall, strong=_NEVER))
+    thorough = replace(DEFAULT, recall=replace(DEFAULT.recall, strong_from=_NEVER))
     policy, name = (thorough, "recall with the talk") if talk else (DEFAULT, "recall")
     figures: dict[str, float] = {}
     every: list[float] = []
@@ -207,7 +210,7 @@ async def _recalls(
         times = []
         for text in texts:
             query = Query(text, _REACH, _NOW, session="telegram-1", policy=policy)
-            await embedding.ask(text)
+            await embedding.embed_query(text)
             began = time.perf_counter()
             await database.read(lambda connection, query=query: recall(connection, index, query))  # type: ignore[misc]
             times.append(1000 * (time.perf_counter() - began))
@@ -217,17 +220,17 @@ async def _recalls(
 
 
 async def _contexts(
-    database: Database, index: Index, home: Home, asked: dict[str, list[str]], embedding: Embedding
+    database: Database, index: SideIndex, home: Home, asked: dict[str, list[str]], embedding: EmbeddingWorker
 ) -> dict[str, float]:
-    builder = ContextBuilder(Identity(home.identity), _ZONE, Limits(), index)
+    builder = ContextBuilder(Identity(home.identity), _ZONE, PromptLimits(), index)
     access = Access({"telegram": Roster.of(("1",))})
     times = []
     texts = [text for kind in asked.values() for text in kind[:40]]
     for number, text in enumerate(texts):
         inbound = Inbound("telegram", str(number), "1", "1", text, _NOW)
-        pending = Pending(number + 1, inbound, "t")
+        pending = PendingMessage(number + 1, inbound, "t")
         principal = access.principal(inbound)
-        await embedding.ask(text)
+        await embedding.embed_query(text)
         began = time.perf_counter()
         await database.read(
             lambda connection, pending=pending, principal=principal: builder.build(  # type: ignore[misc]
@@ -239,21 +242,21 @@ async def _contexts(
 
 
 async def _admits(
-    database: Database, index: Index, spoken: dict[str, Speech], rng: Random, embedding: Embedding
+    database: Database, index: SideIndex, spoken: dict[str, LanguageSampler], rng: Random, embedding: EmbeddingWorker
 ) -> dict[str, float]:
     """New facts, as a turn admits them, and the index taking each in with the next query."""
     times, indexing = [], []
-    occasion = Occasion(_NOW, "2026-11-21", "model", "telegram-1", evidence=1, near=embedding.nearness)
+    occasion = AdmitContext(_NOW, "2026-11-21", "model", "telegram-1", evidence=1, nearness=embedding.nearness)
     for _ in range(_ROUND):
         speech = spoken[rng.choice([*spoken])]
-        candidate = Candidate("note", "owner", speech.joined.join(speech.say(rng, _WORDS)))
+        candidate = Candidate("note", "owner", speech.separator.join(speech.say(rng, _WORDS)))
 
         def take(connection: Connection, candidate: Candidate = candidate) -> float:
             began = time.perf_counter()
             admit(connection, candidate, occasion)
             return 1000 * (time.perf_counter() - began)
 
-        await embedding.prepare([candidate.text])
+        await embedding.embed_statements([candidate.text])
         times.append(await database.write(take))
         began = time.perf_counter()
         await database.read(index.catch_up)

@@ -17,9 +17,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
-from bench.memory import Speech, speeches
-from bench.turns import CHANNEL, Scene
-from kenobot.cognitive.sleep.cycle import Step
+from bench.memory import LanguageSampler, language_samplers
+from bench.turns import CHANNEL, BenchApp
+from kenobot.cognitive.sleep.cycle import NightProgress
 from kenobot.cognitive.store.records import stamp
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.storage.connection import Connection
@@ -29,9 +29,9 @@ _APART = 0.05  # seconds between two turns: a person, or a few, and not a flood
 _TALK = 2000  # turns that were said before
 
 
-def furnish(connection: Connection, records: int, rng: Random) -> None:
+def fill_records(connection: Connection, records: int, rng: Random) -> None:
     """Memories of every kind that sleep has to do with, two years of them, and some of the last days."""
-    spoken = speeches(rng)
+    spoken = language_samplers(rng)
     now = datetime.now(UTC)
     rows: list[tuple[int | float | str | None, ...]] = []
     for number in range(1, records + 1):
@@ -64,7 +64,7 @@ def furnish(connection: Connection, records: int, rng: Random) -> None:
     )
 
 
-def converse(connection: Connection, turns: int, spoken: dict[str, Speech], rng: Random) -> None:
+def fill_conversation(connection: Connection, turns: int, spoken: dict[str, LanguageSampler], rng: Random) -> None:
     """A talk of so many turns, of the last year."""
     now = datetime.now(UTC)
     for number in range(turns):
@@ -79,13 +79,13 @@ def converse(connection: Connection, turns: int, spoken: dict[str, Speech], rng:
         )
 
 
-class Talker:
+class BackgroundTalk:
     """Says something of usual length, and notes how many seconds the answer took."""
 
-    def __init__(self, scene: Scene, rng: Random) -> None:
+    def __init__(self, scene: BenchApp, rng: Random) -> None:
         self._scene = scene
         self._rng = rng
-        self._spoken = speeches(rng)
+        self._spoken = language_samplers(rng)
 
     async def say(self) -> float:
         """One turn, and a moment of rest after it."""
@@ -107,33 +107,35 @@ def p95(times: Sequence[float]) -> float:
 async def measure(folder: Path, records: int, turns: int) -> dict[str, float]:
     """p50 and p95 of turns without and beside a night, in milliseconds, and the seconds of the night and its passes."""
     figures: dict[str, float] = {}
-    async with Scene(folder) as scene:
+    async with BenchApp(folder) as scene:
         rng = Random(7)
-        await scene.app.database.write(lambda connection: furnish(connection, records, rng))
-        await scene.app.database.write(lambda connection: converse(connection, _TALK, speeches(rng), rng))
-        await scene.app.keeper.keep_up()
+        await scene.app.database.write(lambda connection: fill_records(connection, records, rng))
+        await scene.app.database.write(
+            lambda connection: fill_conversation(connection, _TALK, language_samplers(rng), rng)
+        )
+        await scene.app.indexer.index_all()
         began = time.perf_counter()
-        await scene.app.mirror.flush()
+        await scene.app.memory_files.sync_out()
         figures["writing the files before it, s"] = time.perf_counter() - began
-        talker = Talker(scene, rng)
+        talker = BackgroundTalk(scene, rng)
         await talker.talk(50)
         alone = await talker.talk(turns // 2)
         seconds: dict[str, float] = {}
         latest = [time.perf_counter()]
 
-        async def tell(step: Step) -> None:
-            if step.passed is not None:
-                seconds[f"{step.one.name} ({step.passed.done} decisions)"] = time.perf_counter() - latest[0]
+        async def tell(step: NightProgress) -> None:
+            if step.result is not None:
+                seconds[f"{step.sleep_pass.name} ({step.result.done} decisions)"] = time.perf_counter() - latest[0]
             latest[0] = time.perf_counter()
 
         began = time.perf_counter()
-        night = asyncio.create_task(scene.app.sleeper.sleep("command", tell=tell))
+        night = asyncio.create_task(scene.app.sleep_worker.sleep("command", tell=tell))
         beside: list[float] = []
         while not night.done():
             beside.append(await talker.say())
         report = await night
         took = time.perf_counter() - began
-        await scene.app.mirror.flush()
+        await scene.app.memory_files.sync_out()
         alone += await talker.talk(turns - turns // 2)
         figures["turns without sleep: p50, ms"] = 1000 * statistics.median(alone)
         figures["turns without sleep: p95, ms"] = p95(alone)
@@ -142,7 +144,7 @@ async def measure(folder: Path, records: int, turns: int) -> dict[str, float]:
         figures["times the p95"] = p95(beside) / p95(alone)
         figures["turns beside sleep"] = len(beside)
         figures["the night, s"] = took
-        figures["decisions"] = report.done
+        figures["decisions"] = report.decisions
         figures.update({f"  {name}, s": each for name, each in seconds.items()})
     return figures
 

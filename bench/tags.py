@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from kenobot.ports.clock import SystemClock
-from kenobot.ports.plugin import NoSettings, Surroundings
+from kenobot.ports.plugin import NoSettings, PluginContext
 from kenobot.postprocessors import (
     bootstrap_complete,
     chat_context,
@@ -23,7 +23,7 @@ from kenobot.postprocessors import (
     working_memory,
 )
 from kenobot.postprocessors.pipeline import Pipeline
-from kenobot.postprocessors.scanner import scan
+from kenobot.postprocessors.scanner import scan_tags
 from kenobot.testing.postprocessor import RecordingTurn
 
 MEGABYTE = 1_000_000
@@ -193,7 +193,7 @@ def best(work: Callable[[], object]) -> float:
 def main(megabytes: str = "1") -> int:
     """Print the times for each text, and a mark at those that are too long."""
     size = int(megabytes) * MEGABYTE
-    surroundings = Surroundings(Path(), SystemClock(), "Kenobot")
+    surroundings = PluginContext(Path(), SystemClock(), "Kenobot")
     pipeline = Pipeline([module.plugin.build(NoSettings(), surroundings) for module in MODULES], str)
 
     def process(reply: str, untrusted: str) -> object:
@@ -202,7 +202,7 @@ def main(megabytes: str = "1") -> int:
     print(f"{'':32}{'characters':>10} {'scan':>8} {'reply':>8} {'untrusted':>9}")
     for title, text in Hostile(size).all():
         times = (
-            best(partial(scan, text, NAMES)),
+            best(partial(scan_tags, text, NAMES)),
             best(partial(process, text, MESSAGE)),
             best(partial(process, REPLY, text)),
         )

@@ -10,14 +10,14 @@ from random import Random
 from typing import Self
 
 from kenobot.app.app import App
-from kenobot.app.plugin_instances import Given, load_parts
+from kenobot.app.plugin_instances import PluginInstances, load_plugins
 from kenobot.app.wiring import assemble
 from kenobot.core.settings.home import Home
-from kenobot.core.settings.load import load
+from kenobot.core.settings.load import load_settings
 from kenobot.gateway.access import Roster
 from kenobot.ports.channel import Sink
 from kenobot.ports.clock import SystemClock
-from kenobot.ports.messages import Inbound, Outbound, Part
+from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.provider import Delta, Request, Usage
 from kenobot.storage.connection import Connection
 
@@ -29,7 +29,7 @@ class InstantProvider:
     """Answers at once. Asked to remember, it tags what it was told."""
 
     name = "instant"
-    by_rote = True  # it cannot read turns for memories
+    rule_based = True  # it cannot read turns for memories
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         said = next(block.text for block in request.messages[-1].blocks if not block.text.startswith("<kenobot"))
@@ -48,8 +48,8 @@ class InstantChannel:
     async def run(self, sink: Sink) -> None:
         await asyncio.Event().wait()
 
-    def render(self, text: str) -> Sequence[Part]:
-        return (Part(text),)
+    def render(self, text: str) -> Sequence[MessagePart]:
+        return (MessagePart(text),)
 
     async def send(self, outbound: Outbound) -> str:
         waiting = self.answered.pop(outbound.chat, None)  # nobody waits for a notice
@@ -58,7 +58,7 @@ class InstantChannel:
         return "1"
 
 
-class Scene:
+class BenchApp:
     """A whole KenoBot in a folder."""
 
     def __init__(self, folder: Path) -> None:
@@ -71,10 +71,12 @@ class Scene:
         self.home.prepare()
         self.home.seed_identity()
         (self.home.identity / "BOOTSTRAP.md").unlink()
-        loaded = load(self.home, {})
+        loaded = load_settings(self.home, {})
         clock = SystemClock()
-        parts = load_parts(self.home, loaded, clock, ["console"])
-        given = Given(InstantProvider(), {CHANNEL: self.channel}, {CHANNEL: Roster.of(OWNERS)}, parts.processors)
+        parts = load_plugins(self.home, loaded, clock, ["console"])
+        given = PluginInstances(
+            InstantProvider(), {CHANNEL: self.channel}, {CHANNEL: Roster.of(OWNERS)}, parts.processors
+        )
         self.app = assemble(self.home, loaded, clock, given, Random(1))
         await self.app.start()
         return self
@@ -92,7 +94,7 @@ class Scene:
         return done - began
 
 
-async def one_after_another(scene: Scene, turns: int) -> tuple[float, float, float]:
+async def one_after_another(scene: BenchApp, turns: int) -> tuple[float, float, float]:
     """p50 and p99 in milliseconds, and turns a second, with one chat that waits for each answer."""
     began = time.perf_counter()
     times = [await scene.say("0", f"question number {number}") for number in range(turns)]
@@ -100,7 +102,7 @@ async def one_after_another(scene: Scene, turns: int) -> tuple[float, float, flo
     return 1000 * statistics.median(times), 1000 * statistics.quantiles(times, n=100)[98], rate
 
 
-async def in_parallel(scene: Scene, chats: int, turns: int, *, remember: bool = False) -> float:
+async def in_parallel(scene: BenchApp, chats: int, turns: int, *, remember: bool = False) -> float:
     """Turns a second with `chats` chats at once, each of which waits for its answers."""
 
     async def talk(chat: str) -> None:
@@ -113,7 +115,7 @@ async def in_parallel(scene: Scene, chats: int, turns: int, *, remember: bool = 
     return turns / (time.perf_counter() - began)
 
 
-async def fill(scene: Scene, turns: int, memories: int) -> None:
+async def fill(scene: BenchApp, turns: int, memories: int) -> None:
     """Give every chat its share of a long past: `turns` turns and `memories` memories over two years."""
     now = datetime.now(UTC)
 
@@ -136,4 +138,4 @@ async def fill(scene: Scene, turns: int, memories: int) -> None:
             )
 
     await scene.app.database.write(work)
-    await scene.app.mirror.start()
+    await scene.app.memory_files.start()

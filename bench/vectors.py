@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from kenobot.app.embedder_choice import GROUP
 from kenobot.cognitive.recall.index import turn_vectors
-from kenobot.cognitive.recall.index.index import Index
+from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.core.plugins import load, names
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.embedder import EmbedKind
-from kenobot.ports.plugin import Surroundings
+from kenobot.ports.plugin import PluginContext
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
@@ -40,7 +40,7 @@ _FIRST = "first use, s"
 _NOTE = "n8n webhooks want query params for auth, not headers, and the token expires each month ({})"
 
 
-class MadeUp:
+class SyntheticEmbedder:
     """Places texts at random, but always alike, in a narrow cone and by few themes, as models do."""
 
     model_id = "bench:made-up"
@@ -65,7 +65,9 @@ class MadeUp:
         return [array("f", self.rows(seed, 1)[0].tobytes()) for seed in seeds]
 
 
-async def place(database: Database, index: Index, made: MadeUp, records: int, turns: int) -> None:
+async def insert_vectors(
+    database: Database, index: SideIndex, made: SyntheticEmbedder, records: int, turns: int
+) -> None:
     """Give every record and every turn a vector, as if a model had placed them long ago."""
 
     def work(connection: Connection) -> None:
@@ -79,8 +81,8 @@ async def place(database: Database, index: Index, made: MadeUp, records: int, tu
     await database.write(work)
     said = made.rows(1, turns).astype(np.float16)
     rows = [(number + 1, b"", row.tobytes()) for number, row in enumerate(said)]
-    put = partial(turn_vectors.put, model=made.model_id, rows=rows)
-    await database.read(partial(index.keep, work=put))
+    put = partial(turn_vectors.write_vectors, model=made.model_id, rows=rows)
+    await database.read(partial(index.write_derived, work=put))
 
 
 # ── the real models ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -116,7 +118,7 @@ def _measured(name: str, home: str) -> dict[str, float]:
 
 async def _one(name: str, home: Path) -> dict[str, float]:
     plugin = load(GROUP, name)
-    surroundings = Surroundings(home=home, clock=SystemClock(), bot_name="bench")
+    surroundings = PluginContext(home=home, clock=SystemClock(), bot_name="bench")
     embedder = plugin.build(plugin.settings(), surroundings)
     before = _rss()
     began = time.perf_counter()

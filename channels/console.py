@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, Field
 
-from kenobot.core.terminal import safe
+from kenobot.core.terminal import escape_controls
 from kenobot.ports.channel import Sink
 from kenobot.ports.errors import StoreError, Unavailable
-from kenobot.ports.messages import Inbound, Outbound, Part
-from kenobot.ports.plugin import Plugin, Surroundings
+from kenobot.ports.messages import Inbound, MessagePart, Outbound
+from kenobot.ports.plugin import Plugin, PluginContext
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 CHAT = "local"
-GOODBYES = frozenset({"/exit", "/quit"})
-PATIENCE = 30  # seconds that somebody who has said goodbye waits for the last answer
-STORE_PAUSE = 5  # seconds between tries of a disk that fails
+EXIT_COMMANDS = frozenset({"/exit", "/quit"})
+EXIT_WAIT_SECONDS = 30  # seconds that somebody who has said goodbye waits for the last answer
+STORE_RETRY_SECONDS = 5  # seconds between tries of a disk that fails
 _LONGEST_HISTORY = 1_000_000  # bytes
 _BOLD, _DIM, _PLAIN = "\x1b[1;36m", "\x1b[2m", "\x1b[0m"
 
@@ -55,9 +55,9 @@ class ConsoleOptions:
 class Console:
     """A terminal with a person at it gets line editing; anything else is read line by line, one message a line."""
 
-    def __init__(self, settings: ConsoleSettings, surroundings: Surroundings, stdin: int = 0) -> None:
+    def __init__(self, settings: ConsoleSettings, surroundings: PluginContext, stdin: int = 0) -> None:
         self.options = ConsoleOptions()
-        self.drain: Callable[[], Awaitable[None]] | None = None
+        self.wait_drained: Callable[[], Awaitable[None]] | None = None
         """Set by whoever knows: returns once everything taken in has been answered. Awaited before `run` returns."""
         self._settings = settings
         self._surroundings = surroundings
@@ -83,15 +83,15 @@ class Console:
                 await self._take(line, sink)
             await self._drained()
 
-    def render(self, text: str) -> Sequence[Part]:
-        return (Part(text),) if text else ()
+    def render(self, text: str) -> Sequence[MessagePart]:
+        return (MessagePart(text),) if text else ()
 
     async def send(self, outbound: Outbound) -> str:
         """Print the reply. Raises Unavailable when the terminal is gone."""
         self._show_typing(False)
-        text = safe(outbound.part.text)
+        text = escape_controls(outbound.part.text)
         if _prints_to_terminal():
-            text = f"{self._coloured(_BOLD, safe(self._surroundings.bot_name) + ':')} {text}\n"
+            text = f"{self._coloured(_BOLD, escape_controls(self._surroundings.bot_name) + ':')} {text}\n"
         self._print(text)
         return uuid.uuid4().hex
 
@@ -103,14 +103,14 @@ class Console:
     async def typing(self, chat: str) -> None:
         self._show_typing(True)
 
-    def announce(self, text: str) -> None:
+    def print_notice(self, text: str) -> None:
         """Print a line beside the conversation, such as what was remembered."""
-        self._print(self._coloured(_DIM, safe(text)))
+        self._print(self._coloured(_DIM, escape_controls(text)))
 
     async def _converse(self, sink: Sink) -> None:
         from prompt_toolkit.patch_stdout import patch_stdout
 
-        self._prompt = new_prompt(self._surroundings.home / "console_history")
+        self._prompt = prompt_session(self._surroundings.home / "console_history")
         with patch_stdout(raw=True):
             while True:
                 try:
@@ -123,7 +123,7 @@ class Console:
                     break
                 await self._take(line, sink)
             with suppress(TimeoutError):
-                async with asyncio.timeout(PATIENCE):
+                async with asyncio.timeout(EXIT_WAIT_SECONDS):
                     await self._drained()
 
     async def _take(self, line: str, sink: Sink) -> None:
@@ -143,11 +143,11 @@ class Console:
                 await sink(inbound)
                 return
             except StoreError:
-                await self._surroundings.clock.sleep(STORE_PAUSE)
+                await self._surroundings.clock.sleep(STORE_RETRY_SECONDS)
 
     async def _drained(self) -> None:
-        if self.drain is not None:
-            await self.drain()
+        if self.wait_drained is not None:
+            await self.wait_drained()
 
     def _show_typing(self, on: bool) -> None:
         self._typing = on
@@ -173,17 +173,17 @@ def _prints_to_terminal() -> bool:
 
 
 def _is_goodbye(line: str) -> bool:
-    return line.strip().lower() in GOODBYES
+    return line.strip().lower() in EXIT_COMMANDS
 
 
-def new_prompt(history: Path) -> "PromptSession[str]":
+def prompt_session(history: Path) -> "PromptSession[str]":
     """Line editing with a history file. Enter sends; Alt+Enter, or Enter after a backslash, starts a new line."""
     from prompt_toolkit import PromptSession
     from prompt_toolkit.history import FileHistory
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
     os.close(os.open(history, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    shorten(history)
+    trim_history(history)
     keys = KeyBindings()
 
     @keys.add("enter")
@@ -202,7 +202,7 @@ def new_prompt(history: Path) -> "PromptSession[str]":
     return PromptSession(history=FileHistory(str(history)), key_bindings=keys, multiline=True)
 
 
-def shorten(history: Path) -> None:
+def trim_history(history: Path) -> None:
     """Keep the later half of a history file that has grown long, from the beginning of an entry."""
     if history.stat().st_size <= _LONGEST_HISTORY:
         return
@@ -247,7 +247,7 @@ async def _in_thread(function: Callable[[], T]) -> T:
     return await future
 
 
-def build(settings: ConsoleSettings, surroundings: Surroundings) -> Console:
+def build(settings: ConsoleSettings, surroundings: PluginContext) -> Console:
     """The console on this process's own terminal."""
     return Console(settings, surroundings)
 

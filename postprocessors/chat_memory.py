@@ -4,11 +4,11 @@ from kenobot.ports.identity import chat_scope
 from kenobot.ports.memory import Candidate
 from kenobot.ports.plugin import NoSettings, Plugin
 from kenobot.ports.postprocessor import TurnEffects
-from kenobot.postprocessors.tag import Tag
+from kenobot.postprocessors.tag import MemoryTag
 
 
 def _candidate(text: str, turn: TurnEffects) -> Candidate:
     return Candidate(form="episode", scope=chat_scope(turn.session), text=text, trust=turn.principal.trust)
 
 
-plugin = Plugin(settings=NoSettings, build=lambda settings, surroundings: Tag(("chat-memory",), _candidate))
+plugin = Plugin(settings=NoSettings, build=lambda settings, surroundings: MemoryTag(("chat-memory",), _candidate))

@@ -14,7 +14,7 @@ _RUN = re.compile(r"``*")
 _BLANK_LINE = re.compile(r"\n[ \t\r]*+\n")
 
 
-def fences(text: str) -> list[Range]:
+def fenced_ranges(text: str) -> list[Range]:
     """The closed fenced blocks, each from the start of its first line to the end of its last, in order.
 
     A fence is a line of three or more backticks or tildes, indented by at most three blanks; it is closed by a line
@@ -59,11 +59,11 @@ def _read(run: str, tail: str) -> tuple[str, int, bool, bool]:
     return run[0], len(run), run[0] == "~" or "`" not in tail, not tail or tail.isspace()
 
 
-def code(text: str) -> list[Range]:
+def code_ranges(text: str) -> list[Range]:
     """All code, in order: the closed fenced blocks, and the matched runs of backticks within one paragraph."""
     found: list[Range] = []
     at = 0
-    for start, end in fences(text):
+    for start, end in fenced_ranges(text):
         found += _spans(text, at, start)
         found.append((start, end))
         at = end

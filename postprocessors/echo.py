@@ -41,7 +41,7 @@ _LEAST_EFFORT = 100_000
 _SEPARATOR = "\0"
 
 
-def plain(text: str) -> str:
+def normalize(text: str) -> str:
     """`text` as it reads: entities and compatibility forms resolved, nothing invisible, one case, single blanks."""
     for _ in range(_UNWRAPPINGS):
         text = _NOT_COMPARED.sub("", text)
@@ -78,7 +78,7 @@ def is_blank(text: str) -> bool:
     return _VISIBLE.search(text) is None
 
 
-class Echo:
+class QuotationCheck:
     """What others wrote in this turn; called with an element, it says whether that is one of their sentences.
 
     A flood is no reason to block the loop. When comparing would take too long, because there are hundreds of elements,
@@ -101,7 +101,7 @@ class Echo:
         self._effort += _ampersands(pieces) * (_EFFORT // _MOST_AMPERSANDS)
         if self._effort > _EFFORT:
             return True
-        sought = [text for piece in pieces if (text := plain(piece).strip(_EDGES))]
+        sought = [text for piece in pieces if (text := normalize(piece).strip(_EDGES))]
         return all(text in self._haystack for text in sought) if sought else name in self._mentioned
 
     @cached_property
@@ -114,7 +114,7 @@ class Echo:
     @cached_property
     def _haystack(self) -> str:
         readings = (reading for text in self._untrusted for reading in _readings(text))
-        return _SEPARATOR.join(plain(reading) for reading in readings).ljust(_SHORTEST_SEARCHED, _SEPARATOR)
+        return _SEPARATOR.join(normalize(reading) for reading in readings).ljust(_SHORTEST_SEARCHED, _SEPARATOR)
 
     @cached_property
     def _mentioned(self) -> frozenset[str]:

@@ -3,11 +3,11 @@
 from kenobot.ports.memory import Candidate
 from kenobot.ports.plugin import NoSettings, Plugin
 from kenobot.ports.postprocessor import TurnEffects
-from kenobot.postprocessors.tag import Tag
+from kenobot.postprocessors.tag import MemoryTag
 
 
 def _candidate(text: str, turn: TurnEffects) -> Candidate:
-    return Candidate(form="note", scope=turn.principal.writes, text=text, trust=turn.principal.trust)
+    return Candidate(form="note", scope=turn.principal.write_scope, text=text, trust=turn.principal.trust)
 
 
-plugin = Plugin(settings=NoSettings, build=lambda settings, surroundings: Tag(("memory",), _candidate))
+plugin = Plugin(settings=NoSettings, build=lambda settings, surroundings: MemoryTag(("memory",), _candidate))

@@ -4,18 +4,18 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from kenobot.core.i18n import Language, say
+from kenobot.core.i18n import Language, translate
 from kenobot.ports.errors import PluginError, StoreError
 from kenobot.ports.postprocessor import Element, PostProcessor, TurnEffects
-from kenobot.postprocessors.echo import Echo, is_blank
-from kenobot.postprocessors.scanner import Scan, scan
+from kenobot.postprocessors.echo import QuotationCheck, is_blank
+from kenobot.postprocessors.scanner import ScanResult, scan_tags
 
 _TAG = re.compile(r"[a-z][a-z0-9-]{1,63}/?")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class AppliedItems:
     """What one processor wrote into the turn."""
 
     name: str
@@ -23,7 +23,7 @@ class Applied:
 
 
 @dataclass(frozen=True, slots=True)
-class Processed:
+class ProcessedReply:
     """What became of a reply.
 
     clean: what the person reads and the history keeps; empty only if the reply was.
@@ -32,8 +32,8 @@ class Processed:
     """
 
     clean: str
-    applied: tuple[Applied, ...] = ()
-    inert: tuple[Element, ...] = ()
+    applied: tuple[AppliedItems, ...] = ()
+    ignored: tuple[Element, ...] = ()
     failures: tuple[tuple[str, str], ...] = ()
 
 
@@ -51,7 +51,7 @@ class Pipeline:
 
     def process(
         self, reply_text: str, untrusted: Sequence[str], turn: TurnEffects, ask_language: Language
-    ) -> Processed:
+    ) -> ProcessedReply:
         """Take the tags out of a reply and let each processor write its own into `turn`.
 
         untrusted: what others wrote in this turn: the person's message, tool results, recalled memory.
@@ -59,8 +59,8 @@ class Pipeline:
         Raises StoreError, because a turn whose disk failed cannot be committed; what else goes wrong in a processor
         costs only that processor's items.
         """
-        found = scan(_storable(reply_text), self._names, Echo(self._names, untrusted))
-        applied: list[Applied] = []
+        found = scan_tags(_storable(reply_text), self._names, QuotationCheck(self._names, untrusted))
+        applied: list[AppliedItems] = []
         failures: list[tuple[str, str]] = []
         for processor in self._processors:
             try:
@@ -71,14 +71,14 @@ class Pipeline:
                 failures.append((processor.name, self._redact(f"{type(error).__name__}: {error}")))
             else:
                 if items:
-                    applied.append(Applied(processor.name, items))
+                    applied.append(AppliedItems(processor.name, items))
         clean = self._redact(found.clean)
         if is_blank(clean) and not is_blank(reply_text):
-            clean = say("broken" if failures else "noted", ask_language)
-        return Processed(clean, tuple(applied), found.inert, tuple(failures))
+            clean = translate("broken" if failures else "noted", ask_language)
+        return ProcessedReply(clean, tuple(applied), found.ignored, tuple(failures))
 
 
-def _run(processor: PostProcessor, found: Scan, turn: TurnEffects) -> tuple[str, ...]:
+def _run(processor: PostProcessor, found: ScanResult, turn: TurnEffects) -> tuple[str, ...]:
     elements = tuple(element for element in found.elements if element.name == _canonical(processor))
     items = tuple(processor.extract(elements)) if elements else ()
     if items:

@@ -35,7 +35,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from kenobot.ports.postprocessor import Element
-from kenobot.postprocessors.code import Range, code, fences
+from kenobot.postprocessors.code import Range, code_ranges, fenced_ranges
 
 # People and models write `<user>@host`; a tag of this name acts only when it is closed.
 _PLACEHOLDERS = frozenset({"user"})
@@ -49,12 +49,12 @@ _MARK = re.compile(r"<([ \t]*)(/?)([ \t]*)([^\s/>]+)([^>]*)>")
 _LONGEST_CUT = 180
 _SHORTEST_CUT = 4
 
-Echoed = Callable[[str, Sequence[str]], bool]
+IsQuoted = Callable[[str, Sequence[str]], bool]
 """Whether an element is an echo: its canonical name, and the unbroken pieces of text that are its content."""
 
 
 @dataclass(frozen=True, slots=True)
-class Scan:
+class ScanResult:
     """What a reply holds: the text for the person, the elements that act, and those that only echo something.
 
     Both are in the order of their openers; the content of an inert element is part of the clean text.
@@ -62,7 +62,7 @@ class Scan:
 
     clean: str
     elements: tuple[Element, ...]
-    inert: tuple[Element, ...] = ()
+    ignored: tuple[Element, ...] = ()
 
 
 _Kind = Literal["opener", "closer", "empty"]
@@ -100,14 +100,14 @@ class _Draft:
     inert: bool = False
 
 
-def scan(text: str, names: Mapping[str, str], echoed: Echoed | None = None) -> Scan:
+def scan_tags(text: str, names: Mapping[str, str], is_quoted: IsQuoted | None = None) -> ScanResult:
     """Take `text` apart.
 
     names: every accepted name and alias, in lower case, to the canonical name; a key that ends in `/` has no content.
     echoed: says which elements must not act; asked once for each, in order.
     The clean text is trimmed; if tags were removed, three and more line breaks outside fenced code become two.
     """
-    return _scanner(tuple(sorted(names.items()))).scan(text, echoed)
+    return _scanner(tuple(sorted(names.items()))).scan(text, is_quoted)
 
 
 @lru_cache(maxsize=16)
@@ -121,23 +121,23 @@ class _Scanner:
         self._void = {name.removesuffix("/") for name, _ in names if name.endswith("/")}
         self._row = _row(sorted(self._names, key=len, reverse=True))
 
-    def scan(self, text: str, echoed: Echoed | None) -> Scan:
+    def scan(self, text: str, echoed: IsQuoted | None) -> ScanResult:
         text = text.strip()
         text = text[: self._cut_tag(text)].rstrip()
         parts = self._apart(text, at_most=_FLOOD)
         if parts is None:
-            return Scan(text.replace("<", _DEFUSED), ())
+            return ScanResult(text.replace("<", _DEFUSED), ())
         if not any(parts.tags):
-            return Scan(self._blunted(text), ())
+            return ScanResult(self._blunted(text), ())
         drafts, texts, owners = _distribute(parts)
         if echoed is not None:
             for draft in drafts:
                 draft.inert = echoed(draft.tag.name, draft.pieces)
         visible = "".join([text for text, owner in zip(texts, owners, strict=True) if owner is None or owner.inert])
-        return Scan(
+        return ScanResult(
             clean=self._defused(_tidy(visible)),
             elements=tuple(self._element(draft) for draft in drafts if not draft.inert),
-            inert=tuple(self._element(draft) for draft in drafts if draft.inert),
+            ignored=tuple(self._element(draft) for draft in drafts if draft.inert),
         )
 
     def _apart(self, text: str, at_most: int) -> _Parts | None:
@@ -151,7 +151,7 @@ class _Scanner:
         known = {mark: self._read(mark) for mark in spellings}
         tags = [known[mark] for mark in marks]
         if tags:
-            _spare_code(tags, texts, rows, code(text))
+            _spare_code(tags, texts, rows, code_ranges(text))
         unclosed = [len(row) // len(mark) for row, mark in zip(rows, marks, strict=True)]
         pairs = _pair(tags, unclosed)
         stays = {index: row for index, row in enumerate(rows) if tags[index] is None}
@@ -316,7 +316,7 @@ def _tidy(text: str) -> str:
         return text.strip()
     tidied: list[str] = []
     at = 0
-    for start, end in fences(text):
+    for start, end in fenced_ranges(text):
         tidied += _THREE_BREAKS.sub("\n\n", text[at:start]), text[start:end]
         at = end
     tidied.append(_THREE_BREAKS.sub("\n\n", text[at:]))

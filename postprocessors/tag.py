@@ -8,7 +8,7 @@ from kenobot.ports.postprocessor import Element, TurnEffects
 
 
 @dataclass(frozen=True, slots=True)
-class Tag:
+class MemoryTag:
     """Offers each content of its tag to memory.
 
     tags: the canonical name first, then aliases.

@@ -6,7 +6,7 @@
 from kenobot.ports.memory import Candidate
 from kenobot.ports.plugin import NoSettings, Plugin
 from kenobot.ports.postprocessor import TurnEffects
-from kenobot.postprocessors.tag import Tag
+from kenobot.postprocessors.tag import MemoryTag
 
 _TAGS = ("user-update", "user", "update-preferences")
 
@@ -14,11 +14,11 @@ _TAGS = ("user-update", "user", "update-preferences")
 def _candidate(text: str, turn: TurnEffects) -> Candidate:
     return Candidate(
         form="note",
-        scope=turn.principal.writes,
+        scope=turn.principal.write_scope,
         text=text,
         category="preference",
         trust=turn.principal.trust,
     )
 
 
-plugin = Plugin(settings=NoSettings, build=lambda settings, surroundings: Tag(_TAGS, _candidate))
+plugin = Plugin(settings=NoSettings, build=lambda settings, surroundings: MemoryTag(_TAGS, _candidate))

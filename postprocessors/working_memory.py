@@ -4,7 +4,7 @@ from kenobot.ports.identity import chat_scope
 from kenobot.ports.memory import Candidate
 from kenobot.ports.plugin import NoSettings, Plugin
 from kenobot.ports.postprocessor import TurnEffects
-from kenobot.postprocessors.tag import Tag
+from kenobot.postprocessors.tag import MemoryTag
 
 
 def _candidate(text: str, turn: TurnEffects) -> Candidate:
@@ -14,5 +14,5 @@ def _candidate(text: str, turn: TurnEffects) -> Candidate:
 
 
 plugin = Plugin(
-    settings=NoSettings, build=lambda settings, surroundings: Tag(("working-memory",), _candidate, last_wins=True)
+    settings=NoSettings, build=lambda settings, surroundings: MemoryTag(("working-memory",), _candidate, last_wins=True)
 )

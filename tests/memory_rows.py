@@ -8,7 +8,7 @@ from itertools import count
 
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.storage.connection import Connection
 from kenobot.storage.migrate import migrations
 from kenobot.testing.clock import START
@@ -68,6 +68,6 @@ def put_record(
 
 def get(connection: Connection, record: int) -> Record:
     """A record as it is now."""
-    found = records.get(connection, record, WHOLE_HOME)
+    found = records.get(connection, record, ALL_SCOPES)
     assert found is not None
     return found

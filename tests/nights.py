@@ -7,18 +7,18 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy.sleep import PHASES
 from kenobot.cognitive.sleep import sleep_store
-from kenobot.cognitive.sleep.apply import Night, apply
+from kenobot.cognitive.sleep.apply import PassContext, apply_change
 from kenobot.cognitive.sleep.plan.changes import Change
-from kenobot.cognitive.sleep.plan.passes import Pass, View
+from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.storage.connection import Connection
 
 UTC = ZoneInfo("UTC")
 
 
-def view(connection: Connection, now: datetime, **given: Any) -> View:
+def view(connection: Connection, now: datetime, **given: Any) -> NightView:
     """What a pass sees in a night at `now`; the night before was the day before."""
     held: Mapping[str, Any] = {"zone": UTC, "since": now - timedelta(days=1), **given}
-    return View(connection, now, **held)
+    return NightView(connection, now, **held)
 
 
 def carry_out(connection: Connection, one: Pass, now: datetime, **given: Any) -> list[Change]:
@@ -31,10 +31,10 @@ def carry_out(connection: Connection, one: Pass, now: datetime, **given: Any) ->
 def play(connection: Connection, night: Sequence[Pass], now: datetime, **given: Any) -> list[Change]:
     """Plan and carry out one pass after the other. Returns what was done."""
     done: list[Change] = []
-    run = sleep_store.begin(connection, now, "command", PHASES)
+    run = sleep_store.begin_or_resume(connection, now, "command", PHASES)
     for one in night:
         seen = view(connection, now, **given)
-        book = Night(run.id, one.name, now, seen.zone, seen.policy)
-        done += [change for change in list(one.plan(seen)) if apply(connection, change, book) is not None]
-    sleep_store.finish(connection, run.id, now, {})
+        book = PassContext(run.id, one.name, now, seen.zone, seen.policy)
+        done += [change for change in list(one.plan(seen)) if apply_change(connection, change, book) is not None]
+    sleep_store.finish_run(connection, run.id, now, {})
     return done

@@ -7,17 +7,17 @@ from pathlib import Path
 from random import Random
 from typing import Self
 
-from kenobot.agent.embedding_worker import Formers, nobody
+from kenobot.agent.embedding_worker import PreviousEmbedders, no_embedders
 from kenobot.app.app import App
-from kenobot.app.plugin_instances import Given, load_parts
+from kenobot.app.plugin_instances import PluginInstances, load_plugins
 from kenobot.app.wiring import assemble
 from kenobot.core.settings.home import Home
-from kenobot.core.settings.load import load
+from kenobot.core.settings.load import load_settings
 from kenobot.gateway.access import Roster
 from kenobot.ports.channel import Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.embedder import Embedder
-from kenobot.ports.messages import Inbound, Outbound, Part
+from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.provider import Provider
 from kenobot.testing.clock import EagerClock
 from kenobot.testing.provider import ScriptedProvider
@@ -34,8 +34,8 @@ class Chatter:
     async def run(self, sink: Sink) -> None:
         await asyncio.Event().wait()
 
-    def render(self, text: str) -> Sequence[Part]:
-        return (Part(text),)
+    def render(self, text: str) -> Sequence[MessagePart]:
+        return (MessagePart(text),)
 
     async def send(self, outbound: Outbound) -> str:
         self.sent.append(outbound)
@@ -72,7 +72,7 @@ class Scene:
         bootstrap: bool = False,
         extraction: bool = False,
         embedder: Embedder | None = None,
-        formers: Formers = nobody,
+        formers: PreviousEmbedders = no_embedders,
     ) -> None:
         self.home = Home(folder / "home")
         self.clock = clock or EagerClock()
@@ -101,18 +101,18 @@ class Scene:
             path = self.home.memory / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-        loaded = load(self.home, self._environ)
-        parts = load_parts(self.home, loaded, self.clock, ["console"])
+        loaded = load_settings(self.home, self._environ)
+        parts = load_plugins(self.home, loaded, self.clock, ["console"])
         given = replace(
             parts,
             provider=self.provider,
             fallbacks=self._fallbacks,
             channels={self.channel.name: self.channel},
-            rosters={self.channel.name: self._roster},
+            access_lists={self.channel.name: self._roster},
             embedder=self._embedder or parts.embedder,
-            formers=self._formers,
+            previous_embedders=self._formers,
         )
-        assert isinstance(given, Given)
+        assert isinstance(given, PluginInstances)
         self.app = assemble(self.home, loaded, self.clock, given, Random(7))
         await self.app.start()
         return self
@@ -145,7 +145,7 @@ class Scene:
         """Hand a message in, wait until everything it set off is over, and return the answer."""
         before = len(self.channel.sent)
         await self.put(text, chat, user, **more)
-        await self.app.drained()
+        await self.app.wait_drained()
         await self.app.extraction.wait_idle()
         await self.app.compaction.wait_idle()
         return "\n".join(self.texts[before:])

@@ -3,12 +3,12 @@
 from kenobot.channels.telegram.settings import TelegramSettings, is_token
 from kenobot.ports.channel import Channel
 from kenobot.ports.errors import ConfigError
-from kenobot.ports.plugin import Plugin, Surroundings
+from kenobot.ports.plugin import Plugin, PluginContext
 
 __all__ = ["TelegramSettings", "build", "is_token", "plugin"]
 
 
-def build(settings: TelegramSettings, surroundings: Surroundings) -> Channel:
+def build(settings: TelegramSettings, surroundings: PluginContext) -> Channel:
     """The channel, not yet connected. Raises ConfigError when the token or the list of people is missing."""
     token = settings.token.get_secret_value()
     if not token:

@@ -8,20 +8,20 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeVar
 
-from kenobot.channels.telegram.client import Client, Contested
-from kenobot.channels.telegram.markdown import parse
+from kenobot.channels.telegram.client import PollingConflict, TelegramClient
+from kenobot.channels.telegram.markdown import parse_markdown
 from kenobot.channels.telegram.settings import TelegramSettings
-from kenobot.channels.telegram.split import split
-from kenobot.channels.telegram.updates import CHANNEL, Ignored, Malformed, Me, read, update_id
+from kenobot.channels.telegram.split import split_message
+from kenobot.channels.telegram.updates import CHANNEL, BotUser, IgnoredUpdate, MalformedUpdate, parse_update, update_id
 from kenobot.ports.channel import Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RateLimited, RemoteError, StoreError, Unavailable
-from kenobot.ports.messages import Outbound, Part
+from kenobot.ports.messages import MessagePart, Outbound
 
 logger = logging.getLogger(__name__)
 
-LONGEST_PAUSE: Final = 30.0  # seconds
-_NOTHING_TO_SEE: Final = Part("…")
+MAX_PAUSE_SECONDS: Final = 30.0  # seconds
+_NOTHING_TO_SEE: Final = MessagePart("…")
 _MARGIN: Final = 10.0  # seconds that the client's own deadline gets before the channel counts as stalled
 _REPORT_EVERY: Final = 3600.0  # seconds
 _SHORTAGES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.ENOSPC, errno.EIO)
@@ -36,9 +36,9 @@ class TelegramChannel:
     """
 
     def __init__(self, settings: TelegramSettings, clock: Clock) -> None:
-        self._client = Client(settings)
+        self._client = TelegramClient(settings)
         self._clock = clock
-        self._contested_pause = max(LONGEST_PAUSE, settings.poll_seconds + 1)
+        self._contested_pause = max(MAX_PAUSE_SECONDS, settings.poll_seconds + 1)
         self._patience = settings.poll_seconds + settings.request_seconds + _MARGIN
         self._asking = False
         self._heard: float | None = None
@@ -51,7 +51,7 @@ class TelegramChannel:
         return CHANNEL
 
     @property
-    def heard(self) -> float | None:
+    def last_answer_at(self) -> float | None:
         """Since when Telegram is silent: since it was asked, or since just now while it is not its turn to speak.
 
         None before its first answer, good or bad.
@@ -59,13 +59,13 @@ class TelegramChannel:
         return self._heard if self._asking or self._heard is None else self._clock.monotonic()
 
     @property
-    def patience(self) -> float:
+    def stall_seconds(self) -> float:
         """Seconds; longer than the longest poll may take."""
         return self._patience
 
-    def render(self, text: str) -> Sequence[Part]:
+    def render(self, text: str) -> Sequence[MessagePart]:
         """Cut a Markdown reply into messages. Telegram takes no blank ones, so such a reply becomes an ellipsis."""
-        parts = split(*parse(text))
+        parts = split_message(*parse_markdown(text))
         return parts or ([_NOTHING_TO_SEE] if text else [])
 
     async def send(self, outbound: Outbound) -> str:
@@ -83,7 +83,7 @@ class TelegramChannel:
         """Poll until cancelled. Raises Rejected when Telegram refuses the token or a webhook is in the way."""
         self._offset = None
         async with self._client:
-            me = await self._until_answered(self._client.me, sink)
+            me = await self._until_answered(self._client.get_me, sink)
             logger.info("listening on Telegram as @%s", me.username or me.id)
             pauses = _Pauses()
             while True:
@@ -105,10 +105,10 @@ class TelegramChannel:
                     self._offset = None
 
     async def _poll(self) -> Sequence[object]:
-        return await self._client.updates(self._offset)
+        return await self._client.get_updates(self._offset)
 
     async def _ask(self, ask: Callable[[], Awaitable[T]]) -> T:
-        self._heard, self._asking = self.heard, True
+        self._heard, self._asking = self.last_answer_at, True
         try:
             return await ask()
         finally:
@@ -120,7 +120,7 @@ class TelegramChannel:
         while True:
             try:
                 answer = await self._ask(ask)
-            except Contested as error:
+            except PollingConflict as error:
                 pause = self._contested_pause
                 logger.warning("%s; asking again in %g s", error, pause)
                 await self._report(str(error), sink)
@@ -135,7 +135,7 @@ class TelegramChannel:
                 return answer
             await self._clock.sleep(pause)
 
-    async def _take(self, batch: Sequence[object], me: Me, sink: Sink) -> None:
+    async def _take(self, batch: Sequence[object], me: BotUser, sink: Sink) -> None:
         """Store a batch, chats side by side, each in order of its numbers; then move the offset past what is stored.
 
         Raises StoreError when some of it cannot be stored: then the offset stops short of the first such number.
@@ -161,7 +161,7 @@ class TelegramChannel:
             raise failures[0][1]
 
     async def _take_chat(
-        self, numbered: Sequence[tuple[int, object]], me: Me, sink: Sink
+        self, numbered: Sequence[tuple[int, object]], me: BotUser, sink: Sink
     ) -> tuple[int, StoreError] | None:
         """Store updates one after the other, up to the first that the disk refuses; returns that one's number."""
         for number, raw in numbered:
@@ -171,16 +171,16 @@ class TelegramChannel:
                 return number, error
         return None
 
-    async def _take_one(self, number: int | None, raw: object, me: Me, sink: Sink) -> None:
+    async def _take_one(self, number: int | None, raw: object, me: BotUser, sink: Sink) -> None:
         try:
-            match read(raw, me):
-                case Ignored(reason):
+            match parse_update(raw, me):
+                case IgnoredUpdate(reason):
                     logger.debug("update %s: %s", number, reason)
                 case inbound:
                     await sink(inbound)
         except StoreError:
             raise
-        except Malformed as error:
+        except MalformedUpdate as error:
             await self._set_aside(number, raw, str(error), sink)
         except Exception as error:
             if _is_shortage(error):
@@ -197,7 +197,7 @@ class TelegramChannel:
             external_id = f"unnumbered-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
             if external_id in self._unnumbered:
                 return
-        await sink.set_aside(CHANNEL, external_id, text, reason)
+        await sink.dead_letter(CHANNEL, external_id, text, reason)
         if number is None:
             self._unnumbered = {external_id, *list(self._unnumbered)[:99]}
         logger.warning("update %s was set aside: %s", external_id, reason)
@@ -230,4 +230,4 @@ class _Pauses:
 
     def longer(self) -> float:
         self.count += 1
-        return min(2.0 ** min(self.count - 1, 10), LONGEST_PAUSE)
+        return min(2.0 ** min(self.count - 1, 10), MAX_PAUSE_SECONDS)

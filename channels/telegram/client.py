@@ -29,10 +29,10 @@ from telegram.error import (
 from telegram.request import HTTPXRequest
 
 from kenobot.channels.telegram.settings import TelegramSettings
-from kenobot.channels.telegram.updates import Me
+from kenobot.channels.telegram.updates import BotUser
 from kenobot.core.redaction import Redactor
 from kenobot.ports.errors import RateLimited, Rejected, Unavailable
-from kenobot.ports.messages import Part, Span
+from kenobot.ports.messages import MessagePart, TextEntity
 
 logger = logging.getLogger(__name__)
 
@@ -48,11 +48,11 @@ class TokenRefused(Rejected):
     """Telegram does not know this bot token."""
 
 
-class Contested(Unavailable):
+class PollingConflict(Unavailable):
     """Another program reads this bot's messages with the same token."""
 
 
-class Client:
+class TelegramClient:
     """The Bot API methods that the channel needs.
 
     Connections open with the first `async with` and close with the last, so a send that outlives the poll loop still
@@ -104,14 +104,14 @@ class Client:
                 for request in self._requests:
                     await request.shutdown()
 
-    async def me(self) -> Me:
+    async def get_me(self) -> BotUser:
         async with self._call():
             user = await self._bot.get_me()
             if not isinstance(user.id, int) or not isinstance(user.username, str | None):
                 raise TypeError("a user whose fields have the wrong kind")
-        return Me(user.id, user.username or "")
+        return BotUser(user.id, user.username or "")
 
-    async def updates(self, offset: int | None) -> Sequence[object]:
+    async def get_updates(self, offset: int | None) -> Sequence[object]:
         """Raw updates from `offset` on, all earlier ones confirmed; waits up to `poll_seconds` for the first."""
         arguments: dict[str, object] = {"timeout": self._poll_seconds, "allowed_updates": ["message"]}
         if offset is not None:
@@ -125,12 +125,12 @@ class Client:
             raise Unavailable("Telegram's answer was not a list of updates; KenoBot asks again")
         return answer
 
-    async def send(self, chat: str, part: Part) -> str:
+    async def send(self, chat: str, part: MessagePart) -> str:
         """Send `part` and return its message id. If Telegram dislikes the formatting, the plain text goes instead.
 
         A group that has become a supergroup has a new id: then it goes there.
         """
-        spans, moved = part.spans[:_MOST_ENTITIES], False
+        spans, moved = part.entities[:_MOST_ENTITIES], False
         async with self._sending():
             while True:
                 preview = self._preview
@@ -154,7 +154,7 @@ class Client:
                     else:
                         raise
 
-    async def _send(self, chat: str, text: str, spans: Sequence[Span], preview: LinkPreviewOptions | None) -> str:
+    async def _send(self, chat: str, text: str, spans: Sequence[TextEntity], preview: LinkPreviewOptions | None) -> str:
         entities = [_entity(span) for span in spans] or None
         message = await self._bot.send_message(chat, text, entities=entities, link_preview_options=preview)
         return str(message.message_id)
@@ -206,7 +206,7 @@ class Client:
                     "remove it with the Bot API method deleteWebhook and start KenoBot again"
                 )
             case Conflict():
-                return Contested(
+                return PollingConflict(
                     "Another program reads this bot's messages with the same token: stop it or get a new token"
                 )
             case ChatMigrated():
@@ -321,7 +321,7 @@ def _seconds(error: RetryAfter) -> float | None:
     return min(float(seconds), _LONGEST_PAUSE) if isinstance(seconds, int | float) and seconds > 0 else None
 
 
-def _entity(span: Span) -> MessageEntity:
+def _entity(span: TextEntity) -> MessageEntity:
     return MessageEntity(
         type=span.kind,
         offset=span.offset,

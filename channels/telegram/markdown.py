@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Final, Literal
 
-from kenobot.ports.messages import Span, SpanKind
+from kenobot.ports.messages import EntityKind, TextEntity
 
 _RULE: Final = "———"
 # Far more lines and marks than a reply has. What comes after them stays as written, so hostile text costs little.
@@ -35,7 +35,7 @@ _TOKEN = re.compile(r"`+|\*{2,}|(?<!\w)\*|\*(?!\w)|~~+|\[")
 _WORD = re.compile(r"\w")
 
 
-def parse(markdown: str) -> tuple[str, tuple[Span, ...]]:
+def parse_markdown(markdown: str) -> tuple[str, tuple[TextEntity, ...]]:
     """The text to show and its formatting. Control characters are dropped, lone surrogates replaced."""
     out = _Output()
     lines = _clean(markdown).split("\n")
@@ -72,7 +72,7 @@ class _Output:
     """Text pieces in order, and spans between them; a delimiter's piece is emptied when it finds its partner."""
 
     pieces: list[str] = field(default_factory=list)
-    ranges: list[tuple[int, int, SpanKind, str]] = field(default_factory=list)
+    ranges: list[tuple[int, int, EntityKind, str]] = field(default_factory=list)
 
     def write(self, text: str) -> int:
         """Append a piece and return its number. What encloses others starts with an empty one, so as to sort first."""
@@ -83,17 +83,17 @@ class _Output:
     def is_full(self) -> bool:
         return len(self.pieces) >= _MOST_PIECES
 
-    def mark(self, kind: SpanKind, first: int, last: int, detail: str = "") -> None:
+    def mark(self, kind: EntityKind, first: int, last: int, detail: str = "") -> None:
         """Format the pieces from `first` up to but not including `last`."""
         self.ranges.append((first, last, kind, detail))
 
-    def finish(self) -> tuple[str, tuple[Span, ...]]:
+    def finish(self) -> tuple[str, tuple[TextEntity, ...]]:
         text = "".join(self.pieces)
         length = len if text.isascii() else utf16_length
         offsets = list(accumulate(map(length, self.pieces), initial=0))
         self.ranges.sort(key=lambda item: (item[0], -item[1]))
         spans = (
-            Span(kind, offsets[first], offsets[last] - offsets[first], detail)
+            TextEntity(kind, offsets[first], offsets[last] - offsets[first], detail)
             for first, last, kind, detail in self.ranges
             if offsets[first] < offsets[last]
         )

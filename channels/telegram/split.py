@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
-from kenobot.ports.messages import Part, Span
+from kenobot.ports.messages import MessagePart, TextEntity
 
 MAX_UNITS: Final = 4096
 _JOINER: Final = "\u200d"
@@ -20,7 +20,7 @@ _BLANK_LINES = re.compile(r"(?:[^\S\n]*+\n)*+")
 _BLANKS = re.compile(r"[^\S\n]*+\n?")
 
 
-def split(text: str, spans: Sequence[Span] = (), limit: int = MAX_UNITS) -> list[Part]:
+def split_message(text: str, spans: Sequence[TextEntity] = (), limit: int = MAX_UNITS) -> list[MessagePart]:
     """Parts of at most `limit` UTF-16 units (2 or more), cut between paragraphs, else lines, words, characters.
 
     Formatting that a cut goes through continues in the next part. Nothing is lost but white space at cuts, and parts in
@@ -29,7 +29,7 @@ def split(text: str, spans: Sequence[Span] = (), limit: int = MAX_UNITS) -> list
     units = _units_before(text)
     ranges = [(first, last) for first, last in _ranges(text, units, limit) if _visible(text, first, last)]
     starts = [first for first, _ in ranges]
-    pieces: list[list[Span]] = [[] for _ in ranges]
+    pieces: list[list[TextEntity]] = [[] for _ in ranges]
     for span in spans:
         end = span.offset + span.length
         number = max(0, bisect_right(starts, bisect_left(units, span.offset)) - 1)
@@ -37,9 +37,9 @@ def split(text: str, spans: Sequence[Span] = (), limit: int = MAX_UNITS) -> list
             first, last = units[ranges[number][0]], units[ranges[number][1]]
             offset, stop = max(span.offset, first), min(end, last)
             if offset < stop:
-                pieces[number].append(Span(span.kind, offset - first, stop - offset, span.detail))
+                pieces[number].append(TextEntity(span.kind, offset - first, stop - offset, span.detail))
             number += 1
-    return [Part(text[first:last], tuple(piece)) for (first, last), piece in zip(ranges, pieces, strict=True)]
+    return [MessagePart(text[first:last], tuple(piece)) for (first, last), piece in zip(ranges, pieces, strict=True)]
 
 
 def _units_before(text: str) -> Sequence[int]:

@@ -14,7 +14,7 @@ CHANNEL: Final = "telegram"
 
 
 @dataclass(frozen=True, slots=True)
-class Me:
+class BotUser:
     """The bot itself. `username` is empty while it has none."""
 
     id: int
@@ -22,13 +22,13 @@ class Me:
 
 
 @dataclass(frozen=True, slots=True)
-class Ignored:
+class IgnoredUpdate:
     """Nothing that wants an answer; `reason` says why, without anybody's words."""
 
     reason: str
 
 
-class Malformed(ValueError):
+class MalformedUpdate(ValueError):
     """An update that does not have the form Telegram promises."""
 
 
@@ -91,39 +91,39 @@ def update_id(raw: object) -> int | None:
     return number if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 2**62 else None
 
 
-def read(raw: object, me: Me) -> Inbound | Ignored:
+def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
     """What an update asks of the bot. Pure. Raises Malformed; its text names the fields at fault, never their content.
 
     In groups only what mentions the bot or replies to it is for the bot. Who may talk to it is for the core to say.
     """
     number = update_id(raw)
     if number is None or not isinstance(raw, dict):
-        raise Malformed("the update has no number")
+        raise MalformedUpdate("the update has no number")
     body = raw.get("message")
     if body is None:
         kinds = sorted(str(key)[:32] for key in raw if key != "update_id")
-        return Ignored(f"only new messages are answered, not {', '.join(kinds[:3]) or 'nothing'}")
+        return IgnoredUpdate(f"only new messages are answered, not {', '.join(kinds[:3]) or 'nothing'}")
     try:
         message = _Message.model_validate(body)
     except ValidationError as error:
         fields = {".".join(str(part) for part in problem["loc"]) or "message" for problem in error.errors()}
-        raise Malformed(f"the message has no valid {', '.join(sorted(fields))}") from None
+        raise MalformedUpdate(f"the message has no valid {', '.join(sorted(fields))}") from None
     sender = message.sender
     if sender is None or message.sender_chat is not None:
-        return Ignored("written in the name of a chat, not of a person")
+        return IgnoredUpdate("written in the name of a chat, not of a person")
     if sender.is_bot:
-        return Ignored("written by a bot")
+        return IgnoredUpdate("written by a bot")
     if message.chat.type not in ("private", *_GROUPS):
-        return Ignored("neither a private chat nor a group")
+        return IgnoredUpdate("neither a private chat nor a group")
     text = _text(message, body)
     if not text:
-        return Ignored("a service message")
+        return IgnoredUpdate("a service message")
     private = message.chat.type == "private"
     if not private:
         replied = message.reply_to_message.sender if message.reply_to_message else None
         mentioned, text = strip_mention(text, me.username)
         if not mentioned and (replied is None or replied.id != me.id):
-            return Ignored("a group message that is not for the bot")
+            return IgnoredUpdate("a group message that is not for the bot")
     return Inbound(
         channel=CHANNEL,
         external_id=str(number),

@@ -55,6 +55,6 @@ def causal_phrase(text: str) -> str | None:
     return found[0] if found else None
 
 
-def points_back(text: str) -> bool:
+def names_previous_as_cause(text: str) -> bool:
     """Whether `text` begins by naming what came before it as its cause: "That's why …", «Por eso …»."""
     return _BACKWARD.match(fold(text).lstrip("¿¡\"'«“( ")) is not None

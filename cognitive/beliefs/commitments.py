@@ -5,10 +5,10 @@ from datetime import date
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.calendar import moment
+from kenobot.cognitive.text.calendar import parse_time
 from kenobot.cognitive.text.words import fold
 
-RESOLVED = "resolved"
+RESOLVED_ATTRIBUTE = "resolved"
 """The attribute that tells on which day a commitment was resolved."""
 
 
@@ -21,12 +21,12 @@ _MARKS = frozenset(
 def resolved_on(record: Record, today: date, zone: ZoneInfo) -> date | None:
     """The day on which a commitment was resolved, up to `today`; None while it is open."""
     attributes = record.attributes
-    said = _day(attributes.get(RESOLVED, ""))
+    said = _day(attributes.get(RESOLVED_ATTRIBUTE, ""))
     if said is not None:
         return min(said, today)
     marked = {fold(tag) for tag in json.loads(record.tags)} | {fold(attributes.get("status", ""))}
     if marked & _MARKS:
-        touched = moment(record.updated)
+        touched = parse_time(record.updated)
         return touched.astimezone(zone).date() if touched is not None else today
     due = _day(attributes.get("due", ""))
     return due if due is not None and due < today else None

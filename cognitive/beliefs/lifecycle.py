@@ -10,22 +10,22 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, get_args
 
-from kenobot.cognitive.beliefs.value import DEFAULT, Features, decay, features, has_faded, is_consolidated
+from kenobot.cognitive.beliefs.value import DEFAULT, ValueFeatures, decay, features, has_faded, is_consolidated
 from kenobot.cognitive.policy.value import ValuePolicy
 from kenobot.cognitive.store import feedback
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import Act, Value, change
-from kenobot.cognitive.store.feedback import Opinions
+from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
+from kenobot.cognitive.store.feedback import FeedbackCounts
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Reach
+from kenobot.cognitive.store.scopes import Scopes
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Source
 from kenobot.storage.connection import Connection
 
-State = Literal["candidate", "validated", "active", "stale", "archived"]
+LifecycleStage = Literal["candidate", "validated", "active", "stale", "archived"]
 Verification = Literal["unverified", "user_confirmed", "system_inferred", "disputed"]
 PolicyClass = Literal["ephemeral", "durable", "protected"]
-Happening = Literal[
+LifecycleEvent = Literal[
     "reinforced",
     "restated",
     "confirmed",
@@ -47,12 +47,12 @@ wants it kept, or no longer. used: it was shown for an answer. warmed, trusted: 
 nobody vouched for and of one somebody did. cooled, faded: decay passed the limits.
 """
 
-STATES: tuple[State, ...] = get_args(State)
+LIFECYCLE_STAGES: tuple[LifecycleStage, ...] = get_args(LifecycleStage)
 VERIFICATIONS: tuple[Verification, ...] = get_args(Verification)
-CLASSES: tuple[PolicyClass, ...] = get_args(PolicyClass)
-HAPPENINGS: tuple[Happening, ...] = get_args(Happening)
+POLICY_CLASSES: tuple[PolicyClass, ...] = get_args(PolicyClass)
+LIFECYCLE_EVENTS: tuple[LifecycleEvent, ...] = get_args(LifecycleEvent)
 
-MOVES: Mapping[Happening, Mapping[State, State]] = {
+STAGE_TRANSITIONS: Mapping[LifecycleEvent, Mapping[LifecycleStage, LifecycleStage]] = {
     "reinforced": {"candidate": "validated", "stale": "validated"},
     "restated": {"candidate": "validated", "validated": "active", "stale": "validated", "archived": "validated"},
     "confirmed": {"candidate": "active", "validated": "active", "stale": "active", "archived": "active"},
@@ -66,7 +66,7 @@ MOVES: Mapping[Happening, Mapping[State, State]] = {
 }
 """From where to where each happening moves a record; where nothing is said, it stays."""
 
-VERIFIES: Mapping[Happening, Mapping[Verification, Verification]] = {
+VERIFICATION_TRANSITIONS: Mapping[LifecycleEvent, Mapping[Verification, Verification]] = {
     "reinforced": {"unverified": "system_inferred"},
     "restated": {"unverified": "user_confirmed", "system_inferred": "user_confirmed", "disputed": "user_confirmed"},
     "confirmed": {"unverified": "user_confirmed", "system_inferred": "user_confirmed", "disputed": "user_confirmed"},
@@ -76,7 +76,7 @@ VERIFIES: Mapping[Happening, Mapping[Verification, Verification]] = {
 }
 """What each happening makes of a record's verification. What the owner confirmed yields to the owner alone."""
 
-CLASSIFIES: Mapping[Happening, Mapping[PolicyClass, PolicyClass]] = {
+POLICY_CLASS_TRANSITIONS: Mapping[LifecycleEvent, Mapping[PolicyClass, PolicyClass]] = {
     "reinforced": {"ephemeral": "durable"},
     "restated": {"ephemeral": "durable"},
     "confirmed": {"ephemeral": "durable"},
@@ -91,46 +91,46 @@ _BY_A_PERSON = frozenset({"confirmed", "disputed", "pinned", "unpinned"})
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LifecycleState:
     """How a record is regarded."""
 
-    state: State
+    state: LifecycleStage
     verification: Verification
     policy_class: PolicyClass
 
 
-def at_birth(source: Source, trust: Trust, confidence: float, policy: ValuePolicy = DEFAULT) -> Standing:
+def initial_state(source: Source, trust: Trust, confidence: float, policy: ValuePolicy = DEFAULT) -> LifecycleState:
     """How a new record is regarded: a guess is not meant to last; an order or an edit is its owner's own word."""
-    lasting: PolicyClass = "ephemeral" if confidence < policy.ephemeral else "durable"
+    lasting: PolicyClass = "ephemeral" if confidence < policy.ephemeral_below else "durable"
     if source in ("command", "edit") and trust == "owner":
-        return Standing("validated", "user_confirmed", lasting)
+        return LifecycleState("validated", "user_confirmed", lasting)
     if source in ("extraction", "sleep"):
-        return Standing("candidate", "system_inferred", lasting)
-    return Standing("candidate", "unverified", lasting)
+        return LifecycleState("candidate", "system_inferred", lasting)
+    return LifecycleState("candidate", "unverified", lasting)
 
 
-def standing(record: Record) -> Standing:
+def state_of(record: Record) -> LifecycleState:
     """How a record is regarded; what an older version or another system wrote and nobody knows counts as new."""
-    state: State = next((known for known in STATES if known == record.lifecycle), "candidate")
+    state: LifecycleStage = next((known for known in LIFECYCLE_STAGES if known == record.lifecycle), "candidate")
     verification: Verification = next((v for v in VERIFICATIONS if v == record.verification), "unverified")
-    policy_class: PolicyClass = next((c for c in CLASSES if c == record.policy_class), "durable")
-    return Standing("archived" if record.status == "archived" else state, verification, policy_class)
+    policy_class: PolicyClass = next((c for c in POLICY_CLASSES if c == record.policy_class), "durable")
+    return LifecycleState("archived" if record.status == "archived" else state, verification, policy_class)
 
 
-def after(now: Standing, happening: Happening) -> Standing:
+def next_state(now: LifecycleState, happening: LifecycleEvent) -> LifecycleState:
     """How a record is regarded once something has happened to it. Pure; every pair has an answer."""
-    return Standing(
-        MOVES.get(happening, {}).get(now.state, now.state),
-        VERIFIES.get(happening, {}).get(now.verification, now.verification),
-        CLASSIFIES.get(happening, {}).get(now.policy_class, now.policy_class),
+    return LifecycleState(
+        STAGE_TRANSITIONS.get(happening, {}).get(now.state, now.state),
+        VERIFICATION_TRANSITIONS.get(happening, {}).get(now.verification, now.verification),
+        POLICY_CLASS_TRANSITIONS.get(happening, {}).get(now.policy_class, now.policy_class),
     )
 
 
-def on(
+def apply_event(
     connection: Connection,
     record: Record,
-    happening: Happening,
-    act: Act,
+    happening: LifecycleEvent,
+    act: ChangeContext,
     policy: ValuePolicy = DEFAULT,
 ) -> int | None:
     """Let something happen to a record, inside a transaction; returns the event, None when it changes nothing.
@@ -141,8 +141,8 @@ def on(
     if record.status not in ("active", "archived"):
         return None
     if happening == "used":
-        return _lifted(connection, record, feedback.opinions(connection, [record.id])[record.id], act, policy)
-    changed = effect(record, happening, act.at, policy)
+        return _lifted(connection, record, feedback.feedback_counts(connection, [record.id])[record.id], act, policy)
+    changed = event_changes(record, happening, act.at, policy)
     if changed.get("status") == "active" and store.by_key(connection, record.scope, record.form, record.key):
         return None
     if not changed:
@@ -154,11 +154,13 @@ def on(
     return change(connection, record, kind, changed, act, shown=shown, data=data)
 
 
-def effect(record: Record, happening: Happening, at: datetime, policy: ValuePolicy = DEFAULT) -> dict[str, Value]:
+def event_changes(
+    record: Record, happening: LifecycleEvent, at: datetime, policy: ValuePolicy = DEFAULT
+) -> dict[str, ColumnValue]:
     """What a happening changes of a record, by column; nothing when it stays as it is. Pure."""
-    before = standing(record)
-    then = after(before, happening)
-    values: dict[str, Value] = {
+    before = state_of(record)
+    then = next_state(before, happening)
+    values: dict[str, ColumnValue] = {
         "lifecycle": then.state,
         "verification": then.verification,
         "policy_class": then.policy_class,
@@ -167,9 +169,11 @@ def effect(record: Record, happening: Happening, at: datetime, policy: ValuePoli
         values["confirmed"] = store.stamp(at)
         values["expires"] = None
     if happening == "confirmed":
-        values["confidence"] = min(1.0, record.confidence + policy.approval)
+        values["confidence"] = min(1.0, record.confidence + policy.approval_gain)
     if happening == "disputed" and before.verification != "disputed":
-        values["confidence"] = min(record.confidence, max(policy.doubted, record.confidence - policy.objection))
+        values["confidence"] = min(
+            record.confidence, max(policy.min_disputed_confidence, record.confidence - policy.objection_loss)
+        )
     if then.state == "archived" and record.status == "active":
         values["status"] = "archived"
     if then.state != "archived" and record.status == "archived":
@@ -177,67 +181,77 @@ def effect(record: Record, happening: Happening, at: datetime, policy: ValuePoli
     return {name: held for name, held in values.items() if getattr(record, name) != held}
 
 
-def used(
-    connection: Connection, records: Sequence[int], reach: Reach, act: Act, policy: ValuePolicy = DEFAULT
+def apply_use(
+    connection: Connection, records: Sequence[int], reach: Scopes, act: ChangeContext, policy: ValuePolicy = DEFAULT
 ) -> list[int]:
     """Lift those of `records` that being used has made warm, once their use is recorded; returns which."""
     known = store.by_ids(connection, records, reach)
-    opinions = feedback.opinions(connection, list(known))
+    opinions = feedback.feedback_counts(connection, list(known))
     lifted = (id for id, record in known.items() if _lifted(connection, record, opinions[id], act, policy) is not None)
     return list(lifted)
 
 
-def due(record: Record, known: Features, now: datetime, policy: ValuePolicy = DEFAULT) -> Happening | None:
+def due_event(
+    record: Record, known: ValueFeatures, now: datetime, policy: ValuePolicy = DEFAULT
+) -> LifecycleEvent | None:
     """What its own value makes happen to a record; None when it may stay where it is. Pure.
 
     Nobody lifts what is disputed but its owner. What is protected, or was said by its owner in so many words, does not
     go: an episode may cool, a fact does not even that.
     """
-    state, worn = standing(record).state, decay(known, policy)
+    state, worn = state_of(record).state, decay(known, policy)
     if state == "archived":
         return None
-    if known.disputed and known.heat >= policy.promote and state != "stale":
+    if known.disputed and known.heat >= policy.promote_from_heat and state != "stale":
         return "disputed"
     keeps = known.protected or known.explicit or record.category in policy.protected_categories
     keeps = keeps or is_consolidated(record)
-    gone = worn >= policy.archive or has_faded(record, now, policy)
+    gone = worn >= policy.archive_from_decay or has_faded(record, now, policy)
     if gone and not keeps and known.idle_days >= policy.archive_days:
         return "faded"
-    if worn >= policy.stale:
+    if worn >= policy.stale_from_decay:
         return None if known.protected or (known.explicit and record.form != "episode") else "cooled"
-    if known.heat >= policy.promote and not known.disputed:
-        return "trusted" if standing(record).verification in ("user_confirmed", "system_inferred") else "warmed"
+    if known.heat >= policy.promote_from_heat and not known.disputed:
+        return "trusted" if state_of(record).verification in ("user_confirmed", "system_inferred") else "warmed"
     return None
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class DueEvent:
     """That something is due to happen to a record, and why."""
 
     record: Record
-    happening: Happening
+    event: LifecycleEvent
     reason: str
 
 
-def plan(connection: Connection, now: datetime, reach: Reach, policy: ValuePolicy = DEFAULT) -> Iterator[Move]:
+def plan_due_events(
+    connection: Connection, now: datetime, reach: Scopes, policy: ValuePolicy = DEFAULT
+) -> Iterator[DueEvent]:
     """What silence has made due, record by record, oldest first. Reads in pages; changes nothing."""
     after_id, quiet_since = 0, store.stamp(now - timedelta(days=policy.quiet_days))
-    while page := feedback.page(connection, reach, after_id, quiet_since):
-        opinions = feedback.opinions(connection, [record.id for record in page])
+    while page := feedback.quiet_page(connection, reach, after_id, quiet_since):
+        opinions = feedback.feedback_counts(connection, [record.id for record in page])
         for record in page:
             known = features(record, now, opinions[record.id], policy)
             if (happening := _cooling(record, known, now, policy)) is not None:
-                yield Move(record, happening, f"nobody spoke of it for {known.idle_days:.0f} days")
+                yield DueEvent(record, happening, f"nobody spoke of it for {known.idle_days:.0f} days")
         after_id = page[-1].id
 
 
-def _cooling(record: Record, known: Features, now: datetime, policy: ValuePolicy) -> Happening | None:
-    happening = due(record, known, now, policy)
-    if happening == "cooled" and standing(record).state == "stale":
+def _cooling(record: Record, known: ValueFeatures, now: datetime, policy: ValuePolicy) -> LifecycleEvent | None:
+    happening = due_event(record, known, now, policy)
+    if happening == "cooled" and state_of(record).state == "stale":
         return None
     return happening if happening in ("cooled", "faded") else None
 
 
-def _lifted(connection: Connection, record: Record, opinions: Opinions, act: Act, policy: ValuePolicy) -> int | None:
-    happening = due(record, features(record, act.at, opinions, policy), act.at, policy)
-    return on(connection, record, happening, act, policy) if happening in ("warmed", "trusted", "disputed") else None
+def _lifted(
+    connection: Connection, record: Record, opinions: FeedbackCounts, act: ChangeContext, policy: ValuePolicy
+) -> int | None:
+    happening = due_event(record, features(record, act.at, opinions, policy), act.at, policy)
+    return (
+        apply_event(connection, record, happening, act, policy)
+        if happening in ("warmed", "trusted", "disputed")
+        else None
+    )

@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from kenobot.cognitive.beliefs.causal import causal_phrase, points_back
-from kenobot.cognitive.beliefs.link_decay import DEFAULT, fading, reinforced
+from kenobot.cognitive.beliefs.causal import causal_phrase, names_previous_as_cause
+from kenobot.cognitive.beliefs.link_decay import DEFAULT, decay_function, raised_confidence
 from kenobot.cognitive.beliefs.value import days_since
 from kenobot.cognitive.policy.graph import GraphPolicy, LinkType
 from kenobot.cognitive.store import links, records
-from kenobot.cognitive.store.change import Act
+from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.links import Link
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.words import fold, terms
@@ -27,7 +27,7 @@ _NAMES = 12  # words of one text, and tags, that are looked up as names
 _SELF = frozenset({"", "owner"})
 
 
-def reinforce(
+def strengthen_link(
     connection: Connection,
     src: int,
     dst: int,
@@ -47,37 +47,45 @@ def reinforce(
         raise ValueError(f"record {src} cannot be linked to itself")
     if type_ in _EITHER_WAY and src < dst:
         src, dst = dst, src
-    known = links.link(connection, src, dst, type_)
+    known = links.get_link(connection, src, dst, type_)
     now = records.stamp(at)
     if known is None:
-        made = Link(src, dst, type_, weight, policy.first.get(type_, 1.0), 1, now)
+        made = Link(src, dst, type_, weight, policy.first_confidence.get(type_, 1.0), 1, now)
     else:
-        left = fading(type_, policy)(known.confidence, days_since(at, known.last_at))
-        sure = reinforced(left, policy.growth)
+        left = decay_function(type_, policy)(known.confidence, days_since(at, known.last_at))
+        sure = raised_confidence(left, policy.growth_per_repeat)
         made = Link(src, dst, type_, max(weight, known.weight), sure, known.seen + 1, max(now, known.last_at))
-    links.put(connection, made, why)
+    links.upsert_link(connection, made, why)
     return made
 
 
-def link_new(connection: Connection, record: Record, act: Act, policy: GraphPolicy = DEFAULT) -> list[Link]:
+def link_new_record(
+    connection: Connection, record: Record, act: ChangeContext, policy: GraphPolicy = DEFAULT
+) -> list[Link]:
     """Link a new record to what it belongs with, inside a transaction; returns the links that were made.
 
     At most `nearby` links of each type. Reads a bounded number of rows, however much is remembered.
     """
     made = [
-        reinforce(connection, record.id, other, "entity", act.at, f"both are about {subject}", policy=policy)
-        for other, subject in links.about(connection, record.scope, _subjects(record), record.id, policy.nearby)
+        strengthen_link(connection, record.id, other, "entity", act.at, f"both are about {subject}", policy=policy)
+        for other, subject in links.ids_about_subjects(
+            connection, record.scope, _subjects(record), record.id, policy.links_per_type
+        )
     ]
     if not act.session:
         return made
     since = records.stamp(act.at - timedelta(minutes=policy.window_minutes))
-    before = links.lately_made(connection, act.session, record.scope, since, record.id, 4 * policy.nearby)
-    near = [other for other, _ in before[: policy.nearby]]
-    made += [reinforce(connection, record.id, other, "time", act.at, "told together", policy=policy) for other in near]
+    before = links.recently_created(connection, act.session, record.scope, since, record.id, 4 * policy.links_per_type)
+    near = [other for other, _ in before[: policy.links_per_type]]
+    made += [
+        strengthen_link(connection, record.id, other, "time", act.at, "told together", policy=policy) for other in near
+    ]
     phrase = causal_phrase(record.text)
     if phrase is not None:
-        causes = _causes(record.text, before)[: policy.nearby]
-        made += [reinforce(connection, record.id, cause, "causal", act.at, phrase, policy=policy) for cause in causes]
+        causes = _causes(record.text, before)[: policy.links_per_type]
+        made += [
+            strengthen_link(connection, record.id, cause, "causal", act.at, phrase, policy=policy) for cause in causes
+        ]
     return made
 
 
@@ -97,6 +105,6 @@ def _causes(text: str, before: list[tuple[int, str]]) -> list[int]:
     """
     words = set(terms(text))
     found = [other for other, told in before if words & set(terms(told))]
-    if points_back(text) and before and before[0][0] not in found:
+    if names_previous_as_cause(text) and before and before[0][0] not in found:
         found.insert(0, before[0][0])
     return found

@@ -26,7 +26,7 @@ _SIGNS = {
 _PATTERNS = {name: re.compile(rf"(?<!\w)(?:{words})(?!\w)") for name, words in _SIGNS.items()}
 
 
-def signs(text: str) -> tuple[str, ...]:
+def salience_signs(text: str) -> tuple[str, ...]:
     """What stands out in `text`: error, success, correction, new, preference, lesson; each once."""
     folded = fold(text)
     return tuple(name for name, pattern in _PATTERNS.items() if pattern.search(folded))
@@ -34,9 +34,9 @@ def signs(text: str) -> tuple[str, ...]:
 
 def salience(text: str, policy: ValuePolicy = DEFAULT) -> float:
     """How much `text` stands out, from 0 to 1."""
-    return clamp(sum(policy.salience[name] for name in signs(text)))
+    return clamp(sum(policy.salience_weights[name] for name in salience_signs(text)))
 
 
 def is_salient(text: str, policy: ValuePolicy = DEFAULT) -> bool:
     """Whether `text` stands out enough for MEMORY.md."""
-    return salience(text, policy) >= policy.salient
+    return salience(text, policy) >= policy.salient_from

@@ -9,10 +9,10 @@ import math
 from dataclasses import dataclass
 from datetime import datetime
 
-from kenobot.cognitive.policy.value import Feature, Row, ValuePolicy
-from kenobot.cognitive.store.feedback import NO_OPINION, Opinions
+from kenobot.cognitive.policy.value import Feature, FeatureWeights, ValuePolicy
+from kenobot.cognitive.store.feedback import NO_FEEDBACK, FeedbackCounts
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.calendar import moment
+from kenobot.cognitive.text.calendar import parse_time
 
 _DAY = 86_400.0
 _GUESSED = frozenset({"extraction", "sleep"})
@@ -21,7 +21,7 @@ DEFAULT = ValuePolicy()
 
 
 @dataclass(frozen=True, slots=True)
-class Features:
+class ValueFeatures:
     """A record as the rows of weights see it, each from 0 to 1.
 
     access: how often used, on a logarithmic scale. recency: how lately used, seen or confirmed; touched: the same on
@@ -48,24 +48,26 @@ class Features:
     idle_days: float
     age_days: float
 
-    def of(self, name: Feature) -> float:
+    def feature(self, name: Feature) -> float:
         """One feature by its name."""
         found: float = getattr(self, name)
         return found
 
-    def value(self, row: Row) -> float:
+    def value(self, row: FeatureWeights) -> float:
         """What a row of weights makes of the features, from 0 to 1."""
-        return clamp(sum(weight * self.of(name) for name, weight in row.items()))
+        return clamp(sum(weight * self.feature(name) for name, weight in row.items()))
 
 
-def features(record: Record, now: datetime, opinions: Opinions = NO_OPINION, policy: ValuePolicy = DEFAULT) -> Features:
+def features(
+    record: Record, now: datetime, opinions: FeedbackCounts = NO_FEEDBACK, policy: ValuePolicy = DEFAULT
+) -> ValueFeatures:
     """The features of a record at a moment. Times that cannot be read, or lie ahead, count as now."""
     idle = days_since(now, record.created, record.last_used, record.last_seen, record.confirmed)
     unsaid = days_since(now, record.created, record.last_seen, record.confirmed)
     confidence, importance = clamp(record.confidence), clamp(record.importance)
-    access = math.log1p(max(0, record.uses)) / math.log1p(policy.uses)
+    access = math.log1p(max(0, record.uses)) / math.log1p(policy.max_counted_uses)
     recency = clamp(1 - idle / policy.recency_days)
-    feedback = worth(opinions.up, opinions.down)
+    feedback = approval_ratio(opinions.approvals, opinions.objections)
     disputed = float(record.verification == "disputed")
     parts: dict[Feature, float] = {
         "confidence": confidence,
@@ -75,7 +77,7 @@ def features(record: Record, now: datetime, opinions: Opinions = NO_OPINION, pol
         "feedback": feedback,
         "disputed": disputed,
     }
-    return Features(
+    return ValueFeatures(
         confidence=confidence,
         access=parts["access"],
         recency=recency,
@@ -83,11 +85,11 @@ def features(record: Record, now: datetime, opinions: Opinions = NO_OPINION, pol
         feedback=feedback,
         said=clamp(1 - unsaid / policy.said_days),
         touched=clamp(1 - idle / policy.touched_days),
-        stability=clamp(record.stability / policy.most_stable),
+        stability=clamp(record.stability / policy.max_stability),
         disputed=disputed,
         confirmed=float(record.verification == "user_confirmed"),
         correction=float(record.category == "correction"),
-        heat=clamp(sum(weight * parts[name] for name, weight in policy.heat.items())),
+        heat=clamp(sum(weight * parts[name] for name, weight in policy.heat_weights.items())),
         protected=is_protected(record, policy),
         explicit=is_explicit(record, policy),
         idle_days=idle,
@@ -95,18 +97,18 @@ def features(record: Record, now: datetime, opinions: Opinions = NO_OPINION, pol
     )
 
 
-def decay(known: Features, policy: ValuePolicy = DEFAULT) -> float:
+def decay(known: ValueFeatures, policy: ValuePolicy = DEFAULT) -> float:
     """How far a record has gone to waste: 0 fresh, 1 gone."""
-    return clamp(1 - known.value(policy.kept))
+    return clamp(1 - known.value(policy.retention_weights))
 
 
-def tier_value(known: Features, policy: ValuePolicy = DEFAULT) -> float:
+def tier_value(known: ValueFeatures, policy: ValuePolicy = DEFAULT) -> float:
     """What a record is worth having at hand."""
-    return known.value(policy.tier)
+    return known.value(policy.tier_weights)
 
 
 @dataclass(frozen=True, slots=True)
-class Routing:
+class TierRouting:
     """Whether a record belongs among what is at hand. reason: in the words of the rule that decided."""
 
     value: float
@@ -114,16 +116,16 @@ class Routing:
     reason: str
 
 
-def route(known: Features, hot: bool, policy: ValuePolicy = DEFAULT) -> Routing:
+def route_tier(known: ValueFeatures, hot: bool, policy: ValuePolicy = DEFAULT) -> TierRouting:
     """Where a record belongs that is at hand now, or not: what is new stays, and between the limits nothing moves."""
     value = tier_value(known, policy)
     if not hot:
-        rises = value >= policy.rise
-        return Routing(value, rises, f"value_{'above' if rises else 'below'}_promotion_threshold")
+        rises = value >= policy.promote_tier_from
+        return TierRouting(value, rises, f"value_{'above' if rises else 'below'}_promotion_threshold")
     if known.age_days < policy.demote_days:
-        return Routing(value, True, "demotion_min_age_not_met")
-    sinks = value <= policy.demote
-    return Routing(value, not sinks, f"value_{'below' if sinks else 'above'}_demotion_threshold")
+        return TierRouting(value, True, "demotion_min_age_not_met")
+    sinks = value <= policy.demote_up_to
+    return TierRouting(value, not sinks, f"value_{'below' if sinks else 'above'}_demotion_threshold")
 
 
 def strength(record: Record, now: datetime, policy: ValuePolicy = DEFAULT) -> float:
@@ -132,7 +134,7 @@ def strength(record: Record, now: datetime, policy: ValuePolicy = DEFAULT) -> fl
     What its owner said in so many words does not fade, and neither does what is protected, or was consolidated. Notes
     and episodes fade; a pattern stands or falls with practice, and a summary with what it sums up.
     """
-    if lasts(record, policy):
+    if never_fades(record, policy):
         return clamp(record.confidence)
     idle = days_since(now, record.created, record.last_used, record.last_seen, record.confirmed)
     return effective_confidence(record.confidence, idle, record.stability, policy)
@@ -140,16 +142,16 @@ def strength(record: Record, now: datetime, policy: ValuePolicy = DEFAULT) -> fl
 
 def effective_confidence(confidence: float, days: float, stability: float, policy: ValuePolicy = DEFAULT) -> float:
     """`confidence` after so many days of silence: halved every `half_life_days` times `stability`; never raised."""
-    stability = min(max(stability, 0.01), policy.most_stable) if math.isfinite(stability) else 1.0
+    stability = min(max(stability, 0.01), policy.max_stability) if math.isfinite(stability) else 1.0
     return clamp(clamp(confidence) * 0.5 ** (max(0.0, days) / (policy.half_life_days * stability)))
 
 
-def lately(days: float) -> float:
+def recency_weight(days: float) -> float:
     """How much being recent counts when memories are ranked: 1 today, half of it in thirty days."""
     return clamp(math.exp(-_PRIOR_HALF_LIFE * max(0.0, days)))
 
 
-def worth(ups: int, downs: int) -> float:
+def approval_ratio(ups: int, downs: int) -> float:
     """What experience says of a record: the share of good outcomes, one of each assumed before there is any."""
     ups, downs = max(0, ups), max(0, downs)
     return (ups + 1) / (ups + downs + 2)
@@ -158,7 +160,7 @@ def worth(ups: int, downs: int) -> float:
 def is_explicit(record: Record, policy: ValuePolicy = DEFAULT) -> bool:
     """Whether its owner said it in so many words, so that it is no guess. A guest owns a scope of their own."""
     own = record.trust == "owner" or (record.trust == "guest" and record.scope.startswith("user:"))
-    said = policy.explicit if record.source in _GUESSED else policy.ephemeral
+    said = policy.explicit_from if record.source in _GUESSED else policy.ephemeral_below
     return own and record.verification != "disputed" and record.confidence >= said
 
 
@@ -167,7 +169,7 @@ def is_protected(record: Record, policy: ValuePolicy = DEFAULT) -> bool:
     return (
         record.policy_class == "protected"
         or record.verification == "user_confirmed"
-        or record.importance >= policy.momentous
+        or record.importance >= policy.protected_from_importance
     )
 
 
@@ -176,7 +178,7 @@ def is_consolidated(record: Record) -> bool:
     return record.tier == "core" or record.tier.startswith("ref:")
 
 
-def lasts(record: Record, policy: ValuePolicy = DEFAULT) -> bool:
+def never_fades(record: Record, policy: ValuePolicy = DEFAULT) -> bool:
     """Whether silence takes nothing from a record."""
     kept = is_explicit(record, policy) or is_protected(record, policy) or is_consolidated(record)
     return kept or record.form not in ("note", "episode")
@@ -184,14 +186,14 @@ def lasts(record: Record, policy: ValuePolicy = DEFAULT) -> bool:
 
 def has_faded(record: Record, now: datetime, policy: ValuePolicy = DEFAULT) -> bool:
     """Whether a belief is too weak to be held any longer. What silence cannot weaken never is."""
-    return not lasts(record, policy) and strength(record, now, policy) < policy.faded
+    return not never_fades(record, policy) and strength(record, now, policy) < policy.faded_below
 
 
 def days_since(now: datetime, *times: str | None) -> float:
     """Days since the newest of `times`; 0 when there is none that can be read, or when it lies ahead."""
     newest: datetime | None = None
     for time in times:
-        if time and (found := moment(time)) is not None and (newest is None or found > newest):
+        if time and (found := parse_time(time)) is not None and (newest is None or found > newest):
             newest = found
     return 0.0 if newest is None else max(0.0, (now - newest).total_seconds() / _DAY)
 

@@ -10,25 +10,25 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from kenobot.cognitive.recall.full_load import quote
+from kenobot.cognitive.recall.full_load import quote_untrusted
 from kenobot.cognitive.store.records import Record
-from kenobot.core.token_estimate import estimate
+from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Form
 
 FORM: Form = "summary"
 SLOT, CATEGORY = "session", "session"
 KEY = f"slot:{SLOT}"
-MISSING = "Not in the summary: "
+MISSING_LABEL = "Not in the summary: "
 
-RANK: tuple[Trust, ...] = ("forward", "tool", "model", "guest", "owner")
+LEAST_TRUSTED_FIRST: tuple[Trust, ...] = ("forward", "tool", "model", "guest", "owner")
 _LETTERS: dict[str, Trust] = {trust[0]: trust for trust in get_args(Trust)}
 _PART = " · "
 _OWN: tuple[Trust, ...] = ("owner", "model")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SummaryLine:
     """One line of a summary. trust: of those whose words it is made of. turns: inbox rows that it was made of."""
 
     text: str
@@ -42,15 +42,17 @@ class Digest:
     last. through, at: the last message that is summed up, and when it was written; 0 and "" before the first.
     """
 
-    lines: tuple[Line, ...] = ()
-    missing: tuple[Line, ...] = ()
-    through: int = 0
-    at: str = ""
+    lines: tuple[SummaryLine, ...] = ()
+    missing: tuple[SummaryLine, ...] = ()
+    last_message: int = 0
+    last_message_at: str = ""
 
     @property
     def trust(self) -> Trust:
         """The least trust of what it says."""
-        return min((line.trust for line in (*self.lines, *self.missing)), key=RANK.index, default="model")
+        return min(
+            (line.trust for line in (*self.lines, *self.missing)), key=LEAST_TRUSTED_FIRST.index, default="model"
+        )
 
     @property
     def text(self) -> str:
@@ -61,34 +63,36 @@ class Digest:
     def attributes(self) -> dict[str, str]:
         """What stands beside the text, for `digest_of` to read."""
         letters = "".join(line.trust[0] for line in (*self.lines, *_by_trust(self.missing)))
-        return {"through": str(self.through), "at": self.at, "voices": letters}
+        return {"through": str(self.last_message), "at": self.last_message_at, "voices": letters}
 
     @property
     def size(self) -> int:
         """Tokens of what it says."""
-        return estimate(self.text)
+        return estimate_tokens(self.text)
 
 
-def digest_of(record: Record) -> Digest:
+def parse_digest(record: Record) -> Digest:
     """The summary that a record holds."""
     held = record.attributes
     rows = record.text.split("\n")
     letters = held.get("voices", "")
-    least: Trust = next((trust for trust in RANK if trust == record.trust), "forward")
+    least: Trust = next((trust for trust in LEAST_TRUSTED_FIRST if trust == record.trust), "forward")
     trusts = [_LETTERS.get(letter, least) for letter in letters] if len(letters) == len(rows) else [least] * len(rows)
-    lines: list[Line] = []
-    missing: list[Line] = []
+    lines: list[SummaryLine] = []
+    missing: list[SummaryLine] = []
     for row, trust in zip(rows, trusts, strict=True):
-        if row.startswith(MISSING):
-            missing += [Line(item, trust) for item in row.removeprefix(MISSING).split(_PART) if item.strip()]
+        if row.startswith(MISSING_LABEL):
+            missing += [
+                SummaryLine(item, trust) for item in row.removeprefix(MISSING_LABEL).split(_PART) if item.strip()
+            ]
         elif text := row.removeprefix("- ").strip():
-            lines.append(Line(text, trust))
+            lines.append(SummaryLine(text, trust))
     through = held.get("through", "")
     number = int(through) if through.isascii() and through.isdecimal() and len(through) < 19 else 0
     return Digest(tuple(lines), tuple(missing), number, held.get("at", ""))
 
 
-def within(digest: Digest, tokens: int) -> Digest:
+def trim_digest(digest: Digest, tokens: int) -> Digest:
     """As much of a summary as `tokens` allow: the newest lines, and of what is missing the newest."""
     lines, missing = list(digest.lines), list(digest.missing)
     fitted = digest
@@ -97,32 +101,32 @@ def within(digest: Digest, tokens: int) -> Digest:
             del missing[0]
         else:
             del lines[0]
-        fitted = Digest(tuple(lines), tuple(missing), digest.through, digest.at)
+        fitted = Digest(tuple(lines), tuple(missing), digest.last_message, digest.last_message_at)
     return fitted
 
 
-def show(digest: Digest, *, own: bool = False) -> str:
+def render_digest(digest: Digest, *, own: bool = False) -> str:
     """A summary as a prompt shows it: what others said is quoted, after what the person and the bot said.
 
     own: guests' words in it are the reader's own.
     """
     trusted = (*_OWN, "guest") if own else _OWN
-    rows = [*digest.lines, *_by_trust(digest.missing, MISSING)]
-    parts = ["\n".join(f"- {quote(row.text, 'owner')}" for row in rows if row.trust in trusted)]
-    for trust in RANK:
+    rows = [*digest.lines, *_by_trust(digest.missing, MISSING_LABEL)]
+    parts = ["\n".join(f"- {quote_untrusted(row.text, 'owner')}" for row in rows if row.trust in trusted)]
+    for trust in LEAST_TRUSTED_FIRST:
         said = [row.text for row in rows if row.trust == trust]
         if trust not in trusted and said:
-            parts.append(f"- {quote(chr(10).join(said), trust)}")
+            parts.append(f"- {quote_untrusted(chr(10).join(said), trust)}")
     return "\n".join(part for part in parts if part)
 
 
-def _listed(missing: Sequence[Line]) -> list[str]:
-    return [line.text for line in _by_trust(missing, MISSING)]
+def _listed(missing: Sequence[SummaryLine]) -> list[str]:
+    return [line.text for line in _by_trust(missing, MISSING_LABEL)]
 
 
-def _by_trust(missing: Iterable[Line], label: str = "") -> list[Line]:
+def _by_trust(missing: Iterable[SummaryLine], label: str = "") -> list[SummaryLine]:
     """One line for each trust: what is missing of what was said by those."""
     items: dict[Trust, list[str]] = {}
     for line in missing:
         items.setdefault(line.trust, []).append(line.text.replace(_PART.strip(), ","))
-    return [Line(label + _PART.join(items[trust]), trust) for trust in RANK if trust in items]
+    return [SummaryLine(label + _PART.join(items[trust]), trust) for trust in LEAST_TRUSTED_FIRST if trust in items]

@@ -6,17 +6,17 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.compact import rules
 from kenobot.cognitive.compact import sentences as said
-from kenobot.cognitive.compact.digest import Digest, Line
-from kenobot.cognitive.compact.sentences import Kept, Kind
+from kenobot.cognitive.compact.digest import Digest, SummaryLine
+from kenobot.cognitive.compact.sentences import GapKind, TextCoverage
 from kenobot.cognitive.policy.compact import CompactPolicy
 from kenobot.cognitive.remember.extract import heuristic
-from kenobot.cognitive.remember.extract.buffer import Turn
+from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.store.records import Record
 from kenobot.core.redaction import Redactor
-from kenobot.core.token_estimate import estimate
+from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.identity import Trust
 
-Remembered = Callable[[Turn, str], Sequence[Record]]
+MemoryLookup = Callable[[ConversationTurn, str], Sequence[Record]]
 """The live memories, of where a turn's words go, that a sentence of it may be kept in."""
 
 _LONGEST = 120  # characters of a sentence in the list
@@ -27,35 +27,35 @@ _BLOT = Redactor()
 class Gap:
     """Something that is kept nowhere, and the turn that said it."""
 
-    kind: Kind
+    kind: GapKind
     text: str
     trust: Trust
     turn: int | None
 
 
-def find(
-    turns: Sequence[Turn], digest: Digest, remembered: Remembered, zone: ZoneInfo, policy: CompactPolicy
+def find_gaps(
+    turns: Sequence[ConversationTurn], digest: Digest, remembered: MemoryLookup, zone: ZoneInfo, policy: CompactPolicy
 ) -> list[Gap]:
     """What `turns` say of names, numbers, days, decisions, open things and facts that is not kept, each once."""
-    found: dict[tuple[Kind, str], Gap] = {}
+    found: dict[tuple[GapKind, str], Gap] = {}
     lines = [line.text for line in digest.lines]
     for turn in turns:
         day = turn.at.astimezone(zone).date()
-        summed = Kept(lines, day, policy.covered)
-        for text, trust in rules.voices(turn):
+        summed = TextCoverage(lines, day, policy.covered_from)
+        for text, trust in rules.split_by_trust(turn):
             for sentence in said.sentences(text):
                 lost = [item for item in _items(sentence, turn, trust, zone) if item not in summed]
                 if not lost:
                     continue
                 records = remembered(turn, sentence)
-                held = Kept([_words(record) for record in records], day, policy.covered)
+                held = TextCoverage([_words(record) for record in records], day, policy.covered_from)
                 for kind, item in lost:
                     if (kind, item) not in held:
-                        found.setdefault((kind, item.casefold()), Gap(kind, _short(item), trust, turn.inbox))
+                        found.setdefault((kind, item.casefold()), Gap(kind, _short(item), trust, turn.inbox_id))
     return list(found.values())
 
 
-def listed(digest: Digest, found: Sequence[Gap], room: int, policy: CompactPolicy) -> tuple[Digest, int]:
+def with_missing(digest: Digest, found: Sequence[Gap], room: int, policy: CompactPolicy) -> tuple[Digest, int]:
     """A summary with its list of what is missing, the newest within `room` tokens; and how many of `found` it lacks.
 
     What the summary says by now leaves the list.
@@ -63,25 +63,25 @@ def listed(digest: Digest, found: Sequence[Gap], room: int, policy: CompactPolic
     lines = [line.text.casefold() for line in digest.lines]
     items = [item for item in digest.missing if not any(item.text.casefold() in line for line in lines)]
     known = {item.text.casefold() for item in items}
-    fresh = [Line(gap.text, gap.trust) for gap in found if gap.text.casefold() not in known]
-    items = [*items, *fresh][-policy.missing_items :]
-    while items and sum(estimate(item.text) + 1 for item in items) > room:
+    fresh = [SummaryLine(gap.text, gap.trust) for gap in found if gap.text.casefold() not in known]
+    items = [*items, *fresh][-policy.max_missing_items :]
+    while items and sum(estimate_tokens(item.text) + 1 for item in items) > room:
         del items[0]
     kept = {item.text.casefold() for item in items}
-    whole = Digest(digest.lines, tuple(items), digest.through, digest.at)
+    whole = Digest(digest.lines, tuple(items), digest.last_message, digest.last_message_at)
     return whole, sum(gap.text.casefold() not in kept for gap in found)
 
 
-def _items(sentence: str, turn: Turn, trust: Trust, zone: ZoneInfo) -> list[tuple[Kind, str]]:
+def _items(sentence: str, turn: ConversationTurn, trust: Trust, zone: ZoneInfo) -> list[tuple[GapKind, str]]:
     """What must not get lost of a sentence: the sentence itself when it settles something, else its parts."""
-    if said.decides(sentence):
+    if said.is_decision(sentence):
         return [("decision", sentence)]
-    left_open = said.is_open(sentence) or (said.asks(sentence) and said.knows_not(turn.answer))
+    left_open = said.is_open(sentence) or (said.is_question(sentence) and said.leaves_unanswered(turn.answer))
     if left_open:
         return [("open", sentence)]
-    if trust in ("owner", "guest") and heuristic.facts(sentence, turn.at.astimezone(zone).date()):
+    if trust in ("owner", "guest") and heuristic.extract_facts(sentence, turn.at.astimezone(zone).date()):
         return [("fact", sentence)]
-    items: list[tuple[Kind, str]] = [("date", each) for each in said.dates(sentence)]
+    items: list[tuple[GapKind, str]] = [("date", each) for each in said.dates(sentence)]
     items += [("number", each) for each in said.numbers(sentence)]
     return [*items, *(("name", each) for each in said.names(sentence))]
 

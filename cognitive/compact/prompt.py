@@ -6,9 +6,9 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.compact.digest import Digest
 from kenobot.cognitive.policy.compact import CompactPolicy
-from kenobot.cognitive.remember.extract.buffer import Turn
-from kenobot.cognitive.remember.extract.transcript import VOICES, lines_of
-from kenobot.cognitive.text.json_answers import objects
+from kenobot.cognitive.remember.extract.buffer import ConversationTurn
+from kenobot.cognitive.remember.extract.transcript import SPEAKER_LABELS, turn_lines
+from kenobot.cognitive.text.json_answers import json_objects
 from kenobot.core.redaction import Redactor
 from kenobot.ports.identity import Trust
 from kenobot.ports.provider import Block, Message, Request
@@ -31,13 +31,13 @@ Answer with one JSON object and nothing else:
 - Of the person who speaks say `the user` (`el usuario`); in a group say their name. Say who said what.
 - Never write down passwords, keys or codes that open something."""
 
-_VOICES: Mapping[Trust, str] = {**VOICES, "model": "the assistant, by itself"}
+_VOICES: Mapping[Trust, str] = {**SPEAKER_LABELS, "model": "the assistant, by itself"}
 _LONGEST = 60_000  # characters of an answer
 _BLOT = Redactor()
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class ParsedLine:
     """A line as a model wrote it. turns, summary: positions of the turns and of the earlier lines it is made of."""
 
     text: str
@@ -45,32 +45,34 @@ class Answered:
     summary: tuple[int, ...]
 
 
-def build(old: Digest, turns: Sequence[Turn], room: int, zone: ZoneInfo, policy: CompactPolicy) -> Request:
+def build_request(
+    old: Digest, turns: Sequence[ConversationTurn], room: int, zone: ZoneInfo, policy: CompactPolicy
+) -> Request:
     """The request for a summary that goes on from `old` with `turns`, within `room` tokens."""
     parts = ["## The summary so far", ""]
     parts += [f"[{number}] > {line.text}" for number, line in enumerate(old.lines, 1)] or ["None yet."]
     parts += ["", "## What was said after it"]
     for number, turn in enumerate(turns, 1):
-        parts += ["", *lines_of(number, turn, zone, policy.turn_tokens, policy.reply_tokens, _VOICES)]
+        parts += ["", *turn_lines(number, turn, zone, policy.max_turn_tokens, policy.max_reply_tokens, _VOICES)]
     parts += ["", "Now answer with the JSON object."]
     message = Message("user", (Block("\n".join(parts)),))
-    return Request((Block(_INSTRUCTIONS % room, cache=True),), (message,), max_tokens=policy.answer_tokens)
+    return Request((Block(_INSTRUCTIONS % room, cache=True),), (message,), max_tokens=policy.max_answer_tokens)
 
 
-def parse(answer: str, old: int, turns: int, policy: CompactPolicy) -> list[Answered] | None:
+def parse_lines(answer: str, old: int, turns: int, policy: CompactPolicy) -> list[ParsedLine] | None:
     """The lines of a model's answer; None when it holds no summary. old, turns: how many there were of each."""
-    value = next((found for found in objects(answer[:_LONGEST]) if "lines" in found), None)
+    value = next((found for found in json_objects(answer[:_LONGEST]) if "lines" in found), None)
     items = value.get("lines") if value is not None else None
     if not isinstance(items, list):
         return None
-    found: list[Answered] = []
-    for item in items[: policy.lines]:
+    found: list[ParsedLine] = []
+    for item in items[: policy.max_lines]:
         text = item.get("text") if isinstance(item, dict) else None
         if not isinstance(text, str):
             continue
-        line = " ".join(_BLOT(text).split()).removeprefix("- ")[: policy.line_chars].rstrip()
+        line = " ".join(_BLOT(text).split()).removeprefix("- ")[: policy.max_line_chars].rstrip()
         if any(map(str.isalnum, line)):
-            found.append(Answered(line, _positions(item.get("turns"), turns), _positions(item.get("summary"), old)))
+            found.append(ParsedLine(line, _positions(item.get("turns"), turns), _positions(item.get("summary"), old)))
     return found or None
 
 

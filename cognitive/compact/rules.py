@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.compact import sentences as said
-from kenobot.cognitive.compact.digest import RANK, Digest, Line
+from kenobot.cognitive.compact.digest import LEAST_TRUSTED_FIRST, Digest, SummaryLine
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.remember.extract.buffer import Turn
-from kenobot.cognitive.remember.extract.signals import scan
+from kenobot.cognitive.remember.extract.buffer import ConversationTurn
+from kenobot.cognitive.remember.extract.signals import signal_level
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.core.provenance import quoted, unquoted
+from kenobot.core.provenance import quoted_passages, without_quotes
 from kenobot.core.redaction import Redactor
-from kenobot.core.token_estimate import estimate
+from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.identity import Trust
 from kenobot.ports.messages import FORWARDED
 
@@ -30,14 +30,16 @@ _BLOT = Redactor()
 class _Candidate:
     """A line that may stand in the summary, what it is worth, and where it stands among the others."""
 
-    line: Line
+    line: SummaryLine
     worth: float
     at: int
 
 
-def sum_up(old: Digest, turns: Sequence[Turn], room: int, zone: ZoneInfo, policy: Policy = DEFAULT) -> list[Line]:
+def summarize(
+    old: Digest, turns: Sequence[ConversationTurn], room: int, zone: ZoneInfo, policy: Policy = DEFAULT
+) -> list[SummaryLine]:
     """The lines of a summary that goes on from `old` with `turns`, within `room` tokens, in the order of the talk."""
-    found = [_Candidate(line, worth(line.text, policy), at) for at, line in enumerate(old.lines)]
+    found = [_Candidate(line, sentence_value(line.text, policy), at) for at, line in enumerate(old.lines)]
     seen = {key_of(line.text) for line in old.lines}
     for turn in turns:
         for line, value in _lines(turn, zone, policy):
@@ -48,49 +50,52 @@ def sum_up(old: Digest, turns: Sequence[Turn], room: int, zone: ZoneInfo, policy
     chosen: list[_Candidate] = []
     last = max(1, len(found) - 1)
     for each in sorted(found, key=lambda each: (-each.worth * (0.6 + 0.4 * each.at / last), -each.at)):
-        cost = estimate(each.line.text) + _LINE
-        if cost <= room and len(chosen) < policy.compact.lines and (each.worth > 0 or not chosen):
+        cost = estimate_tokens(each.line.text) + _LINE
+        if cost <= room and len(chosen) < policy.compact.max_lines and (each.worth > 0 or not chosen):
             room -= cost
             chosen.append(each)
     return [each.line for each in sorted(chosen, key=lambda each: each.at)]
 
 
-def worth(sentence: str, policy: Policy = DEFAULT) -> float:
+def sentence_value(sentence: str, policy: Policy = DEFAULT) -> float:
     """How much would be lost with a sentence."""
-    value = _LEVELS[scan(sentence, policy.extract)]
-    value += 2.0 * said.decides(sentence) + 1.5 * said.is_open(sentence)
+    value = _LEVELS[signal_level(sentence, policy.extract)]
+    value += 2.0 * said.is_decision(sentence) + 1.5 * said.is_open(sentence)
     value += bool(said.numbers(sentence) or said.dates(sentence))
     return value + 0.5 * min(_NAMES, len(said.names(sentence)))
 
 
-def _lines(turn: Turn, zone: ZoneInfo, policy: Policy) -> Iterator[tuple[Line, float]]:
+def _lines(turn: ConversationTurn, zone: ZoneInfo, policy: Policy) -> Iterator[tuple[SummaryLine, float]]:
     """What a turn says, sentence by sentence: the person first, then what was answered."""
     day = f"{turn.at.astimezone(zone):%Y-%m-%d}"
-    left_open = said.knows_not(turn.answer)
-    for text, trust in voices(turn):
+    left_open = said.leaves_unanswered(turn.answer)
+    for text, trust in split_by_trust(turn):
         for sentence in said.sentences(text):
-            value = worth(sentence, policy) + 1.5 * (left_open and said.asks(sentence))
+            value = sentence_value(sentence, policy) + 1.5 * (left_open and said.is_question(sentence))
             who = f"{turn.speaker}: " if turn.speaker else ""
             yield _line(f"{day} {who}{sentence}", trust, turn, policy), value
-    trust = min(turn.trust, "model", key=RANK.index)
+    trust = min(turn.trust, "model", key=LEAST_TRUSTED_FIRST.index)
     for sentence in said.sentences(turn.answer):
-        asked = 1.0 * said.asks(sentence)
-        yield _line(f"{day} (answered) {sentence}", trust, turn, policy), 0.6 * worth(sentence, policy) + 0.2 * asked
+        asked = 1.0 * said.is_question(sentence)
+        yield (
+            _line(f"{day} (answered) {sentence}", trust, turn, policy),
+            0.6 * sentence_value(sentence, policy) + 0.2 * asked,
+        )
 
 
-def voices(turn: Turn) -> list[tuple[str, Trust]]:
+def split_by_trust(turn: ConversationTurn) -> list[tuple[str, Trust]]:
     """What a person wrote, and what of it they only passed on."""
     if turn.trust == "forward":
         text = turn.text.replace(FORWARDED, "")
         return [("\n".join(line.removeprefix("> ") for line in text.splitlines()), "forward")]
     return [
-        (unquoted(turn.text), turn.trust),
-        *((passage.replace(">", " "), "forward") for passage in quoted(turn.text)),
+        (without_quotes(turn.text), turn.trust),
+        *((passage.replace(">", " "), "forward") for passage in quoted_passages(turn.text)),
     ]
 
 
-def _line(text: str, trust: Trust, turn: Turn, policy: Policy) -> Line:
-    longest = policy.compact.line_chars
+def _line(text: str, trust: Trust, turn: ConversationTurn, policy: Policy) -> SummaryLine:
+    longest = policy.compact.max_line_chars
     told = _BLOT(text)
     told = told if len(told) <= longest else f"{told[: longest - 1].rstrip()}…"
-    return Line(told, trust, (turn.inbox,) if turn.inbox is not None else ())
+    return SummaryLine(told, trust, (turn.inbox_id,) if turn.inbox_id is not None else ())

@@ -10,10 +10,10 @@ from datetime import date
 from typing import Literal
 
 from kenobot.cognitive.text.dates import day_named
-from kenobot.cognitive.text.stopwords import STOP
+from kenobot.cognitive.text.stopwords import STOPWORDS
 from kenobot.cognitive.text.words import fold, stems, words
 
-Kind = Literal["decision", "open", "fact", "date", "number", "name"]
+GapKind = Literal["decision", "open", "fact", "date", "number", "name"]
 
 _END = re.compile(r"(?<=[.!?…])\s+|\n+|(?<=[。！？؟।])\s*")
 _LONGEST = 4000  # characters of a message that are looked at
@@ -72,7 +72,7 @@ def sentences(text: str) -> list[str]:
     return [part for part in parts if any(map(str.isalnum, part))][:_MOST]
 
 
-def decides(sentence: str) -> bool:
+def is_decision(sentence: str) -> bool:
     """Whether somebody settles something."""
     return _DECISION.search(_plain(sentence)) is not None
 
@@ -82,12 +82,12 @@ def is_open(sentence: str) -> bool:
     return _OPEN.search(_plain(sentence)) is not None
 
 
-def asks(sentence: str) -> bool:
+def is_question(sentence: str) -> bool:
     """Whether it is a question."""
     return _ASKS.search(sentence) is not None
 
 
-def knows_not(answer: str) -> bool:
+def leaves_unanswered(answer: str) -> bool:
     """Whether an answer leaves the question open."""
     return _UNKNOWING.search(_plain(answer[:_LONGEST])) is not None
 
@@ -104,7 +104,7 @@ def numbers(sentence: str) -> list[str]:
     for match in _NUMBER.finditer(plain):
         unit = _UNIT.match(plain, match.end())
         bare = match[0].strip()
-        counted = unit is not None and unit[1] not in STOP
+        counted = unit is not None and unit[1] not in STOPWORDS
         if counted and unit is not None:
             bare = f"{bare} {unit[1]}"
         if counted or len(re.sub(r"\W", "", bare)) > 1 or not bare.isdecimal():
@@ -119,7 +119,7 @@ def names(sentence: str) -> list[str]:
     for at, match in enumerate(_WORD.finditer(sentence)):
         word = match[0]
         folded = fold(word)
-        capital = word[0].isupper() and folded not in STOP and folded not in _DAYS and len(word) > 1
+        capital = word[0].isupper() and folded not in STOPWORDS and folded not in _DAYS and len(word) > 1
         goes_on = bool(found) and match.start() == end + 1 and sentence[end] == " "
         if not capital:
             continue
@@ -136,10 +136,10 @@ def names(sentence: str) -> list[str]:
 def _is_name_at_start(sentence: str, end: int) -> bool:
     """Whether a second word in capitals follows the first: "Marta Ruiz llega" as against "Mañana llega Marta"."""
     following = _WORD.match(sentence, end + 1)
-    return following is not None and following[0][0].isupper() and fold(following[0]) not in STOP
+    return following is not None and following[0][0].isupper() and fold(following[0]) not in STOPWORDS
 
 
-class Kept:
+class TextCoverage:
     """Looks up whether something stands in any of several texts."""
 
     def __init__(self, texts: Sequence[str], said: date, covered: float) -> None:
@@ -150,7 +150,7 @@ class Kept:
         self._stems = [{stem for word in words(text) for stem in stems(word)} for text in texts]
         self._digits = {re.sub(r"\W", "", match) for text in self._texts for match in _figures(text)}
 
-    def __contains__(self, item: tuple[Kind, str]) -> bool:
+    def __contains__(self, item: tuple[GapKind, str]) -> bool:
         kind, text = item
         if kind == "number":
             return any(re.sub(r"\W", "", figure) in self._digits for figure in _figures(fold(text)))
@@ -158,7 +158,7 @@ class Kept:
             day = day_named(fold(text), self._said)
             iso = day.isoformat() if day is not None else ""
             return any(fold(text) in each or (iso and iso in each) for each in self._texts)
-        wanted = {word for word in words(text) if word not in STOP} or set(words(text))
+        wanted = {word for word in words(text) if word not in STOPWORDS} or set(words(text))
         if kind == "name":
             return any(all(not stands.isdisjoint(stems(word)) for word in wanted) for stands in self._stems)
         return self._share(wanted) >= self._covered

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from kenobot.cognitive.compact.digest import FORM, KEY, SLOT, Digest, digest_of
+from kenobot.cognitive.compact.digest import FORM, KEY, SLOT, Digest, parse_digest
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.change import Act, change
+from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import WHOLE_HOME, Reach, within
+from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes, scope_filter
 from kenobot.ports.identity import Trust, chat_scope
 from kenobot.storage.connection import Connection
 
@@ -17,7 +17,7 @@ ACTOR = "compaction"
 _WORKING = "slot:working"
 _RECENT = 500  # records of a scope that are looked at for what is undone
 _SHORTEST = 4  # characters of a text that can be looked for in others
-GAP = "compaction_gap"
+GAP_EVENT = "compaction_gap"
 
 _SESSIONS = (
     "WITH RECURSIVE chat (session) AS (SELECT min(session) FROM message UNION ALL "
@@ -31,11 +31,11 @@ _SAID = (
     "AND NOT EXISTS (SELECT 1 FROM veil WHERE veil.inbox_id = message.inbox_id) ORDER BY message.id LIMIT ?"
 )
 
-SaidRow = tuple[int, str, str, str, int | None, Trust, str, str | None, str | None, int]
+MessageRow = tuple[int, str, str, str, int | None, Trust, str, str | None, str | None, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Gaps:
+class GapStats:
     """What self-checks found since a moment: how many summaries lacked something, how much, and of what kind."""
 
     checks: int
@@ -43,24 +43,24 @@ class Gaps:
     kinds: dict[str, int]
 
 
-def sessions(connection: Connection) -> list[str]:
+def list_sessions(connection: Connection) -> list[str]:
     """Every conversation there is."""
     return [row[0] for row in connection.execute(_SESSIONS)]
 
 
-def summary(connection: Connection, session: str) -> Record | None:
+def session_summary(connection: Connection, session: str) -> Record | None:
     """The live summary of a conversation, if it has one."""
-    return records.slot(connection, chat_scope(session), FORM, SLOT)
+    return records.slot_record(connection, chat_scope(session), FORM, SLOT)
 
 
-def read(connection: Connection, record: Record) -> Digest:
+def load_digest(connection: Connection, record: Record) -> Digest:
     """The summary that a record holds.
 
     When a person has rewritten it, what stood beside the text before tells how far it reaches, and whose word each line
     is that they left as it was.
     """
-    digest = digest_of(record)
-    if digest.at:
+    digest = parse_digest(record)
+    if digest.last_message_at:
         return digest
     row = connection.execute(
         "SELECT json_extract(data, '$.was.text'), json_extract(data, '$.was.attrs') FROM event WHERE record_id = ? "
@@ -69,47 +69,48 @@ def read(connection: Connection, record: Record) -> Digest:
     ).fetchone()
     if row is None:
         return digest
-    before = digest_of(replace(record, text=row[0] or record.text, attrs=row[1], trust="forward"))
+    before = parse_digest(replace(record, text=row[0] or record.text, attrs=row[1], trust="forward"))
     trusts = {line.text: line.trust for line in (*before.lines, *before.missing)}
     return Digest(
         tuple(replace(line, trust=trusts.get(line.text, line.trust)) for line in digest.lines),
         tuple(replace(line, trust=trusts.get(line.text, line.trust)) for line in digest.missing),
-        before.through,
-        before.at,
+        before.last_message,
+        before.last_message_at,
     )
 
 
-def cursor(connection: Connection, session: str, digest: Digest) -> int:
+def summarised_through(connection: Connection, session: str, digest: Digest) -> int:
     """The newest message of a conversation that its summary reaches; 0 when it reaches none."""
-    if not digest.at:
+    if not digest.last_message_at:
         return 0
     row = connection.execute(
-        "SELECT 1 FROM message WHERE session = ? AND id = ? AND at = ?", (session, digest.through, digest.at)
+        "SELECT 1 FROM message WHERE session = ? AND id = ? AND at = ?",
+        (session, digest.last_message, digest.last_message_at),
     ).fetchone()
     if row is not None:
-        return digest.through
+        return digest.last_message
     # The message is gone, or has another number here: then its time tells.
     row = connection.execute(
-        "SELECT max(id) FROM message WHERE session = ? AND at <= ?", (session, digest.at)
+        "SELECT max(id) FROM message WHERE session = ? AND at <= ?", (session, digest.last_message_at)
     ).fetchone()
     return int(row[0] or 0)
 
 
-def written(connection: Connection, session: str, message: int) -> str | None:
+def message_time(connection: Connection, session: str, message: int) -> str | None:
     """When a message of a conversation was written, as it stands there; None when there is no such message."""
     row = connection.execute("SELECT at FROM message WHERE session = ? AND id = ?", (session, message)).fetchone()
     return row[0] if row else None
 
 
-def said_after(connection: Connection, session: str, message: int, limit: int) -> list[SaidRow]:
+def messages_after(connection: Connection, session: str, message: int, limit: int) -> list[MessageRow]:
     """Messages of a conversation after one of them, oldest first, but those that are hidden or erased."""
     return connection.execute(_SAID, (session, message, limit)).fetchall()
 
 
-def reaches(connection: Connection, record: Record, turns: Iterable[int]) -> bool:
+def covers_turns(connection: Connection, record: Record, turns: Iterable[int]) -> bool:
     """Whether a session's summary may be made of any of these inbox rows."""
     session = record.scope.removeprefix("chat:")
-    through = cursor(connection, session, read(connection, record))
+    through = summarised_through(connection, session, load_digest(connection, record))
     wanted = json.dumps(sorted(set(turns)))
     row = connection.execute(
         "SELECT min(id) FROM message WHERE session = ? AND inbox_id IN (SELECT value FROM json_each(?))",
@@ -118,42 +119,42 @@ def reaches(connection: Connection, record: Record, turns: Iterable[int]) -> boo
     return row[0] is not None and int(row[0]) <= through
 
 
-def telling(connection: Connection, turns: Sequence[int], text: str) -> list[Record]:
+def live_summaries_telling(connection: Connection, turns: Sequence[int], text: str) -> list[Record]:
     """The live session summaries, of any conversation, that may tell what these inbox rows, or this text, said."""
-    return [record for record in ever_telling(connection, turns, [text]) if record.status == "active"]
+    return [record for record in summaries_telling(connection, turns, [text]) if record.status == "active"]
 
 
-def ever_telling(connection: Connection, turns: Sequence[int], texts: Iterable[str]) -> list[Record]:
+def summaries_telling(connection: Connection, turns: Sequence[int], texts: Iterable[str]) -> list[Record]:
     """As `telling`, of any of these texts, also those that were taken back."""
-    where, _ = within(WHOLE_HOME)
+    where, _ = scope_filter(ALL_SCOPES)
     rows = connection.execute(f"SELECT id FROM record WHERE key = ? AND form = ? AND {where}", (KEY, FORM)).fetchall()
-    found = records.by_ids(connection, [row[0] for row in rows], WHOLE_HOME)
+    found = records.by_ids(connection, [row[0] for row in rows], ALL_SCOPES)
     said = [text.strip().casefold() for text in texts if len(text.strip()) >= _SHORTEST]
     return [
         record
         for record in found.values()
-        if any(text in record.text.casefold() for text in said) or reaches(connection, record, turns)
+        if any(text in record.text.casefold() for text in said) or covers_turns(connection, record, turns)
     ]
 
 
-def withdraw(connection: Connection, turns: Sequence[int], text: str, at: datetime) -> list[int]:
+def withdraw_summaries(connection: Connection, turns: Sequence[int], text: str, at: datetime) -> list[int]:
     """Take back, inside a transaction, each summary that may tell what is to be forgotten; returns their numbers.
 
     The conversation then has none until it is made anew, of what may still be told. It is no part of the forgetting: to
     undo that brings back the memory and its turns, not the words of a summary.
     """
     now = records.stamp(at)
-    told = telling(connection, turns, text)
+    told = live_summaries_telling(connection, turns, text)
     for record in told:
-        act = Act(at, ACTOR, "something it tells is to be forgotten", record.scope.removeprefix("chat:"))
+        act = ChangeContext(at, ACTOR, "something it tells is to be forgotten", record.scope.removeprefix("chat:"))
         values = {"status": "forgotten", "valid_to": now, "updated": now, "evidence": "[]"}
         change(connection, record, "withdrawn", values, act)
     return [record.id for record in told]
 
 
-def under_way(connection: Connection, reach: Reach, limit: int) -> dict[str, list[Record]]:
+def working_notes_by_chat(connection: Connection, reach: Scopes, limit: int) -> dict[str, list[Record]]:
     """By chat scope, its working memory and its summary, those that changed last first, of at most `limit` records."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     rows = connection.execute(
         f"SELECT id FROM record WHERE key IN (?, ?) AND status = 'active' AND {where} "
         "ORDER BY updated DESC, id DESC LIMIT ?",
@@ -167,7 +168,7 @@ def under_way(connection: Connection, reach: Reach, limit: int) -> dict[str, lis
     return chats
 
 
-def written_to(connection: Connection, chat: str) -> str:
+def last_scope_of(connection: Connection, chat: str) -> str:
     """The scope to which memory wrote what was said last in a chat; "" before anything was."""
     row = connection.execute(
         "SELECT scope FROM message WHERE session = ? AND scope != '' ORDER BY id DESC LIMIT 1",
@@ -176,7 +177,7 @@ def written_to(connection: Connection, chat: str) -> str:
     return str(row[0]) if row else ""
 
 
-def undone(connection: Connection, scope: str, limit: int) -> list[Record]:
+def open_items(connection: Connection, scope: str, limit: int) -> list[Record]:
     """Open questions and commitments among what is remembered of a scope, those that changed last first."""
     rows = connection.execute(
         "SELECT id FROM (SELECT id, form, category FROM record WHERE scope = ? AND status = 'active' "
@@ -187,23 +188,23 @@ def undone(connection: Connection, scope: str, limit: int) -> list[Record]:
     return [found[row[0]] for row in rows[:limit] if row[0] in found]
 
 
-def live(connection: Connection, reach: Reach) -> int:
+def count_summaries(connection: Connection, reach: Scopes) -> int:
     """How many conversations within `reach` have a summary."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     sql = f"SELECT count(*) FROM record WHERE key = ? AND form = ? AND status = 'active' AND {where}"
     return int(connection.execute(sql, (KEY, FORM, *scopes)).fetchone()[0])
 
 
-def gaps(connection: Connection, reach: Reach, since: datetime | None = None) -> Gaps:
+def gap_stats(connection: Connection, reach: Scopes, since: datetime | None = None) -> GapStats:
     """What self-checks of the conversations within `reach` found since a moment, or ever."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     rows = connection.execute(
         f"SELECT data FROM event WHERE type = ? AND at >= ? AND record_id IN (SELECT id FROM record WHERE {where})",
-        (GAP, records.stamp(since) if since else "", *scopes),
+        (GAP_EVENT, records.stamp(since) if since else "", *scopes),
     ).fetchall()
     kinds: dict[str, int] = {}
     for (data,) in rows:
         counted = json.loads(data).get("kinds")
         for kind, count in counted.items() if isinstance(counted, dict) else ():
             kinds[kind] = kinds.get(kind, 0) + int(count)
-    return Gaps(len(rows), sum(kinds.values()), kinds)
+    return GapStats(len(rows), sum(kinds.values()), kinds)

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from kenobot.cognitive.recall.access import Because, explain_turn
+from kenobot.cognitive.recall.access import UsedMemory, explain_turn
 from kenobot.cognitive.store import history
-from kenobot.cognitive.store.scopes import Reach
+from kenobot.cognitive.store.scopes import Scopes
 from kenobot.storage.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)
-class Behind:
+class ReplyExplanation:
     """A reply, and what its prompt showed of memory: what was recalled for it first. turn: the inbox row."""
 
     session: str
@@ -17,15 +17,15 @@ class Behind:
     at: str
     question: str
     answer: str
-    because: tuple[Because, ...]
+    used_memories: tuple[UsedMemory, ...]
 
 
-def behind(connection: Connection, session: str, reach: Reach) -> Behind | None:
+def explain_last_reply(connection: Connection, session: str, reach: Scopes) -> ReplyExplanation | None:
     """What stood behind the last reply of a conversation; None when nothing was answered there yet."""
     turn = history.last_turn(connection, session)
     if turn is None:
         return None
     number, question, answer, at = turn
     explained = explain_turn(connection, number, reach)
-    because = explained.because if explained is not None else ()
-    return Behind(session, number, at, question, answer, because)
+    because = explained.used_memories if explained is not None else ()
+    return ReplyExplanation(session, number, at, question, answer, because)

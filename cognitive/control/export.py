@@ -13,31 +13,31 @@ from typing import Any
 
 from kenobot.cognitive.control import export_rows as rows
 from kenobot.cognitive.control.export_format import (
+    EXPORTED_STATE_PREFIXES,
     FORMAT,
-    LONGEST_LINE,
-    NAMES,
-    STATE_KEPT,
+    LINE_KINDS,
+    MAX_LINE_CHARS,
     VERSION,
     EventLine,
     FileLine,
-    Head,
+    HeadLine,
+    HiddenTurnLine,
+    ImportFormatError,
     IsMemoryFile,
     LinkLine,
     MessageLine,
     RecordLine,
     StateLine,
     TombstoneLine,
-    Unfit,
     VectorLine,
-    VeilLine,
     parse,
 )
-from kenobot.cognitive.control.forget import Deed
+from kenobot.cognitive.control.forget import Actor
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.remember.occasion import clean
+from kenobot.cognitive.remember.occasion import sanitize
 from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.store.records import Json
-from kenobot.cognitive.store.scopes import Reach
+from kenobot.cognitive.store.scopes import Scopes
 from kenobot.cognitive.text.fingerprint import key_about, key_of
 from kenobot.core import redaction
 from kenobot.storage.connection import Connection
@@ -51,12 +51,14 @@ Progress = Callable[[int], None]
 # ── out ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def export(connection: Connection, reach: Reach, at: datetime) -> Iterator[str]:
+def export(connection: Connection, reach: Scopes, at: datetime) -> Iterator[str]:
     """The lines of an export of everything within `reach`, without line breaks. Read it within one transaction."""
-    counts = {kind: sum(1 for _ in rows.rows(connection, kind, reach, STATE_KEPT)) for kind in NAMES}
+    counts = {
+        kind: sum(1 for _ in rows.export_rows(connection, kind, reach, EXPORTED_STATE_PREFIXES)) for kind in LINE_KINDS
+    }
     yield _line("head", {"format": FORMAT, "version": VERSION, "exported": records.stamp(at), "counts": counts})
-    for kind in NAMES:
-        for row in rows.rows(connection, kind, reach, STATE_KEPT):
+    for kind in LINE_KINDS:
+        for row in rows.export_rows(connection, kind, reach, EXPORTED_STATE_PREFIXES):
             row.pop("changed", None)
             if kind == "vector":
                 row.pop("hash")  # it is made of the words, and is made anew
@@ -72,36 +74,36 @@ def _line(kind: str, content: dict[str, Any]) -> str:
 
 
 @dataclass(slots=True)
-class Report:
+class MemoryImportReport:
     """What an import did, by kind of line. known: was here already, and stayed as it was. left_out: by reason."""
 
-    added: dict[str, int] = field(default_factory=lambda: dict.fromkeys(NAMES, 0))
-    known: dict[str, int] = field(default_factory=lambda: dict.fromkeys(NAMES, 0))
-    left_out: dict[str, int] = field(default_factory=dict)
+    added: dict[str, int] = field(default_factory=lambda: dict.fromkeys(LINE_KINDS, 0))
+    already_known: dict[str, int] = field(default_factory=lambda: dict.fromkeys(LINE_KINDS, 0))
+    skipped: dict[str, int] = field(default_factory=dict)
 
 
-def bring_in(
+def import_lines(
     connection: Connection,
     lines: Iterable[str],
-    deed: Deed,
+    actor: Actor,
     is_memory_file: IsMemoryFile,
     progress: Progress | None = None,
-) -> Report:
+) -> MemoryImportReport:
     """Put the lines of an export into memory, inside a transaction that the caller commits or, to try it, undoes.
 
     What is here already wins: a record of the same number and birth, or a live one of the same words. What was erased
     for good here stays out. Numbers are kept where they are free and mended in everything that refers to them.
     Raises Unfit, with the number of the line; then the caller must undo what was written.
     """
-    intake = _Intake(connection, deed)
-    head: Head | None = None
-    counts = dict.fromkeys(NAMES, 0)
+    intake = _Intake(connection, actor)
+    head: HeadLine | None = None
+    counts = dict.fromkeys(LINE_KINDS, 0)
     number = 0
     for number, text in enumerate(lines, 1):
-        if len(text) > LONGEST_LINE:
-            raise Unfit(number, "it is too long to be a line of an export")
+        if len(text) > MAX_LINE_CHARS:
+            raise ImportFormatError(number, "it is too long to be a line of an export")
         if not text.strip():
-            raise Unfit(number, "it is empty")
+            raise ImportFormatError(number, "it is empty")
         kind, content = parse(text, number, is_memory_file)
         if kind == "head":
             head = content
@@ -111,10 +113,10 @@ def bring_in(
         if progress is not None and number % _EVERY == 0:
             progress(number)
     if head is None:
-        raise Unfit(1, "invalid import format: the file is empty")
+        raise ImportFormatError(1, "invalid import format: the file is empty")
     for kind, count in head.counts.items():
         if counts.get(kind, 0) != count:
-            raise Unfit(
+            raise ImportFormatError(
                 number, f"the file ends early: it should hold {count} of {kind}, and holds {counts.get(kind, 0)}"
             )
     return intake.finish()
@@ -123,16 +125,16 @@ def bring_in(
 class _Intake:
     """Where an import stands: what became of the numbers of the file. A number that maps to None was left out."""
 
-    def __init__(self, connection: Connection, deed: Deed) -> None:
+    def __init__(self, connection: Connection, deed: Actor) -> None:
         self._connection = connection
         self._deed = deed
         self._now = records.stamp(deed.at)
-        self._report = Report()
+        self._report = MemoryImportReport()
         self._turns: dict[int, int] = {}
         self._records: dict[int, int | None] = {}
         self._events: dict[int, int] = {}
         self._fresh: dict[int, str] = {}
-        self._highest = rows.highest_turn(connection)
+        self._highest = rows.last_inbox_id(connection)
         self._empty = self._highest == 0
         self._offset = self._highest
         self._last_event = records.last_event(connection)
@@ -151,35 +153,35 @@ class _Intake:
             case VectorLine():
                 embedding = _numbers(number, content.embedding)
                 self._of_records(number, kind, {**content.model_dump(), "embedding": embedding}, "record_id")
-            case VeilLine():
+            case HiddenTurnLine():
                 turn = self._turn(content.inbox_id)
                 if turn is not None:
                     self._of_records(number, kind, {**content.model_dump(), "inbox_id": turn}, "record_id")
             case TombstoneLine():
-                self._count(kind, rows.put(self._connection, kind, content.model_dump()))
+                self._count(kind, rows.insert_row(self._connection, kind, content.model_dump()))
             case FileLine():
                 self._file(content)
             case StateLine():
-                fit = content.key.startswith(STATE_KEPT)
-                self._count(kind, rows.put(self._connection, kind, content.model_dump()) if fit else 0)
+                fit = content.key.startswith(EXPORTED_STATE_PREFIXES)
+                self._count(kind, rows.insert_row(self._connection, kind, content.model_dump()) if fit else 0)
 
-    def finish(self) -> Report:
+    def finish(self) -> MemoryImportReport:
         """Tell of each new record that it was imported, so that files and prompts learn of it."""
-        act = self._deed.act("an import")
+        act = self._deed.change_context("an import")
         told: dict[str, Json] = {"reason": act.reason}
         if self._fresh:
             told["part_of"] = records.add_event(self._connection, act.at, act.actor, "imported", data=told)
         for record, scope in self._fresh.items():
             event = records.add_event(self._connection, act.at, act.actor, "imported", record=record, data=told)
             rows.mark_changed(self._connection, record, scope, event)
-        rows.keep_turns_clear(self._connection, self._highest)
+        rows.reserve_inbox_ids(self._connection, self._highest)
         return self._report
 
     def _count(self, kind: str, written: int) -> None:
-        (self._report.added if written else self._report.known)[kind] += 1
+        (self._report.added if written else self._report.already_known)[kind] += 1
 
     def _leave_out(self, why: str) -> None:
-        self._report.left_out[why] = self._report.left_out.get(why, 0) + 1
+        self._report.skipped[why] = self._report.skipped.get(why, 0) + 1
 
     def _turn(self, turn: int) -> int | None:
         """The number here of an inbox row of the file; None for one of whose words nothing came along."""
@@ -191,7 +193,7 @@ class _Intake:
         return turn
 
     def _message(self, line: MessageLine) -> int:
-        known = rows.message_like(self._connection, line.session, line.role, line.at, line.text)
+        known = rows.find_message(self._connection, line.session, line.role, line.at, line.text)
         turn = line.inbox_id
         if known is not None:
             if turn is not None and known:
@@ -200,28 +202,28 @@ class _Intake:
         if turn is not None:
             turn = self._turns.setdefault(turn, turn if self._empty else self._offset + turn)
             self._highest = max(self._highest, turn)
-        text = clean(line.text, DEFAULT.longest_text * 100)
-        return rows.put(self._connection, "message", {**line.model_dump(), "text": text, "inbox_id": turn})
+        text = sanitize(line.text, DEFAULT.max_text_chars * 100)
+        return rows.insert_row(self._connection, "message", {**line.model_dump(), "text": text, "inbox_id": turn})
 
     def _record(self, number: int, line: RecordLine) -> None:
         if line.id in self._records:
-            raise Unfit(number, f"record {line.id} stands there twice")
-        text = clean(line.text, DEFAULT.longest_text)
+            raise ImportFormatError(number, f"record {line.id} stands there twice")
+        text = sanitize(line.text, DEFAULT.max_text_chars)
         by_words = line.form in _LIVE_FORMS_BY_WORDS and not line.key.startswith("slot:")
         said = {key_of(text), key_about(line.subject, text)}
         key = key_of(text) if (by_words and line.key not in said) or not line.key else line.key
-        mine = rows.record_like(self._connection, line.id, line.scope, line.form, key, line.created)
+        mine = rows.find_record(self._connection, line.id, line.scope, line.form, key, line.created)
         if mine is None and line.status == "active":
             twin = records.by_key(self._connection, line.scope, line.form, key)
             mine = twin.id if twin is not None else None
         self._records[line.id] = mine
         if mine is not None:
-            self._report.known["record"] += 1
+            self._report.already_known["record"] += 1
         elif not text:
             self._leave_out("there is nothing in it")
-        elif rows.buried(self._connection, line.scope, key):
+        elif rows.has_tombstone(self._connection, line.scope, key):
             self._leave_out("it was erased for good here")
-        elif (kind := redaction.find(text)) is not None:
+        elif (kind := redaction.find_secret(text)) is not None:
             self._leave_out(f"it looks like {kind}")
         else:
             self._put_record(line, text, key)
@@ -233,24 +235,24 @@ class _Intake:
         for name in ("valid_from", "updated", "last_seen"):
             values[name] = values[name] or line.created
         values["day"] = line.day or line.created[:10]
-        fresh = not rows.is_spoken_of(self._connection, line.id)
-        record = rows.put(self._connection, "record", values) if fresh else 0
+        fresh = not rows.has_events(self._connection, line.id)
+        record = rows.insert_row(self._connection, "record", values) if fresh else 0
         if not record:  # the number is another's here
             del values["id"]
-            record = rows.put(self._connection, "record", values)
+            record = rows.insert_row(self._connection, "record", values)
         self._records[line.id] = record
         self._fresh[record] = line.scope
         self._report.added["record"] += 1
-        term_index.file(self._connection, record, line.scope)
+        term_index.index_record(self._connection, record, line.scope)
 
     def _event(self, number: int, line: EventLine) -> None:
         record = self._here(number, line.record_id) if line.record_id is not None else None
         if line.record_id is None:
-            if rows.event_like(self._connection, line.at, line.actor, line.type, line.session):
-                self._report.known["event"] += 1
+            if rows.has_event(self._connection, line.at, line.actor, line.type, line.session):
+                self._report.already_known["event"] += 1
                 return
         elif record is None or record not in self._fresh:
-            self._report.known["event"] += 1
+            self._report.already_known["event"] += 1
             return
         data = dict(line.data)
         for name, known in (("part_of", self._events), ("undoes", self._events), ("by", self._records)):
@@ -262,7 +264,7 @@ class _Intake:
         values = {**line.model_dump(), "record_id": record, "data": data}
         if line.id <= self._last_event:
             del values["id"]
-        self._last_event = self._events[line.id] = rows.put(self._connection, "event", values)
+        self._last_event = self._events[line.id] = rows.insert_row(self._connection, "event", values)
         self._report.added["event"] += 1
 
     def _mapped(self, number: Any) -> Any:
@@ -271,7 +273,7 @@ class _Intake:
     def _here(self, number: int, record: int) -> int | None:
         """The number here of a record of the file. Raises Unfit for one that did not come before."""
         if record not in self._records:
-            raise Unfit(number, f"it speaks of record {record}, which has not come before")
+            raise ImportFormatError(number, f"it speaks of record {record}, which has not come before")
         return self._records[record]
 
     def _of_records(self, number: int, kind: str, values: dict[str, Any], *names: str) -> None:
@@ -281,21 +283,21 @@ class _Intake:
             if here is None:
                 return
             values[name] = here
-        self._count(kind, rows.put(self._connection, kind, values))
+        self._count(kind, rows.insert_row(self._connection, kind, values))
 
     def _file(self, line: FileLine) -> None:
         if rows.has_file(self._connection, line.path):
-            self._report.known["file"] += 1
+            self._report.already_known["file"] += 1
             return
         blocks: list[Json] = [self._mapped(block) for block in line.blocks]
         if None in blocks:  # its text holds what was left out
             self._leave_out("it is a file with a memory that was left out")
             return
-        self._count("file", rows.put(self._connection, "mirror", {**line.model_dump(), "blocks": blocks}))
+        self._count("file", rows.insert_row(self._connection, "mirror", {**line.model_dump(), "blocks": blocks}))
 
 
 def _numbers(number: int, text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except ValueError:
-        raise Unfit(number, "vector.embedding: not base64") from None
+        raise ImportFormatError(number, "vector.embedding: not base64") from None

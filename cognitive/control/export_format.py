@@ -13,14 +13,14 @@ from kenobot.ports.memory import Form
 
 FORMAT: Final = "kenobot-memory"
 VERSION: Final = 1
-LONGEST_LINE = 8_000_000
+MAX_LINE_CHARS = 8_000_000
 IsMemoryFile = Callable[[str], bool]
 """Whether a path, relative to the memory folder, is one that memory writes."""
-STATE_KEPT = ("bootstrap:", "guideline", "sleep:", "proposal:")
+EXPORTED_STATE_PREFIXES = ("bootstrap:", "guideline", "sleep:", "proposal:")
 """What a state's name begins with when it is worth taking along. Cursors say how far work has come in one database."""
 
 
-class Unfit(KenobotError):
+class ImportFormatError(KenobotError):
     """A file that is no export, or is broken; the text says in which line, and what is wrong there."""
 
     def __init__(self, line: int, why: str) -> None:
@@ -63,10 +63,10 @@ def _memory_file(path: str, info: ValidationInfo) -> str:
 
 
 Scope = Annotated[str, AfterValidator(_scope)]
-Moment = Annotated[str, AfterValidator(_moment)]
-SpelledMoment = Annotated[str, AfterValidator(_spelled_moment)]
-Number = Annotated[int, Field(ge=1, le=2**53)]
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Timestamp = Annotated[str, AfterValidator(_moment)]
+VerbatimTimestamp = Annotated[str, AfterValidator(_spelled_moment)]
+RowId = Annotated[int, Field(ge=1, le=2**53)]
+Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0, le=2**53)]
 
 
@@ -74,19 +74,19 @@ class _Line(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
-class Head(_Line):
+class HeadLine(_Line):
     """The first line. counts: how many lines of each kind follow, so that a file that was cut short is noticed."""
 
     format: Literal["kenobot-memory"]
     version: Literal[1]
-    exported: Moment
+    exported: Timestamp
     counts: dict[str, Count] = {}
 
 
 class RecordLine(_Line):
     """A record with every column but `changed`, which is a number of the database it came from."""
 
-    id: Number
+    id: RowId
     form: Form
     category: str = "fact"
     scope: Scope
@@ -97,8 +97,8 @@ class RecordLine(_Line):
     lang: str = ""
     source: str = "import"
     trust: Trust = "owner"
-    confidence: Share = 0.6
-    importance: Share = 0.5
+    confidence: Fraction = 0.6
+    importance: Fraction = 0.5
     stability: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] = 1.0
     seen: Count = 1
     uses: Count = 0
@@ -107,47 +107,47 @@ class RecordLine(_Line):
     verification: str = "unverified"
     policy_class: str = "durable"
     tier: str = "daily"
-    valid_from: Moment | None = None
-    valid_to: Moment | None = None
-    created: Moment
-    updated: Moment | None = None
-    last_seen: Moment | None = None
-    last_used: Moment | None = None
-    confirmed: Moment | None = None
-    expires: Moment | None = None
+    valid_from: Timestamp | None = None
+    valid_to: Timestamp | None = None
+    created: Timestamp
+    updated: Timestamp | None = None
+    last_seen: Timestamp | None = None
+    last_used: Timestamp | None = None
+    confirmed: Timestamp | None = None
+    expires: Timestamp | None = None
     day: Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")] | None = None
     key: str = ""
-    evidence: list[Number] = []
+    evidence: list[RowId] = []
 
 
 class EventLine(_Line):
-    id: Number
-    at: Moment
+    id: RowId
+    at: Timestamp
     session: str = ""
     actor: str
     type: str
-    record_id: Number | None = None
+    record_id: RowId | None = None
     data: dict[str, JsonValue] = {}
 
 
 class LinkLine(_Line):
-    src: Number
-    dst: Number
+    src: RowId
+    dst: RowId
     type: Literal[
         "supports", "contradicts", "supersedes", "derived", "member", "related", "entity", "time", "causal", "trace"
     ]
     weight: Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)] = 1.0
-    confidence: Share = 1.0
+    confidence: Fraction = 1.0
     seen: Count = 1
-    first_at: Moment
-    last_at: Moment
+    first_at: Timestamp
+    last_at: Timestamp
     why: str = ""
 
 
 class VectorLine(_Line):
     """embedding: the float32 numbers in base64."""
 
-    record_id: Number
+    record_id: RowId
     model: str
     embedding: str
 
@@ -158,21 +158,21 @@ class MessageLine(_Line):
     session: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,128}$")]
     role: Literal["user", "assistant"]
     text: str
-    at: SpelledMoment
-    inbox_id: Number | None = None
+    at: VerbatimTimestamp
+    inbox_id: RowId | None = None
     trust: Trust = "owner"
     scope: Literal[""] | Scope = ""
 
 
-class VeilLine(_Line):
-    inbox_id: Number
-    record_id: Number
+class HiddenTurnLine(_Line):
+    inbox_id: RowId
+    record_id: RowId
 
 
 class TombstoneLine(_Line):
     scope: Scope
     key: str
-    at: Moment
+    at: Timestamp
 
 
 class FileLine(_Line):
@@ -189,18 +189,18 @@ class StateLine(_Line):
 
 
 _KINDS: dict[str, type[_Line]] = {
-    "head": Head,
+    "head": HeadLine,
     "message": MessageLine,
     "record": RecordLine,
     "event": EventLine,
     "link": LinkLine,
     "vector": VectorLine,
-    "veil": VeilLine,
+    "veil": HiddenTurnLine,
     "tombstone": TombstoneLine,
     "file": FileLine,
     "state": StateLine,
 }
-NAMES = tuple(_KINDS)[1:]
+LINE_KINDS = tuple(_KINDS)[1:]
 """The kinds of lines after the first, in the order in which they stand."""
 
 
@@ -209,21 +209,21 @@ def parse(text: str, number: int, is_memory_file: IsMemoryFile) -> tuple[str, An
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
-        raise Unfit(number, "not valid JSON") from None
+        raise ImportFormatError(number, "not valid JSON") from None
     if not isinstance(found, dict) or len(found) != 1:
-        raise Unfit(number, "not an object with one name, such as record or event")
+        raise ImportFormatError(number, "not an object with one name, such as record or event")
     [(kind, content)] = found.items()
     if number == 1 and kind != "head":
-        raise Unfit(1, "invalid import format: this is no export of KenoBot's memory")
+        raise ImportFormatError(1, "invalid import format: this is no export of KenoBot's memory")
     if kind not in _KINDS or (kind == "head") != (number == 1):
-        raise Unfit(number, f"unknown kind {kind!r}")
+        raise ImportFormatError(number, f"unknown kind {kind!r}")
     version = content.get("version") if kind == "head" and isinstance(content, dict) else None
     if isinstance(version, int) and version > VERSION:
-        raise Unfit(1, f"the export is of version {version}, this KenoBot knows {VERSION}: update it")
+        raise ImportFormatError(1, f"the export is of version {version}, this KenoBot knows {VERSION}: update it")
     try:
         return kind, _KINDS[kind].model_validate(content, context=is_memory_file)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         why = first["msg"].removeprefix("Value error, ")
-        raise Unfit(number, f"{kind}{'.' + where if where else ''}: {why[:1].lower()}{why[1:]}") from None
+        raise ImportFormatError(number, f"{kind}{'.' + where if where else ''}: {why[:1].lower()}{why[1:]}") from None

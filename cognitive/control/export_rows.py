@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kenobot.cognitive.store.records import Json
-from kenobot.cognitive.store.scopes import Reach, within
+from kenobot.cognitive.store.scopes import Scopes, scope_filter
 from kenobot.storage.connection import Connection
 
 _NUMBERS = ("attrs", "tags", "evidence", "data", "blocks")  # columns that hold JSON
@@ -22,12 +22,14 @@ def _rows(connection: Connection, sql: str, values: tuple[object, ...] = ()) -> 
         yield {name: json.loads(value) if name in _NUMBERS else value for name, value in found.items()}
 
 
-def rows(connection: Connection, kind: str, reach: Reach, prefixes: tuple[str, ...] = ()) -> Iterator[dict[str, Any]]:
+def export_rows(
+    connection: Connection, kind: str, reach: Scopes, prefixes: tuple[str, ...] = ()
+) -> Iterator[dict[str, Any]]:
     """Everything of one kind of line within `reach`. prefixes: of the states that are wanted.
 
     What belongs to nobody, such as states and the files of the mirror, is there only for the whole home.
     """
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     whole = not isinstance(reach, tuple)
     mine = f"(SELECT id FROM record WHERE {where})"
     match kind:
@@ -66,7 +68,7 @@ def columns(connection: Connection, table: str) -> tuple[str, ...]:
     return tuple(row[1] for row in connection.execute(f"PRAGMA table_info({table})"))
 
 
-def put(connection: Connection, table: str, values: Mapping[str, Json | bytes]) -> int:
+def insert_row(connection: Connection, table: str, values: Mapping[str, Json | bytes]) -> int:
     """Insert a row unless its key is taken; returns its rowid, 0 when nothing was written."""
     plain = {n: json.dumps(v, ensure_ascii=False) if isinstance(v, list | dict) else v for n, v in values.items()}
     marks = ", ".join("?" * len(plain))
@@ -75,7 +77,7 @@ def put(connection: Connection, table: str, values: Mapping[str, Json | bytes]) 
     return int(cursor.lastrowid or 1) if cursor.rowcount else 0
 
 
-def record_like(connection: Connection, number: int, scope: str, form: str, key: str, created: str) -> int | None:
+def find_record(connection: Connection, number: int, scope: str, form: str, key: str, created: str) -> int | None:
     """The record that is this very one: made at that moment, and of that number or those words."""
     for found, value in (("id = ?", number), ("key = ?", key)):
         row = connection.execute(
@@ -88,24 +90,24 @@ def record_like(connection: Connection, number: int, scope: str, form: str, key:
     return None
 
 
-def is_spoken_of(connection: Connection, number: int) -> bool:
+def has_events(connection: Connection, number: int) -> bool:
     """Whether anything ever happened to a record of this number, also to one that is gone."""
     return connection.execute("SELECT 1 FROM event WHERE record_id = ? LIMIT 1", (number,)).fetchone() is not None
 
 
-def buried(connection: Connection, scope: str, key: str) -> bool:
+def has_tombstone(connection: Connection, scope: str, key: str) -> bool:
     """Whether the words of this key were erased for good in this scope."""
     sql = "SELECT 1 FROM tombstone WHERE scope = ? AND key = ?"
     return connection.execute(sql, (scope, key)).fetchone() is not None
 
 
-def event_like(connection: Connection, at: str, actor: str, kind: str, session: str) -> bool:
+def has_event(connection: Connection, at: str, actor: str, kind: str, session: str) -> bool:
     """Whether an event of no record, such as this, is known."""
     sql = "SELECT 1 FROM event WHERE type = ? AND at = ? AND actor = ? AND session = ? AND record_id IS NULL"
     return connection.execute(sql, (kind, at, actor, session)).fetchone() is not None
 
 
-def message_like(connection: Connection, session: str, role: str, at: str, text: str) -> int | None:
+def find_message(connection: Connection, session: str, role: str, at: str, text: str) -> int | None:
     """The inbox row of a message that is known, 0 when it has none; None when it is not known."""
     row = connection.execute(
         "SELECT inbox_id FROM message WHERE session = ? AND role = ? AND at = ? AND text = ? LIMIT 1",
@@ -114,13 +116,13 @@ def message_like(connection: Connection, session: str, role: str, at: str, text:
     return int(row[0] or 0) if row else None
 
 
-def highest_turn(connection: Connection) -> int:
+def last_inbox_id(connection: Connection) -> int:
     """The highest number that an inbox row has, or had; 0 when nothing ever came in."""
     row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'inbox'").fetchone()
     return int(row[0]) if row else 0
 
 
-def keep_turns_clear(connection: Connection, highest: int) -> None:
+def reserve_inbox_ids(connection: Connection, highest: int) -> None:
     """Let new inbox rows have numbers above `highest`."""
     cursor = connection.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'inbox'", (highest,))
     if not cursor.rowcount:

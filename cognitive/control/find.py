@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from functools import partial
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.policy.control import HandsPolicy
-from kenobot.cognitive.recall.candidates import Found, records_by_words
-from kenobot.cognitive.recall.index.index import Index
+from kenobot.cognitive.policy.control import ControlPolicy
+from kenobot.cognitive.recall.candidates import LexicalHit, search_records
+from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.store import history, records
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Reach, scopes_of
+from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.cognitive.text.fingerprint import key_of, normalise
-from kenobot.cognitive.text.stopwords import STOP
+from kenobot.cognitive.text.stopwords import STOPWORDS
 from kenobot.cognitive.text.words import fold, stems, words
 from kenobot.storage.connection import Connection
 
-Near = Callable[[Connection, str, Reach, int], Sequence[int]]
+NearSearch = Callable[[Connection, str, Scopes, int], Sequence[int]]
 """Finds records near to a text, best first: an index, where there is one."""
 
 _NEAR = 50
@@ -24,30 +24,32 @@ _FRESH = 300  # newest records that an index may not know yet
 
 
 @dataclass(frozen=True, slots=True)
-class Meant:
+class MatchedMemory:
     """A record that may be meant, and how much of what was said it says: 0 to 1. exact: it is the very words."""
 
     record: Record
-    share: float
+    overlap: float
     exact: bool = False
 
 
-def seek(
+def find_memories(
     connection: Connection,
     text: str,
-    reach: Reach,
+    reach: Scopes,
     *,
-    near: Near | None = None,
-    policy: HandsPolicy = DEFAULT.hands,
-) -> list[Meant]:
+    search: NearSearch | None = None,
+    policy: ControlPolicy = DEFAULT.control,
+) -> list[MatchedMemory]:
     """The live records within `reach` that `text` may mean, the likeliest first, at most `policy.offered`.
 
     Words count by their stems, function words do not. Without an index the newest `policy.sought` are compared.
     """
     wanted = _words(text)
     said = normalise(text)
-    numbers = list(near(connection, text, reach, _NEAR)) if near else []
-    numbers += _compared(connection, wanted, reach, _FRESH if near else policy.sought, policy.named)
+    numbers = list(search(connection, text, reach, _NEAR)) if search else []
+    numbers += _compared(
+        connection, wanted, reach, _FRESH if search else policy.max_records_compared, policy.match_from_share
+    )
     numbers = list(dict.fromkeys([*numbers, *_same(connection, text, reach)]))
     found = []
     for record in records.by_ids(connection, numbers, reach).values():
@@ -55,32 +57,32 @@ def seek(
             continue
         exact = bool(said) and said == normalise(record.text)
         share = 1.0 if exact else _share(wanted, record.text)
-        if share >= policy.named:
-            found.append(Meant(record, share, exact))
-    found.sort(key=lambda meant: (not meant.exact, -meant.share, len(meant.record.text), -meant.record.id))
-    return found[: policy.offered]
+        if share >= policy.match_from_share:
+            found.append(MatchedMemory(record, share, exact))
+    found.sort(key=lambda meant: (not meant.exact, -meant.overlap, len(meant.record.text), -meant.record.id))
+    return found[: policy.max_offered]
 
 
-def near_in(index: Index) -> Near:
+def index_search(index: SideIndex) -> NearSearch:
     """What the index finds, as it stands: for use within a transaction, of which the index must not learn yet."""
 
-    def near(connection: Connection, text: str, reach: Reach, limit: int) -> Sequence[int]:
-        none: list[Found] = []
-        found = index.read(partial(records_by_words, scopes=scopes_of(reach), text=text, policy=DEFAULT.recall), none)
-        return [each.number for each in found[:limit]]
+    def near(connection: Connection, text: str, reach: Scopes, limit: int) -> Sequence[int]:
+        none: list[LexicalHit] = []
+        found = index.read(partial(search_records, scopes=scope_names(reach), text=text, policy=DEFAULT.recall), none)
+        return [each.id for each in found[:limit]]
 
     return near
 
 
-def sure(found: Sequence[Meant]) -> Record | None:
+def certain_match(found: Sequence[MatchedMemory]) -> Record | None:
     """The one record that is certainly meant: its very words, or the only one and it says all that was said."""
     exact = [meant for meant in found if meant.exact]
     if len(exact) == 1:
         return exact[0].record
-    return found[0].record if len(found) == 1 and found[0].share >= 1 and not exact else None
+    return found[0].record if len(found) == 1 and found[0].overlap >= 1 and not exact else None
 
 
-def share(request: str, text: str) -> float:
+def word_overlap(request: str, text: str) -> float:
     """How much of what a request says a text says: 0 to 1."""
     return _share(_words(request), text)
 
@@ -88,7 +90,7 @@ def share(request: str, text: str) -> float:
 def _words(text: str) -> list[tuple[str, ...]]:
     """The words of a request that mean something, by their stems; all of them when none does."""
     every = list(dict.fromkeys(words(text)))
-    return [stems(word) for word in every if word not in STOP] or [stems(word) for word in every]
+    return [stems(word) for word in every if word not in STOPWORDS] or [stems(word) for word in every]
 
 
 def _share(wanted: Sequence[tuple[str, ...]], text: str) -> float:
@@ -97,12 +99,12 @@ def _share(wanted: Sequence[tuple[str, ...]], text: str) -> float:
     return sum(bool(said.intersection(word)) for word in wanted) / len(wanted) if wanted else 0.0
 
 
-def _same(connection: Connection, text: str, reach: Reach) -> list[int]:
-    return history.with_key_prefix(connection, key_of(text), reach, _NEAR)
+def _same(connection: Connection, text: str, reach: Scopes) -> list[int]:
+    return history.ids_with_key_prefix(connection, key_of(text), reach, _NEAR)
 
 
 def _compared(
-    connection: Connection, wanted: Sequence[tuple[str, ...]], reach: Reach, newest: int, least: float
+    connection: Connection, wanted: Sequence[tuple[str, ...]], reach: Scopes, newest: int, least: float
 ) -> list[int]:
     """The newest live records, by how much of `wanted` they say; letter by letter first, which is cheap."""
     beginnings = [tuple(stem[:3] for stem in word) for word in wanted]

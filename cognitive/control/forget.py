@@ -16,14 +16,14 @@ from typing import Protocol
 from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.compact.digest import KEY as SUMMARY_KEY
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.policy.control import HandsPolicy
+from kenobot.cognitive.policy.control import ControlPolicy
 from kenobot.cognitive.store import history, proposals, sleep_plans
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import Act, change
-from kenobot.cognitive.store.records import ERASED, Json, Record
-from kenobot.cognitive.store.scopes import Reach
+from kenobot.cognitive.store.change import ChangeContext, change
+from kenobot.cognitive.store.records import ERASED_TEXT, Json, Record
+from kenobot.cognitive.store.scopes import Scopes
 from kenobot.cognitive.text.fingerprint import key_of, normalise
-from kenobot.cognitive.text.stopwords import STOP
+from kenobot.cognitive.text.stopwords import STOPWORDS
 from kenobot.cognitive.text.words import fold, stems, terms, words
 from kenobot.storage.connection import Connection
 
@@ -41,19 +41,19 @@ _OF_ANYBODY = frozenset(
 )
 
 
-class Deed(Protocol):
+class Actor(Protocol):
     """When and by whom something is done to memory; an `Occasion` is one."""
 
     @property
     def at(self) -> datetime: ...
 
-    def act(self, reason: str) -> Act:
+    def change_context(self, reason: str) -> ChangeContext:
         """It, as the author of a change."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Hidden:
+class ForgetResult:
     """What a forgetting took out of sight: the event, the record, its copies, and the turns that told it."""
 
     event: int
@@ -63,7 +63,7 @@ class Hidden:
 
 
 @dataclass(frozen=True, slots=True)
-class Doomed:
+class PurgePlan:
     """What a purge would erase, each once. made_of: live records that were made of it and may repeat it.
 
     wordings: every text that goes, the longest first. turns: inbox rows of the turns that told it. retold: summaries of
@@ -74,8 +74,8 @@ class Doomed:
     others: tuple[Record, ...]
     turns: tuple[int, ...]
     wordings: tuple[str, ...]
-    made_of: tuple[Record, ...]
-    retold: tuple[Record, ...] = ()
+    derived: tuple[Record, ...]
+    resummarized: tuple[Record, ...] = ()
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -85,14 +85,14 @@ class Doomed:
 # ── out of sight ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def forget(connection: Connection, record: int, reach: Reach, deed: Deed) -> bool:
+def forget(connection: Connection, record: int, reach: Scopes, actor: Actor) -> bool:
     """Take a record out of sight, reversibly. False when there is no such live record within `reach`."""
-    return hide(connection, record, reach, deed) is not None
+    return forget_record(connection, record, reach, actor) is not None
 
 
-def hide(
-    connection: Connection, record: int, reach: Reach, deed: Deed, *, names: Iterable[str] = (), reason: str = ""
-) -> Hidden | None:
+def forget_record(
+    connection: Connection, record: int, reach: Scopes, actor: Actor, *, names: Iterable[str] = (), reason: str = ""
+) -> ForgetResult | None:
     """As `forget`, and tell what was hidden. None when there is no such live record within `reach`.
 
     names: what the person is called, which need not stand where the fact is told again.
@@ -100,42 +100,42 @@ def hide(
     known = store.get(connection, record, reach)
     if known is None or known.status != "active":
         return None
-    act = deed.act(reason)
+    act = actor.change_context(reason)
     copies = _copies(connection, known, reach)
     copies += [week for week in _weeks(connection, [known], reach) if week.status == "active" and week not in copies]
-    telling = tellers(connection, known, names=names)
-    told = [*telling, *(turn for copy in copies for turn in copy.witnesses)]
+    telling = turns_telling(connection, known, names=names)
+    told = [*telling, *(turn for copy in copies for turn in copy.source_message_ids)]
     if known.key != SUMMARY_KEY:
-        summary_rows.withdraw(connection, told, known.text, act.at)
-    proposals.take_back(connection, [known.id, *(copy.id for copy in copies)], [known.text])
+        summary_rows.withdraw_summaries(connection, told, known.text, act.at)
+    proposals.drop_pending_about(connection, [known.id, *(copy.id for copy in copies)], [known.text])
     event = _retire(connection, known, act)
     whole = act.part_of if act.part_of is not None else event
-    part = Act(act.at, act.actor, f"it repeats {known.id}", act.session, part_of=whole)
+    part = ChangeContext(act.at, act.actor, f"it repeats {known.id}", act.session, part_of=whole)
     for copy in copies:
         _retire(connection, copy, part)
-    turns = history.veil(connection, telling, known.id)
+    turns = history.hide_turns(connection, telling, known.id)
     for copy in copies:
-        turns += history.veil(connection, copy.witnesses, copy.id)
-    return Hidden(event, known, tuple(copies), tuple(dict.fromkeys(turns)))
+        turns += history.hide_turns(connection, copy.source_message_ids, copy.id)
+    return ForgetResult(event, known, tuple(copies), tuple(dict.fromkeys(turns)))
 
 
-def settle_veil(connection: Connection, record: Record, at: datetime) -> None:
+def update_hidden_turns(connection: Connection, record: Record, at: datetime) -> None:
     """Let the turns that told `record` be hidden if it is forgotten, and shown if it is not.
 
     A summary of the conversation that tells what is hidden, or was made without what is shown again, is made anew.
     """
     if record.status == "forgotten":
-        turns = tellers(connection, record)
-        history.veil(connection, turns, record.id)
-        summary_rows.withdraw(connection, turns, record.text, at)
+        turns = turns_telling(connection, record)
+        history.hide_turns(connection, turns, record.id)
+        summary_rows.withdraw_summaries(connection, turns, record.text, at)
     else:
-        turns = history.veiled_for(connection, record.id)
-        history.unveil(connection, record.id)
-        summary_rows.withdraw(connection, turns, "", at)
+        turns = history.turns_hidden_for(connection, record.id)
+        history.unhide_turns(connection, record.id)
+        summary_rows.withdraw_summaries(connection, turns, "", at)
 
 
-def tellers(
-    connection: Connection, record: Record, *, names: Iterable[str] = (), policy: HandsPolicy = DEFAULT.hands
+def turns_telling(
+    connection: Connection, record: Record, *, names: Iterable[str] = (), policy: ControlPolicy = DEFAULT.control
 ) -> list[int]:
     """Inbox rows of the turns that told `record`: its evidence, and later turns of its scope that say all of it again.
 
@@ -144,15 +144,19 @@ def tellers(
     """
     if record.form in _OWN_NOTES:
         return []
-    found = dict.fromkeys(record.witnesses)
-    wanted = _gist(record, [*names, *history.senders(connection, record.witnesses)])
-    least = len(wanted) if len(wanted) < _FEW else policy.retold * len(wanted)
+    found = dict.fromkeys(record.source_message_ids)
+    wanted = _gist(record, [*names, *history.sender_names(connection, record.source_message_ids)])
+    least = len(wanted) if len(wanted) < _FEW else policy.repeats_from_share * len(wanted)
     beginnings = [_beginning(word, its) for word, its in wanted]
     telling = {each for each in beginnings if len(each) >= _LEAST or (each and not each.isascii())}
     # So many of them that a text without any lacks too many words.
     pieces = sorted(telling, key=lambda each: (-len(each), each))[: int(len(wanted) - least) + 1]
     session = record.scope.partition(":")[2]
-    texts = history.said_in(connection, record.scope, session, pieces, policy.looked_at) if pieces else []
+    texts = (
+        history.messages_containing(connection, record.scope, session, pieces, policy.max_messages_searched)
+        if pieces
+        else []
+    )
     for turn, text in texts:
         folded = fold(text)
         if sum(map(folded.__contains__, beginnings)) < least:
@@ -167,7 +171,9 @@ def _gist(record: Record, names: Iterable[str]) -> list[tuple[str, tuple[str, ..
     """The words of a record that mean something, each with its stems, but those that only say whose fact it is."""
     subject = "" if record.subject == "owner" else record.subject
     whose = _OF_ANYBODY.union(*(terms(name, keep_stops=True) for name in (*names, subject)))
-    spoken = [word for word in dict.fromkeys(words(record.text)) if word not in STOP and not _COMPOUND.search(word)]
+    spoken = [
+        word for word in dict.fromkeys(words(record.text)) if word not in STOPWORDS and not _COMPOUND.search(word)
+    ]
     left = [(word, stems(word)) for word in spoken if not whose.intersection(stems(word))]
     return left if len(left) > 1 or len(spoken) == 1 else []
 
@@ -179,13 +185,13 @@ def _beginning(word: str, found: tuple[str, ...]) -> str:
     return first[:end]
 
 
-def _copies(connection: Connection, record: Record, reach: Reach) -> list[Record]:
+def _copies(connection: Connection, record: Record, reach: Scopes) -> list[Record]:
     """Live records within `reach` that repeat `record` word for word, alone or within a longer text."""
     text = record.text.strip()
     if len(text) < _SHORTEST_QUOTE:
         return []
     said = normalise(text)
-    numbers = [number for number in history.saying(connection, _line(text), reach) if number != record.id]
+    numbers = [number for number in history.ids_containing_text(connection, _line(text), reach) if number != record.id]
     found = [other for other in store.by_ids(connection, numbers, reach).values() if other.key != SUMMARY_KEY]
     return [other for other in found if other.status == "active" and said in normalise(other.text)]
 
@@ -195,7 +201,7 @@ def _line(text: str) -> str:
     return max(re.findall(r"[\x20-\x7e]{8,}", text), key=len, default=text)
 
 
-def _retire(connection: Connection, known: Record, act: Act) -> int:
+def _retire(connection: Connection, known: Record, act: ChangeContext) -> int:
     now = store.stamp(act.at)
     values = {"status": "forgotten", "valid_to": now, "updated": now}
     return change(connection, known, "forgotten", values, act, data={"from": known.status, "by": None})
@@ -204,83 +210,83 @@ def _retire(connection: Connection, known: Record, act: Act) -> int:
 # ── out of the world ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def doom(connection: Connection, record: int, reach: Reach, *, names: Iterable[str] = ()) -> Doomed | None:
+def plan_purge(connection: Connection, record: int, reach: Scopes, *, names: Iterable[str] = ()) -> PurgePlan | None:
     """What a purge of `record` would erase; None when there is no such record, of any status, within `reach`."""
     known = store.get(connection, record, reach)
     if known is None:
         return None
-    older = store.by_ids(connection, history.predecessors(connection, known), reach)
+    older = store.by_ids(connection, history.superseded_ids(connection, known), reach)
     twins = _copies(connection, known, reach)
     same = [twin for twin in twins if normalise(twin.text) == normalise(known.text)]
     others = {other.id: other for other in (*older.values(), *same) if other in same or other.status != "active"}
     ids = [known.id, *others]
-    texts = {text for said in history.wordings(connection, ids, reach).values() for text in said if text.strip()}
-    made = {number for each in ids for number in history.made_from(connection, each)} - set(ids)
+    texts = {text for said in history.all_wordings(connection, ids, reach).values() for text in said if text.strip()}
+    made = {number for each in ids for number in history.ids_derived_from(connection, each)} - set(ids)
     made |= {twin.id for twin in twins} - set(ids)
     remaining = store.by_ids(connection, sorted(made), reach)
-    turns = [turn for each in (known, *others.values()) for turn in tellers(connection, each, names=names)]
-    retold = {other.id: other for other in summary_rows.ever_telling(connection, turns, texts)}
+    turns = [turn for each in (known, *others.values()) for turn in turns_telling(connection, each, names=names)]
+    retold = {other.id: other for other in summary_rows.summaries_telling(connection, turns, texts)}
     retold |= {week.id: week for week in _weeks(connection, [known, *others.values()], reach)}
-    return Doomed(
+    return PurgePlan(
         record=known,
         others=tuple(others.values()),
         turns=tuple(dict.fromkeys(turns)),
         wordings=tuple(sorted(texts, key=lambda text: (-len(text), text))),
-        made_of=tuple(other for other in remaining.values() if other.status == "active" and other.id not in retold),
-        retold=tuple(other for other in retold.values() if other.id not in ids),
+        derived=tuple(other for other in remaining.values() if other.status == "active" and other.id not in retold),
+        resummarized=tuple(other for other in retold.values() if other.id not in ids),
     )
 
 
-def _weeks(connection: Connection, records: Sequence[Record], reach: Reach) -> list[Record]:
+def _weeks(connection: Connection, records: Sequence[Record], reach: Scopes) -> list[Record]:
     """What sleep made of these records, of any status, in whatever words: it is made anew of what is left."""
-    numbers = {number for record in records for number in history.made_from(connection, record.id)}
+    numbers = {number for record in records for number in history.ids_derived_from(connection, record.id)}
     found = store.by_ids(connection, sorted(numbers), reach).values()
     return [other for other in found if (other.form, other.category) in _MADE_ASLEEP and other.trust != "owner"]
 
 
-def purge(connection: Connection, doomed: Doomed, deed: Deed, messages: Sequence[int] = ()) -> int:
+def purge(connection: Connection, plan: PurgePlan, actor: Actor, messages: Sequence[int] = ()) -> int:
     """Erase what `doom` found, inside a transaction; returns the event that says so, without content.
 
     The words of the turns stand in the conversation, which is not memory's to write: `kenobot.agent.background.purge`
     blanks them first and says which `messages` these were, so that the index drops them too.
     """
-    act = deed.act("the owner had it erased")
+    act = actor.change_context("the owner had it erased")
     now = store.stamp(act.at)
-    for record in doomed.records:
-        texts = history.wordings(connection, [record.id], (record.scope,)).get(record.id, set())
+    for record in plan.records:
+        texts = history.all_wordings(connection, [record.id], (record.scope,)).get(record.id, set())
         keys = {key_of(text) for text in texts if text.strip()}
         keys |= set() if record.key.startswith(_SLOT) else {record.key}
-        history.bury(connection, record.scope, keys, now)
-        history.veil(connection, doomed.turns, record.id)
-    history.erase(connection, [record.id for record in (*doomed.records, *doomed.retold)])
-    proposals.blot(connection, [record.id for record in doomed.records], doomed.wordings)
-    for text in doomed.wordings:
-        _blot_events(connection, text)
-    sleep_plans.blot_out(connection)
-    for record in (*doomed.others, *doomed.retold):
+        history.add_tombstones(connection, record.scope, keys, now)
+        history.hide_turns(connection, plan.turns, record.id)
+    history.delete_records(connection, [record.id for record in (*plan.records, *plan.resummarized)])
+    proposals.redact_proposals(connection, [record.id for record in plan.records], plan.wordings)
+    for text in plan.wordings:
+        _redact_events(connection, text)
+    sleep_plans.delete_all_plans(connection)
+    for record in (*plan.others, *plan.resummarized):
         store.add_event(connection, act.at, act.actor, "purged", session=act.session, record=record.id)
     told: dict[str, Json] = {"reason": act.reason, "messages": [*messages]}
-    record = doomed.record
+    record = plan.record
     return store.add_event(connection, act.at, act.actor, "purged", session=act.session, record=record.id, data=told)
 
 
-def _blot_events(connection: Connection, text: str) -> None:
+def _redact_events(connection: Connection, text: str) -> None:
     """Take `text` out of what other events tell, such as the reasons of decisions; not out of the middle of a word."""
     spelled = json.dumps(text, ensure_ascii=False)[1:-1]
     pattern = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)")
-    for happening in history.events_telling(connection, spelled):
-        blotted = _blotted(dict(happening.data), pattern)
+    for happening in history.events_containing(connection, spelled):
+        blotted = _redacted(dict(happening.data), pattern)
         assert isinstance(blotted, dict)
-        history.retell(connection, happening.id, blotted)
+        history.rewrite_event(connection, happening.id, blotted)
 
 
-def _blotted(told: Json, pattern: re.Pattern[str]) -> Json:
+def _redacted(told: Json, pattern: re.Pattern[str]) -> Json:
     match told:
         case str():
-            return pattern.sub(ERASED, told)
+            return pattern.sub(ERASED_TEXT, told)
         case list():
-            return [_blotted(each, pattern) for each in told]
+            return [_redacted(each, pattern) for each in told]
         case dict():
-            return {name: _blotted(value, pattern) for name, value in told.items()}
+            return {name: _redacted(value, pattern) for name, value in told.items()}
         case _:
             return told

@@ -7,12 +7,12 @@ from datetime import datetime
 
 from kenobot.cognitive.store import history as hands_store
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.history import Happening
+from kenobot.cognitive.store.history import EventRow
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Reach
+from kenobot.cognitive.store.scopes import Scopes
 from kenobot.storage.connection import Connection
 
-Value = str | int | float | None
+ColumnValue = str | int | float | None
 
 _FIELDS = frozenset(field.name for field in dataclasses.fields(Record))
 _BOOKKEEPING = frozenset("updated last_seen last_used uses seen stability confidence importance lifecycle".split())
@@ -20,7 +20,7 @@ _BATCH = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class HistoryStep:
     """Something that happened to a record. changes: column, what it held before, what it held after.
 
     Bookkeeping, such as when it was last seen, is left out. undone: a later event took it back.
@@ -32,18 +32,18 @@ class Step:
     kind: str
     session: str
     reason: str
-    changes: tuple[tuple[str, Value, Value], ...]
+    changes: tuple[tuple[str, ColumnValue, ColumnValue], ...]
     undone: bool
     part_of: int | None
 
 
-def history(connection: Connection, record: int, reach: Reach) -> list[Step]:
+def history(connection: Connection, record: int, reach: Scopes) -> list[HistoryStep]:
     """What happened to a record, newest first; nothing when it is not within `reach`."""
     known = records.get(connection, record, reach)
     if known is None:
         return []
     steps = [
-        Step(
+        HistoryStep(
             event=happening.id,
             at=happening.at,
             actor=happening.actor,
@@ -51,28 +51,29 @@ def history(connection: Connection, record: int, reach: Reach) -> list[Step]:
             session=happening.session,
             reason=str(happening.data.get("reason") or ""),
             changes=tuple((n, b, a) for n, b, a in changes if n not in _BOOKKEEPING),
-            undone=happening.kind != "recalled" and hands_store.undone_by(connection, happening.root) is not None,
-            part_of=happening.root if happening.root != happening.id else None,
+            undone=happening.kind != "recalled"
+            and hands_store.undone_by(connection, happening.decision_id) is not None,
+            part_of=happening.decision_id if happening.decision_id != happening.id else None,
         )
-        for happening, changes in _changes(known, hands_store.events_of(connection, record))
+        for happening, changes in _changes(known, hands_store.record_events(connection, record))
     ]
     return steps[::-1]
 
 
-def as_of(connection: Connection, record: int, moment: datetime, reach: Reach) -> Record | None:
+def as_of(connection: Connection, record: int, moment: datetime, reach: Scopes) -> Record | None:
     """A record as it was at `moment`; None when it was not there yet, or is not within `reach`."""
     known = records.get(connection, record, reach)
     return _rewound(connection, known, records.stamp(moment)) if known is not None else None
 
 
-def alive(connection: Connection, reach: Reach, moment: datetime, forms: Sequence[str], limit: int) -> list[Record]:
+def alive_at(connection: Connection, reach: Scopes, moment: datetime, forms: Sequence[str], limit: int) -> list[Record]:
     """What was remembered within `reach` at `moment`, as it was worded then, newest first. forms: none means any.
 
     Reads every record there is in these scopes: for a person who waits, not for a turn.
     """
     at = records.stamp(moment)
     found: list[Record] = []
-    for known in hands_store.listed(connection, reach, (), forms, _EVERY):
+    for known in hands_store.list_records(connection, reach, (), forms, _EVERY):
         record = _rewound(connection, known, at)
         if record is not None and record.status == "active":
             found.append(record)
@@ -86,29 +87,31 @@ _EVERY = 2**62
 
 def _rewound(connection: Connection, known: Record, at: str) -> Record | None:
     """`known` without what happened after `at`."""
-    events = hands_store.events_of(connection, known.id)
+    events = hands_store.record_events(connection, known.id)
     born = events[0].at if events else known.created
     if min(born, known.created) > at:
         return None
-    held: dict[str, Value] = {}
+    held: dict[str, ColumnValue] = {}
     for happening in reversed(events):
         if happening.at <= at:
             break
-        held.update({name: value for name, value in happening.was.items() if name in _FIELDS})
+        held.update({name: value for name, value in happening.previous_values.items() if name in _FIELDS})
     return _with(known, held)
 
 
-def _with(record: Record, held: Mapping[str, Value]) -> Record:
+def _with(record: Record, held: Mapping[str, ColumnValue]) -> Record:
     return dataclasses.replace(record, **held)  # type: ignore[arg-type]  # columns come back as they were stored
 
 
-def _changes(known: Record, events: Sequence[Happening]) -> Iterator[tuple[Happening, list[tuple[str, Value, Value]]]]:
+def _changes(
+    known: Record, events: Sequence[EventRow]
+) -> Iterator[tuple[EventRow, list[tuple[str, ColumnValue, ColumnValue]]]]:
     """Each event with what it changed: before, and after, which is what the next change found there."""
-    after: dict[str, Value] = {}
-    told: list[tuple[Happening, list[tuple[str, Value, Value]]]] = []
+    after: dict[str, ColumnValue] = {}
+    told: list[tuple[EventRow, list[tuple[str, ColumnValue, ColumnValue]]]] = []
     for happening in reversed(events):
         changed = []
-        for name, before in happening.was.items():
+        for name, before in happening.previous_values.items():
             now = after[name] if name in after else getattr(known, name, None)
             changed.append((name, before, now))
             after[name] = before

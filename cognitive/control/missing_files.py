@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from kenobot.cognitive.control.forget import hide
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.control.forget import forget_record
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Json, Record
-from kenobot.cognitive.store.scopes import Reach
+from kenobot.cognitive.store.scopes import Scopes
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 
@@ -24,7 +24,7 @@ _MOST = 20_000  # records of a loss that can be forgotten by one word; the rest 
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class MissingFiles:
     """What is gone at once. where: a folder or file that shows it. files: how many files or lines.
 
     records: whose cards or lines they were, which are held back. event: the decision that forgot them instead, 0 where
@@ -40,7 +40,7 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class PendingForget:
     """What is still to be forgotten of a loss, as part of the decision `event`, within `reach`."""
 
     event: int
@@ -49,59 +49,59 @@ class Wish:
     session: str
 
 
-def hold_back(connection: Connection, at: datetime, where: str, records: tuple[int, ...]) -> None:
+def record_loss(connection: Connection, at: datetime, where: str, records: tuple[int, ...]) -> None:
     """Note that these records' files are gone and that nothing of it was forgotten, inside a transaction."""
-    before = held(connection)
+    before = open_loss(connection)
     both = dict.fromkeys([*(before.records if before is not None else ()), *records])
-    _write(connection, _HELD, Loss(store.stamp(at), where, len(both), tuple(both)[:_MOST]))
+    _write(connection, _HELD, MissingFiles(store.stamp(at), where, len(both), tuple(both)[:_MOST]))
 
 
-def forgot(connection: Connection, at: datetime, where: str, count: int, event: int) -> None:
+def record_mass_forget(connection: Connection, at: datetime, where: str, count: int, event: int) -> None:
     """Note that so many files or lines were taken out at once, which the decision `event` forgot."""
-    _write(connection, _FORGOTTEN, Loss(store.stamp(at), where, count, event=event))
+    _write(connection, _FORGOTTEN, MissingFiles(store.stamp(at), where, count, event=event))
 
 
-def held(connection: Connection) -> Loss | None:
+def open_loss(connection: Connection) -> MissingFiles | None:
     """What is held back until the owner says what it was."""
     return _read(connection, _HELD)
 
 
-def wish(connection: Connection, wished: Wish) -> None:
+def save_pending_forget(connection: Connection, pending: PendingForget) -> None:
     """Note what is still to be forgotten, inside a transaction; nothing when there is none."""
     said: dict[str, Json] = {
-        "event": wished.event,
-        "records": [*wished.records],
-        "reach": [*wished.reach],
-        "session": wished.session,
+        "event": pending.event,
+        "records": [*pending.records],
+        "reach": [*pending.reach],
+        "session": pending.session,
     }
-    write_state(connection, _WISHED, json.dumps(said) if wished.records else "")
+    write_state(connection, _WISHED, json.dumps(said) if pending.records else "")
 
 
-def wished(connection: Connection) -> Wish | None:
+def read_pending_forget(connection: Connection) -> PendingForget | None:
     """What is still to be forgotten because its owner said that the loss was meant."""
     told = read_state(connection, _WISHED)
     if not told:
         return None
     said = json.loads(told)
-    return Wish(said["event"], tuple(said["records"]), tuple(said["reach"]), said["session"])
+    return PendingForget(said["event"], tuple(said["records"]), tuple(said["reach"]), said["session"])
 
 
-def settle(connection: Connection, left: tuple[int, ...] = ()) -> None:
+def resolve_loss(connection: Connection, left: tuple[int, ...] = ()) -> None:
     """The owner has said what it was, inside a transaction; `left` is still held back."""
-    before = held(connection)
+    before = open_loss(connection)
     if before is None or not left:
         write_state(connection, _HELD, "")
     else:
         _write(connection, _HELD, replace(before, records=left, files=len(left)))
 
 
-def untold(connection: Connection) -> list[Loss]:
+def unannounced(connection: Connection) -> list[MissingFiles]:
     """What the owner does not know yet."""
     found = (_read(connection, key) for key in (_HELD, _FORGOTTEN))
     return [loss for loss in found if loss is not None and not loss.told]
 
 
-def tell(connection: Connection, loss: Loss) -> bool:
+def mark_announced(connection: Connection, loss: MissingFiles) -> bool:
     """Note that the owner is told of it, inside a transaction; False when it is no longer the newest."""
     key = _FORGOTTEN if loss.event else _HELD
     if _read(connection, key) != loss:
@@ -110,15 +110,15 @@ def tell(connection: Connection, loss: Loss) -> bool:
     return True
 
 
-def _read(connection: Connection, key: str) -> Loss | None:
+def _read(connection: Connection, key: str) -> MissingFiles | None:
     told = read_state(connection, key)
     if not told:
         return None
     said = json.loads(told)
-    return Loss(said["at"], said["where"], said["files"], tuple(said["records"]), said["event"], said["told"])
+    return MissingFiles(said["at"], said["where"], said["files"], tuple(said["records"]), said["event"], said["told"])
 
 
-def _write(connection: Connection, key: str, loss: Loss) -> None:
+def _write(connection: Connection, key: str, loss: MissingFiles) -> None:
     said: dict[str, Json] = {
         "at": loss.at,
         "where": loss.where,
@@ -130,11 +130,11 @@ def _write(connection: Connection, key: str, loss: Loss) -> None:
     write_state(connection, key, json.dumps(said, ensure_ascii=False))
 
 
-def forget_some(connection: Connection, records: Sequence[Record], reach: Reach, occasion: Occasion) -> int:
+def forget_batch(connection: Connection, records: Sequence[Record], reach: Scopes, occasion: AdmitContext) -> int:
     """Forget records as one decision, and as part of the one that the occasion is part of; its event, 0 for none."""
     first = 0
     for record in records:
-        hidden = hide(connection, record.id, reach, occasion, reason="its file was deleted")
+        hidden = forget_record(connection, record.id, reach, occasion, reason="its file was deleted")
         if hidden is not None and not first:
             first = hidden.event
             occasion = replace(occasion, part_of=occasion.part_of or first)

@@ -12,22 +12,22 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from kenobot.cognitive.beliefs.lifecycle import on
+from kenobot.cognitive.beliefs.lifecycle import apply_event
 from kenobot.cognitive.beliefs.value import DEFAULT
 from kenobot.cognitive.policy.value import ValuePolicy
-from kenobot.cognitive.recall.access import shown_in
+from kenobot.cognitive.recall.access import records_behind_reply
 from kenobot.cognitive.store import feedback
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import Act
-from kenobot.cognitive.store.feedback import Exchange
+from kenobot.cognitive.store.change import ChangeContext
+from kenobot.cognitive.store.feedback import LastExchange
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.calendar import moment
-from kenobot.cognitive.text.stopwords import STOP
+from kenobot.cognitive.text.calendar import parse_time
+from kenobot.cognitive.text.stopwords import STOPWORDS
 from kenobot.cognitive.text.words import fold, stems, terms, words
 from kenobot.ports.identity import Principal
 from kenobot.storage.connection import Connection
 
-Reaction = Literal["confirmed", "disputed", "pinned"]
+ReactionKind = Literal["confirmed", "disputed", "pinned"]
 
 _LONGEST = 240  # characters; a longer message is about something else
 _CLAUSE = re.compile(r"[,.;:!¡\n…—–]+|\s-+\s")
@@ -79,7 +79,7 @@ _PIN = (
     r"(?:por favor )?(?:nunca|jamas) (?:olvides (?:eso|esto)|lo olvides|te olvides de (?:eso|esto))",
     r"(?:por favor )?(?:fija (?:eso|esto)|fijalo|ancla (?:eso|esto)|anclalo)(?: por favor)?",
 )
-_REACTIONS: tuple[tuple[Reaction, re.Pattern[str]], ...] = (
+_REACTIONS: tuple[tuple[ReactionKind, re.Pattern[str]], ...] = (
     ("disputed", re.compile("|".join(_NO))),
     ("pinned", re.compile("|".join(_PIN))),
     ("confirmed", re.compile("|".join(_YES))),
@@ -88,14 +88,14 @@ _BUT = re.compile(r"(?:but|though|except|however|only|pero|aunque|salvo|menos|so
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class Reaction:
     """A reaction that was understood. `words`: the rest of what was said with it, folded, to tell what is meant."""
 
-    reaction: Reaction
-    words: str = ""
+    kind: ReactionKind
+    rest_words: str = ""
 
 
-def recognise(text: str) -> Heard | None:
+def match_reaction(text: str) -> Reaction | None:
     """The reaction that `text` is, in Spanish or English; None when it is anything else. Pure."""
     folded = fold(text).replace("’", "'").strip()
     if not folded or len(folded) > _LONGEST or "?" in folded or folded[0] in '"«“>':
@@ -108,7 +108,7 @@ def recognise(text: str) -> Heard | None:
     return _weighed(reaction, said[0], said[1:], told=":" in folded) if reaction is not None else None
 
 
-def react(
+def apply_reaction(
     connection: Connection,
     session: str,
     text: str,
@@ -121,23 +121,23 @@ def react(
     Returns the records it was applied to. To be called before the turn itself is written. A guest speaks for what is
     theirs alone.
     """
-    heard = recognise(text) if principal.trust in ("owner", "guest") else None
+    heard = match_reaction(text) if principal.trust in ("owner", "guest") else None
     last = feedback.last_exchange(connection, session) if heard is not None else None
     if heard is None or last is None or _over(last, at, policy):
         return []
-    reach = principal.reads if principal.role == "owner" else (principal.writes,)
-    shown = shown_in(connection, session, last.inbox)
-    taught = dict(feedback.taught(connection, session))
+    reach = principal.read_scopes if principal.role == "owner" else (principal.write_scope,)
+    shown = records_behind_reply(connection, session, last.inbox)
+    taught = dict(feedback.recently_learned(connection, session))
     known = store.by_ids(connection, list(dict.fromkeys([*shown, *taught])), reach)
     live = [record for record in known.values() if record.status == "active"]
     meant = _meant(heard, [(record, taught.get(record.id, "") > last.since) for record in live], last, policy)
-    act = Act(at, principal.role, f"they said so: {text.strip()[:80]}", session)
+    act = ChangeContext(at, principal.role, f"they said so: {text.strip()[:80]}", session)
     for record in meant:
-        on(connection, record, heard.reaction, act, policy)
+        apply_event(connection, record, heard.kind, act, policy)
     return [record.id for record in meant]
 
 
-def _reaction(clause: str, refuses: bool) -> Reaction | None:
+def _reaction(clause: str, refuses: bool) -> ReactionKind | None:
     """What one clause says; after a no, and with one inside it, it can only be another no."""
     for reaction, pattern in _REACTIONS:
         if pattern.fullmatch(clause) and not (refuses and reaction == "confirmed"):
@@ -146,39 +146,41 @@ def _reaction(clause: str, refuses: bool) -> Reaction | None:
     return "disputed" if bare and _REACTIONS[0][1].fullmatch(bare) else None
 
 
-def _weighed(reaction: Reaction, said: str, rest: Sequence[str], *, told: bool) -> Heard | None:
+def _weighed(reaction: ReactionKind, said: str, rest: Sequence[str], *, told: bool) -> Reaction | None:
     """A yes with a but is no yes, and "never forget this: …" speaks of what follows."""
     if reaction == "confirmed" and any(_BUT.match(clause) for clause in rest):
         return None
     if reaction == "pinned" and told:
         return None
     _, _, reason = said.partition(" porque ") if " porque " in said else said.partition(" because ")
-    return Heard(reaction, " ".join([reason, *rest]).strip())
+    return Reaction(reaction, " ".join([reason, *rest]).strip())
 
 
-def _over(last: Exchange, at: datetime, policy: ValuePolicy) -> bool:
+def _over(last: LastExchange, at: datetime, policy: ValuePolicy) -> bool:
     """Whether the last reply is too long ago for a reaction to mean it."""
-    when = moment(last.at)
+    when = parse_time(last.at)
     return when is None or at - when > timedelta(hours=policy.reaction_hours)
 
 
-def _meant(heard: Heard, records: Sequence[tuple[Record, bool]], last: Exchange, policy: ValuePolicy) -> list[Record]:
+def _meant(
+    heard: Reaction, records: Sequence[tuple[Record, bool]], last: LastExchange, policy: ValuePolicy
+) -> list[Record]:
     """Which of the records are meant: those whose words were used, and of several those that the reaction names.
 
     records: with whether the last turn taught them; of the others the reply itself must have said something.
     """
-    both = f"{last.reply}\n{last.asked}"
+    both = f"{last.reply}\n{last.question}"
     used = {
         record.id: (_echo(record.text, both), record)
         for record, taught in records
-        if _echo(record.text, both) >= policy.echo and (taught or _echo(record.text, last.reply) > 0)
+        if _echo(record.text, both) >= policy.used_from_share and (taught or _echo(record.text, last.reply) > 0)
     }
-    if heard.words and len(used) > 1:
-        said = set(terms(heard.words))
+    if heard.rest_words and len(used) > 1:
+        said = set(terms(heard.rest_words))
         named = {number: found for number, found in used.items() if said & set(terms(found[1].text))}
         used = named or used
-    if heard.reaction == "confirmed":
-        return [record for _, record in used.values()] if len(used) <= policy.confirms else []
+    if heard.kind == "confirmed":
+        return [record for _, record in used.values()] if len(used) <= policy.max_confirmed_by_yes else []
     closest = max((echo for echo, _ in used.values()), default=0.0)
     meant = [record for echo, record in used.values() if echo == closest]
     return meant if len(meant) == 1 else []
@@ -192,4 +194,4 @@ def _echo(text: str, reply: str) -> float:
 
 
 def _words(text: str) -> list[str]:
-    return [word for word in words(text) if word not in STOP]
+    return [word for word in words(text) if word not in STOPWORDS]

@@ -2,11 +2,11 @@
 
 from typing import TypedDict
 
-from kenobot.cognitive.store.scopes import Reach, within
+from kenobot.cognitive.store.scopes import Scopes, scope_filter
 from kenobot.storage.connection import Connection
 
 
-class Figures(TypedDict):
+class MemoryStats(TypedDict):
     """by_status counts every record, by_scope and by_form the live ones. mean_confidence: of the live ones, undecayed.
 
     oldest, newest: when the first and the last of the live ones were said.
@@ -25,7 +25,7 @@ class Figures(TypedDict):
     tombstones: int
 
 
-def of(connection: Connection, reach: Reach) -> Figures:
+def collect_stats(connection: Connection, reach: Scopes) -> MemoryStats:
     """The figures of what is within `reach`."""
     by_status: dict[str, int] = {}
     by_scope: dict[str, int] = {}
@@ -37,7 +37,7 @@ def of(connection: Connection, reach: Reach) -> Figures:
             by_form[form] = by_form.get(form, 0) + count
     mean, oldest, newest = _spread(connection, reach)
     events, links, messages, tombstones = _sizes(connection, reach)
-    return Figures(
+    return MemoryStats(
         records=sum(by_status.values()),
         by_status=by_status,
         by_scope=by_scope,
@@ -52,17 +52,17 @@ def of(connection: Connection, reach: Reach) -> Figures:
     )
 
 
-def _counts(connection: Connection, reach: Reach) -> list[tuple[str, str, str, int]]:
+def _counts(connection: Connection, reach: Scopes) -> list[tuple[str, str, str, int]]:
     """How many records there are: by status, scope and form."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     return connection.execute(
         f"SELECT status, scope, form, count(*) FROM record WHERE {where} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3", scopes
     ).fetchall()
 
 
-def _spread(connection: Connection, reach: Reach) -> tuple[float, str | None, str | None]:
+def _spread(connection: Connection, reach: Scopes) -> tuple[float, str | None, str | None]:
     """Mean confidence of live records, and when the first and the last of them were made."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     row = connection.execute(
         "SELECT avg(confidence), min(created), max(created) FROM record "
         f"WHERE status = 'active' AND form != 'box' AND {where}",
@@ -71,9 +71,9 @@ def _spread(connection: Connection, reach: Reach) -> tuple[float, str | None, st
     return float(row[0] or 0.0), row[1], row[2]
 
 
-def _sizes(connection: Connection, reach: Reach) -> tuple[int, int, int, int]:
+def _sizes(connection: Connection, reach: Scopes) -> tuple[int, int, int, int]:
     """How many events, links, messages and tombstones there are of what is within `reach`."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     mine = f"(SELECT id FROM record WHERE {where})"
     sums = (
         f"SELECT count(*) FROM event WHERE record_id IN {mine}",

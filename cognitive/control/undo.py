@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kenobot.cognitive.compact import summary_rows
-from kenobot.cognitive.control.forget import Deed, settle_veil
+from kenobot.cognitive.control.forget import Actor, update_hidden_turns
 from kenobot.cognitive.store import history
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import Act, Value, change
-from kenobot.cognitive.store.history import Happening
+from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
+from kenobot.cognitive.store.history import EventRow
 from kenobot.cognitive.store.records import Json, Record
-from kenobot.cognitive.store.scopes import Reach
+from kenobot.cognitive.store.scopes import Scopes
 from kenobot.ports.errors import KenobotError
 from kenobot.storage.connection import Connection, savepoint
 
@@ -22,77 +22,79 @@ _NOT_A_CHANGE = frozenset({"recalled", "undone", "purged"})
 _TAKEN_BACK = "invalidated"  # what becomes of a record when its making is undone
 
 
-class CannotUndo(KenobotError):
+class UndoError(KenobotError):
     """Something stands in the way; the text says what, and what to do about it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Undone:
+class UndoResult:
     """What an undo did. event: what undoes it again. decision: the event that was undone. before, after: records."""
 
     event: int
-    decision: int
+    undone_event: int
     kind: str
     before: tuple[Record, ...]
     after: tuple[Record, ...]
 
 
-def undo(connection: Connection, event: int, reach: Reach, deed: Deed) -> Undone:
+def undo(connection: Connection, event: int, reach: Scopes, actor: Actor) -> UndoResult:
     """Put back what the decision that `event` belongs to changed. Raises CannotUndo, and then nothing has changed.
 
     A decision is undone whole. What changed again since stands in the way, bookkeeping excepted, which stays as it is.
     """
-    named = history.event(connection, event)
-    happenings = history.decision(connection, named.root) if named is not None else []
+    named = history.get_event(connection, event)
+    happenings = history.decision_events(connection, named.decision_id) if named is not None else []
     changing = [
-        h for h in happenings if h.kind != "recalled" and (h.was or (h.kind in _BIRTHS and h.record is not None))
+        h
+        for h in happenings
+        if h.kind != "recalled" and (h.previous_values or (h.kind in _BIRTHS and h.record is not None))
     ]
     theirs = _theirs(connection, changing, reach)
     records = {number: record for number, record in theirs.items() if record.form not in _HOLDERS}
     # A week that went with a fact it told of is summed up anew, and need not come back as it was.
     records = {number: record for number, record in records.items() if not _is_summed_up_anew(record)} or records
     if not happenings or not (changing or _in_reach(connection, happenings, reach)):
-        raise CannotUndo(f"There is no change {event}: `kenobot memory log` shows them.")
+        raise UndoError(f"There is no change {event}: `kenobot memory log` shows them.")
     if not records:
-        raise CannotUndo(f"There is nothing to undo in {event}: it changed no memory.")
+        raise UndoError(f"There is nothing to undo in {event}: it changed no memory.")
     root = happenings[0].id
     if (again := history.undone_by(connection, root)) is not None:
-        raise CannotUndo(f"{root} is undone already: undo {again} to have it back.")
+        raise UndoError(f"{root} is undone already: undo {again} to have it back.")
     with savepoint(connection, "undo"):
-        return _put_back(connection, root, happenings, changing, records, reach, deed)
+        return _put_back(connection, root, happenings, changing, records, reach, actor)
 
 
-def last_change(connection: Connection, scopes: Iterable[str]) -> int | None:
+def last_undoable_event(connection: Connection, scopes: Iterable[str]) -> int | None:
     """The newest decision in these scopes that changed what is remembered and is not undone; None: there is none.
 
     What sleep and compaction did by themselves does not count: `kenobot sleep undo` takes a night back.
     """
-    for happening in history.newest_first(connection, tuple(scopes), _BY_ITSELF):
-        if _counts(happening) and history.undone_by(connection, happening.root) is None:
-            return happening.root
+    for happening in history.newest_events(connection, tuple(scopes), _BY_ITSELF):
+        if _counts(happening) and history.undone_by(connection, happening.decision_id) is None:
+            return happening.decision_id
     return None
 
 
-def _counts(happening: Happening) -> bool:
+def _counts(happening: EventRow) -> bool:
     if happening.kind in _NOT_A_CHANGE:
         return False
-    return happening.kind in _BIRTHS or bool(_MEANING.intersection(happening.was))
+    return happening.kind in _BIRTHS or bool(_MEANING.intersection(happening.previous_values))
 
 
-def _in_reach(connection: Connection, happenings: Sequence[Happening], reach: Reach) -> bool:
+def _in_reach(connection: Connection, happenings: Sequence[EventRow], reach: Scopes) -> bool:
     numbers = [h.record for h in happenings if h.record is not None]
     return bool(store.by_ids(connection, numbers, reach)) or not numbers
 
 
-def _theirs(connection: Connection, happenings: Sequence[Happening], reach: Reach) -> dict[int, Record]:
+def _theirs(connection: Connection, happenings: Sequence[EventRow], reach: Scopes) -> dict[int, Record]:
     """The records that these events changed. Raises CannotUndo when one is gone, or is not within `reach`."""
     numbers = sorted({h.record for h in happenings if h.record is not None})
     records = store.by_ids(connection, numbers, reach)
     if numbers and not records:
-        raise CannotUndo("There is no such change: `kenobot memory log` shows them.")
+        raise UndoError("There is no such change: `kenobot memory log` shows them.")
     for number in numbers:
         if number not in records:
-            raise CannotUndo(f"It cannot be undone: #{number}, which it changed too, is erased or not yours to change.")
+            raise UndoError(f"It cannot be undone: #{number}, which it changed too, is erased or not yours to change.")
     return records
 
 
@@ -103,79 +105,79 @@ def _is_summed_up_anew(record: Record) -> bool:
 def _put_back(
     connection: Connection,
     root: int,
-    happenings: Sequence[Happening],
-    changing: Sequence[Happening],
+    happenings: Sequence[EventRow],
+    changing: Sequence[EventRow],
     records: dict[int, Record],
-    reach: Reach,
-    deed: Deed,
-) -> Undone:
+    reach: Scopes,
+    deed: Actor,
+) -> UndoResult:
     plans = {number: _plan(connection, records[number], changing) for number in records}
-    act = deed.act(f"undo of {root}")
+    act = deed.change_context(f"undo of {root}")
     first: int | None = None
     # What leaves comes before what comes back: two may have had the same words, one after the other.
     for number in sorted(plans, key=lambda each: (plans[each].get("status") == "active", -each)):
         values = plans[number]
-        _demand_free(connection, records[number], values)
+        _require_free(connection, records[number], values)
         if values.get("status") == _TAKEN_BACK:
             values.setdefault("valid_to", store.stamp(act.at))
         values["updated"] = store.stamp(act.at)
-        part = Act(act.at, act.actor, act.reason, act.session, part_of=first)
+        part = ChangeContext(act.at, act.actor, act.reason, act.session, part_of=first)
         data: dict[str, Json] = {"undoes": root} if first is None else {}
         event = change(connection, records[number], "undone", values, part, data=data)
         first = first if first is not None else event
     assert first is not None
     cut = _links(connection, happenings, deed)
     if cut:
-        history.note_more(connection, first, {"links": cut})
+        history.extend_event(connection, first, {"links": cut})
     after = store.by_ids(connection, list(records), reach)
     for record in after.values():
         if records[record.id].status != record.status:
-            settle_veil(connection, record, deed.at)
-    return Undone(first, root, happenings[0].kind, tuple(records.values()), tuple(after.values()))
+            update_hidden_turns(connection, record, deed.at)
+    return UndoResult(first, root, happenings[0].kind, tuple(records.values()), tuple(after.values()))
 
 
-def _plan(connection: Connection, record: Record, changing: Sequence[Happening]) -> dict[str, Value]:
+def _plan(connection: Connection, record: Record, changing: Sequence[EventRow]) -> dict[str, ColumnValue]:
     """What the columns of `record` are to hold again. Raises CannotUndo when something else changed them since."""
     mine = [happening for happening in changing if happening.record == record.id]
-    later = [happening for happening in history.events_of(connection, record.id) if happening.id > mine[-1].id]
-    values: dict[str, Value] = {}
+    later = [happening for happening in history.record_events(connection, record.id) if happening.id > mine[-1].id]
+    values: dict[str, ColumnValue] = {}
     for happening in reversed(mine):
-        values.update(happening.was)
+        values.update(happening.previous_values)
     if any(happening.kind in _BIRTHS for happening in mine):
         values = {"status": _TAKEN_BACK if record.status == "active" else record.status}
     for name in list(values):
-        since = [happening for happening in later if name in happening.was]
-        now = store.columns(connection, record, [name])[0]
-        if not since or since[0].was[name] == now:
+        since = [happening for happening in later if name in happening.previous_values]
+        now = store.column_values(connection, record, [name])[0]
+        if not since or since[0].previous_values[name] == now:
             continue
         if name in _MEANING:
-            raise CannotUndo(f"#{record.id} was changed again since: undo {since[-1].root} first.")
+            raise UndoError(f"#{record.id} was changed again since: undo {since[-1].decision_id} first.")
         del values[name]
     return values
 
 
-def _demand_free(connection: Connection, record: Record, values: dict[str, Value]) -> None:
+def _require_free(connection: Connection, record: Record, values: dict[str, ColumnValue]) -> None:
     """Raises CannotUndo when `record`, with `values`, would be the second live one that says the same."""
     if values.get("status", record.status) != "active":
         return
-    key = str(values.get("key", store.columns(connection, record, ["key"])[0]))
+    key = str(values.get("key", store.column_values(connection, record, ["key"])[0]))
     twin = store.by_key(connection, record.scope, record.form, key)
     if twin is not None and twin.id != record.id:
-        raise CannotUndo(f"#{record.id} cannot come back: #{twin.id} says the same now. Forget that one first.")
+        raise UndoError(f"#{record.id} cannot come back: #{twin.id} says the same now. Forget that one first.")
 
 
-def _links(connection: Connection, happenings: Sequence[Happening], deed: Deed) -> list[Json]:
+def _links(connection: Connection, happenings: Sequence[EventRow], deed: Actor) -> list[Json]:
     """Take back the supersessions of a decision; of an undo, set those again that it took back.
 
     Returns what was taken back, as pairs of new and old.
     """
     for happening in happenings:
         for pair in _pairs(happening.data.get("links")) if happening.kind == "undone" else ():
-            history.link_supersedes(connection, *pair, store.stamp(deed.at))
+            history.restore_supersedes_link(connection, *pair, store.stamp(deed.at))
     if happenings[0].kind == "undone":
         return []
     touched = sorted({h.record for h in happenings if h.record is not None})
-    return [[src, dst] for src, dst in history.cut_supersedes(connection, touched)]
+    return [[src, dst] for src, dst in history.remove_supersedes_links(connection, touched)]
 
 
 def _pairs(told: Json) -> Iterator[tuple[int, int]]:

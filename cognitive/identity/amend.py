@@ -20,58 +20,58 @@ _LARGEST = 5_000_000
 _DECODER = json.JSONDecoder()
 
 
-class CannotAmend(KenobotError):
+class AmendError(KenobotError):
     """The file is not as it would have to be; the text says why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
-class Amended:
+class Amendment:
     """A text with something more in it. piece: exactly what was put in; "" when it stood there already."""
 
     text: str
-    piece: str
+    inserted: str
 
 
 # ── texts ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def with_rule(text: str, rule: Mapping[str, Json]) -> Amended:
+def add_rule(text: str, rule: Mapping[str, Json]) -> Amendment:
     """rules.json with one behavioral rule more, at the end. Raises CannotAmend when it cannot be used as it is."""
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     body = text.removeprefix(mark)
     if not body.strip():
         whole = json.dumps({"behavioral": [dict(rule)], "forbidden": []}, ensure_ascii=False, indent=2) + "\n"
-        return Amended(mark + whole, whole)
-    demand_rules(body)
+        return Amendment(mark + whole, whole)
+    require_rules(body)
     held = json.loads(body)
     instructions = [each.get("instruction") for each in held.get("behavioral", ()) if isinstance(each, dict)]
     if rule.get("instruction") in instructions:
-        return Amended(text, "")
+        return Amendment(text, "")
     line = "\r\n" if "\r\n" in body else "\n"
     at, piece = _place(body, rule, line)
     amended = body[:at] + piece + body[at:]
     wanted = {**held, "behavioral": [*held.get("behavioral", ()), dict(rule)]}
     if json.loads(amended) != wanted:
-        raise CannotAmend("rules.json is written in a way that nothing can be added to it: add the rule by hand.")
-    demand_rules(amended)
-    return Amended(mark + amended, piece)
+        raise AmendError("rules.json is written in a way that nothing can be added to it: add the rule by hand.")
+    require_rules(amended)
+    return Amendment(mark + amended, piece)
 
 
-def with_preference(text: str, preference: str) -> Amended:
+def add_preference(text: str, preference: str) -> Amendment:
     """preferences.md with one line more, at the end."""
     said = f"- {' '.join(preference.split())}"
     if said in (line.strip() for line in text.splitlines()):
-        return Amended(text, "")
+        return Amendment(text, "")
     line = "\r\n" if "\r\n" in text else "\n"
     gap = "" if not text or text.endswith("\n") else line
     last = text.rstrip().rpartition("\n")[2].lstrip()
     if last and not last.startswith(("-", "*", "+")) and not (text + gap).endswith(line * 2):
         gap += line
     piece = f"{gap}{said}{line}"
-    return Amended(text + piece, piece)
+    return Amendment(text + piece, piece)
 
 
-def without(text: str, before: str, after: str, piece: str) -> str:
+def revert_amendment(text: str, before: str, after: str, piece: str) -> str:
     """A text with an amendment taken back: as it was before, or, when it was changed since, without the piece alone.
 
     Raises CannotAmend when the piece no longer stands there, or more than once.
@@ -79,16 +79,16 @@ def without(text: str, before: str, after: str, piece: str) -> str:
     if text == after:
         return before
     if not piece.strip() or text.count(piece) != 1:
-        raise CannotAmend("The file was changed since, and what was put in stands there no more as it was.")
+        raise AmendError("The file was changed since, and what was put in stands there no more as it was.")
     return text.replace(piece, "")
 
 
-def demand_rules(text: str) -> None:
+def require_rules(text: str) -> None:
     """Raises CannotAmend when `text` is no rules.json that can be used."""
     try:
         rules.parse(text)
     except ValueError:
-        raise CannotAmend("rules.json is broken, and nothing is changed in it: mend it first.") from None
+        raise AmendError("rules.json is broken, and nothing is changed in it: mend it first.") from None
 
 
 def _place(text: str, rule: Mapping[str, Json], line: str) -> tuple[int, str]:
@@ -154,23 +154,23 @@ def _skip(text: str, at: int) -> int:
 # ── files ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def read(path: Path) -> str:
+def read_text(path: Path) -> str:
     """A file's text, to the letter; "" when there is none. Raises CannotAmend."""
     try:
         raw = path.read_bytes() if not path.is_symlink() else b"\xff"
     except FileNotFoundError:
         return ""
     except OSError as error:
-        raise CannotAmend(f"{path.name} cannot be read: {error.strerror}.") from error
+        raise AmendError(f"{path.name} cannot be read: {error.strerror}.") from error
     try:
         if len(raw) <= _LARGEST:
             return raw.decode("utf-8")
     except UnicodeDecodeError:
         pass
-    raise CannotAmend(f"{path.name} is no plain text file, or too large: it is left as it is.")
+    raise AmendError(f"{path.name} is no plain text file, or too large: it is left as it is.")
 
 
-def put(path: Path, before: str, after: str) -> None:
+def replace_text(path: Path, before: str, after: str) -> None:
     """Put a text in the place of the file that says `before`, all of it or nothing. Raises CannotAmend."""
     temporary = path.with_name(f".kenobot-{secrets.token_hex(8)}.tmp")
     try:
@@ -181,8 +181,8 @@ def put(path: Path, before: str, after: str) -> None:
             os.fsync(file.fileno())
         if path.exists():
             temporary.chmod(path.stat().st_mode & 0o777)
-        if read(path) != before:
-            raise CannotAmend(f"{path.name} was changed just now: nothing is done, try again.")
+        if read_text(path) != before:
+            raise AmendError(f"{path.name} was changed just now: nothing is done, try again.")
         temporary.replace(path)
         folder = os.open(path.parent, os.O_RDONLY)
         try:
@@ -190,7 +190,7 @@ def put(path: Path, before: str, after: str) -> None:
         finally:
             os.close(folder)
     except OSError as error:
-        raise CannotAmend(f"{path.name} cannot be written: {error.strerror}.") from error
+        raise AmendError(f"{path.name} cannot be written: {error.strerror}.") from error
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)

@@ -10,11 +10,11 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from kenobot.core.i18n import Language, guess
+from kenobot.core.i18n import Language, guess_language
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 
-Phase = Literal["observing", "checkpoint", "boundaries", "complete"]
+OnboardingPhase = Literal["observing", "checkpoint", "boundaries", "complete"]
 
 _WATCHED = 5
 _LONG_WORDS = 25
@@ -34,7 +34,7 @@ _QUESTION = re.compile(
 _QUESTION_MARKS = ("?", "？", "؟")
 
 
-class Profile(BaseModel):
+class WritingProfile(BaseModel):
     """How a person writes, as far as it is known; None: nothing speaks for either."""
 
     model_config = ConfigDict(frozen=True)
@@ -46,7 +46,7 @@ class Profile(BaseModel):
     tech: str | None = None
 
 
-class Observed(BaseModel):
+class MessageStats(BaseModel):
     """What was counted in the person's messages. A message without letters says nothing and is not counted."""
 
     model_config = ConfigDict(frozen=True)
@@ -58,13 +58,16 @@ class Observed(BaseModel):
     formal: int = 0
     with_emoji: int = 0
 
-    def then(self, text: str) -> "Observed":
+    def with_message(self, text: str) -> "MessageStats":
         """The counts after one more message."""
         words = sum(any(char.isalpha() for char in word) for word in text.split())
         if not words:
             return self
-        languages = {guess(text, "en"), guess(text, "es")}  # two answers: nothing in it speaks for either
-        return Observed(
+        languages = {
+            guess_language(text, "en"),
+            guess_language(text, "es"),
+        }  # two answers: nothing in it speaks for either
+        return MessageStats(
             messages=self.messages + 1,
             words=self.words + words,
             spanish=self.spanish + (languages == {"es"}),
@@ -73,10 +76,10 @@ class Observed(BaseModel):
             with_emoji=self.with_emoji + any(_is_emoji(char) for char in text),
         )
 
-    def profile(self) -> Profile:
+    def profile(self) -> WritingProfile:
         """What the counts say about the person."""
         if not self.messages:
-            return Profile()
+            return WritingProfile()
         language: Language | None = None
         if self.spanish != self.english:
             language = "es" if self.spanish > self.english else "en"
@@ -85,7 +88,7 @@ class Observed(BaseModel):
             emoji = "frequent"
         elif not self.with_emoji and self.messages >= _ENOUGH:
             emoji = "none"
-        return Profile(
+        return WritingProfile(
             language=language,
             tone="formal" if self.formal * 3 >= self.messages else "casual",
             verbosity="detailed" if self.words >= _LONG_WORDS * self.messages else "concise",
@@ -98,9 +101,9 @@ class BootstrapState(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    phase: Phase = "observing"
+    phase: OnboardingPhase = "observing"
     messages: int = 0
-    observed: Observed = Observed()
+    observed: MessageStats = MessageStats()
     boundaries: str | None = None
 
 
@@ -108,7 +111,7 @@ class BootstrapState(BaseModel):
 class Guidance:
     """What onboarding wants of this turn. again: it was asked before and the person asked something instead."""
 
-    phase: Phase
+    phase: OnboardingPhase
     message: str | None = None
     again: bool = False
 
@@ -120,7 +123,7 @@ class Guidance:
         return f"### Onboarding\n{before}, in your own words and in the person's language:\n\n{self.message}"
 
 
-def advance(state: BootstrapState, text: str, profile: Profile | None = None) -> tuple[BootstrapState, Guidance]:
+def advance(state: BootstrapState, text: str, profile: WritingProfile | None = None) -> tuple[BootstrapState, Guidance]:
     """The state after the person's message `text`, and what to do in the answer to it. Pure.
 
     profile: what is known about the person from elsewhere; by default what their messages show.
@@ -128,7 +131,7 @@ def advance(state: BootstrapState, text: str, profile: Profile | None = None) ->
     if state.phase == "complete":
         return state, Guidance("complete")
     # Watching ends with the checkpoint: what was said there is spoken of in the same language until the end.
-    observed = state.observed.then(text) if state.phase == "observing" else state.observed
+    observed = state.observed.with_message(text) if state.phase == "observing" else state.observed
     state = state.model_copy(update={"messages": state.messages + 1, "observed": observed})
     profile = profile or state.observed.profile()
     match state.phase:
@@ -142,10 +145,10 @@ def advance(state: BootstrapState, text: str, profile: Profile | None = None) ->
             return state, Guidance("boundaries", _RED_LINES[_language(profile)], again=True)
         case _:
             answer = text.strip()[:_LONGEST_ANSWER]
-            return ended(state.model_copy(update={"boundaries": answer or None})), Guidance("complete")
+            return completed(state.model_copy(update={"boundaries": answer or None})), Guidance("complete")
 
 
-def ended(state: BootstrapState) -> BootstrapState:
+def completed(state: BootstrapState) -> BootstrapState:
     """The state once onboarding is over, however far it had come."""
     return _enter(state, "complete")
 
@@ -169,7 +172,7 @@ def is_question(text: str) -> bool:
     return text.endswith(_QUESTION_MARKS) or text.startswith("¿") or _QUESTION.match(text) is not None
 
 
-def _enter(state: BootstrapState, phase: Phase) -> BootstrapState:
+def _enter(state: BootstrapState, phase: OnboardingPhase) -> BootstrapState:
     return state.model_copy(update={"phase": phase})
 
 
@@ -177,14 +180,14 @@ def _is_emoji(char: str) -> bool:
     return ord(char) >= 0x2600 and unicodedata.category(char) == "So"
 
 
-def _language(profile: Profile) -> Language:
+def _language(profile: WritingProfile) -> Language:
     return profile.language or "es"
 
 
 # ── what is said ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _checkpoint(profile: Profile) -> str:
+def _checkpoint(profile: WritingProfile) -> str:
     language = _language(profile)
     traits = [
         _TRAITS["concise" if profile.verbosity == "concise" else "detailed"],

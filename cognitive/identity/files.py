@@ -11,7 +11,7 @@ from pathlib import Path
 from kenobot.cognitive.identity import rules
 
 FOLDER = "identity"  # within the memory folder
-LONGEST = 64 * 1024
+MAX_PROMPT_BYTES = 64 * 1024
 _LARGEST = 5_000_000
 
 
@@ -64,7 +64,7 @@ class Identity:
         with self._lock:
             self._text("rules.json", _rules)
             seen = self._seen.get("rules.json")
-            found = rules.violations(seen.parsed, reply[:LONGEST]) if seen is not None and seen.parsed else []
+            found = rules.violations(seen.parsed, reply[:MAX_PROMPT_BYTES]) if seen is not None and seen.parsed else []
         return tuple(found)
 
     def finish_bootstrap(self) -> None:
@@ -108,7 +108,7 @@ class Identity:
 
 def clip(text: str) -> str:
     """The beginning of `text` that a prompt has room for: at most 64 KB, cut between characters."""
-    return text.encode("utf-8")[:LONGEST].decode("utf-8", "ignore")
+    return text.encode("utf-8")[:MAX_PROMPT_BYTES].decode("utf-8", "ignore")
 
 
 def _rules(text: str) -> str:

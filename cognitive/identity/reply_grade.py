@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Literal
 
 Quality = Literal["good", "fair", "poor"]
-Signal = Literal[
+GradeSignal = Literal[
     "response_too_short",
     "response_shorter_than_expected",
     "excessive_hedging",
@@ -22,27 +22,27 @@ Signal = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Thresholds:
+class GradeThresholds:
     """Where a signal begins and what it costs. Lengths are in characters."""
 
-    looked_at: int = 20_000
+    max_reply_chars: int = 20_000
     """Of longer replies only the beginning is looked at."""
-    shortest: int = 1
+    min_reply_chars: int = 1
     """Chat answers can be one digit or one emoji; only an empty one is too short."""
-    long_question: int = 100
-    short_answer: int = 50
-    many_hedges: int = 3
-    words_a_hedge: int = 40
+    long_question_chars: int = 100
+    short_answer_below: int = 50
+    excessive_hedges_from: int = 3
+    max_words_per_hedge: int = 40
     """Many hedges spread thinner than this are a careful text, not an unsure one."""
-    content_word: int = 4
-    window: int = 20
+    content_word_min_chars: int = 4
+    window_words: int = 20
     """Repeated words are counted in stretches of so many content words, since any long text repeats its subject."""
-    smallest_window: int = 8
-    repeated_words: float = 0.35
-    few_sentences: int = 3
-    repeated_sentences: float = 0.3
-    good: float = 0.7
-    fair: float = 0.5
+    min_window_words: int = 8
+    repeated_words_from: float = 0.35
+    min_sentences: int = 3
+    repeated_sentences_from: float = 0.3
+    good_from: float = 0.7
+    fair_from: float = 0.5
     cost_too_short: float = 0.6
     cost_shorter: float = 0.2
     cost_excessive_hedging: float = 0.3
@@ -51,15 +51,15 @@ class Thresholds:
 
 
 @dataclass(frozen=True, slots=True)
-class Grade:
+class ReplyGrade:
     """What the reply looks like: `score` from 0 to 1, and why."""
 
     quality: Quality
     score: float
-    signals: tuple[Signal, ...] = ()
+    signals: tuple[GradeSignal, ...] = ()
 
 
-THRESHOLDS = Thresholds()
+THRESHOLDS = GradeThresholds()
 
 _WORD = re.compile(r"[^\W\d_]+")
 _SENTENCE_END = re.compile(r"[.!?\n]+")
@@ -79,16 +79,18 @@ _FUNCTION_WORDS = frozenset(
 )
 
 
-def grade(reply: str, asked: str = "", shown: Sequence[str] = (), limits: Thresholds = THRESHOLDS) -> Grade:
+def grade_reply(
+    reply: str, asked: str = "", shown: Sequence[str] = (), limits: GradeThresholds = THRESHOLDS
+) -> ReplyGrade:
     """Grade `reply` as an answer to `asked`; `shown` are the memories the model had in front of it. Pure."""
-    text = reply[: limits.looked_at].strip()
-    signals: list[Signal] = []
+    text = reply[: limits.max_reply_chars].strip()
+    signals: list[GradeSignal] = []
     score = 1.0
-    if len(text) < limits.shortest:
+    if len(text) < limits.min_reply_chars:
         signals.append("response_too_short")
         score -= limits.cost_too_short
     else:
-        if len(text) < limits.short_answer and len(asked.strip()) >= limits.long_question:
+        if len(text) < limits.short_answer_below and len(asked.strip()) >= limits.long_question_chars:
             signals.append("response_shorter_than_expected")
             score -= limits.cost_shorter
         hedging = _hedging(text, limits)
@@ -101,34 +103,34 @@ def grade(reply: str, asked: str = "", shown: Sequence[str] = (), limits: Thresh
     if _unused(reply, shown, limits):
         signals.append("unused_memory")
     score = round(max(score, 0.0), 2)
-    quality: Quality = "good" if score >= limits.good else "fair" if score >= limits.fair else "poor"
-    return Grade(quality, score, tuple(signals))
+    quality: Quality = "good" if score >= limits.good_from else "fair" if score >= limits.fair_from else "poor"
+    return ReplyGrade(quality, score, tuple(signals))
 
 
-def _hedging(text: str, limits: Thresholds) -> Literal["excessive_hedging", "mild_hedging"] | None:
+def _hedging(text: str, limits: GradeThresholds) -> Literal["excessive_hedging", "mild_hedging"] | None:
     hedges = sum(1 for _ in _HEDGE.finditer(text))
     if not hedges:
         return None
     words = sum(1 for _ in _WORD.finditer(text))
-    excessive = hedges >= limits.many_hedges and words <= hedges * limits.words_a_hedge
+    excessive = hedges >= limits.excessive_hedges_from and words <= hedges * limits.max_words_per_hedge
     return "excessive_hedging" if excessive else "mild_hedging"
 
 
-def _repeats(text: str, limits: Thresholds) -> bool:
+def _repeats(text: str, limits: GradeThresholds) -> bool:
     words = list(_content_words(text, limits))
-    windows = [words[start : start + limits.window] for start in range(0, len(words), limits.window)]
-    shares = [_repeated_share(window) for window in windows if len(window) >= limits.smallest_window]
-    if shares and sum(shares) / len(shares) >= limits.repeated_words:
+    windows = [words[start : start + limits.window_words] for start in range(0, len(words), limits.window_words)]
+    shares = [_repeated_share(window) for window in windows if len(window) >= limits.min_window_words]
+    if shares and sum(shares) / len(shares) >= limits.repeated_words_from:
         return True
     sentences = [plain for part in _SENTENCE_END.split(text.casefold()) if (plain := part.strip())]
-    return len(sentences) >= limits.few_sentences and _repeated_share(sentences) >= limits.repeated_sentences
+    return len(sentences) >= limits.min_sentences and _repeated_share(sentences) >= limits.repeated_sentences_from
 
 
 def _repeated_share(items: Sequence[str]) -> float:
     return 1 - len(set(items)) / len(items)
 
 
-def _unused(reply: str, shown: Iterable[str], limits: Thresholds) -> bool:
+def _unused(reply: str, shown: Iterable[str], limits: GradeThresholds) -> bool:
     """Whether nothing of what was remembered is echoed. Looks for the reply's few words in the memories' many."""
     remembered = [_folded(text) for text in shown]
     if all(next(iter(_content_words(text, limits)), None) is None for text in remembered):
@@ -143,6 +145,6 @@ def _folded(text: str) -> str:
     return text.casefold()
 
 
-def _content_words(text: str, limits: Thresholds) -> Iterable[str]:
+def _content_words(text: str, limits: GradeThresholds) -> Iterable[str]:
     words = (match[0].casefold() for match in _WORD.finditer(text))
-    return (word for word in words if len(word) >= limits.content_word and word not in _FUNCTION_WORDS)
+    return (word for word in words if len(word) >= limits.content_word_min_chars and word not in _FUNCTION_WORDS)

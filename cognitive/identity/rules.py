@@ -23,14 +23,14 @@ class Behavior(_Part):
         return category.strip() or "general"
 
 
-class Forbidden(_Part):
+class ForbiddenPattern(_Part):
     """Words to avoid in replies."""
 
     pattern: str
     reason: str = ""
 
 
-class Rule(_Part):
+class LegacyRule(_Part):
     """An older form: an instruction without a category."""
 
     instruction: str
@@ -41,8 +41,8 @@ class Rules(_Part):
     """What rules.json holds."""
 
     behavioral: tuple[Behavior, ...] = ()
-    forbidden: tuple[Forbidden, ...] = ()
-    rules: tuple[Rule, ...] = ()
+    forbidden: tuple[ForbiddenPattern, ...] = ()
+    rules: tuple[LegacyRule, ...] = ()
 
 
 def parse(text: str) -> Rules:

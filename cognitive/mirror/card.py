@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from kenobot.cognitive.mirror import front
-from kenobot.cognitive.mirror.front import Ends, Unreadable
+from kenobot.cognitive.mirror.front import FrontMatterError, LineEnding
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.text.fingerprint import key_of
 
@@ -25,7 +25,7 @@ _WORDS = (
     "key", "lang", "by", "subject",
 )  # fmt: skip
 _OPTIONAL = ("valid_to", "confirmed", "expires", "last_used")
-NAMES = frozenset(
+FIELD_NAMES = frozenset(
     {"id", *_WORDS, *_TIMES, *_COUNTS, *_SHARES, "stability", "attributes", "tags", "pinned", "evidence", "links",
      "revision", "checksum"}
 )  # fmt: skip
@@ -33,7 +33,7 @@ _STATUS = ("active", "superseded", "expired", "archived", "forgotten", "invalida
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class FileLink:
     """A link from the card's record to another."""
 
     to: int
@@ -47,18 +47,18 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class RecordFile:
     """What a card says. values: checked, by name, only what stands there. ours: nobody changed it since it was written.
 
     rest: lines of the front matter that are a person's own. text: what stands below, None when that is blank.
     """
 
     values: Mapping[str, Json]
-    rest: tuple[str, ...]
+    extra_lines: tuple[str, ...]
     text: str | None
-    ours: bool
-    ends: Ends
-    links: tuple[Link, ...] = ()
+    is_unedited: bool
+    line_ending: LineEnding
+    links: tuple[FileLink, ...] = ()
 
     @property
     def id(self) -> int | None:
@@ -71,7 +71,9 @@ class Card:
         return found if isinstance(found, int) else 0
 
 
-def compose(record: Record, links: Sequence[Link], rest: Sequence[str], ends: Ends, body: str | None = None) -> str:
+def render(
+    record: Record, links: Sequence[FileLink], rest: Sequence[str], ends: LineEnding, body: str | None = None
+) -> str:
     """The card of `record`, whose `changed` is taken for the last event that it knows of.
 
     rest: what a person added to the front matter. body: instead of the record's own text.
@@ -103,47 +105,47 @@ def compose(record: Record, links: Sequence[Link], rest: Sequence[str], ends: En
         "seen": record.seen,
         "uses": record.uses,
         "stability": record.stability,
-        "evidence": list(record.witnesses),
+        "evidence": list(record.source_message_ids),
         "links": [_shown(link) for link in links],
         "key": record.key if record.key != key_of(record.text) else "",
     }
     blank = ("by", "lang", "key", "links", *_OPTIONAL)
     kept: dict[str, Json] = {name: value for name, value in values.items() if value or name not in blank}
     kept["revision"] = record.changed
-    text = sealed(kept, record.text if body is None else body, rest)
+    text = with_checksum(kept, record.text if body is None else body, rest)
     return text if ends == "\n" else text.replace("\n", ends)
 
 
-def sealed(values: Mapping[str, Json], body: str, rest: Sequence[str] = ()) -> str:
+def with_checksum(values: Mapping[str, Json], body: str, rest: Sequence[str] = ()) -> str:
     """A page that ends its front matter with its own checksum."""
-    checksum = _sum(front.write(values, rest, body))
-    return front.write({**values, "checksum": checksum}, rest, body)
+    checksum = _sum(front.render(values, rest, body))
+    return front.render({**values, "checksum": checksum}, rest, body)
 
 
-def read(text: str) -> Card:
+def parse(text: str) -> RecordFile:
     """What a card says, whoever wrote it. Raises Unreadable."""
-    ends = front.ends_of(text)
-    page = front.read(front.unified(text), NAMES)
+    ends = front.line_ending_of(text)
+    page = front.parse(front.normalize_newlines(text), FIELD_NAMES)
     values = page.values or {}
     checksum = values.pop("checksum", None)
     checked = {name: _checked(name, value) for name, value in values.items() if name != "links"}
     links = values.get("links") or []
     if not isinstance(links, list):
-        raise Unreadable("its front matter's links are not a list")
-    ours = checksum is not None and checksum == _sum(front.unified(text))
-    return Card(
+        raise FrontMatterError("its front matter's links are not a list")
+    ours = checksum is not None and checksum == _sum(front.normalize_newlines(text))
+    return RecordFile(
         values={name: value for name, value in checked.items() if value is not None},
-        rest=page.rest,
+        extra_lines=page.extra_lines,
         text=page.body.strip() or None,
-        ours=ours,
-        ends=ends,
+        is_unedited=ours,
+        line_ending=ends,
         links=tuple(_link(link) for link in links),
     )
 
 
-def checksum_of(text: str) -> str:
+def file_checksum(text: str) -> str:
     """What tells one card's text from another's, whatever its line ends."""
-    return _sum(front.unified(text))
+    return _sum(front.normalize_newlines(text))
 
 
 def _sum(text: str) -> str:
@@ -157,7 +159,7 @@ def _checked(name: str, value: Json) -> Json:
     """`value` as `name` has to be. Raises Unreadable."""
     checked = _of_kind(name, value)
     if checked is None and value not in (None, ""):
-        raise Unreadable(f"its front matter's {name} cannot be {json.dumps(value, ensure_ascii=False)}")
+        raise FrontMatterError(f"its front matter's {name} cannot be {json.dumps(value, ensure_ascii=False)}")
     return checked
 
 
@@ -200,7 +202,7 @@ def _is_time(text: str) -> bool:
         return False
 
 
-def _shown(link: Link) -> dict[str, Json]:
+def _shown(link: FileLink) -> dict[str, Json]:
     shown: dict[str, Json] = {"to": link.to, "type": link.type, "first": link.first_at}
     usual: dict[str, Json] = {"last": link.first_at, "weight": 1, "confidence": 1, "seen": 1, "why": ""}
     told: dict[str, Json] = {
@@ -213,13 +215,13 @@ def _shown(link: Link) -> dict[str, Json]:
     return shown | {name: value for name, value in told.items() if value != usual[name]}
 
 
-def _link(shown: Json) -> Link:
+def _link(shown: Json) -> FileLink:
     """Raises Unreadable."""
     try:
         if not isinstance(shown, dict):
             raise TypeError
         first = str(shown["first"])
-        found = Link(
+        found = FileLink(
             int(str(shown["to"])),
             str(shown["type"]),
             float(str(shown.get("weight", 1))),
@@ -232,5 +234,5 @@ def _link(shown: Json) -> Link:
         if not _is_time(found.first_at) or not _is_time(found.last_at):
             raise ValueError(found.first_at)
     except (KeyError, TypeError, ValueError) as error:
-        raise Unreadable("its front matter's links are not understood") from error
+        raise FrontMatterError("its front matter's links are not understood") from error
     return found

@@ -5,22 +5,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kenobot.cognitive.mirror.card import Link
-from kenobot.cognitive.mirror.front import Ends
+from kenobot.cognitive.mirror.card import FileLink
+from kenobot.cognitive.mirror.front import LineEnding
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import Value
+from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Reach, within
+from kenobot.cognitive.store.scopes import Scopes, scope_filter
 from kenobot.storage.connection import Connection
 
-Kind = Literal["card", "artifact"]
+RecordFileKind = Literal["card", "artifact"]
 
 _COLUMNS = "folder, name, kind, record_id, digest, rest, ends, mtime, size, inode"
 _AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RecordFileRow:
     """What is known of a file. record None: a person's own. digest: of what stands there, "" when it is not ours.
 
     rest: a person's lines of its front matter. mtime, size, inode: of the file when it was last written or read.
@@ -28,11 +28,11 @@ class Row:
 
     folder: str
     name: str
-    kind: Kind
+    kind: RecordFileKind
     record: int | None
     digest: str
-    rest: tuple[str, ...]
-    ends: Ends
+    extra_lines: tuple[str, ...]
+    line_ending: LineEnding
     mtime: int
     size: int
     inode: int
@@ -42,28 +42,28 @@ class Row:
         return f"{self.folder}/{self.name}"
 
 
-def _row(found: Sequence[str | int]) -> Row:
+def _row(found: Sequence[str | int]) -> RecordFileRow:
     folder, name, kind, record, digest, rest, ends, mtime, size, inode = found
     lines = tuple(json.loads(str(rest))) if rest else ()
-    return Row(folder, name, kind, record, digest, lines, ends, mtime, size, inode)  # type: ignore[arg-type]
+    return RecordFileRow(folder, name, kind, record, digest, lines, ends, mtime, size, inode)  # type: ignore[arg-type]
 
 
 # ── files ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def of_record(connection: Connection, record: int) -> list[Row]:
+def rows_of_record(connection: Connection, record: int) -> list[RecordFileRow]:
     """The files that show a record, its card first."""
     rows = connection.execute(f"SELECT {_COLUMNS} FROM card WHERE record_id = ? ORDER BY kind DESC", (record,))
     return [_row(row) for row in rows]
 
 
-def at(connection: Connection, folder: str, name: str) -> Row | None:
+def row_at(connection: Connection, folder: str, name: str) -> RecordFileRow | None:
     """What is known of one file."""
     row = connection.execute(f"SELECT {_COLUMNS} FROM card WHERE folder = ? AND name = ?", (folder, name)).fetchone()
     return _row(row) if row else None
 
 
-def marks(connection: Connection, folders: Sequence[str]) -> dict[str, dict[str, tuple[int, int, int]]]:
+def known_stamps(connection: Connection, folders: Sequence[str]) -> dict[str, dict[str, tuple[int, int, int]]]:
     """Every known file of some folders as it was last written or read: time, size and inode, by folder and name."""
     found: dict[str, dict[str, tuple[int, int, int]]] = {}
     for folder in folders:
@@ -72,7 +72,7 @@ def marks(connection: Connection, folders: Sequence[str]) -> dict[str, dict[str,
     return found
 
 
-def folders(connection: Connection) -> list[str]:
+def known_folders(connection: Connection) -> list[str]:
     """Folders of known files in alphabetical order. Each costs one step in the index, however full it is."""
     found: list[str] = []
     while True:
@@ -84,32 +84,32 @@ def folders(connection: Connection) -> list[str]:
         found.append(row[0])
 
 
-def count(connection: Connection) -> int:
+def count_files(connection: Connection) -> int:
     """How many files are known."""
     return int(connection.execute("SELECT count(*) FROM card").fetchone()[0])
 
 
-def put(connection: Connection, row: Row) -> None:
+def save_row(connection: Connection, row: RecordFileRow) -> None:
     """Note a file. A record has one card and one artifact: another file that showed it is no longer known."""
     if row.record is not None:
         connection.execute(
             "DELETE FROM card WHERE record_id = ? AND kind = ? AND NOT (folder = ? AND name = ?)",
             (row.record, row.kind, row.folder, row.name),
         )
-    rest = json.dumps(row.rest, ensure_ascii=False) if row.rest else ""
+    rest = json.dumps(row.extra_lines, ensure_ascii=False) if row.extra_lines else ""
     connection.execute(
         f"INSERT OR REPLACE INTO card ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (row.folder, row.name, row.kind, row.record, row.digest, rest, row.ends, row.mtime, row.size, row.inode),
+        (row.folder, row.name, row.kind, row.record, row.digest, rest, row.line_ending, row.mtime, row.size, row.inode),
     )
 
 
-def drop(connection: Connection, folder: str, name: str) -> None:
+def drop_row(connection: Connection, folder: str, name: str) -> None:
     connection.execute("DELETE FROM card WHERE folder = ? AND name = ?", (folder, name))
 
 
-def unwritten(connection: Connection, reach: Reach) -> list[int]:
+def records_without_file(connection: Connection, reach: Scopes) -> list[int]:
     """Records within `reach` that no card shows yet."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     rows = connection.execute(
         "SELECT record.id FROM record LEFT JOIN card ON card.record_id = record.id AND card.kind = 'card' "
         f"WHERE {where} AND card.name IS NULL ORDER BY record.id",
@@ -121,35 +121,35 @@ def unwritten(connection: Connection, reach: Reach) -> list[int]:
 # ── what a card tells ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def links_from(connection: Connection, record: int) -> list[Link]:
+def links_from(connection: Connection, record: int) -> list[FileLink]:
     """Where a record leads, in a fixed order."""
     rows = connection.execute(
         "SELECT dst, type, weight, confidence, seen, first_at, last_at, why FROM link WHERE src = ? ORDER BY type, dst",
         (record,),
     )
-    return [Link(*row) for row in rows]
+    return [FileLink(*row) for row in rows]
 
 
-def revision(connection: Connection, record: int) -> int:
+def last_event_of(connection: Connection, record: int) -> int:
     """The last event that speaks of a record."""
     row = connection.execute("SELECT max(id) FROM event WHERE record_id = ?", (record,)).fetchone()
     return int(row[0] or 0)
 
 
-def held(connection: Connection, record: Record, event: int) -> dict[str, Value]:
+def values_after(connection: Connection, record: Record, event: int) -> dict[str, ColumnValue]:
     """What stood in columns of a record after `event`, where something else stands there now."""
     rows = connection.execute(
         "SELECT event.data FROM event JOIN record ON record.id = event.record_id WHERE record_id = ? AND scope = ? "
         "AND event.id > ? ORDER BY event.id DESC",
         (record.id, record.scope, event),
     )
-    found: dict[str, Value] = {}
+    found: dict[str, ColumnValue] = {}
     for (data,) in rows:
         found.update(json.loads(data).get("was", {}))
     return found
 
 
-def boxes_with(connection: Connection, records: Sequence[int]) -> list[int]:
+def boxes_of(connection: Connection, records: Sequence[int]) -> list[int]:
     """The boxes in which any of `records` lies."""
     found: dict[int, None] = {}
     for start in range(0, len(records), _AT_ONCE):
@@ -162,13 +162,13 @@ def boxes_with(connection: Connection, records: Sequence[int]) -> list[int]:
     return list(found)
 
 
-def boxes(connection: Connection, reach: Reach) -> list[int]:
+def all_boxes(connection: Connection, reach: Scopes) -> list[int]:
     """Every box within `reach`."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     return [row[0] for row in connection.execute(f"SELECT id FROM record WHERE {where} AND form = 'box'", scopes)]
 
 
-def purged(connection: Connection, record: int) -> bool:
+def is_purged(connection: Connection, record: int) -> bool:
     """Whether a record was erased for good."""
     row = connection.execute(
         "SELECT 1 FROM event WHERE record_id = ? AND type = 'purged' LIMIT 1", (record,)
@@ -185,7 +185,7 @@ _RECORD = (
 )
 
 
-def insert(connection: Connection, record: Record) -> None:
+def insert_record(connection: Connection, record: Record) -> None:
     """A record with all its columns, its number included."""
     names = _RECORD.split(", ")
     connection.execute(
@@ -194,7 +194,7 @@ def insert(connection: Connection, record: Record) -> None:
     )
 
 
-def insert_link(connection: Connection, record: Record, link: Link) -> bool:
+def insert_link(connection: Connection, record: Record, link: FileLink) -> bool:
     """A link of a record; False when what it leads to is not there, or in another scope."""
     cursor = connection.execute(
         "INSERT OR IGNORE INTO link (src, dst, type, weight, confidence, seen, first_at, last_at, why) "
@@ -215,7 +215,7 @@ def insert_link(connection: Connection, record: Record, link: Link) -> bool:
     return cursor.rowcount == 1
 
 
-def saying(connection: Connection, scope: str, key: str) -> Record | None:
+def record_with_key(connection: Connection, scope: str, key: str) -> Record | None:
     """The note or episode of a scope with this key, of whatever status: a live one first, then the newest."""
     row = connection.execute(
         "SELECT id FROM record WHERE key = ? AND scope = ? AND form IN ('note', 'episode') "
@@ -225,13 +225,13 @@ def saying(connection: Connection, scope: str, key: str) -> Record | None:
     return store.get(connection, row[0], (scope,)) if row else None
 
 
-def records(connection: Connection, reach: Reach) -> int:
+def count_records(connection: Connection, reach: Scopes) -> int:
     """How many records there are within `reach`, of any status."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     return int(connection.execute(f"SELECT count(*) FROM record WHERE {where}", scopes).fetchone()[0])
 
 
-def spare(connection: Connection, table: Literal["inbox", "event"], last: int) -> None:
+def reserve_ids(connection: Connection, table: Literal["inbox", "event"], last: int) -> None:
     """Let no row to come of `table` have a number up to `last`: what is older names such rows."""
     row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()
     if row is None:
@@ -240,7 +240,7 @@ def spare(connection: Connection, table: Literal["inbox", "event"], last: int) -
         connection.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = ?", (last, table))
 
 
-def empty(connection: Connection) -> None:
+def clear_memory(connection: Connection) -> None:
     """Take everything out that memory holds, and what was noted of its files; conversations stay."""
     for table in ("vector", "link", "card", "mirror", "frame", "stretch", "record", "event"):
         connection.execute(f"DELETE FROM {table}")

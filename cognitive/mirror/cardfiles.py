@@ -16,14 +16,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from kenobot.cognitive.mirror.files import Stamp, sync_folder
-from kenobot.cognitive.mirror.names import home_of, slug
+from kenobot.cognitive.mirror.files import FileStamp, fsync_folder
+from kenobot.cognitive.mirror.names import scope_folder, slug
 from kenobot.cognitive.mirror.places import is_day
 from kenobot.cognitive.store.records import Record
 from kenobot.ports.identity import OWNER_SCOPE, is_session_id
 
 Area = Literal["facts", "boxes", "artifacts"]
-Mark = tuple[int, int, int]
+StampTuple = tuple[int, int, int]
 """A file's time of change in ns, size and inode: a plain `Stamp`, for where there are very many."""
 
 _AREAS: tuple[Area, ...] = ("facts", "boxes", "artifacts")
@@ -32,7 +32,7 @@ _RACY_NS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class FileLocation:
     """What a folder of cards is for."""
 
     scope: str
@@ -52,7 +52,7 @@ def folder_of(record: Record, area: Area | None = None) -> str:
     """The folder in which `record` belongs."""
     archive = "" if record.status == "active" else "archive/"
     day = record.day if is_day(record.day) else "undated"
-    return f"{home_of(record.scope)}{archive}{area or area_of(record)}/{day}"
+    return f"{scope_folder(record.scope)}{archive}{area or area_of(record)}/{day}"
 
 
 def name_of(record: Record, salt: str = "") -> str:
@@ -67,7 +67,7 @@ def name_of(record: Record, salt: str = "") -> str:
     return f"{slug(record.category) or 'fact'}-{moment}-{digest[:10]}.md"
 
 
-def spot_of(folder: str) -> Spot | None:
+def location_of(folder: str) -> FileLocation | None:
     """What the folder, relative to the memory folder, is for; None when no cards belong there."""
     parts = folder.split("/")
     scope = OWNER_SCOPE
@@ -77,29 +77,29 @@ def spot_of(folder: str) -> Spot | None:
     archived = parts[0] == "archive"
     match parts[1:] if archived else parts:
         case [("facts" | "boxes" | "artifacts") as area, day] if is_day(day) or day == "undated":
-            return Spot(scope, area, day, archived)
+            return FileLocation(scope, area, day, archived)
         case _:
             return None
 
 
-def right_place(folder: str, record: Record, area: Area | None = None) -> bool:
+def is_right_folder(folder: str, record: Record, area: Area | None = None) -> bool:
     """Whether files of `record` may stand in this folder: of which day it is is the person's business."""
-    here = spot_of(folder)
-    there = spot_of(folder_of(record, area))
+    here = location_of(folder)
+    there = location_of(folder_of(record, area))
     if here is None or there is None:
         return False
     return (here.scope, here.area, here.archived) == (there.scope, there.area, there.archived)
 
 
-def hot(scopes: Iterable[str], days: Sequence[str]) -> list[str]:
+def recent_folders(scopes: Iterable[str], days: Sequence[str]) -> list[str]:
     """The folders whose cards people and this chat are likeliest to change."""
-    return [f"{home_of(scope)}facts/{day}" for scope in scopes for day in days]
+    return [f"{scope_folder(scope)}facts/{day}" for scope in scopes for day in days]
 
 
 # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def folders(root: Path) -> list[str]:
+def find_folders(root: Path) -> list[str]:
     """Every folder of cards that is there, in alphabetical order. Links are not followed."""
     homes = ["", *(f"{group}/{name}/" for group in ("chats", "users") for name in _names(root / group))]
     found = []
@@ -109,11 +109,11 @@ def folders(root: Path) -> list[str]:
                 continue
             for area in _AREAS:
                 days = _names(root / home / archive / area)
-                found += [path for day in days if spot_of(path := f"{home}{archive}{area}/{day}") is not None]
+                found += [path for day in days if location_of(path := f"{home}{archive}{area}/{day}") is not None]
     return sorted(found)
 
 
-def listing(root: Path, folder: str) -> dict[str, Mark] | None:
+def list_markdown(root: Path, folder: str) -> dict[str, StampTuple] | None:
     """The Markdown files of a folder, by name; None when the folder itself is not there.
 
     This runs over all cards again and again, so nothing is made of a file but its mark.
@@ -126,7 +126,7 @@ def listing(root: Path, folder: str) -> dict[str, Mark] | None:
                 return None
         except OSError:
             return None
-    found: dict[str, Mark] = {}
+    found: dict[str, StampTuple] = {}
     with contextlib.suppress(OSError), os.scandir(path) as entries:
         for entry in entries:
             if entry.name.endswith(".md") and not entry.name.startswith("."):
@@ -136,12 +136,14 @@ def listing(root: Path, folder: str) -> dict[str, Mark] | None:
     return found
 
 
-def look(root: Path, folders: Iterable[str]) -> dict[str, tuple[Mark | None, dict[str, Mark] | None]]:
+def scan_folders(
+    root: Path, folders: Iterable[str]
+) -> dict[str, tuple[StampTuple | None, dict[str, StampTuple] | None]]:
     """Each folder's own mark, from before it was read, and what `listing` finds in it."""
-    return {folder: (mark_of(f"{root}/{folder}"), listing(root, folder)) for folder in folders}
+    return {folder: (stamp_tuple_of(f"{root}/{folder}"), list_markdown(root, folder)) for folder in folders}
 
 
-def mark_of(path: str) -> Mark | None:
+def stamp_tuple_of(path: str) -> StampTuple | None:
     """The time, size and inode of what stands at `path`, None when nothing does."""
     try:
         seen = os.lstat(path)
@@ -150,20 +152,20 @@ def mark_of(path: str) -> Mark | None:
     return seen.st_mtime_ns, seen.st_size, seen.st_ino
 
 
-def present(root: Path, paths: Iterable[str]) -> set[str]:
+def existing_paths(root: Path, paths: Iterable[str]) -> set[str]:
     """Those of `paths` where something stands, whatever it is."""
     return {path for path in paths if os.path.lexists(root / path)}
 
 
-def stamp_of(path: Path) -> Stamp | None:
+def stamp_of(path: Path) -> FileStamp | None:
     """The file's own stamp, None when it is not there. Raises OSError when it cannot be known."""
     try:
-        return Stamp.of(path.lstat())
+        return FileStamp.of(path.lstat())
     except (FileNotFoundError, NotADirectoryError):
         return None
 
 
-def sweep(root: Path, folders: Iterable[str]) -> None:
+def remove_leftovers(root: Path, folders: Iterable[str]) -> None:
     """Remove what a crash left half-written in folders."""
     for folder in folders:
         with contextlib.suppress(OSError), os.scandir(root / folder) as entries:
@@ -192,20 +194,20 @@ def _is_folder(path: Path) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class PendingFile:
     """A file to be written in the place of the one that `expected` describes, None: of no file."""
 
     path: str
     text: str
-    expected: Stamp | None
+    expected: FileStamp | None
 
 
-def write(root: Path, drafts: Sequence[Draft]) -> dict[str, Stamp | OSError | None]:
+def write(root: Path, drafts: Sequence[PendingFile]) -> dict[str, FileStamp | OSError | None]:
     """Write files, each all or nothing; they and their names are on the disk when this returns.
 
     By path: the new file's stamp, None when somebody changed the file meanwhile, or what went wrong with the disk.
     """
-    done: dict[str, Stamp | OSError | None] = {}
+    done: dict[str, FileStamp | OSError | None] = {}
     touched: set[Path] = set()
     for draft in drafts:
         try:
@@ -217,13 +219,13 @@ def write(root: Path, drafts: Sequence[Draft]) -> dict[str, Stamp | OSError | No
             done[draft.path] = error
     for folder in touched:
         try:
-            sync_folder(folder)
+            fsync_folder(folder)
         except OSError as error:
             done.update({path: error for path in done if (root / path).parent == folder})
     return done
 
 
-def _write(target: Path, draft: Draft) -> Stamp | None:
+def _write(target: Path, draft: PendingFile) -> FileStamp | None:
     temporary = target.with_name(f".kenobot-{secrets.token_hex(8)}.tmp")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
@@ -234,7 +236,7 @@ def _write(target: Path, draft: Draft) -> Stamp | None:
             now = os.fstat(file.fileno())
             os.utime(file.fileno(), ns=(now.st_atime_ns, now.st_mtime_ns - _RACY_NS))
             os.fsync(file.fileno())
-            stamp = Stamp.of(os.fstat(file.fileno()))
+            stamp = FileStamp.of(os.fstat(file.fileno()))
         if stamp_of(target) != draft.expected:
             return None
         temporary.replace(target)
@@ -243,7 +245,7 @@ def _write(target: Path, draft: Draft) -> Stamp | None:
         temporary.unlink(missing_ok=True)
 
 
-def remove(root: Path, path: str, expected: Stamp | None) -> bool:
+def remove(root: Path, path: str, expected: FileStamp | None) -> bool:
     """Delete a file, and its folder if that was the last; False when it is not the expected one any more."""
     target = root / path
     found = stamp_of(target)
@@ -252,7 +254,7 @@ def remove(root: Path, path: str, expected: Stamp | None) -> bool:
     if expected is not None and found != expected:
         return False
     target.unlink()
-    sync_folder(target.parent)
+    fsync_folder(target.parent)
     with contextlib.suppress(OSError):
         target.parent.rmdir()
     return True

@@ -19,11 +19,11 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.mirror import card as card_text
 from kenobot.cognitive.mirror import card_rows, cardedits, cardfiles, cardplans, files, hot, lost
-from kenobot.cognitive.mirror.card_rows import Row
-from kenobot.cognitive.mirror.cardfiles import Draft
-from kenobot.cognitive.mirror.cardplans import Plan
-from kenobot.cognitive.mirror.files import Stamp
-from kenobot.cognitive.mirror.front import Unreadable
+from kenobot.cognitive.mirror.card_rows import RecordFileRow
+from kenobot.cognitive.mirror.cardfiles import PendingFile
+from kenobot.cognitive.mirror.cardplans import RecordFilePlan
+from kenobot.cognitive.mirror.files import FileStamp
+from kenobot.cognitive.mirror.front import FrontMatterError
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports.clock import Clock
@@ -61,7 +61,7 @@ class _Look:
         )
 
 
-class Cards:
+class RecordFiles:
     """The cards below `root`. Call `start` once, `take_in` before each turn, `flush` after it, `sweep` now and then."""
 
     def __init__(self, root: Path, database: Database, clock: Clock, zone: ZoneInfo, policy: Policy = DEFAULT) -> None:
@@ -70,14 +70,14 @@ class Cards:
         self._clock = clock
         self._zone = zone
         self._policy = policy
-        self._disk = policy.disk
+        self._disk = policy.files
         self._lock = asyncio.Lock()
         self._flushing = asyncio.Lock()
-        self._hot = hot.HotFolders(self._root, self._disk.hot_files)
+        self._hot = hot.RecentFolders(self._root, self._disk.hot_files)
         self._cursor: int | None = None
         self._again: set[int] = set()
         self._problems: dict[str, str] = {}
-        self._left: dict[str, Stamp] = {}
+        self._left: dict[str, FileStamp] = {}
         self._round: list[str] = []
         self._round_look = _Look()
 
@@ -87,7 +87,7 @@ class Cards:
         return tuple(self._problems[path] for path in sorted(self._problems))
 
     @property
-    def behind(self) -> bool:
+    def has_pending_writes(self) -> bool:
         """Whether a card is still to be written, such as one for which there was no space."""
         return bool(self._again)
 
@@ -97,13 +97,13 @@ class Cards:
         Of a very large memory only the cards of the last days: the others have their turn in the rounds.
         """
         folders = await self._folders()
-        await asyncio.to_thread(cardfiles.sweep, self._root, folders)
-        few = await self._database.read(card_rows.count) <= self._disk.round_files
-        return await self.take_in() if few else await self.take_in("")
+        await asyncio.to_thread(cardfiles.remove_leftovers, self._root, folders)
+        few = await self._database.read(card_rows.count_files) <= self._disk.scan_step_files
+        return await self.sync_in() if few else await self.sync_in("")
 
     # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def take_in(self, session: str | None = None) -> int:
+    async def sync_in(self, session: str | None = None) -> int:
         """Take in what people did to the cards; how many facts they touched. Raises StoreError.
 
         session: look only at the owner's and this chat's of the last days; "" at the owner's; without it, at all.
@@ -112,18 +112,18 @@ class Cards:
             look = await self._look(self._hot_folders(session) if session is not None else await self._folders())
             return await self._edited(look) + await self._gone(look)
 
-    def glance(self, session: str) -> Callable[[], bool]:
+    def has_changes(self, session: str) -> Callable[[], bool]:
         """Something cheap to call in another thread: whether `take_in(session)` may find a change."""
-        return partial(hot.differ, self._root, self._hot.snapshot(self._hot_folders(session)))
+        return partial(hot.any_changed, self._root, self._hot.snapshot(self._hot_folders(session)))
 
-    async def sweep(self) -> int:
+    async def scan(self) -> int:
         """One step of the slow round over all cards, going on where the last step ended; how many facts it touched."""
         async with self._lock:
             if not self._round:
                 self._round = await self._folders()
                 self._round_look = _Look()
             touched, seen = 0, 0
-            while self._round and seen < self._disk.round_files:
+            while self._round and seen < self._disk.scan_step_files:
                 next_ones, self._round = self._round[:_FOLDERS], self._round[_FOLDERS:]
                 look = await self._look(next_ones)
                 seen += max(len(next_ones), look.known)
@@ -135,17 +135,17 @@ class Cards:
             return touched
 
     async def _folders(self) -> list[str]:
-        there = await asyncio.to_thread(cardfiles.folders, self._root)
-        return sorted({*there, *await self._database.read(card_rows.folders)})
+        there = await asyncio.to_thread(cardfiles.find_folders, self._root)
+        return sorted({*there, *await self._database.read(card_rows.known_folders)})
 
     def _hot_folders(self, session: str) -> list[str]:
         today = date.fromisoformat(local_day(self._clock.now(), self._zone))
         days = [(today - timedelta(days=ago)).isoformat() for ago in range(self._disk.hot_days)]
-        return cardfiles.hot((OWNER_SCOPE, chat_scope(session)) if session else (OWNER_SCOPE,), days)
+        return cardfiles.recent_folders((OWNER_SCOPE, chat_scope(session)) if session else (OWNER_SCOPE,), days)
 
     def _is_hot(self, folder: str) -> bool:
         """Whether some chat's turn looks at this folder."""
-        spot = cardfiles.spot_of(folder)
+        spot = cardfiles.location_of(folder)
         oldest = date.fromisoformat(local_day(self._clock.now(), self._zone)) - timedelta(days=self._disk.hot_days - 1)
         return spot is not None and spot.area == "facts" and not spot.archived and spot.day >= oldest.isoformat()
 
@@ -154,16 +154,16 @@ class Cards:
         look = _Look()
         for start in range(0, len(folders), _FOLDERS):
             some = folders[start : start + _FOLDERS]
-            found = await asyncio.to_thread(cardfiles.look, self._root, some)
-            known = await self._database.read(partial(card_rows.marks, folders=some))
+            found = await asyncio.to_thread(cardfiles.scan_folders, self._root, some)
+            known = await self._database.read(partial(card_rows.known_stamps, folders=some))
             for folder, (own, names) in found.items():
                 if self._is_hot(folder):
-                    self._hot.note(folder, own, names)
+                    self._hot.remember_folder(folder, own, names)
                 look += self._compared(folder, names, known[folder])
         return look
 
     def _compared(
-        self, folder: str, names: dict[str, cardfiles.Mark] | None, known: dict[str, cardfiles.Mark]
+        self, folder: str, names: dict[str, cardfiles.StampTuple] | None, known: dict[str, cardfiles.StampTuple]
     ) -> _Look:
         there = names or {}
         if there == known:
@@ -173,7 +173,7 @@ class Cards:
         missing = tuple((folder, name) for name in known if name not in there)
         return _Look(changed, missing, len(known), names is None and bool(known))
 
-    def _is_left(self, path: str, mark: cardfiles.Mark) -> bool:
+    def _is_left(self, path: str, mark: cardfiles.StampTuple) -> bool:
         """Whether the file is one that is left alone, as it was when that was decided."""
         stamp = self._left.get(path)
         return stamp is not None and (stamp.mtime_ns, stamp.size, stamp.inode) == mark
@@ -183,10 +183,14 @@ class Cards:
 
     async def _gone(self, look: _Look) -> int:
         """Forget what was deleted; what is lost, is no fact's card, or was forgotten before is written again."""
-        present = await asyncio.to_thread(cardfiles.present, self._root, [f"{f}/{name}" for f, name in look.missing])
+        present = await asyncio.to_thread(
+            cardfiles.existing_paths, self._root, [f"{f}/{name}" for f, name in look.missing]
+        )
         gone = [(folder, name) for folder, name in look.missing if f"{folder}/{name}" not in present]
-        missed = await self._database.read(partial(lost.missed, gone=gone)) if gone else frozenset()
-        held_back = look.gone or len(missed) > max(self._disk.lost_least, look.known * self._disk.lost_share)
+        missed = await self._database.read(partial(lost.unexpectedly_missing, gone=gone)) if gone else frozenset()
+        held_back = look.gone or len(missed) > max(
+            self._disk.loss_above_files, look.known * self._disk.loss_above_share
+        )
         if held_back and missed:
             first = min(missed)
             self._report(
@@ -195,7 +199,7 @@ class Cards:
                 "they are written again. To forget something, say so in chat or delete its file alone.",
             )
             at = self._clock.now()
-            await self._database.write(lambda connection: lost.hold_back(connection, missed, at))
+            await self._database.write(lambda connection: lost.record_loss(connection, missed, at))
         forgotten: list[int] = []
         size = self._disk.batch if held_back else 1  # to forget takes longer, and others have to write meanwhile
         for start in range(0, len(gone), size):
@@ -205,13 +209,15 @@ class Cards:
             events, records = await self._database.write(partial(self._bury, some, again, part_of))
             forgotten += events
             self._again |= records
-        if len(forgotten) >= self._disk.told_least:
+        if len(forgotten) >= self._disk.announce_from:
             at, where, count, event = self._clock.now(), gone[0][0], len(forgotten), forgotten[0]
-            await self._database.write(lambda connection: missing_files.forgot(connection, at, where, count, event))
+            await self._database.write(
+                lambda connection: missing_files.record_mass_forget(connection, at, where, count, event)
+            )
         return len(forgotten)
 
     def _bury(
-        self, some: Sequence[lost.File], again: frozenset[lost.File], part_of: int | None, connection: Connection
+        self, some: Sequence[lost.FileKey], again: frozenset[lost.FileKey], part_of: int | None, connection: Connection
     ) -> tuple[list[int], set[int]]:
         """Follow the deletion of files: the events that forgot their facts, and the records to be shown anew.
 
@@ -220,23 +226,23 @@ class Cards:
         events: list[int] = []
         records: set[int] = set()
         for folder, name in some:
-            spot, row = cardfiles.spot_of(folder), card_rows.at(connection, folder, name)
+            spot, row = cardfiles.location_of(folder), card_rows.row_at(connection, folder, name)
             if spot is None or row is None:
                 continue  # it has been taken in as moved
-            card_rows.drop(connection, folder, name)
+            card_rows.drop_row(connection, folder, name)
             if row.record is None:
                 continue
             records.add(row.record)
             if (folder, name) in again or row.kind != "card" or spot.area != "facts":
                 continue
-            occasion = replace(cardedits.occasion(spot, self._when()), part_of=part_of)
-            event = cardedits.remove(connection, row.record, spot.scope, occasion)
+            occasion = replace(cardedits.admit_context_of(spot, self._when()), part_of=part_of)
+            event = cardedits.forget_deleted(connection, row.record, spot.scope, occasion)
             events += [event] if event else []
         return events, records
 
-    def _when(self) -> cardedits.When:
+    def _when(self) -> cardedits.EditContext:
         now = self._clock.now()
-        return cardedits.When(now, local_day(now, self._zone), self._policy)
+        return cardedits.EditContext(now, local_day(now, self._zone), self._policy)
 
     # ── one file that is not as it was seen ──────────────────────────────────────────────────────────────────────
 
@@ -250,13 +256,15 @@ class Cards:
             self._leave(path, found.stamp, found.problem)
             return 0
         try:
-            card = card_text.read(found.text)
-            seen = cardplans.stamped(Row(folder, name, "card", None, "", card.rest, card.ends, 0, 0, 0), found.stamp)
-            seen = replace(seen, digest=card_text.checksum_of(found.text) if card.ours else "")
-            taken = await self._database.write(
-                partial(cardedits.absorb, root=self._root, seen=seen, card=card, when=self._when())
+            card = card_text.parse(found.text)
+            seen = cardplans.with_stamp(
+                RecordFileRow(folder, name, "card", None, "", card.extra_lines, card.line_ending, 0, 0, 0), found.stamp
             )
-        except Unreadable as error:
+            seen = replace(seen, digest=card_text.file_checksum(found.text) if card.is_unedited else "")
+            taken = await self._database.write(
+                partial(cardedits.absorb_edit, root=self._root, seen=seen, card=card, when=self._when())
+            )
+        except FrontMatterError as error:
             self._leave(path, found.stamp, f"{path} is left alone: {error}.")
             return 0
         except StoreError:
@@ -265,13 +273,13 @@ class Cards:
             log.exception("%s", path)
             self._leave(path, found.stamp, f"{path} cannot be understood: it is left alone.")
             return 0
-        self._again.update(taken.again)
+        self._again.update(taken.rewrite)
         self._left.pop(path, None)
-        if taken.ours_to_remove:
+        if taken.is_stale_copy:
             await asyncio.to_thread(cardfiles.remove, self._root, path, found.stamp)
-        if taken.outdated is not None:
-            left = taken.outdated
-            await asyncio.to_thread(cardfiles.remove, self._root, left.path, cardplans.stamp(left))
+        if taken.replaced_row is not None:
+            left = taken.replaced_row
+            await asyncio.to_thread(cardfiles.remove, self._root, left.path, cardplans.stamp_of_row(left))
         if taken.problem:
             self._report(path, f"{path}: {taken.problem}.")
         else:
@@ -280,7 +288,7 @@ class Cards:
 
     # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def flush(self) -> int:
+    async def sync_out(self) -> int:
         """Write the card of every record that changed; how many edits were found on the way. Raises StoreError.
 
         A file that fails is tried again with the next flush.
@@ -291,7 +299,9 @@ class Cards:
             again, self._again = self._again, set()
             touched = 0
             try:
-                event, dirty = await self._database.read(partial(cardplans.dirty, cursor=self._cursor, again=again))
+                event, dirty = await self._database.read(
+                    partial(cardplans.dirty_records, cursor=self._cursor, again=again)
+                )
                 for start in range(0, len(dirty), self._disk.batch):
                     async with self._lock:
                         touched += await self._write(dirty[start : start + self._disk.batch])
@@ -306,18 +316,20 @@ class Cards:
 
     async def _write(self, numbers: Sequence[int]) -> int:
         """Write the files of some records and note them; how many edits were found instead. The lock is held."""
-        work = await self._database.read(partial(cardplans.plan, numbers=numbers, zone=self._zone, policy=self._disk))
+        work = await self._database.read(
+            partial(cardplans.plan_writes, numbers=numbers, zone=self._zone, policy=self._disk)
+        )
         await self._clear(work)
         plans, touched = await self._unmoved(work.plans)
         folders = sorted({plan.row.folder for plan in plans})
-        before = {folder: cardfiles.mark_of(f"{self._root}/{folder}") for folder in folders}
-        drafts = [Draft(plan.row.path, plan.text, plan.expected) for plan in plans]
+        before = {folder: cardfiles.stamp_tuple_of(f"{self._root}/{folder}") for folder in folders}
+        drafts = [PendingFile(plan.row.path, plan.text, plan.expected) for plan in plans]
         done = await asyncio.to_thread(cardfiles.write, self._root, drafts) if drafts else {}
-        written: list[tuple[Plan, Row]] = []
+        written: list[tuple[RecordFilePlan, RecordFileRow]] = []
         for plan in plans:
             outcome = done[plan.row.path]
-            if isinstance(outcome, Stamp):
-                written.append((plan, cardplans.stamped(plan.row, outcome)))
+            if isinstance(outcome, FileStamp):
+                written.append((plan, cardplans.with_stamp(plan.row, outcome)))
                 self._problems.pop(plan.row.path, None)
             elif outcome is None:
                 touched += await self._in_the_way(plan)
@@ -326,39 +338,41 @@ class Cards:
         if written:
             await self._database.write(partial(_note, rows=[row for _, row in written]))
         for plan, _ in written:
-            if plan.moved is not None:
-                await asyncio.to_thread(cardfiles.remove, self._root, plan.moved.path, cardplans.stamp(plan.moved))
+            if plan.moved_from is not None:
+                await asyncio.to_thread(
+                    cardfiles.remove, self._root, plan.moved_from.path, cardplans.stamp_of_row(plan.moved_from)
+                )
         for folder in folders:
             ours = {row.name: (row.mtime, row.size, row.inode) for _, row in written if row.folder == folder}
-            self._hot.wrote(folder, before[folder], ours)
+            self._hot.remember_writes(folder, before[folder], ours)
         return touched
 
-    async def _clear(self, work: cardplans.Work) -> None:
+    async def _clear(self, work: cardplans.WritePlan) -> None:
         """Remove what shows nothing any more. What was erased goes in any case, a person's edit of it, too."""
-        for row in (*work.outdated, *work.erased):
-            expected = cardplans.stamp(row) if row in work.outdated else None
+        for row in (*work.obsolete, *work.erased):
+            expected = cardplans.stamp_of_row(row) if row in work.obsolete else None
             await asyncio.to_thread(cardfiles.remove, self._root, row.path, expected)
-            await self._database.write(partial(card_rows.drop, folder=row.folder, name=row.name))
+            await self._database.write(partial(card_rows.drop_row, folder=row.folder, name=row.name))
 
-    async def _unmoved(self, plans: Sequence[Plan]) -> tuple[list[Plan], int]:
+    async def _unmoved(self, plans: Sequence[RecordFilePlan]) -> tuple[list[RecordFilePlan], int]:
         """The plans whose earlier file is as it was left, and how many edits were found in the others."""
-        kept: list[Plan] = []
+        kept: list[RecordFilePlan] = []
         touched = 0
         for plan in plans:
-            moved = plan.moved
-            if moved is None or cardfiles.stamp_of(self._root / moved.path) in (None, cardplans.stamp(moved)):
+            moved = plan.moved_from
+            if moved is None or cardfiles.stamp_of(self._root / moved.path) in (None, cardplans.stamp_of_row(moved)):
                 kept.append(plan)
             else:
                 touched += await self._retry(plan, moved.folder, moved.name)
         return kept, touched
 
-    async def _in_the_way(self, plan: Plan) -> int:
+    async def _in_the_way(self, plan: RecordFilePlan) -> int:
         """Somebody's file stands where ours was to be, or ours is gone: take that in first."""
         if cardfiles.stamp_of(self._root / plan.row.path) is None:
             return await self._gone(await self._look([plan.row.folder]))
         return await self._retry(plan, plan.row.folder, plan.row.name)
 
-    async def _retry(self, plan: Plan, folder: str, name: str) -> int:
+    async def _retry(self, plan: RecordFilePlan, folder: str, name: str) -> int:
         """Take a file in, then let the next flush write; for one that is left alone nobody waits."""
         path = f"{folder}/{name}"
         if self._left.get(path) == cardfiles.stamp_of(self._root / path):
@@ -368,13 +382,13 @@ class Cards:
             self._again.add(plan.row.record)
         return touched
 
-    def _failed(self, plan: Plan, error: OSError) -> None:
+    def _failed(self, plan: RecordFilePlan, error: OSError) -> None:
         assert plan.row.record is not None
         self._again.add(plan.row.record)
         path = plan.row.path
         self._report(path, f"{path} cannot be written ({error.strerror}): check the disk and who owns it.")
 
-    def _leave(self, path: str, stamp: Stamp, problem: str) -> None:
+    def _leave(self, path: str, stamp: FileStamp, problem: str) -> None:
         """Do nothing more about a file until it changes."""
         if len(self._left) >= _PROBLEMS:
             self._left.pop(next(iter(self._left)))
@@ -389,6 +403,6 @@ class Cards:
         self._problems[path] = problem
 
 
-def _note(connection: Connection, rows: Sequence[Row]) -> None:
+def _note(connection: Connection, rows: Sequence[RecordFileRow]) -> None:
     for row in rows:
-        card_rows.put(connection, row)
+        card_rows.save_row(connection, row)

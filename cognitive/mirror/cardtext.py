@@ -6,24 +6,24 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.mirror import card as cards
 from kenobot.cognitive.mirror import card_rows
-from kenobot.cognitive.mirror.card_rows import Row
-from kenobot.cognitive.policy.files import DiskPolicy
-from kenobot.cognitive.remember.boxes import topics_in
+from kenobot.cognitive.mirror.card_rows import RecordFileRow
+from kenobot.cognitive.policy.files import FilesPolicy
+from kenobot.cognitive.remember.boxes import named_topics
 from kenobot.cognitive.store import boxes, records
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.text.calendar import local_time
 from kenobot.storage.connection import Connection
 
 
-def compose(connection: Connection, record: Record, row: Row | None, zone: ZoneInfo) -> str:
+def render_record(connection: Connection, record: Record, row: RecordFileRow | None, zone: ZoneInfo) -> str:
     """The card of `record` as it should be now."""
     links = card_rows.links_from(connection, record.id)
     body = _box_body(connection, record, zone) if record.form == "box" else None
-    known = replace(record, changed=max(record.changed, card_rows.revision(connection, record.id)))
-    return cards.compose(known, links, row.rest if row else (), row.ends if row else "\n", body)
+    known = replace(record, changed=max(record.changed, card_rows.last_event_of(connection, record.id)))
+    return cards.render(known, links, row.extra_lines if row else (), row.line_ending if row else "\n", body)
 
 
-def artifact(connection: Connection, record: Record, policy: DiskPolicy) -> str | None:
+def render_artifact(connection: Connection, record: Record, policy: FilesPolicy) -> str | None:
     """What `record` says in the words in which it was first said; None for what is not worth it."""
     if (
         record.status != "active"
@@ -40,8 +40,8 @@ def artifact(connection: Connection, record: Record, policy: DiskPolicy) -> str 
         "scope": record.scope,
         "created": record.created,
     }
-    first = card_rows.held(connection, record, 0).get("text", record.text)
-    return cards.sealed(head, _quoted(str(first)))
+    first = card_rows.values_after(connection, record, 0).get("text", record.text)
+    return cards.with_checksum(head, _quoted(str(first)))
 
 
 def _quoted(text: str) -> str:
@@ -50,9 +50,9 @@ def _quoted(text: str) -> str:
 
 def _box_body(connection: Connection, box: Record, zone: ZoneInfo) -> str:
     """What lies in a box, as far as it is believed."""
-    members = boxes.members(connection, box.id)
+    members = boxes.box_members(connection, box.id)
     known = records.by_ids(connection, [member.record for member in members], (box.scope,))
-    lines = [f"# {', '.join(topics_in(m for m in members if _alive(known, m.record))) or box.text}", ""]
+    lines = [f"# {', '.join(named_topics(m for m in members if _alive(known, m.record))) or box.text}", ""]
     for member in members:
         if _alive(known, member.record):
             first = known[member.record].text.partition("\n")[0]

@@ -13,16 +13,16 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control import missing_files
-from kenobot.cognitive.control.forget import forget, hide
+from kenobot.cognitive.control.forget import forget, forget_record
 from kenobot.cognitive.mirror import layout, sections
-from kenobot.cognitive.mirror.layout import Block, Item
+from kenobot.cognitive.mirror.layout import FileBlock, ShownRecord
 from kenobot.cognitive.mirror.names import page_name, subject_of
-from kenobot.cognitive.mirror.places import Place, archive_of, is_archived, page_of, path_of, slot_form
+from kenobot.cognitive.mirror.places import FileRole, archive_path, entity_page_of, is_archived, path_of, slot_form
 from kenobot.cognitive.remember.admit import admit, supersede
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import tiers as decay_store
-from kenobot.cognitive.store.change import Value, change
+from kenobot.cognitive.store.change import ColumnValue, change
 from kenobot.cognitive.text.calendar import local_day, local_time
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.ports.identity import OWNER_SCOPE
@@ -37,98 +37,100 @@ CURSOR = "mirror:event"  # state key: the last event whose records all stand in 
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class FileView:
     """A file as it should be. known: what the mirror table holds of it is just that; edited: a person changed it."""
 
-    blocks: tuple[Block, ...]
-    known: bool
+    blocks: tuple[FileBlock, ...]
+    is_stored: bool
     edited: bool
 
     @property
     def text(self) -> str:
-        return layout.compose(self.blocks)
+        return layout.join_blocks(self.blocks)
 
 
-def look(connection: Connection, path: str, place: Place, zone: ZoneInfo, found: str | None) -> Sheet:
+def view_file(connection: Connection, path: str, place: FileRole, zone: ZoneInfo, found: str | None) -> FileView:
     """How the file at `path` should be, given that it holds `found` (None: is not there)."""
-    row = store.mirrored(connection, path)
-    before = layout.thaw(place.kind, *row) if row else []
+    row = store.list_file(connection, path)
+    before = layout.decode_blocks(place.kind, *row) if row else []
     before = _inherited(connection, path, place, before)
     blocks = _arranged(connection, path, before, place, zone)
-    text = layout.compose(blocks)
-    return Sheet(
+    text = layout.join_blocks(blocks)
+    return FileView(
         blocks=tuple(blocks),
-        known=row is not None and row == (text, layout.freeze(blocks)),
+        is_stored=row is not None and row == (text, layout.encode_blocks(blocks)),
         edited=found is not None and found not in (text, row[0] if row else None),
     )
 
 
-def take_in(
-    connection: Connection, path: str, place: Place, zone: ZoneInfo, found: str, occasion: Occasion
-) -> tuple[int, Sheet]:
+def apply_edit(
+    connection: Connection, path: str, place: FileRole, zone: ZoneInfo, found: str, occasion: AdmitContext
+) -> tuple[int, FileView]:
     """Let memory follow the person's edit that left `found` in the file; returns how many facts it touched.
 
     Looks again first: what was read outside of this transaction may have changed. The row of the mirror table is
     brought up to `found` in the same transaction, so that the edit counts once.
     """
-    sheet = look(connection, path, place, zone, found)
+    sheet = view_file(connection, path, place, zone, found)
     if not sheet.edited:
         return 0, sheet
     edit = _Edit(connection, path, place, zone, occasion)
     touched = edit.apply(found)
-    if len(edit.forgotten) >= occasion.policy.disk.told_least:
-        missing_files.forgot(connection, occasion.at, path, len(edit.forgotten), edit.forgotten[0])
+    if len(edit.forgotten) >= occasion.policy.files.announce_from:
+        missing_files.record_mass_forget(connection, occasion.at, path, len(edit.forgotten), edit.forgotten[0])
     if place.kind == "core":  # its headings and prose are shown too, and they are no records
         event = store.add_event(connection, occasion.at, occasion.actor, "edited", data={"path": path})
         write_state(connection, f"edited:{place.scope}", str(event))
-    store.put_mirrored(connection, path, found, layout.freeze(edit.blocks))
-    return touched, Sheet(tuple(_arranged(connection, path, edit.blocks, place, zone)), known=False, edited=False)
+    store.save_list_file(connection, path, found, layout.encode_blocks(edit.blocks))
+    return touched, FileView(
+        tuple(_arranged(connection, path, edit.blocks, place, zone)), is_stored=False, edited=False
+    )
 
 
-def _inherited(connection: Connection, path: str, place: Place, before: list[Block]) -> list[Block]:
+def _inherited(connection: Connection, path: str, place: FileRole, before: list[FileBlock]) -> list[FileBlock]:
     """What an archived log begins as when the log leaves the hot tree: as it was there, with its owner's own text."""
-    if not (place.archived and place.over and place.kind == "daily") or place.blank:
+    if not (place.archived and place.is_expired and place.kind == "daily") or place.stays_empty:
         return before
-    row = store.mirrored(connection, path.removeprefix(archive_of("")))
-    if row is None or store.of_day(connection, place.scope, place.detail):
+    row = store.list_file(connection, path.removeprefix(archive_path("")))
+    if row is None or store.daily_records(connection, place.scope, place.detail):
         return before  # it has left already, or not yet
-    log = layout.thaw(place.kind, *row)
+    log = layout.decode_blocks(place.kind, *row)
     if not before:
         return log
-    held = layout.compose(before)
+    held = layout.join_blocks(before)
     own = [block for block in log if block.record is None and block.raw.strip() not in held]
-    return layout.normal(place.kind, [*own, *before]) if own else before
+    return layout.normalize_blocks(place.kind, [*own, *before]) if own else before
 
 
-def home_of(connection: Connection, place: Place, text: str = "") -> list[store.Record]:
+def records_of_file(connection: Connection, place: FileRole, text: str = "") -> list[store.Record]:
     """The live records that belong in a file, in the order they came. text: what stands in it."""
     match place.kind:
         case "core":
-            return store.core(connection, place.scope)
+            return store.core_records(connection, place.scope)
         case "ref":
             return decay_store.in_tier(connection, place.scope, f"{decay_store.REF}{place.detail}")
         case "topic":
             return []  # what stands there has its home in the log of its day
-        case _ if place.blank:
+        case _ if place.stays_empty:
             return []
         case "preferences":
-            return store.preferences(connection, place.scope)
+            return store.preference_records(connection, place.scope)
         case "daily" if place.archived:
-            return decay_store.archived(connection, place.scope, place.detail)
+            return decay_store.archived_day_records(connection, place.scope, place.detail)
         case "daily":
-            records = store.of_day(connection, place.scope, place.detail)
+            records = store.daily_records(connection, place.scope, place.detail)
             if place.scope != OWNER_SCOPE:  # only the owner has a preferences.md
-                records += [r for r in store.preferences(connection, place.scope) if r.day == place.detail]
+                records += [r for r in store.preference_records(connection, place.scope) if r.day == place.detail]
             return sorted(records, key=lambda record: record.id)
         case "slot":
-            record = store.slot(connection, place.scope, slot_form(place.detail), place.detail)
+            record = store.slot_record(connection, place.scope, slot_form(place.detail), place.detail)
             away = record is not None and is_archived(record)
             return [record] if record and away == place.archived else []
         case "entity":
-            return store.about(connection, place.scope, subject_at(connection, place, text), _ON_A_PAGE)
+            return store.newest_about(connection, place.scope, page_subject(connection, place, text), _ON_A_PAGE)
 
 
-def subject_at(connection: Connection, place: Place, text: str) -> str:
+def page_subject(connection: Connection, place: FileRole, text: str) -> str:
     """Whom or what an entity's page is about.
 
     A name that keeps only a part of the subject is looked up in the heading of the page's `text`, and then among the
@@ -143,11 +145,18 @@ def subject_at(connection: Connection, place: Place, text: str) -> str:
     return next((subject for subject in known if page_name(subject) == place.detail), place.detail)
 
 
-def _arranged(connection: Connection, path: str, blocks: list[Block], place: Place, zone: ZoneInfo) -> list[Block]:
-    text = layout.compose(blocks)
-    if place.over and place.kept and not place.archived and store.mirrored(connection, archive_of(path)) is None:
-        place = replace(place, over=False)  # it leaves when the archive has it
-    home = {record.id: record for record in home_of(connection, place, text)}
+def _arranged(
+    connection: Connection, path: str, blocks: list[FileBlock], place: FileRole, zone: ZoneInfo
+) -> list[FileBlock]:
+    text = layout.join_blocks(blocks)
+    if (
+        place.is_expired
+        and place.keeps_archive
+        and not place.archived
+        and store.list_file(connection, archive_path(path)) is None
+    ):
+        place = replace(place, is_expired=False)  # it leaves when the archive has it
+    home = {record.id: record for record in records_of_file(connection, place, text)}
     others = [block.record for block in blocks if block.record is not None and block.record not in home]
     records = store.by_ids(connection, others, (place.scope,))
     if place.kind == "preferences":  # only added to, but for what its owner wants forgotten or erased
@@ -163,53 +172,64 @@ def _arranged(connection: Connection, path: str, blocks: list[Block], place: Pla
             heirs[number] = heir.id
     items = [_item(record, zone) for record in home.values()]
     if place.kind == "core":
-        moved = decay_store.movers(connection, home).items()
+        moved = decay_store.last_tier_movers(connection, home).items()
         nights = {number: local_day(datetime.fromisoformat(at), zone) for number, (by, at) in moved if by == _SLEEP}
-        return sections.arrange(blocks, items, guests, heirs, nights, decay_store.refs(connection, place.scope))
+        return sections.arrange_memory_md(
+            blocks, items, guests, heirs, nights, decay_store.ref_file_counts(connection, place.scope)
+        )
     arranged = layout.arrange(place.kind, blocks, items, guests, heirs, _header(connection, place, text))
     return [] if _has_left(connection, path, place, arranged) else arranged
 
 
-def _header(connection: Connection, place: Place, text: str) -> str:
+def _header(connection: Connection, place: FileRole, text: str) -> str:
     if place.kind == "ref":
         return f"# {place.detail}\n\n"
-    return f"# {subject_at(connection, place, text)}\n\n" if place.kind == "entity" else ""
+    return f"# {page_subject(connection, place, text)}\n\n" if place.kind == "entity" else ""
 
 
-def _may_stay(record: store.Record, place: Place) -> bool:
+def _may_stay(record: store.Record, place: FileRole) -> bool:
     """Whether a record that has its home elsewhere may go on standing where a person put it, or where it once was."""
-    if record.status != "active" or place.blank:
+    if record.status != "active" or place.stays_empty:
         return False
     if place.kind in ("core", "ref"):  # what was moved has moved
         return False
     if place.kind != "daily":
         return True
     return (
-        record.tier != decay_store.DAILY if place.archived else not (place.over or record.tier == decay_store.ARCHIVE)
+        record.tier != decay_store.DAILY
+        if place.archived
+        else not (place.is_expired or record.tier == decay_store.ARCHIVE)
     )
 
 
-def _has_left(connection: Connection, path: str, place: Place, blocks: list[Block]) -> bool:
+def _has_left(connection: Connection, path: str, place: FileRole, blocks: list[FileBlock]) -> bool:
     """Whether a log whose day is over goes: no record stands in it, and the archive has what its owner wrote there."""
-    if place.kind != "daily" or place.archived or not place.over or any(block.record is not None for block in blocks):
+    if (
+        place.kind != "daily"
+        or place.archived
+        or not place.is_expired
+        or any(block.record is not None for block in blocks)
+    ):
         return False
-    row = store.mirrored(connection, archive_of(path))
+    row = store.list_file(connection, archive_path(path))
     held = row[0] if row else ""
-    return not place.kept or all(block.raw.strip() in held for block in blocks)
+    return not place.keeps_archive or all(block.raw.strip() in held for block in blocks)
 
 
 def _is_kept(record: store.Record | None) -> bool:
     return record is not None and record.status != "forgotten"
 
 
-def _item(record: store.Record, zone: ZoneInfo) -> Item:
-    return Item(record.id, record.text, local_time(datetime.fromisoformat(record.created), zone))
+def _item(record: store.Record, zone: ZoneInfo) -> ShownRecord:
+    return ShownRecord(record.id, record.text, local_time(datetime.fromisoformat(record.created), zone))
 
 
 class _Edit:
     """One person's edit of one file. `apply` leaves in `blocks` what stands where."""
 
-    def __init__(self, connection: Connection, path: str, place: Place, zone: ZoneInfo, occasion: Occasion) -> None:
+    def __init__(
+        self, connection: Connection, path: str, place: FileRole, zone: ZoneInfo, occasion: AdmitContext
+    ) -> None:
         self._connection = connection
         self._path = path
         self._place = place
@@ -217,18 +237,18 @@ class _Edit:
         self._occasion = occasion
         self._reach = (place.scope,)
         self._subject = ""  # of an entity's page
-        self.blocks: list[Block] = []
+        self.blocks: list[FileBlock] = []
         self.forgotten: list[int] = []  # events of what was taken out
 
     def apply(self, found: str) -> int:
         kind = self._place.kind
         if self._place.kind == "entity":
-            self._subject = subject_at(self._connection, self._place, found)
-        row = store.mirrored(self._connection, self._path)
-        before = layout.thaw(kind, *row) if row else []
-        old = [(block.record, text) for block in before if (text := layout.fact(kind, block.raw)) is not None]
+            self._subject = page_subject(self._connection, self._place, found)
+        row = store.list_file(self._connection, self._path)
+        before = layout.decode_blocks(kind, *row) if row else []
+        old = [(block.record, text) for block in before if (text := layout.fact_text(kind, block.raw)) is not None]
         chunks = layout.split(kind, found)
-        new = [(at, text) for at, chunk in enumerate(chunks) if (text := layout.fact(kind, chunk)) is not None]
+        new = [(at, text) for at, chunk in enumerate(chunks) if (text := layout.fact_text(kind, chunk)) is not None]
         edits = layout.diff([text for _, text in old], [text for _, text in new])
 
         standing: dict[int, int | None] = {new[j][0]: old[i][0] for i, j in edits.kept}
@@ -239,12 +259,12 @@ class _Edit:
             standing[at] = self._changed(was, text) if was is not None and was not in still else self._added(text)
         for j in edits.added:
             at, text = new[j]
-            standing[at] = self._added(text, layout.time_of(chunks[at]))
+            standing[at] = self._added(text, layout.entry_time(chunks[at]))
         gone = [old[i][0] for i in edits.removed]
         for record in dict.fromkeys(gone):
             if record is not None and record not in standing.values():
                 self._removed(record)
-        self.blocks = [Block(chunk, standing.get(at)) for at, chunk in enumerate(chunks)]
+        self.blocks = [FileBlock(chunk, standing.get(at)) for at, chunk in enumerate(chunks)]
         return len(edits.changed) + len(edits.added) + len(edits.removed)
 
     def _candidate(self, text: str) -> Candidate:
@@ -271,7 +291,7 @@ class _Edit:
         candidate = self._candidate(text)
         known = None if candidate.slot else self._known(text)
         if known is None:
-            occasion = replace(self._occasion, told=self._moment(time)) if time else self._occasion
+            occasion = replace(self._occasion, said_at=self._moment(time)) if time else self._occasion
             record = self._our_own(text) or admit(self._connection, candidate, occasion).record
             self._file(record)
             return record
@@ -299,7 +319,7 @@ class _Edit:
         if before is None or before.status != "active":
             return was if before is not None and self._was_said(before, text) else self._added(text)
         if self._place.kind == "slot":
-            if store.outworn(self._connection, before, text, self._cursor()):
+            if store.was_previous_text(self._connection, before, text, self._cursor()):
                 return was
             return self._refused(was, admit(self._connection, self._candidate(text), self._occasion).record)
         known = self._known(text)
@@ -330,7 +350,7 @@ class _Edit:
         known = store.get(self._connection, record, self._reach)
         if known is not None and (self._stands(known) or self._stood(known)):
             first = self.forgotten[0] if self.forgotten else None  # all of it is undone together
-            hidden = hide(self._connection, record, self._reach, replace(self._occasion, part_of=first))
+            hidden = forget_record(self._connection, record, self._reach, replace(self._occasion, part_of=first))
             self.forgotten += [hidden.event] if hidden is not None else []
 
     def _our_own(self, text: str) -> int | None:
@@ -341,7 +361,7 @@ class _Edit:
         """
         slot = self._place.kind == "slot"
         key = f"slot:{self._place.detail}" if slot else key_of(text)
-        found = store.stillborn(self._connection, self._place.scope, key, self._cursor())
+        found = store.dead_twin(self._connection, self._place.scope, key, self._cursor())
         record = store.get(self._connection, found, self._reach) if found is not None else None
         if record is None or not self._stands(record):
             return None
@@ -351,15 +371,15 @@ class _Edit:
         """Whether a slot's record that is over since the mirror was last in step said `text` by then."""
         if self._place.kind != "slot" or record.changed <= self._cursor():
             return False
-        return record.text == text or store.outworn(self._connection, record, text, self._cursor())
+        return record.text == text or store.was_previous_text(self._connection, record, text, self._cursor())
 
     def _stands(self, record: store.Record) -> bool:
         """Whether this is a file in which `record` belongs."""
-        return self._path in (path_of(record), page_of(record))
+        return self._path in (path_of(record), entity_page_of(record))
 
     def _stood(self, record: store.Record) -> bool:
         """Whether it belonged here when the file was last written, and sleep has moved it since."""
-        tiers = decay_store.left_since(self._connection, record.id, self._cursor())
+        tiers = decay_store.tiers_left_by_sleep(self._connection, record.id, self._cursor())
         return any(path_of(replace(record, tier=tier)) == self._path for tier in tiers)
 
     def _cursor(self) -> int:
@@ -391,6 +411,6 @@ class _Edit:
         if tier and known.tier != tier:
             self._put(known, "promoted" if tier == decay_store.CORE else "filed", {"tier": tier})
 
-    def _put(self, record: store.Record, kind: str, values: Mapping[str, Value]) -> None:
+    def _put(self, record: store.Record, kind: str, values: Mapping[str, ColumnValue]) -> None:
         stamped = {**values, "updated": store.stamp(self._occasion.at)}
-        change(self._connection, record, kind, stamped, self._occasion.act(f"the owner edited {self._path}"))
+        change(self._connection, record, kind, stamped, self._occasion.change_context(f"the owner edited {self._path}"))

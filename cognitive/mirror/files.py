@@ -12,9 +12,9 @@ from pathlib import Path
 
 import aiofiles
 
-from kenobot.cognitive.mirror.places import place_of
+from kenobot.cognitive.mirror.places import role_of
 
-LARGEST = 5_000_000
+MAX_FILE_BYTES = 5_000_000
 
 _TEMPORARY = re.compile(r"\.kenobot-[0-9a-f]{16}\.tmp")
 _RACY_NS = 10_000_000
@@ -24,7 +24,7 @@ _GROUPS = ("chats", "users")
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
+class FileStamp:
     """What tells that a file is still the one that was seen."""
 
     mtime_ns: int
@@ -32,15 +32,15 @@ class Stamp:
     inode: int
 
     @classmethod
-    def of(cls, found: os.stat_result) -> "Stamp":
+    def of(cls, found: os.stat_result) -> "FileStamp":
         return cls(found.st_mtime_ns, found.st_size, found.st_ino)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ReadResult:
     """A file as it was read. No stamp: there is none. No text: it is there, but `problem` says why it is left alone."""
 
-    stamp: Stamp | None = None
+    stamp: FileStamp | None = None
     text: str | None = None
     problem: str = ""
 
@@ -48,7 +48,7 @@ class Found:
 # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def scan(root: Path, seen: Mapping[str, Stamp], *, archive: bool = True) -> dict[str, Stamp]:
+def scan(root: Path, seen: Mapping[str, FileStamp], *, archive: bool = True) -> dict[str, FileStamp]:
     """Every file of the mirror that is there, by path. Links, backups and strangers' files are passed over.
 
     archive: also what stands in there.
@@ -58,7 +58,7 @@ def scan(root: Path, seen: Mapping[str, Stamp], *, archive: bool = True) -> dict
     found = dict(_walk(root, "", seen))
     for folder in _places(root, archive=archive):
         found.update(_walk(root, f"{folder}/", seen))
-    found.update(probe(root, ["identity/preferences.md"]))
+    found.update(stat_paths(root, ["identity/preferences.md"]))
     return found
 
 
@@ -72,18 +72,18 @@ def _places(root: Path, *, archive: bool = True) -> list[str]:
     return found
 
 
-def probe(root: Path, paths: Iterable[str]) -> dict[str, Stamp]:
+def stat_paths(root: Path, paths: Iterable[str]) -> dict[str, FileStamp]:
     """Those of `paths` that are there."""
-    found: dict[str, Stamp] = {}
+    found: dict[str, FileStamp] = {}
     for path in paths:
         with contextlib.suppress(OSError):
             seen = (root / path).lstat()
             if stat.S_ISREG(seen.st_mode):
-                found[path] = Stamp.of(seen)
+                found[path] = FileStamp.of(seen)
     return found
 
 
-def differ(root: str, seen: Mapping[str, Stamp | None]) -> bool:
+def any_changed(root: str, seen: Mapping[str, FileStamp | None]) -> bool:
     """Whether any of these files is not as it was seen, None for not there. `root` ends in a slash."""
     for path, stamp in seen.items():
         try:
@@ -92,16 +92,16 @@ def differ(root: str, seen: Mapping[str, Stamp | None]) -> bool:
             if stamp is not None:
                 return True
         else:
-            if stamp is None or found.st_mtime_ns != stamp.mtime_ns or Stamp.of(found) != stamp:
+            if stamp is None or found.st_mtime_ns != stamp.mtime_ns or FileStamp.of(found) != stamp:
                 return True
     return False
 
 
-def _walk(root: Path, folder: str, seen: Mapping[str, Stamp]) -> Iterator[tuple[str, Stamp]]:
+def _walk(root: Path, folder: str, seen: Mapping[str, FileStamp]) -> Iterator[tuple[str, FileStamp]]:
     for entry in _entries(root / folder):
         path = folder + entry.name
         before = seen.get(path)
-        if before is None and place_of(path) is None:
+        if before is None and role_of(path) is None:
             continue
         with contextlib.suppress(OSError):  # gone between the listing and the look
             now = entry.stat(follow_symlinks=False)
@@ -112,7 +112,7 @@ def _walk(root: Path, folder: str, seen: Mapping[str, Stamp]) -> Iterator[tuple[
             ):
                 yield path, before
             elif stat.S_ISREG(now.st_mode):
-                yield path, Stamp.of(now)
+                yield path, FileStamp.of(now)
 
 
 def _folders(folder: Path) -> list[str]:
@@ -129,7 +129,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
         return []
 
 
-def sweep(root: Path) -> None:
+def remove_leftovers(root: Path) -> None:
     """Remove what a crash left half-written."""
     for folder in (root, root / "identity", *(root / place for place in _places(root))):
         for entry in _entries(folder):
@@ -141,31 +141,33 @@ def sweep(root: Path) -> None:
 # ── reading and replacing ────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def read(root: Path, path: str) -> Found:
+async def read(root: Path, path: str) -> ReadResult:
     """The file at `path`, read while nobody changed it. A byte-order mark is dropped. Raises nothing of the disk's."""
     return await asyncio.to_thread(_read, root, path)
 
 
-def _read(root: Path, path: str) -> Found:
+def _read(root: Path, path: str) -> ReadResult:
     for _ in range(_TRIES):
         try:
             before = _look(root, path)
             if before is None:
-                return Found()
+                return ReadResult()
             if not stat.S_ISREG(before.st_mode):
-                return Found(Stamp.of(before), problem=f"{path} is not a plain file: it is left alone.")
-            if before.st_size > LARGEST:
-                return Found(Stamp.of(before), problem=f"{path} is larger than 5 MB: it is left alone.")
+                return ReadResult(FileStamp.of(before), problem=f"{path} is not a plain file: it is left alone.")
+            if before.st_size > MAX_FILE_BYTES:
+                return ReadResult(FileStamp.of(before), problem=f"{path} is larger than 5 MB: it is left alone.")
             raw = (root / path).read_bytes()
             after = _look(root, path)
         except OSError as error:
-            return Found(Stamp(0, 0, 0), problem=f"{path} cannot be read ({error.strerror}): it is left alone.")
-        if after is not None and Stamp.of(after) == Stamp.of(before):
+            return ReadResult(
+                FileStamp(0, 0, 0), problem=f"{path} cannot be read ({error.strerror}): it is left alone."
+            )
+        if after is not None and FileStamp.of(after) == FileStamp.of(before):
             try:
-                return Found(Stamp.of(before), raw.decode("utf-8-sig"))
+                return ReadResult(FileStamp.of(before), raw.decode("utf-8-sig"))
             except UnicodeDecodeError:
-                return Found(Stamp.of(before), problem=f"{path} is not UTF-8 text: it is left alone.")
-    return Found(Stamp(0, 0, 0), problem=f"{path} does not stop changing: it is left alone for now.")
+                return ReadResult(FileStamp.of(before), problem=f"{path} is not UTF-8 text: it is left alone.")
+    return ReadResult(FileStamp(0, 0, 0), problem=f"{path} does not stop changing: it is left alone for now.")
 
 
 def _look(root: Path, path: str) -> os.stat_result | None:
@@ -179,7 +181,7 @@ def _look(root: Path, path: str) -> os.stat_result | None:
         return None
 
 
-async def replace(root: Path, path: str, text: str, expected: Stamp | None) -> Stamp | None:
+async def replace(root: Path, path: str, text: str, expected: FileStamp | None) -> FileStamp | None:
     """Put `text` in the place of the file that `expected` describes (None: of no file), all of it or nothing.
 
     Returns the new file's stamp, or None when somebody changed the file meanwhile: then it is as they left it.
@@ -194,7 +196,7 @@ async def replace(root: Path, path: str, text: str, expected: Stamp | None) -> S
         raise
 
 
-async def _replace(root: Path, path: str, text: str, expected: Stamp | None) -> Stamp | None:
+async def _replace(root: Path, path: str, text: str, expected: FileStamp | None) -> FileStamp | None:
     target = root / path
     temporary = target.with_name(f".kenobot-{secrets.token_hex(8)}.tmp")
     await asyncio.to_thread(_make_folders, root, target.parent)
@@ -208,24 +210,24 @@ async def _replace(root: Path, path: str, text: str, expected: Stamp | None) -> 
         await asyncio.to_thread(temporary.unlink, missing_ok=True)
 
 
-async def remove(root: Path, path: str, expected: Stamp | None) -> bool:
+async def remove(root: Path, path: str, expected: FileStamp | None) -> bool:
     """Delete the file that `expected` describes; False when somebody changed it meanwhile."""
     return await asyncio.to_thread(_if_unchanged, root / path, expected, (root / path).unlink)
 
 
-def _swap(temporary: Path, target: Path, expected: Stamp | None) -> Stamp | None:
+def _swap(temporary: Path, target: Path, expected: FileStamp | None) -> FileStamp | None:
     # A person who saves in the same tick of the clock, as many bytes as these, must still be seen: so this file is
     # made to look a little older than it is.
     written = temporary.stat()
     os.utime(temporary, ns=(written.st_atime_ns, written.st_mtime_ns - _RACY_NS))
-    stamp = Stamp.of(temporary.stat())
+    stamp = FileStamp.of(temporary.stat())
     if not _if_unchanged(target, expected, lambda: temporary.replace(target)):
         return None
-    sync_folder(target.parent)
+    fsync_folder(target.parent)
     return stamp
 
 
-def sync_folder(folder: Path) -> None:
+def fsync_folder(folder: Path) -> None:
     """Have the disk hold the names that stand in a folder."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
@@ -234,9 +236,9 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _if_unchanged(target: Path, expected: Stamp | None, act: Callable[[], object]) -> bool:
+def _if_unchanged(target: Path, expected: FileStamp | None, act: Callable[[], object]) -> bool:
     try:
-        present: Stamp | None = Stamp.of(target.lstat())
+        present: FileStamp | None = FileStamp.of(target.lstat())
     except FileNotFoundError:
         present = None
     if present != expected:

@@ -13,7 +13,7 @@ from typing import Literal
 
 from kenobot.cognitive.store.records import Json
 
-Ends = Literal["\n", "\r\n", "\r"]
+LineEnding = Literal["\n", "\r\n", "\r"]
 
 _KEY = re.compile(r"([^\W\d][\w.-]*)[ \t]*:(?:[ \t]+(.*))?")
 _PLAIN = re.compile(r"[^\W\d_](?:[\w .+#/@%-]*[\w+#%])?")
@@ -22,42 +22,42 @@ _ITEM = re.compile(r"[ \t]*-[ \t]+(.*)")
 _ENTRY = re.compile(r"""[ \t]+("(?:[^"\\]|\\.)*"|'[^']*'|[^:"'\[{][^:]*?)[ \t]*:(?:[ \t]+(.*))?""")
 
 
-class Unreadable(ValueError):
+class FrontMatterError(ValueError):
     """The text's front matter cannot be understood; `str` says why, as the end of a sentence about the file."""
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class FrontMatterPage:
     """A text in its parts. values: by the names asked for; None when there is no front matter at all.
 
     rest: the other lines of the front matter, as they are.
     """
 
     values: dict[str, Json] | None
-    rest: tuple[str, ...]
+    extra_lines: tuple[str, ...]
     body: str
 
 
-def ends_of(text: str) -> Ends:
+def line_ending_of(text: str) -> LineEnding:
     """The line ends that most lines of a text have."""
     pairs = text.count("\r\n")
-    counts: dict[Ends, int] = {"\n": text.count("\n") - pairs, "\r\n": pairs, "\r": text.count("\r") - pairs}
+    counts: dict[LineEnding, int] = {"\n": text.count("\n") - pairs, "\r\n": pairs, "\r": text.count("\r") - pairs}
     return max(counts, key=lambda ends: counts[ends])
 
 
-def unified(text: str) -> str:
+def normalize_newlines(text: str) -> str:
     """`text` with the same line end everywhere."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def read(text: str, names: Collection[str]) -> Page:
+def parse(text: str, names: Collection[str]) -> FrontMatterPage:
     """Take `text`, with line ends unified, apart. Raises Unreadable."""
     lines = text.split("\n")
     if lines[0].rstrip() != "---":
-        return Page(None, (), text)
+        return FrontMatterPage(None, (), text)
     end = next((at for at, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "...")), None)
     if end is None:
-        raise Unreadable("its front matter has no end (a line with ---)")
+        raise FrontMatterError("its front matter has no end (a line with ---)")
     values: dict[str, Json] = {}
     rest: list[str] = []
     at = 1
@@ -68,18 +68,18 @@ def read(text: str, names: Collection[str]) -> Page:
             stop += 1
         match = _KEY.fullmatch(line.rstrip())
         if match is None and line.strip() and not line.startswith("#"):
-            raise Unreadable(f"line {at + 1} of its front matter is not understood")
+            raise FrontMatterError(f"line {at + 1} of its front matter is not understood")
         if match is None or match[1] not in names:
             rest.extend(lines[at:stop])
         elif match[1] in values:
-            raise Unreadable(f"its front matter says {match[1]} twice")
+            raise FrontMatterError(f"its front matter says {match[1]} twice")
         else:
             values[match[1]] = _value(match[1], match[2] or "", lines[at + 1 : stop])
         at = stop
-    return Page(values, tuple(rest), "\n".join(lines[end + 1 :]))
+    return FrontMatterPage(values, tuple(rest), "\n".join(lines[end + 1 :]))
 
 
-def write(values: Mapping[str, Json], rest: Collection[str], body: str) -> str:
+def render(values: Mapping[str, Json], rest: Collection[str], body: str) -> str:
     """A text with this front matter. A list of objects gets a line for each; blank values are left out."""
     lines = ["---"]
     for name, value in values.items():
@@ -107,7 +107,7 @@ def _value(name: str, written: str, below: list[str]) -> Json:
     if not below:
         return _inline(name, written)
     if written:
-        raise Unreadable(f"its front matter's {name} goes on below its line")
+        raise FrontMatterError(f"its front matter's {name} goes on below its line")
     items = [_ITEM.fullmatch(line) for line in below]
     if all(items):
         return [_inline(name, match[1].strip()) for match in items if match]
@@ -115,7 +115,7 @@ def _value(name: str, written: str, below: list[str]) -> Json:
     if all(entries):
         pairs = [(_inline(name, match[1].strip()), match[2] or "") for match in entries if match]
         return {str(key): _inline(name, value.strip()) for key, value in pairs}
-    raise Unreadable(f"its front matter's {name} is not understood")
+    raise FrontMatterError(f"its front matter's {name} is not understood")
 
 
 def _inline(name: str, written: str) -> Json:
@@ -128,7 +128,7 @@ def _inline(name: str, written: str) -> Json:
         return found
     if written[:1] == "'":
         if len(written) < 2 or written[-1] != "'":
-            raise Unreadable(f"its front matter's {name} is not understood")
+            raise FrontMatterError(f"its front matter's {name} is not understood")
         return written[1:-1].replace("''", "'")
     if written.casefold() in ("true", "false"):
         return written.casefold() == "true"
@@ -153,4 +153,4 @@ def _loose(name: str, written: str) -> Json:
         pairs = [item.partition(":") for item in inside.split(",") if item.strip()]
         if all(colon for _, colon, _ in pairs):
             return {key.strip(): _inline(name, value.strip()) for key, _, value in pairs}
-    raise Unreadable(f"its front matter's {name} is not understood")
+    raise FrontMatterError(f"its front matter's {name} is not understood")

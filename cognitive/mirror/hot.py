@@ -6,42 +6,42 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kenobot.cognitive.mirror import cardfiles
-from kenobot.cognitive.mirror.cardfiles import Mark
+from kenobot.cognitive.mirror.cardfiles import StampTuple
 
 _MOST_FOLDERS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class FolderSnapshot:
     """A folder's own mark, None when it is not there, and those of its newest files."""
 
-    folder: Mark | None
-    files: Mapping[str, Mark]
+    folder_stamp: StampTuple | None
+    files: Mapping[str, StampTuple]
 
 
-class HotFolders:
+class RecentFolders:
     """What is remembered of a few folders. most: files of each, the newest ones."""
 
     def __init__(self, root: Path, most: int) -> None:
         self._root = root
         self._most = most
-        self._seen: OrderedDict[str, Seen] = OrderedDict()
+        self._seen: OrderedDict[str, FolderSnapshot] = OrderedDict()
 
-    def note(self, folder: str, own: Mark | None, names: Mapping[str, Mark] | None) -> None:
+    def remember_folder(self, folder: str, own: StampTuple | None, names: Mapping[str, StampTuple] | None) -> None:
         """A folder as it was just looked at. own: its mark from before the look."""
         newest = sorted((names or {}).items(), key=lambda item: item[1])[-self._most :]
-        self._seen[folder] = Seen(own, dict(newest))
+        self._seen[folder] = FolderSnapshot(own, dict(newest))
         self._seen.move_to_end(folder)
         while len(self._seen) > _MOST_FOLDERS:
             self._seen.popitem(last=False)
 
-    def wrote(self, folder: str, before: Mark | None, files: Mapping[str, Mark]) -> None:
+    def remember_writes(self, folder: str, before: StampTuple | None, files: Mapping[str, StampTuple]) -> None:
         """Our own files in a folder, which was as `before` until then: they are no news. Looks at the folder."""
         seen = self._seen.get(folder)
-        if seen is not None and seen.folder == before:
-            self.note(folder, cardfiles.mark_of(f"{self._root}/{folder}"), {**seen.files, **files})
+        if seen is not None and seen.folder_stamp == before:
+            self.remember_folder(folder, cardfiles.stamp_tuple_of(f"{self._root}/{folder}"), {**seen.files, **files})
 
-    def snapshot(self, folders: Sequence[str]) -> dict[str, Seen | None]:
+    def snapshot(self, folders: Sequence[str]) -> dict[str, FolderSnapshot | None]:
         """What was seen of these folders; None of those that nobody has looked at."""
         return {folder: self._seen.get(folder) for folder in folders}
 
@@ -51,13 +51,13 @@ class HotFolders:
             del self._seen[folder]
 
 
-def differ(root: Path, seen: Mapping[str, Seen | None]) -> bool:
+def any_changed(root: Path, seen: Mapping[str, FolderSnapshot | None]) -> bool:
     """Whether anything in these folders may not be as it was seen. Costs no more for a folder that is very full."""
     for folder, known in seen.items():
         place = f"{root}/{folder}"
-        now = cardfiles.mark_of(place)
-        if known is None or now != known.folder:
+        now = cardfiles.stamp_tuple_of(place)
+        if known is None or now != known.folder_stamp:
             return known is not None or now is not None
-        if any(cardfiles.mark_of(f"{place}/{name}") != mark for name, mark in known.files.items()):
+        if any(cardfiles.stamp_tuple_of(f"{place}/{name}") != mark for name, mark in known.files.items()):
             return True
     return False

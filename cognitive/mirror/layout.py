@@ -17,11 +17,11 @@ from itertools import pairwise
 from typing import Literal
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.remember.occasion import clean
+from kenobot.cognitive.remember.occasion import sanitize
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.cognitive.text.memory_md import INDEX
+from kenobot.cognitive.text.memory_md import INDEX_LINK
 
-Kind = Literal["core", "daily", "preferences", "slot", "entity", "ref", "topic"]
+FileKind = Literal["core", "daily", "preferences", "slot", "entity", "ref", "topic"]
 
 PREFERENCES_HEADER = "# User Preferences\n\n"
 
@@ -34,14 +34,14 @@ _RULE = re.compile(r"[-*+ \t]*")
 _ESCAPED_RULE = re.compile(r"\\+[-*+ \t]*")
 _FENCE = re.compile(r"(`{3,}|~{3,})(.*)", re.DOTALL)
 _SILENT = re.compile(r"\s*(?:#|```|~~~|<!--|---|\Z)")  # headings, code, comments and rules say nothing by themselves
-_ESCAPED_INDEX = re.compile(rf"\\+{INDEX.pattern}")
-_LIKE_INDEX = re.compile(rf"\\*{INDEX.pattern}")
+_ESCAPED_INDEX = re.compile(rf"\\+{INDEX_LINK.pattern}")
+_LIKE_INDEX = re.compile(rf"\\*{INDEX_LINK.pattern}")
 _LEARNED = "learned: "
 _MANY = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class FileBlock:
     """A stretch of a file, and the record that stands in it; None for what is literal."""
 
     raw: str
@@ -49,7 +49,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ShownRecord:
     """A record as a file shows it. `time` is HH:MM, needed in daily logs only."""
 
     id: int
@@ -58,7 +58,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Edits:
+class FactDiff:
     """What became of the old facts, as positions in the two lists given to `diff`. Pairs are (old, new)."""
 
     kept: tuple[tuple[int, int], ...]
@@ -70,7 +70,7 @@ class Edits:
 # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def split(kind: Kind, text: str) -> list[str]:
+def split(kind: FileKind, text: str) -> list[str]:
     """`text` in chunks that may hold one fact each, and the stretches between them. Joined they are `text` again."""
     match kind:
         case "slot":
@@ -85,7 +85,7 @@ def split(kind: Kind, text: str) -> list[str]:
             return list(_bullets(text))
 
 
-def fact(kind: Kind, chunk: str) -> str | None:
+def fact_text(kind: FileKind, chunk: str) -> str | None:
     """What the fact in `chunk` says, fit to be stored; None when the chunk is literal."""
     text = chunk.replace("\r\n", "\n").replace("\r", "\n")
     match kind:
@@ -111,14 +111,14 @@ def fact(kind: Kind, chunk: str) -> str | None:
                 if not body.startswith(_LEARNED):
                     return None
                 body = body.removeprefix(_LEARNED)
-            elif _RULE.fullmatch(body.partition("\n")[0]) or (kind == "core" and INDEX.match(body)):
+            elif _RULE.fullmatch(body.partition("\n")[0]) or (kind == "core" and INDEX_LINK.match(body)):
                 return None
             elif _ESCAPED_RULE.fullmatch(body.partition("\n")[0]) or (kind == "core" and _ESCAPED_INDEX.match(body)):
                 body = body[1:]
-    return clean(body, DEFAULT.longest_text).strip() or None
+    return sanitize(body, DEFAULT.max_text_chars).strip() or None
 
 
-def time_of(chunk: str) -> str | None:
+def entry_time(chunk: str) -> str | None:
     """The H:MM at the head of an entry of a daily log; None for anything else."""
     header = _ENTRY.match(chunk)
     return header[0].split()[1] if header else None
@@ -203,7 +203,7 @@ def _less(line: str) -> str:
 # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def render(kind: Kind, item: Item) -> str:
+def render(kind: FileKind, item: ShownRecord) -> str:
     """The chunk in which `item` stands when the bot writes it."""
     match kind:
         case "slot":
@@ -228,76 +228,76 @@ def _indent(text: str) -> str:
     return "\n".join([first, *(f"  {line}" if line else "" for line in rest)])
 
 
-def compose(blocks: Sequence[Block]) -> str:
+def join_blocks(blocks: Sequence[FileBlock]) -> str:
     """The text of a file."""
     return "".join(block.raw for block in blocks)
 
 
 def arrange(
-    kind: Kind,
-    blocks: Sequence[Block],
-    home: Sequence[Item],
-    guests: Mapping[int, Item],
-    heirs: Mapping[int, int],
+    kind: FileKind,
+    blocks: Sequence[FileBlock],
+    own_items: Sequence[ShownRecord],
+    tolerated: Mapping[int, ShownRecord],
+    successors: Mapping[int, int],
     header: str = "",
-) -> list[Block]:
+) -> list[FileBlock]:
     """The file as it should be: `blocks` with what has changed since, and what is new at the end.
 
     home: live items that belong here, in order. guests: other live items that may stand here because a person put
     them here. heirs: for superseded records, the live item in their place. header: how a new file begins. Dead facts
     go; literal text stays, but for a page's header below which nothing is left. preferences.md is only ever added to.
     """
-    live = {**guests, **{item.id: item for item in home}}
+    live = {**tolerated, **{item.id: item for item in own_items}}
     if kind == "slot":
-        return _arrange_slot(blocks, home)
+        return _arrange_slot(blocks, own_items)
     placed = {block.record for block in blocks if block.record in live}
-    result: list[Block] = []
+    result: list[FileBlock] = []
     for block in blocks:
         if block.record is None:
             result.append(block)
         elif kind == "preferences":
-            result.append(block if block.record in live else Block(block.raw))
+            result.append(block if block.record in live else FileBlock(block.raw))
         elif block.record in live:
             result.append(_shown(kind, block.raw, live[block.record]))
-        elif (heir := heirs.get(block.record)) in live and heir not in placed:
+        elif (heir := successors.get(block.record)) in live and heir not in placed:
             placed.add(heir)
             result.append(_shown(kind, "", live[heir]))
-    missing = [item for item in home if item.id not in placed]
-    if kind in ("entity", "ref") and not live and compose(result).strip() == header.strip():
+    missing = [item for item in own_items if item.id not in placed]
+    if kind in ("entity", "ref") and not live and join_blocks(result).strip() == header.strip():
         return []
     if not result and missing and (header or kind == "preferences"):
-        result.append(Block(header or PREFERENCES_HEADER))
-    return normal(kind, appended(kind, result, missing)) if missing else normal(kind, result)
+        result.append(FileBlock(header or PREFERENCES_HEADER))
+    return normalize_blocks(kind, append_items(kind, result, missing)) if missing else normalize_blocks(kind, result)
 
 
-def _arrange_slot(blocks: Sequence[Block], home: Sequence[Item]) -> list[Block]:
+def _arrange_slot(blocks: Sequence[FileBlock], home: Sequence[ShownRecord]) -> list[FileBlock]:
     if not home:
         return [block for block in blocks if block.record is None]
     raw = blocks[0].raw if blocks else ""
     return [_shown("slot", raw, home[0])]
 
 
-def _shown(kind: Kind, raw: str, item: Item) -> Block:
+def _shown(kind: FileKind, raw: str, item: ShownRecord) -> FileBlock:
     """`item` in the person's own spelling if that still says the same."""
-    said = fact(kind, raw)
+    said = fact_text(kind, raw)
     same = said == item.text.strip() or (said is not None and kind != "slot" and key_of(said) == key_of(item.text))
-    return Block(raw if same else render(kind, item), item.id)
+    return FileBlock(raw if same else render(kind, item), item.id)
 
 
-def appended(kind: Kind, blocks: Sequence[Block], items: Sequence[Item]) -> list[Block]:
+def append_items(kind: FileKind, blocks: Sequence[FileBlock], items: Sequence[ShownRecord]) -> list[FileBlock]:
     """`blocks` with `items` at the end, except where a line that says the same stands there already."""
     result = list(blocks)
-    strays = {fact(kind, block.raw): at for at, block in enumerate(result) if block.record is None}
+    strays = {fact_text(kind, block.raw): at for at, block in enumerate(result) if block.record is None}
     for item in items:
         stray = strays.pop(item.text.strip(), None)
         if stray is not None:
-            result[stray] = Block(result[stray].raw, item.id)
+            result[stray] = FileBlock(result[stray].raw, item.id)
             continue
-        result += [Block(_gap(kind, result)), Block(render(kind, item), item.id)]
+        result += [FileBlock(_gap(kind, result)), FileBlock(render(kind, item), item.id)]
     return result
 
 
-def _gap(kind: Kind, blocks: Sequence[Block]) -> str:
+def _gap(kind: FileKind, blocks: Sequence[FileBlock]) -> str:
     """The line breaks that part an appended fact from `blocks`. A list goes on; after prose it needs a blank line."""
     end = ""
     for block in reversed(blocks):
@@ -309,7 +309,7 @@ def _gap(kind: Kind, blocks: Sequence[Block]) -> str:
     return "\n" * max(0, (1 if lists else 2) - present) if end else ""
 
 
-def normal(kind: Kind, blocks: Sequence[Block]) -> list[Block]:
+def normalize_blocks(kind: FileKind, blocks: Sequence[FileBlock]) -> list[FileBlock]:
     """The same text cut the way `split` cuts it, so that text and records can be told apart again after a restart."""
     standing: dict[int, int] = {}
     at = 0
@@ -317,10 +317,10 @@ def normal(kind: Kind, blocks: Sequence[Block]) -> list[Block]:
         if block.record is not None:
             standing[at] = block.record
         at += len(block.raw)
-    result: list[Block] = []
+    result: list[FileBlock] = []
     at = 0
-    for chunk in split(kind, compose(blocks)):
-        result.append(Block(chunk, standing.get(at)))
+    for chunk in split(kind, join_blocks(blocks)):
+        result.append(FileBlock(chunk, standing.get(at)))
         at += len(chunk)
     return result
 
@@ -328,23 +328,25 @@ def normal(kind: Kind, blocks: Sequence[Block]) -> list[Block]:
 # ── what is kept of a file between two looks at it ───────────────────────────────────────────────────────────────
 
 
-def freeze(blocks: Sequence[Block]) -> list[str | int]:
+def encode_blocks(blocks: Sequence[FileBlock]) -> list[str | int]:
     """`blocks` for the mirror table: literal text as it is, a record as its number."""
     return [block.raw if block.record is None else block.record for block in blocks]
 
 
-def thaw(kind: Kind, text: str, frozen: Sequence[str | int]) -> list[Block]:
+def decode_blocks(kind: FileKind, text: str, frozen: Sequence[str | int]) -> list[FileBlock]:
     """The blocks of `text`; undoes `freeze`. If the two do not fit, all is literal and `arrange` finds the records."""
     chunks = split(kind, text)
     if len(chunks) != len(frozen):
-        return [Block(chunk) for chunk in chunks]
-    return [Block(chunk, seal if isinstance(seal, int) else None) for chunk, seal in zip(chunks, frozen, strict=True)]
+        return [FileBlock(chunk) for chunk in chunks]
+    return [
+        FileBlock(chunk, seal if isinstance(seal, int) else None) for chunk, seal in zip(chunks, frozen, strict=True)
+    ]
 
 
 # ── comparing ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def diff(old: Sequence[str], new: Sequence[str]) -> Edits:
+def diff(old: Sequence[str], new: Sequence[str]) -> FactDiff:
     """What a person did to turn the facts `old` into `new`. A fact that only moved is kept."""
     # Looking for the least edit costs the square of a long list of equal lines; beyond that a good one will do.
     matcher = SequenceMatcher(None, old, new, autojunk=len(new) > _MANY)
@@ -375,7 +377,7 @@ def diff(old: Sequence[str], new: Sequence[str]) -> Edits:
         changed.extend(zip(before, after, strict=False))
         removed.extend(before[pairs:])
         added.extend(after[pairs:])
-    return Edits(
+    return FactDiff(
         kept=tuple(kept) + tuple((i, j) for j, i in moved.items()),
         changed=tuple(changed),
         added=tuple(added),

@@ -8,8 +8,8 @@ from typing import Literal
 
 from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.mirror import card_rows, cardfiles, layout
-from kenobot.cognitive.mirror.files import Found, Stamp
-from kenobot.cognitive.mirror.places import Place, page_of, path_of
+from kenobot.cognitive.mirror.files import FileStamp, ReadResult
+from kenobot.cognitive.mirror.places import FileRole, entity_page_of, path_of
 from kenobot.cognitive.store import records
 from kenobot.ports.clock import Clock
 from kenobot.storage.connection import Connection
@@ -18,36 +18,36 @@ from kenobot.storage.database import Database
 log = logging.getLogger(__name__)
 
 _SAVING = 1.0  # seconds that an editor may take between emptying a file and writing it
-File = tuple[str, str]  # folder and name
+FileKey = tuple[str, str]  # folder and name
 
 
-def missed(connection: Connection, gone: Sequence[File]) -> frozenset[File]:
+def unexpectedly_missing(connection: Connection, gone: Sequence[FileKey]) -> frozenset[FileKey]:
     """Those of the missing cards that should be there: none that a crash kept us from noting as moved or removed."""
     found = set()
     for folder, name in gone:
-        spot, row = cardfiles.spot_of(folder), card_rows.at(connection, folder, name)
+        spot, row = cardfiles.location_of(folder), card_rows.row_at(connection, folder, name)
         if spot is None or row is None:
             continue
         record = records.get(connection, row.record, (spot.scope,)) if row.record is not None else None
         area: cardfiles.Area | None = "artifacts" if row.kind == "artifact" else None
-        if row.record is None or (record is not None and cardfiles.right_place(folder, record, area)):
+        if row.record is None or (record is not None and cardfiles.is_right_folder(folder, record, area)):
             found.add((folder, name))
     return frozenset(found)
 
 
-def hold_back(connection: Connection, files: Iterable[File], at: datetime) -> None:
+def record_loss(connection: Connection, files: Iterable[FileKey], at: datetime) -> None:
     """Note the cards that were lost, as far as a deletion would have forgotten what they say."""
     found: dict[int, str] = {}
     for folder, name in sorted(files):
-        spot, row = cardfiles.spot_of(folder), card_rows.at(connection, folder, name)
+        spot, row = cardfiles.location_of(folder), card_rows.row_at(connection, folder, name)
         facts = spot is not None and spot.area == "facts" and not spot.archived
         if facts and row is not None and row.record is not None and row.kind == "card":
             found[row.record] = folder
     if found:
-        missing_files.hold_back(connection, at, next(iter(found.values())), tuple(found))
+        missing_files.record_loss(connection, at, next(iter(found.values())), tuple(found))
 
 
-class Emptied:
+class EmptiedFiles:
     """Files that are empty at once, and held so much that they were lost rather than emptied. least: how much that is.
 
     An editor that saves may empty a file first and write it then: so it counts only when it is empty still a little
@@ -58,9 +58,9 @@ class Emptied:
         self._database = database
         self._clock = clock
         self._least = least
-        self._since: dict[str, tuple[Stamp | None, float]] = {}
+        self._since: dict[str, tuple[FileStamp | None, float]] = {}
 
-    async def look(self, path: str, place: Place, found: Found) -> Literal["kept", "wait", "lost"]:
+    async def classify(self, path: str, place: FileRole, found: ReadResult) -> Literal["kept", "wait", "lost"]:
         """What an empty file that is known is: "wait" for the next look, or lost, which is noted."""
         if found.text is None or found.text.strip():
             self._since.pop(path, None)
@@ -76,15 +76,19 @@ class Emptied:
             return "wait"
         del self._since[path]
         at = self._clock.now()
-        await self._database.write(lambda connection: missing_files.hold_back(connection, at, path, gone))
+        await self._database.write(lambda connection: missing_files.record_loss(connection, at, path, gone))
         log.warning("%s is empty at once: that looks like a loss, so it is written again.", path)
         return "lost"
 
 
-def _said_in(connection: Connection, path: str, place: Place) -> tuple[int, ...]:
+def _said_in(connection: Connection, path: str, place: FileRole) -> tuple[int, ...]:
     """The live records that belong into a file and stood there when it was last written or read."""
-    row = records.mirrored(connection, path)
-    held = [block.record for block in (layout.thaw(place.kind, *row) if row else []) if block.record is not None]
+    row = records.list_file(connection, path)
+    held = [
+        block.record for block in (layout.decode_blocks(place.kind, *row) if row else []) if block.record is not None
+    ]
     found = records.by_ids(connection, held, (place.scope,)).values()
-    mine = (record for record in found if record.status == "active" and path in (path_of(record), page_of(record)))
+    mine = (
+        record for record in found if record.status == "active" and path in (path_of(record), entity_page_of(record))
+    )
     return tuple(record.id for record in mine)

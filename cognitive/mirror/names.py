@@ -11,7 +11,7 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])", re.IGNORECASE)
 _HASHED = re.compile(r"-[0-9a-f]{10}\Z")
 
 
-def home_of(scope: str) -> str:
+def scope_folder(scope: str) -> str:
     """The folder in which everything of a scope stands, with its slash: "" for the owner's."""
     kind, _, name = scope.partition(":")
     return {"owner": "", "chat": f"chats/{name}/", "user": f"users/{name}/"}[kind]

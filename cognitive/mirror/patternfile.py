@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kenobot.cognitive.procedural.pattern import Pattern, plain
+from kenobot.cognitive.procedural.pattern import Pattern, one_line
 from kenobot.core import redaction
 from kenobot.ports.identity import OWNER_SCOPE, is_session_id
 
@@ -20,47 +20,49 @@ _LONGEST = 16_000  # characters of a trigger or a response
 _BY_HAND = 0.95
 
 
-class Unusable(Exception):
+class PatternFileError(Exception):
     """The file cannot be taken in; the text says why, as the end of a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PatternEntry:
     """A pattern as the file has it. number: the record that its id names; None for one that has none yet."""
 
     number: int | None
     trigger: str
     response: str
     confidence: float
-    learned: str
+    learned_from: str
     uses: int
     scope: str
 
     @property
-    def held(self) -> tuple[str, str, float, str, int]:
+    def editable(self) -> tuple[str, str, float, str, int]:
         """What a person may change of it."""
-        return self.trigger, self.response, self.confidence, self.learned, self.uses
+        return self.trigger, self.response, self.confidence, self.learned_from, self.uses
 
 
-def entry_of(pattern: Pattern) -> Entry:
+def entry_of(pattern: Pattern) -> PatternEntry:
     """A pattern as the file shows it."""
     record = pattern.record
     confidence = round(record.confidence, 4)
-    return Entry(record.id, pattern.trigger, pattern.response, confidence, pattern.learned, record.uses, record.scope)
+    return PatternEntry(
+        record.id, pattern.trigger, pattern.response, confidence, pattern.learned_from, record.uses, record.scope
+    )
 
 
-def render(entries: Iterable[Entry]) -> str:
+def render(entries: Iterable[PatternEntry]) -> str:
     """The file that shows these patterns; "" for none, which is no file."""
-    return joined(map(written, entries))
+    return join_entries(map(render_entry, entries))
 
 
-def joined(patterns: Iterable[str]) -> str:
+def join_entries(patterns: Iterable[str]) -> str:
     """The file that holds these patterns, each as `written`; "" for none, which is no file."""
     whole = ",\n".join(patterns)
     return f"[\n{whole}\n]\n" if whole else ""
 
 
-def written(entry: Entry) -> str:
+def render_entry(entry: PatternEntry) -> str:
     """A pattern as it stands in the file: what `json.dumps` makes of it, indented by two in a list.
 
     Piece by piece, because `json` indents many times slower than it writes.
@@ -69,65 +71,65 @@ def written(entry: Entry) -> str:
     return "  {\n" + ",\n".join(lines) + "\n  }"
 
 
-def _told(entry: Entry) -> dict[str, str | float | int]:
+def _told(entry: PatternEntry) -> dict[str, str | float | int]:
     told: dict[str, str | float | int] = {
         "id": f"pattern-{entry.number}",
         "trigger": entry.trigger,
         "response": entry.response,
         "confidence": entry.confidence,
-        "learnedFrom": entry.learned,
+        "learnedFrom": entry.learned_from,
         "usageCount": entry.uses,
     }
     return told if entry.scope == OWNER_SCOPE else {**told, "scope": entry.scope}
 
 
-def parse(text: str) -> list[Entry]:
+def parse(text: str) -> list[PatternEntry]:
     """The patterns in a file, in its order. Raises Unusable when any of it cannot be understood: then none counts."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Unusable(f"it is not whole JSON ({_short(error)})") from None
+        raise PatternFileError(f"it is not whole JSON ({_short(error)})") from None
     if not isinstance(found, list):
-        raise Unusable("it must be a list of patterns")
+        raise PatternFileError("it must be a list of patterns")
     entries = [_entry(item, place) for place, item in enumerate(found, 1)]
     numbers = [entry.number for entry in entries if entry.number is not None]
     if len(set(numbers)) < len(numbers):
-        raise Unusable("two of its patterns have the same id")
+        raise PatternFileError("two of its patterns have the same id")
     return entries
 
 
-def validated(item: Mapping[str, object]) -> tuple[str, str, float, int]:
+def validate_entry(item: Mapping[str, object]) -> tuple[str, str, float, int]:
     """Trigger, response, confidence and usage count of one pattern. Raises Unusable for what cannot be one."""
     trigger, response = item.get("trigger"), item.get("response")
-    if not (isinstance(trigger, str) and isinstance(response, str) and plain(trigger) and plain(response)):
-        raise Unusable("must have a trigger and a response")
+    if not (isinstance(trigger, str) and isinstance(response, str) and one_line(trigger) and one_line(response)):
+        raise PatternFileError("must have a trigger and a response")
     if max(len(trigger), len(response)) > _LONGEST:
-        raise Unusable(f"must not be longer than {_LONGEST} characters")
+        raise PatternFileError(f"must not be longer than {_LONGEST} characters")
     confidence = item.get("confidence", _BY_HAND)
     if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
-        raise Unusable("must have a confidence between 0 and 1")
+        raise PatternFileError("must have a confidence between 0 and 1")
     uses = item.get("usageCount", 0)
     if isinstance(uses, bool) or not isinstance(uses, int) or not 0 <= uses < 10**9:
-        raise Unusable("must have a usageCount that is a whole number")
-    kind = redaction.find(trigger) or redaction.find(response)
+        raise PatternFileError("must have a usageCount that is a whole number")
+    kind = redaction.find_secret(trigger) or redaction.find_secret(response)
     if kind is not None:
-        raise Unusable(f"holds what looks like {kind}")
-    return plain(trigger), plain(response), float(confidence), uses
+        raise PatternFileError(f"holds what looks like {kind}")
+    return one_line(trigger), one_line(response), float(confidence), uses
 
 
-def _entry(item: object, place: int) -> Entry:
+def _entry(item: object, place: int) -> PatternEntry:
     if not isinstance(item, dict):
-        raise Unusable(f"pattern {place} must be an object")
+        raise PatternFileError(f"pattern {place} must be an object")
     try:
-        trigger, response, confidence, uses = validated(item)
-    except Unusable as error:
-        raise Unusable(f"pattern {place} {error}") from None
+        trigger, response, confidence, uses = validate_entry(item)
+    except PatternFileError as error:
+        raise PatternFileError(f"pattern {place} {error}") from None
     learned, scope = item.get("learnedFrom", "edit"), item.get("scope", OWNER_SCOPE)
     if not isinstance(learned, str) or not _is_scope(scope):
-        raise Unusable(f"pattern {place} must say whose it is as the others do")
+        raise PatternFileError(f"pattern {place} must say whose it is as the others do")
     known = _ID.fullmatch(str(item.get("id", "")))
-    return Entry(
-        int(known[1]) if known else None, trigger, response, confidence, plain(learned)[:100], uses, str(scope)
+    return PatternEntry(
+        int(known[1]) if known else None, trigger, response, confidence, one_line(learned)[:100], uses, str(scope)
     )
 
 

@@ -18,18 +18,18 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.mirror import files, patternfile
-from kenobot.cognitive.mirror.files import Stamp
-from kenobot.cognitive.mirror.patternfile import PATH, Entry, Unusable
+from kenobot.cognitive.mirror.files import FileStamp
+from kenobot.cognitive.mirror.patternfile import PATH, PatternEntry, PatternFileError
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.procedural import practice_store
 from kenobot.cognitive.procedural.pattern import candidate_of, pattern_of, patterns_of, text_of
-from kenobot.cognitive.procedural.practice_store import Mark
+from kenobot.cognitive.procedural.practice_store import PatternFigures
 from kenobot.cognitive.remember.admit import admit, supersede
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.change import Value, change
+from kenobot.cognitive.store.change import ColumnValue, change
 from kenobot.cognitive.store.records import Json, Record
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports.clock import Clock
 from kenobot.ports.memory import Candidate
@@ -39,29 +39,29 @@ from kenobot.storage.state import read_state, write_state
 
 log = logging.getLogger(__name__)
 
-NOTED = "mirror:patterns"  # state key
+STATE_KEY = "mirror:patterns"  # state key
 _MOST = 5_000  # patterns of the whole home that the file shows, the newest
 _TRIES = 5
 
-Held = tuple[str, float, str, int]
+EntryDigest = tuple[str, float, str, int]
 """What a file said of a pattern: the digest of its words, its confidence, the digest of its origin, its uses."""
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class FileVersion:
     """A file as it was written, or read: the digest of its text, and what it said of each record's pattern."""
 
-    text: str = ""
-    entries: Mapping[int, Held] = field(default_factory=dict)
+    digest: str = ""
+    entries: Mapping[int, EntryDigest] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
     """A pattern, its mark, and how it stands in the file."""
 
-    mark: Mark
+    mark: PatternFigures
     text: str
-    held: Held
+    held: EntryDigest
 
 
 _All = Mapping[int, _Shown]
@@ -73,7 +73,7 @@ class _Known:
     """The newest event, and the mark of the patterns then."""
 
     event: int = -1
-    mark: Mark = ()
+    mark: PatternFigures = ()
 
 
 class PatternFile:
@@ -86,7 +86,7 @@ class PatternFile:
         self._zone = zone
         self._policy = policy
         self._lock = asyncio.Lock()
-        self._seen: Stamp | None = None
+        self._seen: FileStamp | None = None
         self._held = _digest("")  # what the file held when it was seen
         self._agreed = _Known()  # when the file was seen to agree
         self._left = False  # alone, until it changes
@@ -98,22 +98,22 @@ class PatternFile:
         """Why the file is left alone, or could not be written: one plain sentence, or none."""
         return (self._problem,) if self._problem else ()
 
-    def glance(self) -> Callable[[], bool]:
+    def has_changes(self) -> Callable[[], bool]:
         """Something cheap to call in another thread: whether `take_in` would find a change."""
-        return partial(files.differ, f"{self._root}/", {PATH: self._seen})
+        return partial(files.any_changed, f"{self._root}/", {PATH: self._seen})
 
-    async def take_in(self) -> int:
+    async def sync_in(self) -> int:
         """Take in what a person did to the file since the last look; how many patterns that touched.
 
         Raises StoreError.
         """
         async with self._lock:
-            return await self._sync() if await asyncio.to_thread(self.glance()) else 0
+            return await self._sync() if await asyncio.to_thread(self.has_changes()) else 0
 
-    async def flush(self) -> int:
+    async def sync_out(self) -> int:
         """Write the file if a pattern has changed; as `take_in` if a person was faster. Raises StoreError."""
         async with self._lock:
-            known = await self._database.read(partial(self._news, self.glance()))
+            known = await self._database.read(partial(self._news, self.has_changes()))
             if known is None:
                 return await self._sync()
             self._agreed = known
@@ -130,7 +130,7 @@ class PatternFile:
             return self._agreed
         if self._agreed.mark and not practice_store.touched_since(connection, self._agreed.event):
             return _Known(event, self._agreed.mark)
-        known = _Known(event, practice_store.mark(connection))
+        known = _Known(event, practice_store.patterns_fingerprint(connection))
         if known.mark == self._agreed.mark or _digest(_text(self._patterns(connection))) == self._held:
             return known
         return None
@@ -140,7 +140,7 @@ class PatternFile:
         self._shown = _patterns(connection, self._shown)
         return self._shown
 
-    def _look(self, connection: Connection) -> tuple[_All, list[Version]]:
+    def _look(self, connection: Connection) -> tuple[_All, list[FileVersion]]:
         """The patterns that the file should show, and the file as it was written."""
         return self._patterns(connection), _noted(connection)
 
@@ -155,11 +155,11 @@ class PatternFile:
                 return touched
             shown, versions = await self._database.read(self._look)
             if found.text not in (None, _text(shown)) and _digest(found.text or "") not in {
-                each.text for each in versions
+                each.digest for each in versions
             }:
                 try:
                     entries = patternfile.parse(found.text or "")
-                except Unusable as error:
+                except PatternFileError as error:
                     self._leave_alone(found, f"{PATH} is left alone: {error}.")
                     return touched
                 absorb = partial(self._absorb, text=found.text or "", entries=entries)
@@ -174,7 +174,7 @@ class PatternFile:
                 return touched
         return touched
 
-    async def _settle(self, found: files.Found, shown: _All) -> bool:
+    async def _settle(self, found: files.ReadResult, shown: _All) -> bool:
         """Make the file show these patterns; False when somebody changed it meanwhile."""
         stamp, wanted = found.stamp, _text(shown)
         held = {number: pattern.held for number, pattern in shown.items()}
@@ -194,15 +194,15 @@ class PatternFile:
         self._seen, self._held = stamp, _digest(wanted)
         return True
 
-    def _absorb(self, connection: Connection, *, text: str, entries: list[Entry]) -> int:
+    def _absorb(self, connection: Connection, *, text: str, entries: list[PatternEntry]) -> int:
         now = self._clock.now()
-        occasion = Occasion(at=now, day=local_day(now, self._zone), actor="owner", policy=self._policy)
+        occasion = AdmitContext(at=now, day=local_day(now, self._zone), actor="owner", policy=self._policy)
         touched = _Edit(connection, occasion).apply(entries)
         held = {entry.number: _held(entry) for entry in entries if entry.number is not None}
         _note(connection, text=text, held=held, beside=False)
         return touched
 
-    def _leave_alone(self, found: files.Found, problem: str) -> None:
+    def _leave_alone(self, found: files.ReadResult, problem: str) -> None:
         """Do nothing more about the file until it changes."""
         self._seen, self._left = found.stamp, True
         self._report(problem)
@@ -219,13 +219,13 @@ class PatternFile:
 class _Edit:
     """One person's edit of the file, inside a transaction."""
 
-    def __init__(self, connection: Connection, occasion: Occasion) -> None:
+    def __init__(self, connection: Connection, occasion: AdmitContext) -> None:
         self._connection = connection
         self._occasion = occasion
-        self._act = occasion.act(f"the owner edited {PATH}")
+        self._act = occasion.change_context(f"the owner edited {PATH}")
         self._versions = _noted(connection)
 
-    def apply(self, entries: Sequence[Entry]) -> int:
+    def apply(self, entries: Sequence[PatternEntry]) -> int:
         """Let memory follow; how many patterns that touched."""
         live = {record.id: record for record in _live(self._connection)}
         touched = 0
@@ -241,14 +241,14 @@ class _Edit:
                 touched += int(forget(self._connection, number, (record.scope,), self._occasion))
         return touched
 
-    def _noted_of(self, entry: Entry) -> list[Held]:
+    def _noted_of(self, entry: PatternEntry) -> list[EntryDigest]:
         held = [each.entries.get(entry.number or 0) for each in self._versions]
         return [each for each in held if each is not None]
 
-    def _as_noted(self, entry: Entry) -> bool:
+    def _as_noted(self, entry: PatternEntry) -> bool:
         return _held(entry) in self._noted_of(entry)
 
-    def _added(self, entry: Entry) -> int:
+    def _added(self, entry: PatternEntry) -> int:
         """Learn a pattern that a person wrote."""
         decision = admit(self._connection, _candidate(entry, entry.scope), self._occasion)
         if decision.record is None:
@@ -256,7 +256,7 @@ class _Edit:
         self._set(decision.record, entry, entry.scope, uses=entry.uses)
         return 1
 
-    def _changed(self, record: Record, entry: Entry) -> int:
+    def _changed(self, record: Record, entry: PatternEntry) -> int:
         """Let what a person changed take the place of what was there; the rest is as memory has it now."""
         words, confidence, learned, uses = _held(entry)
         was = self._noted_of(entry)
@@ -268,7 +268,7 @@ class _Edit:
         if any(confidence == each[1] for each in was):
             entry = replace(entry, confidence=record.confidence)
         if any(learned == each[2] for each in was):
-            entry = replace(entry, learned=now.learned)
+            entry = replace(entry, learned_from=now.learned_from)
         if any(uses == each[3] for each in was):
             entry = replace(entry, uses=record.uses)
         if text_of(entry.trigger, entry.response) != record.text:
@@ -278,19 +278,19 @@ class _Edit:
             number = decision.record
         return max(int(number != record.id), self._set(number, entry, record.scope, uses=entry.uses))
 
-    def _set(self, number: int, entry: Entry, scope: str, *, uses: int) -> int:
+    def _set(self, number: int, entry: PatternEntry, scope: str, *, uses: int) -> int:
         """Let a pattern have the figures that a person gave it; what they keep does not end by itself."""
         known = records.get(self._connection, number, (scope,))
         if known is None:
             return 0
-        attrs = {**json.loads(known.attrs), "learnedFrom": entry.learned}
-        values: dict[str, Value] = {
+        attrs = {**json.loads(known.attrs), "learnedFrom": entry.learned_from}
+        values: dict[str, ColumnValue] = {
             "confidence": entry.confidence,
             "uses": uses,
             "attrs": json.dumps(attrs, ensure_ascii=False),
             "expires": None,
         }
-        held = records.columns(self._connection, known, sorted(values))
+        held = records.column_values(self._connection, known, sorted(values))
         if held == tuple(values[name] for name in sorted(values)):
             return 0
         values["updated"] = records.stamp(self._occasion.at)
@@ -298,14 +298,14 @@ class _Edit:
         return 1
 
 
-def _candidate(entry: Entry, scope: str) -> Candidate:
+def _candidate(entry: PatternEntry, scope: str) -> Candidate:
     return candidate_of(
         scope,
         entry.trigger,
         entry.response,
         source="edit",
         trust="owner",
-        learned=entry.learned,
+        learned_from=entry.learned_from,
         confidence=entry.confidence,
     )
 
@@ -315,52 +315,52 @@ def _candidate(entry: Entry, scope: str) -> Candidate:
 
 def _live(connection: Connection) -> list[Record]:
     """The records of the patterns that the file shows."""
-    return [pattern.record for pattern in patterns_of(practice_store.live(connection, WHOLE_HOME, _MOST))]
+    return [pattern.record for pattern in patterns_of(practice_store.live_patterns(connection, ALL_SCOPES, _MOST))]
 
 
 def _patterns(connection: Connection, before: _All) -> _All:
     """The patterns that the file shows: those of `before` that are as they were, and the others as they are now."""
-    marks = practice_store.marks(connection, WHOLE_HOME, _MOST)
+    marks = practice_store.figures_by_pattern(connection, ALL_SCOPES, _MOST)
     known = {
         number: before[number] for number, mark in marks.items() if number in before and before[number].mark == mark
     }
-    changed = records.by_ids(connection, [number for number in marks if number not in known], WHOLE_HOME)
+    changed = records.by_ids(connection, [number for number in marks if number not in known], ALL_SCOPES)
     for pattern in patterns_of(changed.values()):
         entry = patternfile.entry_of(pattern)
-        known[pattern.id] = _Shown(marks[pattern.id], patternfile.written(entry), _held(entry))
+        known[pattern.id] = _Shown(marks[pattern.id], patternfile.render_entry(entry), _held(entry))
     return {number: known[number] for number in marks if number in known}
 
 
 def _text(shown: _All) -> str:
     """The file that shows these patterns."""
-    return patternfile.joined(pattern.text for pattern in shown.values())
+    return patternfile.join_entries(pattern.text for pattern in shown.values())
 
 
-def _noted(connection: Connection) -> list[Version]:
-    found = json.loads(read_state(connection, NOTED) or "[]")
+def _noted(connection: Connection) -> list[FileVersion]:
+    found = json.loads(read_state(connection, STATE_KEY) or "[]")
     return [
-        Version(
+        FileVersion(
             each["text"], {int(number): (held[0], held[1], held[2], held[3]) for number, held in each["of"].items()}
         )
         for each in found
     ]
 
 
-def _note(connection: Connection, *, text: str, held: Mapping[int, Held], beside: bool) -> None:
+def _note(connection: Connection, *, text: str, held: Mapping[int, EntryDigest], beside: bool) -> None:
     """Note that the file holds `text`; or, `beside` what was noted last, that it may be about to."""
-    version = Version(_digest(text), held)
-    last = [each for each in _noted(connection)[-1:] if each.text != version.text] if beside else []
+    version = FileVersion(_digest(text), held)
+    last = [each for each in _noted(connection)[-1:] if each.digest != version.digest] if beside else []
     told: Json = [
-        {"text": each.text, "of": {str(number): [*held] for number, held in each.entries.items()}}
+        {"text": each.digest, "of": {str(number): [*held] for number, held in each.entries.items()}}
         for each in (*last, version)
     ]
     wanted = json.dumps(told)
-    if read_state(connection, NOTED) != wanted:
-        write_state(connection, NOTED, wanted)
+    if read_state(connection, STATE_KEY) != wanted:
+        write_state(connection, STATE_KEY, wanted)
 
 
-def _held(entry: Entry) -> Held:
-    return _digest(text_of(entry.trigger, entry.response)), entry.confidence, _digest(entry.learned), entry.uses
+def _held(entry: PatternEntry) -> EntryDigest:
+    return _digest(text_of(entry.trigger, entry.response)), entry.confidence, _digest(entry.learned_from), entry.uses
 
 
 def _digest(text: str) -> str:

@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
-from kenobot.cognitive.mirror.layout import Kind
-from kenobot.cognitive.mirror.names import home_of, page_name
+from kenobot.cognitive.mirror.layout import FileKind
+from kenobot.cognitive.mirror.names import page_name, scope_folder
 from kenobot.cognitive.store.records import Record
 from kenobot.ports.identity import OWNER_SCOPE, is_session_id
 from kenobot.ports.memory import Form
@@ -30,7 +30,7 @@ _FORMS: dict[str, Form] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FileRole:
     """What a file of the mirror holds.
 
     detail: the day of a log or a topic file, a slot's name, a subject's page, a ref file's name. archived: it has left
@@ -38,16 +38,16 @@ class Place:
     """
 
     scope: str
-    kind: Kind
+    kind: FileKind
     detail: str = ""
     archived: bool = False
-    over: bool = False
-    kept: bool = True
+    is_expired: bool = False
+    keeps_archive: bool = True
 
     @property
-    def blank(self) -> bool:
+    def stays_empty(self) -> bool:
         """Whether nothing is to stand in it."""
-        return self.archived and not self.kept
+        return self.archived and not self.keeps_archive
 
 
 def slot_form(name: str) -> Form:
@@ -60,7 +60,7 @@ def path_of(record: Record) -> str | None:
     kind, _, name = record.scope.partition(":")
     if record.form == "scratchpad":
         return f"working/{name}.md" if kind == "chat" else None
-    folder = home_of(record.scope)
+    folder = scope_folder(record.scope)
     archive = ARCHIVE if record.tier == "archive" else ""
     if record.form in ("profile", "summary"):
         return _slot_path(record, folder, archive)
@@ -95,27 +95,27 @@ def is_archived(record: Record) -> bool:
     return (path_of(record) or "").startswith(ARCHIVE)
 
 
-def page_of(record: Record) -> str | None:
+def entity_page_of(record: Record) -> str | None:
     """The page about whom or what `record` is about; None when that is the person whose scope it is."""
     if record.form not in ("note", "episode") or record.subject.casefold() in ("", "owner"):
         return None
-    return f"{home_of(record.scope)}entities/{page_name(record.subject)}.md"
+    return f"{scope_folder(record.scope)}entities/{page_name(record.subject)}.md"
 
 
-def index_of(record: Record) -> str | None:
+def index_path_of(record: Record) -> str | None:
     """The MEMORY.md that points to the ref file in which `record` stands."""
-    return f"{home_of(record.scope)}MEMORY.md" if record.tier.startswith("ref:") else None
+    return f"{scope_folder(record.scope)}MEMORY.md" if record.tier.startswith("ref:") else None
 
 
-def archive_of(path: str) -> str:
+def archive_path(path: str) -> str:
     """Where what a file of the hot tree holds is kept once it has left."""
     return f"{ARCHIVE}{path}"
 
 
-def place_of(path: str) -> Place | None:
+def role_of(path: str) -> FileRole | None:
     """What the file at `path`, relative to the memory folder, holds; None when it is none of the mirror's."""
     if path == "identity/preferences.md":
-        return Place(OWNER_SCOPE, "preferences")
+        return FileRole(OWNER_SCOPE, "preferences")
     archived = path.startswith(ARCHIVE)
     *folders, name = path.removeprefix(ARCHIVE).split("/")
     stem = name.removesuffix(".md")
@@ -130,11 +130,11 @@ def place_of(path: str) -> Place | None:
         case _ if archived:
             return None
         case ["entities"] if stem:
-            found = Place(OWNER_SCOPE, "entity", stem)
+            found = FileRole(OWNER_SCOPE, "entity", stem)
         case ["chats" | "users" as group, member, "entities"] if is_session_id(member) and stem:
-            found = Place(f"{group.removesuffix('s')}:{member}", "entity", stem)
+            found = FileRole(f"{group.removesuffix('s')}:{member}", "entity", stem)
         case ["working"] if is_session_id(stem):
-            found = Place(f"chat:{stem}", "slot", "working")
+            found = FileRole(f"chat:{stem}", "slot", "working")
         case _:
             found = None
     return found
@@ -142,30 +142,30 @@ def place_of(path: str) -> Place | None:
 
 def is_memory_file(path: str) -> bool:
     """Whether `path`, relative to the memory folder, is one that the mirror writes."""
-    return place_of(path) is not None
+    return role_of(path) is not None
 
 
-def _in_folder(scope: str, stem: str, *, archived: bool) -> Place | None:
+def _in_folder(scope: str, stem: str, *, archived: bool) -> FileRole | None:
     if is_day(stem):
-        return Place(scope, "daily", stem, archived)
+        return FileRole(scope, "daily", stem, archived)
     if (week := _WEEK_FILE.fullmatch(stem)) and is_week(week[1]):
-        return Place(scope, "slot", f"week:{week[1]}", archived)
+        return FileRole(scope, "slot", f"week:{week[1]}", archived)
     if archived:
         return None
     if stem == "MEMORY":
-        return Place(scope, "core")
+        return FileRole(scope, "core")
     if stem == "context":
-        return Place(scope, "slot", "context") if scope != OWNER_SCOPE else None
+        return FileRole(scope, "slot", "context") if scope != OWNER_SCOPE else None
     if stem == "SESSION" and scope == OWNER_SCOPE:
         return None  # of all chats together: see `kenobot.cognitive.mirror.session_note`
     if stem in _SLOT_OF:
-        return Place(scope, "slot", _SLOT_OF[stem])
+        return FileRole(scope, "slot", _SLOT_OF[stem])
     if stem.startswith("ref-") and _REF.fullmatch(stem.removeprefix("ref-")):
-        return Place(scope, "ref", stem.removeprefix("ref-"))
+        return FileRole(scope, "ref", stem.removeprefix("ref-"))
     topic = _TOPIC.fullmatch(stem)
     if topic and is_day(topic[1]):
-        return Place(scope, "topic", topic[1])
-    return Place(scope, "topic") if _LEGACY.fullmatch(stem) else None
+        return FileRole(scope, "topic", topic[1])
+    return FileRole(scope, "topic") if _LEGACY.fullmatch(stem) else None
 
 
 def is_legacy(path: str) -> bool:

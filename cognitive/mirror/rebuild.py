@@ -19,16 +19,16 @@ from typing import get_args
 
 from kenobot.cognitive.mirror import card as cards
 from kenobot.cognitive.mirror import card_rows, cardfiles, files, layout, places
-from kenobot.cognitive.mirror.card import Card
-from kenobot.cognitive.mirror.cardfiles import Spot
-from kenobot.cognitive.mirror.front import Unreadable
-from kenobot.cognitive.mirror.layout import Block
-from kenobot.cognitive.remember.occasion import clean
+from kenobot.cognitive.mirror.card import RecordFile
+from kenobot.cognitive.mirror.cardfiles import FileLocation
+from kenobot.cognitive.mirror.front import FrontMatterError
+from kenobot.cognitive.mirror.layout import FileBlock
+from kenobot.cognitive.remember.occasion import sanitize
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import term_index
-from kenobot.cognitive.store.change import Act
+from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.identity import Trust
@@ -45,16 +45,16 @@ _STEP = 500  # files between two words about progress
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ParsedRecord:
     """A card that makes a record: where it stands, what it says, and the record."""
 
     path: str
-    card: Card
+    card: RecordFile
     record: Record
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class RebuildReport:
     """What a rebuild did, or would do. problems: one plain sentence for each file or link that was left out."""
 
     records: int = 0
@@ -65,29 +65,29 @@ class Report:
     written: bool = False
 
 
-def survey(root: Path, progress: Progress | None = None) -> tuple[list[Found], list[str]]:
+def read_record_files(root: Path, progress: Progress | None = None) -> tuple[list[ParsedRecord], list[str]]:
     """Read every card below the memory folder; the records they make, by number, and what is wrong with others."""
-    paths = [(folder, name) for folder in cardfiles.folders(root) for name in sorted(_listed(root, folder))]
-    found: dict[int, Found] = {}
+    paths = [(folder, name) for folder in cardfiles.find_folders(root) for name in sorted(_listed(root, folder))]
+    found: dict[int, ParsedRecord] = {}
     problems: list[str] = []
     for at, (folder, name) in enumerate(paths):
         if progress is not None and at % _STEP == 0:
             progress(at, len(paths))
-        spot = cardfiles.spot_of(folder)
+        spot = cardfiles.location_of(folder)
         if spot is None or spot.area == "artifacts":
             continue
         path = f"{folder}/{name}"
         try:
             card = _read(root / path)
             record = _record(card, spot)
-        except Unreadable as error:
+        except FrontMatterError as error:
             problems.append(f"{path} is left out: {error}.")
             continue
         if record is None:
             continue  # a person's own: it is taken in at the next start
         rival = found.get(record.id)
         if rival is None or _better(card, rival.card):
-            found[record.id] = Found(path, card, record)
+            found[record.id] = ParsedRecord(path, card, record)
         if rival is not None:
             loser = path if found[record.id] is rival else rival.path
             problems.append(f"{loser} is left out: {found[record.id].path} is a card of the same record.")
@@ -99,27 +99,27 @@ def survey(root: Path, progress: Progress | None = None) -> tuple[list[Found], l
 def rebuild(
     connection: Connection, root: Path, at: datetime, *, replace_all: bool = False, dry_run: bool = False,
     progress: Progress | None = None,
-) -> Report:  # fmt: skip
+) -> RebuildReport:  # fmt: skip
     """Make memory again from the tree at `root`, inside a transaction.
 
     replace_all: throw away what the database holds of memory; without it, only an empty one is written to. Raises
     ConfigError when it is not empty, or when the tree has no card to read.
     """
-    held = card_rows.records(connection, WHOLE_HOME)
+    held = card_rows.count_records(connection, ALL_SCOPES)
     if held and not replace_all:
         many = "1 record" if held == 1 else f"{held} records"
         raise ConfigError(
             f"Memory is not empty: the database holds {many}. Nothing was changed. To throw them away and read "
             "the files instead, say so: kenobot memory rebuild --replace"
         )
-    found, problems = survey(root, progress)
+    found, problems = read_record_files(root, progress)
     if not found:
         raise ConfigError(f"There is no card to read below {root}: nothing was changed.")
     if not dry_run:
         if held:
-            card_rows.empty(connection)
+            card_rows.clear_memory(connection)
         _write(connection, found, at)
-        _recognise(connection, root, [each.record for each in found if not each.card.ours])
+        _recognise(connection, root, [each.record for each in found if not each.card.is_unedited])
     known = {each.record.id: each.record.scope for each in found}
     links = 0
     for each in found:
@@ -128,7 +128,7 @@ def rebuild(
                 links += 1 if dry_run else int(card_rows.insert_link(connection, each.record, link))
             else:
                 problems.append(f"{each.path}: its link to {link.to} ({link.type}) leads nowhere and is left out.")
-    return Report(
+    return RebuildReport(
         records=len(found),
         links=links,
         by_status=_counted(each.record.status for each in found),
@@ -138,12 +138,12 @@ def rebuild(
     )
 
 
-def demand_memory(root: Path, database: Path) -> None:
+def require_memory(root: Path, database: Path) -> None:
     """Refuse to go on with an empty or missing database beside a tree that has cards. Raises ConfigError.
 
     Otherwise KenoBot would begin anew, as somebody who knows nothing, in a home full of memories.
     """
-    if not has_cards(root) or _has_anything(database):
+    if not has_record_files(root) or _has_anything(database):
         return
     raise ConfigError(
         f"There are memories in {root}, but the database {database} is empty or missing. Put a copy from the backups "
@@ -166,12 +166,12 @@ def _has_anything(database: Path) -> bool:
         connection.close()
 
 
-def has_cards(root: Path) -> bool:
+def has_record_files(root: Path) -> bool:
     """Whether the tree has any card."""
     return any(
         name
-        for folder in cardfiles.folders(root)
-        if (spot := cardfiles.spot_of(folder)) is not None and spot.area == "facts"
+        for folder in cardfiles.find_folders(root)
+        if (spot := cardfiles.location_of(folder)) is not None and spot.area == "facts"
         for name in _listed(root, folder)
     )
 
@@ -180,24 +180,24 @@ def has_cards(root: Path) -> bool:
 
 
 def _listed(root: Path, folder: str) -> Iterable[str]:
-    return cardfiles.listing(root, folder) or ()
+    return cardfiles.list_markdown(root, folder) or ()
 
 
-def _read(path: Path) -> Card:
+def _read(path: Path) -> RecordFile:
     """Raises Unreadable."""
     try:
         if path.is_symlink() or not path.is_file():
-            raise Unreadable("it is not a plain file")
-        if path.stat().st_size > files.LARGEST:
-            raise Unreadable("it is larger than 5 MB")
-        return cards.read(path.read_bytes().decode("utf-8-sig"))
+            raise FrontMatterError("it is not a plain file")
+        if path.stat().st_size > files.MAX_FILE_BYTES:
+            raise FrontMatterError("it is larger than 5 MB")
+        return cards.parse(path.read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise Unreadable("it is not UTF-8 text") from error
+        raise FrontMatterError("it is not UTF-8 text") from error
     except OSError as error:
-        raise Unreadable(f"it cannot be read ({os.strerror(error.errno or 0)})") from error
+        raise FrontMatterError(f"it cannot be read ({os.strerror(error.errno or 0)})") from error
 
 
-def _record(card: Card, spot: Spot) -> Record | None:
+def _record(card: RecordFile, spot: FileLocation) -> Record | None:
     """The record that a card carries; None for one that a person wrote. Raises Unreadable.
 
     Whose it is, the folder says: front matter that was copied elsewhere opens no other scope.
@@ -208,12 +208,12 @@ def _record(card: Card, spot: Spot) -> Record | None:
     created = _time(str(said["created"]))
     form, trust, source = _kinds(said)
     if said.get("scope", spot.scope) != spot.scope:
-        raise Unreadable(f"it is of the scope {said['scope']}, and stands in a folder of {spot.scope}")
-    text = clean(card.text or "", _LONGEST)
+        raise FrontMatterError(f"it is of the scope {said['scope']}, and stands in a folder of {spot.scope}")
+    text = sanitize(card.text or "", _LONGEST)
     if form == "box":
         text = f"memories of {said.get('day', spot.day)}"
     if not text:
-        raise Unreadable("it has no text")
+        raise FrontMatterError("it has no text")
     attributes = said.get("attributes")
     by = str(said.get("by", ""))
     attrs = (attributes if isinstance(attributes, dict) else {}) | ({"by": by} if by else {})
@@ -263,9 +263,9 @@ def _kinds(said: Mapping[str, object]) -> tuple[str, str, str]:
         str(said.get(name, usual)) for name, usual in (("form", "note"), ("trust", "owner"), ("source", "edit"))
     )
     if form not in get_args(Form):
-        raise Unreadable(f"there is no form {form}")
+        raise FrontMatterError(f"there is no form {form}")
     if trust not in get_args(Trust) or source not in get_args(Source):
-        raise Unreadable(f"there is no trust {trust}, or no source {source}")
+        raise FrontMatterError(f"there is no trust {trust}, or no source {source}")
     return form, trust, source
 
 
@@ -282,15 +282,15 @@ def _number(value: object, otherwise: float) -> float:
     return value if isinstance(value, int | float) and not isinstance(value, bool) else otherwise
 
 
-def _better(card: Card, rival: Card) -> bool:
+def _better(card: RecordFile, rival: RecordFile) -> bool:
     """Which of two cards of one record counts: the one that a crash did not leave behind, or a person edited last."""
-    return (card.revision, not card.ours) > (rival.revision, not rival.ours)
+    return (card.revision, not card.is_unedited) > (rival.revision, not rival.is_unedited)
 
 
-def _once_alive(found: list[Found], problems: list[str]) -> list[Found]:
+def _once_alive(found: list[ParsedRecord], problems: list[str]) -> list[ParsedRecord]:
     """Of records that say the same, one is alive: the oldest. The others become history."""
     taken: dict[tuple[str, str, str], str] = {}
-    kept: list[Found] = []
+    kept: list[ParsedRecord] = []
     for each in found:
         record = each.record
         place = (record.scope, record.form, record.key)
@@ -307,17 +307,17 @@ def _once_alive(found: list[Found], problems: list[str]) -> list[Found]:
 # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _write(connection: Connection, found: list[Found], at: datetime) -> None:
-    act = Act(at, "owner", "memory was rebuilt from its files")
-    card_rows.spare(connection, "event", max(each.card.revision for each in found))
+def _write(connection: Connection, found: list[ParsedRecord], at: datetime) -> None:
+    act = ChangeContext(at, "owner", "memory was rebuilt from its files")
+    card_rows.reserve_ids(connection, "event", max(each.card.revision for each in found))
     for each in found:
         event = store.add_event(
             connection, act.at, act.actor, "rebuilt", record=each.record.id, data={"reason": act.reason}
         )
-        card_rows.insert(connection, replace(each.record, changed=event))
-        term_index.file(connection, each.record.id, each.record.scope)
-    evidence = [turn for each in found for turn in each.record.witnesses]
-    card_rows.spare(connection, "inbox", max(evidence, default=0))
+        card_rows.insert_record(connection, replace(each.record, changed=event))
+        term_index.index_record(connection, each.record.id, each.record.scope)
+    evidence = [turn for each in found for turn in each.record.source_message_ids]
+    card_rows.reserve_ids(connection, "inbox", max(evidence, default=0))
 
 
 def _recognise(connection: Connection, root: Path, edited: Sequence[Record]) -> None:
@@ -327,27 +327,27 @@ def _recognise(connection: Connection, root: Path, edited: Sequence[Record]) -> 
     record says are left out of what is noted: the next look takes them for added ones.
     """
     for path in files.scan(root, {}):
-        place = places.place_of(path)
+        place = places.role_of(path)
         try:
             text = (root / path).read_bytes().decode("utf-8-sig")
         except (OSError, UnicodeDecodeError):
             continue  # the mirror says what is wrong with it
         if place is None:
             continue
-        blocks: list[Block] = []
+        blocks: list[FileBlock] = []
         for chunk in layout.split(place.kind, text):
-            said = layout.fact(place.kind, chunk)
+            said = layout.fact_text(place.kind, chunk)
             known = _said_by(connection, place, said) if said is not None else None
             if said is not None and known is None:
                 known = _once_said_by([record for record in edited if path in _files_of(record)], said)
             if said is None or known is not None:
-                blocks.append(Block(chunk, known))
-        blocks = layout.normal(place.kind, blocks)
-        store.put_mirrored(connection, path, layout.compose(blocks), layout.freeze(blocks))
+                blocks.append(FileBlock(chunk, known))
+        blocks = layout.normalize_blocks(place.kind, blocks)
+        store.save_list_file(connection, path, layout.join_blocks(blocks), layout.encode_blocks(blocks))
 
 
 def _files_of(record: Record) -> tuple[str | None, ...]:
-    return places.path_of(record), places.page_of(record)
+    return places.path_of(record), places.entity_page_of(record)
 
 
 def _once_said_by(edited: Sequence[Record], said: str) -> int | None:
@@ -357,11 +357,11 @@ def _once_said_by(edited: Sequence[Record], said: str) -> int | None:
     return likest if likest is not None and likeness[likest] >= _ALIKE else None
 
 
-def _said_by(connection: Connection, place: places.Place, said: str) -> int | None:
+def _said_by(connection: Connection, place: places.FileRole, said: str) -> int | None:
     if place.kind == "slot":
-        known = store.slot(connection, place.scope, places.slot_form(place.detail), place.detail)
+        known = store.slot_record(connection, place.scope, places.slot_form(place.detail), place.detail)
         return known.id if known is not None and known.text == said else None
-    found = card_rows.saying(connection, place.scope, key_of(said))
+    found = card_rows.record_with_key(connection, place.scope, key_of(said))
     return found.id if found is not None else None
 
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
 from kenobot.cognitive.mirror import layout
-from kenobot.cognitive.mirror.layout import Block, Item
+from kenobot.cognitive.mirror.layout import FileBlock, ShownRecord
 from kenobot.cognitive.text.memory_md import index_line, index_target
 
-REFERENCE = "## Reference"
+REFERENCE_HEADING = "## Reference"
 
 _CONSOLIDATED = "## Consolidated — "
 _OURS = re.compile(r"## (?:Consolidated [—–-] [0-9]{4}-[0-9]{2}-[0-9]{2}|Reference)[ \t]*\Z")
@@ -20,69 +20,69 @@ _NIGHT = re.compile(r"## Consolidated [—–-] ([0-9]{4}-[0-9]{2}-[0-9]{2})[ \t
 _HEADING = re.compile(r"#{1,6}[ \t]")
 
 
-def arrange(
-    blocks: Sequence[Block],
-    home: Sequence[Item],
-    guests: Mapping[int, Item],
-    heirs: Mapping[int, int],
+def arrange_memory_md(
+    blocks: Sequence[FileBlock],
+    own_items: Sequence[ShownRecord],
+    tolerated: Mapping[int, ShownRecord],
+    successors: Mapping[int, int],
     nights: Mapping[int, str],
     refs: Mapping[str, int],
-) -> list[Block]:
+) -> list[FileBlock]:
     """MEMORY.md as it should be; see `layout.arrange`.
 
     nights: the day of the night in which sleep put items there; they stand below its heading. refs: the ref files, by
     name, and how many facts each has.
     """
-    standing = {block.record for block in blocks} | set(heirs.values())
-    result = layout.arrange("core", blocks, [item for item in home if item.id in standing], guests, heirs)
+    standing = {block.record for block in blocks} | set(successors.values())
+    result = layout.arrange("core", blocks, [item for item in own_items if item.id in standing], tolerated, successors)
     placed = {block.record for block in result}
-    lines, missing = _adopted(_exploded(result), [item for item in home if item.id not in placed])
+    lines, missing = _adopted(_exploded(result), [item for item in own_items if item.id not in placed])
     pointers = sum(index_target(line.raw) is not None for line in lines)
     lines = _indexed(lines, refs)
     lines = _with_plain(lines, [item for item in missing if item.id not in nights])
     for night in sorted({nights[item.id] for item in missing if item.id in nights}):
         lines = _with_night(lines, night, [item for item in missing if nights.get(item.id) == night])
-    return layout.normal("core", _tidy(lines, _OURS if pointers > len(refs) else _NIGHT))
+    return layout.normalize_blocks("core", _tidy(lines, _OURS if pointers > len(refs) else _NIGHT))
 
 
-def _exploded(blocks: Sequence[Block]) -> list[Block]:
+def _exploded(blocks: Sequence[FileBlock]) -> list[FileBlock]:
     """`blocks` with literal text line by line."""
-    found: list[Block] = []
+    found: list[FileBlock] = []
     for block in blocks:
         if block.record is not None:
             found.append(block)
         else:
-            found.extend(Block(line) for line in re.split(r"(?<=\n)", block.raw) if line)
+            found.extend(FileBlock(line) for line in re.split(r"(?<=\n)", block.raw) if line)
     return found
 
 
-def _adopted(lines: list[Block], items: Sequence[Item]) -> tuple[list[Block], list[Item]]:
+def _adopted(lines: list[FileBlock], items: Sequence[ShownRecord]) -> tuple[list[FileBlock], list[ShownRecord]]:
     """Items that stand there already, as literal text, and those that do not."""
-    missing: list[Item] = []
-    strays = {layout.fact("core", line.raw): at for at, line in enumerate(lines) if line.record is None}
+    missing: list[ShownRecord] = []
+    strays = {layout.fact_text("core", line.raw): at for at, line in enumerate(lines) if line.record is None}
     for item in items:
         at = strays.pop(item.text.strip(), None)
         if at is None:
             missing.append(item)
         else:
-            lines[at] = Block(lines[at].raw, item.id)
+            lines[at] = FileBlock(lines[at].raw, item.id)
     return lines, missing
 
 
-def _is_heading(line: Block, pattern: re.Pattern[str] = _HEADING) -> bool:
+def _is_heading(line: FileBlock, pattern: re.Pattern[str] = _HEADING) -> bool:
     return line.record is None and pattern.match(line.raw.rstrip("\r\n")) is not None
 
 
-def _is_blank(line: Block) -> bool:
+def _is_blank(line: FileBlock) -> bool:
     return line.record is None and not line.raw.strip()
 
 
 # ── the index ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _indexed(lines: list[Block], refs: Mapping[str, int]) -> list[Block]:
+def _indexed(lines: list[FileBlock], refs: Mapping[str, int]) -> list[FileBlock]:
     """One pointer for each ref file, where its owner has put it, else below the heading for them."""
-    kept: list[Block] = []
+    kept: list[FileBlock] = []
     left = dict(refs)
     for line in lines:
         name = index_target(line.raw) if line.record is None else None
@@ -90,20 +90,20 @@ def _indexed(lines: list[Block], refs: Mapping[str, int]) -> list[Block]:
             kept.append(line)
         elif name in left:
             wanted = index_line(name, left.pop(name))
-            kept.append(line if line.raw.rstrip("\r\n") == wanted.rstrip("\n") else Block(wanted))
+            kept.append(line if line.raw.rstrip("\r\n") == wanted.rstrip("\n") else FileBlock(wanted))
     if not left:
         return kept
-    new = [Block(index_line(name, facts)) for name, facts in left.items()]
-    at = next((at for at, line in enumerate(kept) if line.raw.rstrip() == REFERENCE), None)
+    new = [FileBlock(index_line(name, facts)) for name, facts in left.items()]
+    at = next((at for at, line in enumerate(kept) if line.raw.rstrip() == REFERENCE_HEADING), None)
     if at is None:
-        return [*kept, *_opening(kept, REFERENCE), *new]
+        return [*kept, *_opening(kept, REFERENCE_HEADING), *new]
     return _inserted(kept, _end_of(kept, at), new)
 
 
 # ── facts ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _with_plain(lines: list[Block], items: Sequence[Item]) -> list[Block]:
+def _with_plain(lines: list[FileBlock], items: Sequence[ShownRecord]) -> list[FileBlock]:
     """What nobody put into a section stands above the bot's own, at the end of what is its owner's."""
     if not items:
         return lines
@@ -113,26 +113,26 @@ def _with_plain(lines: list[Block], items: Sequence[Item]) -> list[Block]:
         end -= 1
     rest = lines[end:]
     if first < len(lines) and end == first:
-        rest = [Block("\n"), *rest]
+        rest = [FileBlock("\n"), *rest]
     if first == len(lines):
-        return layout.appended("core", lines, items)
-    return [*layout.appended("core", lines[:end], items), *rest]
+        return layout.append_items("core", lines, items)
+    return [*layout.append_items("core", lines[:end], items), *rest]
 
 
-def _with_night(lines: list[Block], night: str, items: Sequence[Item]) -> list[Block]:
-    new = [Block(layout.render("core", item), item.id) for item in items]
+def _with_night(lines: list[FileBlock], night: str, items: Sequence[ShownRecord]) -> list[FileBlock]:
+    new = [FileBlock(layout.render("core", item), item.id) for item in items]
     for at, line in enumerate(lines):
         match = _NIGHT.match(line.raw.rstrip("\r\n")) if line.record is None else None
         if match and match[1] == night:
             return _inserted(lines, _end_of(lines, at), new)
     heading = _CONSOLIDATED + night
-    index = next((at for at, line in enumerate(lines) if line.raw.rstrip() == REFERENCE), len(lines))
+    index = next((at for at, line in enumerate(lines) if line.raw.rstrip() == REFERENCE_HEADING), len(lines))
     before = lines[:index]
-    after = [Block("\n"), *lines[index:]] if lines[index:] else []
+    after = [FileBlock("\n"), *lines[index:]] if lines[index:] else []
     return [*before, *_opening(before, heading), *new, *after]
 
 
-def _end_of(lines: Sequence[Block], heading: int) -> int:
+def _end_of(lines: Sequence[FileBlock], heading: int) -> int:
     """Where the next line of a section belongs: behind its last line that is not blank."""
     section = list(takewhile(lambda line: not _is_heading(line), lines[heading + 1 :]))
     while section and _is_blank(section[-1]):
@@ -140,24 +140,24 @@ def _end_of(lines: Sequence[Block], heading: int) -> int:
     return heading + 1 + len(section)
 
 
-def _opening(before: Sequence[Block], heading: str) -> list[Block]:
+def _opening(before: Sequence[FileBlock], heading: str) -> list[FileBlock]:
     """A heading below what stands `before` it."""
-    text = layout.compose(before)
+    text = layout.join_blocks(before)
     present = len(text) - len(text.rstrip("\n"))
     gap = "\n" * max(0, 2 - present) if text.strip() else ""
-    return _exploded([Block(f"{gap}{heading}\n")])
+    return _exploded([FileBlock(f"{gap}{heading}\n")])
 
 
-def _inserted(lines: Sequence[Block], at: int, new: Sequence[Block]) -> list[Block]:
+def _inserted(lines: Sequence[FileBlock], at: int, new: Sequence[FileBlock]) -> list[FileBlock]:
     before = list(lines[:at])
     if before and not before[-1].raw.endswith("\n"):
-        before[-1] = Block(f"{before[-1].raw}\n", before[-1].record)
+        before[-1] = FileBlock(f"{before[-1].raw}\n", before[-1].record)
     return [*before, *new, *lines[at:]]
 
 
-def _tidy(lines: Sequence[Block], ours: re.Pattern[str]) -> list[Block]:
+def _tidy(lines: Sequence[FileBlock], ours: re.Pattern[str]) -> list[FileBlock]:
     """Without sections of the bot's, as their headings tell, in which nothing is left."""
-    kept: list[Block] = []
+    kept: list[FileBlock] = []
     at = 0
     while at < len(lines):
         end = at + 1

@@ -17,15 +17,15 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.beliefs.commitments import resolved_on
 from kenobot.cognitive.compact import sentences, summary_rows
-from kenobot.cognitive.compact.digest import KEY, show
+from kenobot.cognitive.compact.digest import KEY, render_digest
 from kenobot.cognitive.identity import amend
-from kenobot.cognitive.identity.amend import CannotAmend
-from kenobot.cognitive.mirror.cardfiles import Mark, mark_of
+from kenobot.cognitive.identity.amend import AmendError
+from kenobot.cognitive.mirror.cardfiles import StampTuple, stamp_tuple_of
 from kenobot.cognitive.mirror.places import ARCHIVE
 from kenobot.cognitive.recall import full_load
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.core.redaction import Redactor
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import OWNER_SCOPE
@@ -74,10 +74,10 @@ class SessionNote:
         self._zone = zone
         self._writing = asyncio.Lock()  # of two rounds at once, one would take the other for a person
         self._basis: _Basis | None = None
-        self._mark: Mark | None = None
+        self._mark: StampTuple | None = None
         self._told: dict[Record, _Told] = {}
 
-    async def flush(self) -> None:
+    async def sync_out(self) -> None:
         """Write the file if it does not say what is going on now. Raises StoreError; the disk's own errors wait."""
         async with self._writing:
             await self._flush()
@@ -85,13 +85,13 @@ class SessionNote:
     async def _flush(self) -> None:
         today = self._clock.now().astimezone(self._zone).date()
         path = self._root / PATH
-        mark = mark_of(str(path))
+        mark = stamp_tuple_of(str(path))
         wanted = await self._database.read(lambda connection: self._news(connection, today, mark))
         if wanted is None:
             return
         text, before, basis = wanted
         try:
-            if not text or await asyncio.to_thread(amend.read, path) == text:
+            if not text or await asyncio.to_thread(amend.read_text, path) == text:
                 self._basis, self._mark = basis, mark
                 return
             # Noted first: a crash before or after the writing leaves a file that is known as our own.
@@ -99,22 +99,22 @@ class SessionNote:
             await self._database.write_soon(lambda connection: write_state(connection, _STATE, known))
             self._mark = await asyncio.to_thread(_put, path, text, before.split(), self._clock.now())
             self._basis = basis
-        except CannotAmend as error:  # somebody changes it just now, or the disk fails: the next round sees to it
+        except AmendError as error:  # somebody changes it just now, or the disk fails: the next round sees to it
             log.warning("%s", error)
 
-    def _news(self, connection: Connection, today: date, mark: Mark | None) -> tuple[str, str, _Basis] | None:
+    def _news(self, connection: Connection, today: date, mark: StampTuple | None) -> tuple[str, str, _Basis] | None:
         """The file as it should be, and of what it is made; None when it is made of that and stands there already.
 
         Most turns change nothing that it tells, and several rounds of writing follow each.
         """
-        event = store.last_touch(connection)
+        event = store.last_record_event(connection)
         known = self._basis
         if known is not None and (known.event, known.today, self._mark) == (event, today, mark):
-            owners = tuple((chat, summary_rows.written_to(connection, chat)) for chat, _ in known.owners)
+            owners = tuple((chat, summary_rows.last_scope_of(connection, chat)) for chat, _ in known.owners)
             if owners == known.owners:
                 return None
-        under_way = summary_rows.under_way(connection, WHOLE_HOME, _CHATS)
-        owners = tuple((chat, summary_rows.written_to(connection, chat)) for chat in under_way)
+        under_way = summary_rows.working_notes_by_chat(connection, ALL_SCOPES, _CHATS)
+        owners = tuple((chat, summary_rows.last_scope_of(connection, chat)) for chat in under_way)
         text, before = self._wanted(
             connection, {chat: under_way[chat] for chat, owner in owners if owner == OWNER_SCOPE}, today
         )
@@ -139,7 +139,7 @@ class SessionNote:
         pad = next((record for record in records if record.key != KEY and record.text.strip()), None)
         if pad is not None:
             since = _when(pad.updated, self._zone)
-            parts.append(f"\n### Working memory (updated {since})\n\n{full_load.show(pad, indent='')}\n")
+            parts.append(f"\n### Working memory (updated {since})\n\n{full_load.render_record(pad, indent='')}\n")
         summary = next((record for record in records if record.key == KEY), None)
         told = self._told[summary] if summary is not None else _Told((), "")
         left = _listed([*_open(connection, scope, today, self._zone), *told.open])
@@ -149,18 +149,18 @@ class SessionNote:
 
 
 def _tell(connection: Connection, summary: Record, zone: ZoneInfo) -> _Told:
-    digest = summary_rows.read(connection, summary)
+    digest = summary_rows.load_digest(connection, summary)
     left = tuple(line.text for line in digest.lines if sentences.is_open(line.text))
-    shown = show(digest)
-    upto = f" (up to {_when(digest.at, zone)})" if digest.at else ""
+    shown = render_digest(digest)
+    upto = f" (up to {_when(digest.last_message_at, zone)})" if digest.last_message_at else ""
     return _Told(left, f"\n### Earlier in this conversation{upto}\n\n{shown}\n" if shown else "")
 
 
 def _open(connection: Connection, scope: str, today: date, zone: ZoneInfo) -> list[str]:
     """What is remembered of a scope and still to be done or known."""
-    found = summary_rows.undone(connection, scope, _OPEN)
+    found = summary_rows.open_items(connection, scope, _OPEN)
     kept = (record for record in found if record.form == "question" or resolved_on(record, today, zone) is None)
-    return [full_load.show(record) for record in kept]
+    return [full_load.render_record(record) for record in kept]
 
 
 def _listed(texts: Sequence[str]) -> str:
@@ -171,23 +171,23 @@ def _when(moment: str, zone: ZoneInfo) -> str:
     return f"{datetime.fromisoformat(moment).astimezone(zone):%Y-%m-%d %H:%M}"
 
 
-def _put(path: Path, text: str, ours: Sequence[str], now: datetime) -> Mark | None:
+def _put(path: Path, text: str, ours: Sequence[str], now: datetime) -> StampTuple | None:
     """Write the file; what a person wrote into it goes to the archive first. Raises CannotAmend.
 
     Its mark, if what stands there afterwards is what was written.
     """
-    held = amend.read(path)
+    held = amend.read_text(path)
     if held and _digest(held) not in ours:
         try:
             archive = path.parent / ARCHIVE
             archive.mkdir(mode=0o700, parents=True, exist_ok=True)
             path.rename(archive / f"SESSION-{now:%Y%m%dT%H%M%S%f}.md")
         except OSError as error:
-            raise CannotAmend(f"{PATH} cannot be put aside: {error.strerror}.") from error
+            raise AmendError(f"{PATH} cannot be put aside: {error.strerror}.") from error
         held = ""
-    amend.put(path, held, text)
-    mark = mark_of(str(path))
-    return mark if amend.read(path) == text else None
+    amend.replace_text(path, held, text)
+    mark = stamp_tuple_of(str(path))
+    return mark if amend.read_text(path) == text else None
 
 
 def _digest(text: str) -> str:

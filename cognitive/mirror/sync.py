@@ -15,14 +15,23 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.mirror import edits, files, layout, lost
-from kenobot.cognitive.mirror.edits import Sheet
-from kenobot.cognitive.mirror.files import Stamp
-from kenobot.cognitive.mirror.places import ARCHIVE, Place, archive_of, index_of, is_legacy, page_of, path_of, place_of
+from kenobot.cognitive.mirror.edits import FileView
+from kenobot.cognitive.mirror.files import FileStamp
+from kenobot.cognitive.mirror.places import (
+    ARCHIVE,
+    FileRole,
+    archive_path,
+    entity_page_of,
+    index_path_of,
+    is_legacy,
+    path_of,
+    role_of,
+)
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import tiers
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
@@ -39,7 +48,7 @@ _TRIES = 5
 _COPIES = 20  # of one name in the archive
 
 
-class Mirror:
+class ListFiles:
     """The files below `root`. Call `start` once before the first turn; `take_in` before each, `flush` after it."""
 
     def __init__(self, root: Path, database: Database, clock: Clock, zone: ZoneInfo, policy: Policy = DEFAULT) -> None:
@@ -50,13 +59,13 @@ class Mirror:
         self._policy = policy
         self._lock = asyncio.Lock()
         self._flushing = asyncio.Lock()
-        self._seen: dict[str, Stamp] = {}
+        self._seen: dict[str, FileStamp] = {}
         self._known: set[str] = set()
         self._topics: set[str] = set()  # those of the known files in which a person wrote down a topic
         self._marked: set[int] = set()
         self._again: set[str] = set()
         self._problems: dict[str, str] = {}
-        self._emptied = lost.Emptied(database, clock, policy.disk.told_least)
+        self._emptied = lost.EmptiedFiles(database, clock, policy.files.announce_from)
         self._cursor: int | None = None
         self._scanned: float | None = None
         self._scanned_archive: float | None = None
@@ -71,20 +80,20 @@ class Mirror:
 
     async def start(self) -> None:
         """Catch up with what happened to files and memory while nobody looked. Raises StoreError."""
-        await asyncio.to_thread(files.sweep, self._root)
-        await self.take_in()
-        await self.flush()
+        await asyncio.to_thread(files.remove_leftovers, self._root)
+        await self.sync_in()
+        await self.sync_out()
 
     async def stop(self) -> None:
         """Write what is left; what cannot be written now is written at the next start."""
         if self._next_look is not None:
             await asyncio.wait([self._next_look])
         try:
-            await self.flush()
+            await self.sync_out()
         except StoreError as error:
             log.warning("The memory files are not up to date: %s", error)
 
-    async def take_in(self, session: str | None = None) -> int:
+    async def sync_in(self, session: str | None = None) -> int:
         """Take in what people did to the files since the last look; how many facts they touched.
 
         session: look only at the files that a turn of it shows and people are likeliest to change, unless it is time
@@ -100,25 +109,25 @@ class Mirror:
             self._next_look = asyncio.create_task(self._look(), name="look at the memory files")
         return await asyncio.shield(self._next_look)
 
-    async def sweep(self) -> int:
+    async def scan(self) -> int:
         """Look at the files that no turn looks at, when it is time; how many facts that touched. Raises StoreError."""
         now, last = self._clock.monotonic(), self._scanned_archive
-        return 0 if last is not None and now - last < _ARCHIVE_SECONDS else await self.take_in()
+        return 0 if last is not None and now - last < _ARCHIVE_SECONDS else await self.sync_in()
 
-    def glance(self, session: str) -> Callable[[], bool] | None:
+    def has_changes(self, session: str) -> Callable[[], bool] | None:
         """Something cheap to call in another thread: whether `take_in(session)` would find a change.
 
         None when it is time to look at all the files: then call `take_in`.
         """
         if self._cursor is None or self._full_scan_is_due():
             return None
-        return partial(files.differ, f"{self._root}/", {path: self._seen.get(path) for path in self._hot(session)})
+        return partial(files.any_changed, f"{self._root}/", {path: self._seen.get(path) for path in self._hot(session)})
 
-    def mark(self, record_ids: Iterable[int]) -> None:
+    def mark_dirty(self, record_ids: Iterable[int]) -> None:
         """Remember that these records were written, so that their files are. Call after the commit."""
         self._marked.update(record_ids)
 
-    async def flush(self) -> None:
+    async def sync_out(self) -> None:
         """Write every file whose records changed. Raises StoreError; a file that fails is tried again later."""
         async with self._flushing:
             async with self._lock:
@@ -156,7 +165,7 @@ class Mirror:
         look = (
             partial(files.scan, self._root, self._seen, archive=archive)
             if paths is None
-            else partial(files.probe, self._root, paths)
+            else partial(files.stat_paths, self._root, paths)
         )
         found = await asyncio.to_thread(look)
         changed = {path for path, stamp in found.items() if self._seen.get(path) != stamp}
@@ -175,7 +184,7 @@ class Mirror:
         if path in self._seen or path not in self._known:
             return False
         found = await files.read(self._root, path)
-        row = await self._database.read(partial(store.mirrored, path=path))
+        row = await self._database.read(partial(store.list_file, path=path))
         if found.stamp is None or row is None or found.text != row[0]:
             return False
         self._seen[path] = found.stamp
@@ -184,7 +193,7 @@ class Mirror:
     async def _open(self) -> None:
         """Learn where the last process stopped."""
         if self._cursor is None:
-            for path in await self._database.read(store.mirrored_paths):
+            for path in await self._database.read(store.list_file_paths):
                 self._learn(path)
             self._cursor = int(await self._database.read(lambda c: read_state(c, edits.CURSOR)) or 0)
 
@@ -201,23 +210,23 @@ class Mirror:
     def _dirty(self, marked: set[int], connection: Connection) -> tuple[int, set[str]]:
         """The newest event that speaks of a record, and the files of what has changed since the cursor."""
         cursor = self._cursor or 0
-        touched = store.touched_since(connection, cursor)
-        records = store.by_ids(connection, [*touched, *(marked - set(touched))], WHOLE_HOME)
-        paths: set[str] = set(store.mirrored_with(connection, set(touched) - records.keys()))
+        touched = store.record_ids_touched_since(connection, cursor)
+        records = store.by_ids(connection, [*touched, *(marked - set(touched))], ALL_SCOPES)
+        paths: set[str] = set(store.list_files_with(connection, set(touched) - records.keys()))
         left = tiers.former_tiers(connection, cursor)
         for record in records.values():
             if record.changed > cursor or record.id in marked:
                 paths.update(_paths_of(record, left.get(record.id, ())))
         # No record tells that it stands in a topic's file.
-        paths.update(store.mirrored_with(connection, records, sorted(self._topics)))
-        return store.last_touch(connection), paths
+        paths.update(store.list_files_with(connection, records, sorted(self._topics)))
+        return store.last_record_event(connection), paths
 
     def _learn(self, path: str) -> None:
         """A file of the mirror is there."""
         if path in self._known:
             return
         self._known.add(path)
-        place = place_of(path)
+        place = role_of(path)
         if place is not None and place.kind == "topic":
             self._topics.add(path)
 
@@ -233,18 +242,18 @@ class Mirror:
         if today == self._aged:
             return set()
         self._aged = today
-        over = [path for path in self._known if (place := self._place(path)) is not None and place.over]
-        return {path for log_ in over if not log_.startswith(ARCHIVE) for path in (log_, archive_of(log_))}
+        over = [path for path in self._known if (place := self._place(path)) is not None and place.is_expired]
+        return {path for log_ in over if not log_.startswith(ARCHIVE) for path in (log_, archive_path(log_))}
 
-    def _place(self, path: str) -> Place | None:
+    def _place(self, path: str) -> FileRole | None:
         """What the file at `path` holds today."""
-        place = place_of(path)
+        place = role_of(path)
         if place is None or not (place.archived or place.kind in ("daily", "topic")):
             return place
         sleep = self._policy.sleep
         last = date.fromisoformat(local_day(self._clock.now(), self._zone)) - timedelta(days=sleep.daily_days)
         over = place.kind != "slot" and (place.detail <= last.isoformat() or is_legacy(path))
-        return dataclasses.replace(place, over=over, kept=sleep.expired == "archive")
+        return dataclasses.replace(place, is_expired=over, keeps_archive=sleep.expired == "archive")
 
     # ── one file ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -263,13 +272,13 @@ class Mirror:
                 if found.problem:
                     self._leave_alone(path, found.stamp, found.problem)
                     return touched
-                empty = await self._emptied.look(path, place, found) if path in self._known else "kept"
+                empty = await self._emptied.classify(path, place, found) if path in self._known else "kept"
                 if empty == "wait":
                     self._again.add(path)
                     return touched
                 held = None if empty == "lost" else found.text
                 sheet = await self._database.read(
-                    partial(edits.look, path=path, place=place, zone=self._zone, found=held)
+                    partial(edits.view_file, path=path, place=place, zone=self._zone, found=held)
                 )
                 if sheet.edited:
                     count, sheet = await self._database.write(partial(self._absorb, path, place, found.text or ""))
@@ -277,7 +286,7 @@ class Mirror:
                     self._learn(path)
                 if await self._settle(path, found, sheet):
                     self._problems.pop(path, None)
-                    if place.kind == "topic" and place.over:
+                    if place.kind == "topic" and place.is_expired:
                         await self._put_away(path)
                     return touched
             self._again.add(path)
@@ -291,14 +300,14 @@ class Mirror:
             self._leave_alone(path, found.stamp, f"{path} cannot be understood: it is left alone.")
         return touched
 
-    def _absorb(self, path: str, place: Place, text: str, connection: Connection) -> tuple[int, Sheet]:
+    def _absorb(self, path: str, place: FileRole, text: str, connection: Connection) -> tuple[int, FileView]:
         now = self._clock.now()
         day = (place.detail if place.kind in ("daily", "topic") else "") or local_day(now, self._zone)
         session = place.scope.removeprefix("chat:") if place.scope.startswith("chat:") else ""
-        occasion = Occasion(at=now, day=day, actor="owner", session=session, policy=self._policy)
-        return edits.take_in(connection, path, place, self._zone, text, occasion)
+        occasion = AdmitContext(at=now, day=day, actor="owner", session=session, policy=self._policy)
+        return edits.apply_edit(connection, path, place, self._zone, text, occasion)
 
-    async def _settle(self, path: str, found: files.Found, sheet: Sheet) -> bool:
+    async def _settle(self, path: str, found: files.ReadResult, sheet: FileView) -> bool:
         """Make the file hold what `sheet` says, then note it; False when somebody changed the file meanwhile."""
         text = sheet.text
         stamp = found.stamp
@@ -312,12 +321,12 @@ class Mirror:
                 return False
         if stamp is None:
             if path in self._known:
-                await self._database.write(partial(store.drop_mirrored, path=path))
+                await self._database.write(partial(store.delete_list_file, path=path))
             self._unlearn(path)
             return True
-        if not sheet.known:
-            frozen = layout.freeze(sheet.blocks)
-            await self._database.write(partial(store.put_mirrored, path=path, text=text, blocks=frozen))
+        if not sheet.is_stored:
+            frozen = layout.encode_blocks(sheet.blocks)
+            await self._database.write(partial(store.save_list_file, path=path, text=text, blocks=frozen))
         self._learn(path)
         self._seen[path] = stamp
         return True
@@ -329,14 +338,14 @@ class Mirror:
         goes.
         """
         found = await files.read(self._root, path)
-        row = await self._database.read(partial(store.mirrored, path=path))
+        row = await self._database.read(partial(store.list_file, path=path))
         if found.text is None or row is None or found.text != row[0]:
             return  # edited meanwhile: the next look takes that in
-        if self._policy.sleep.expired == "archive" and not await self._kept(archive_of(path), found.text):
+        if self._policy.sleep.expired == "archive" and not await self._kept(archive_path(path), found.text):
             self._report(path, f"{path} cannot be put into the archive: there are too many of that name.")
             return
         if await files.remove(self._root, path, found.stamp):
-            await self._database.write(partial(store.drop_mirrored, path=path))
+            await self._database.write(partial(store.delete_list_file, path=path))
             self._unlearn(path)
 
     async def _kept(self, path: str, text: str) -> bool:
@@ -350,9 +359,9 @@ class Mirror:
                 return True
         return False
 
-    def _leave_alone(self, path: str, stamp: Stamp | None, problem: str) -> None:
+    def _leave_alone(self, path: str, stamp: FileStamp | None, problem: str) -> None:
         """Do nothing more about a file until it changes."""
-        self._seen[path] = stamp or Stamp(0, 0, 0)
+        self._seen[path] = stamp or FileStamp(0, 0, 0)
         self._report(path, problem)
 
     def _report(self, path: str, problem: str) -> None:
@@ -379,8 +388,8 @@ def _paths_of(record: store.Record, left: Iterable[str]) -> set[str]:
     left: tiers that it has had since its files were written, as its events tell.
     """
     had = [dataclasses.replace(record, tier=tier) for tier in (record.tier, *left)]
-    candidates = [path for each in had for path in (path_of(each), index_of(each))]
-    return {path for path in (*candidates, page_of(record)) if path is not None}
+    candidates = [path for each in had for path in (path_of(each), index_path_of(each))]
+    return {path for path in (*candidates, entity_page_of(record)) if path is not None}
 
 
 def _archive_first(path: str) -> tuple[bool, str]:

@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 from kenobot.cognitive.policy.admit import AdmitPolicy
 from kenobot.cognitive.policy.boxes import BoxPolicy
 from kenobot.cognitive.policy.compact import CompactPolicy
-from kenobot.cognitive.policy.consolidation import MergePolicy
-from kenobot.cognitive.policy.control import HandsPolicy
+from kenobot.cognitive.policy.consolidation import ConsolidationPolicy
+from kenobot.cognitive.policy.control import ControlPolicy
 from kenobot.cognitive.policy.decay import DecayPolicy
 from kenobot.cognitive.policy.extract import ExtractPolicy
-from kenobot.cognitive.policy.files import DiskPolicy
+from kenobot.cognitive.policy.files import FilesPolicy
 from kenobot.cognitive.policy.graph import GraphPolicy
 from kenobot.cognitive.policy.meaning import MeaningPolicy
-from kenobot.cognitive.policy.practice import PracticePolicy
-from kenobot.cognitive.policy.proposals import ImprovePolicy
-from kenobot.cognitive.policy.pruning import UpkeepPolicy
+from kenobot.cognitive.policy.practice import ProceduralPolicy
+from kenobot.cognitive.policy.proposals import ProposalPolicy
+from kenobot.cognitive.policy.pruning import PruningPolicy
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.policy.value import ValuePolicy
@@ -35,7 +35,7 @@ class Policy:
     reinforcement: float = 0.1
     importance: float = 0.5
     stability: float = 1.0
-    longest_text: int = 16_000
+    max_text_chars: int = 16_000
     window_days: int = 3
     long_term_share: float = 0.5
     chat_share: float = 0.25
@@ -44,23 +44,23 @@ class Policy:
     value: ValuePolicy = field(default_factory=ValuePolicy)
     graph: GraphPolicy = field(default_factory=GraphPolicy)
     boxes: BoxPolicy = field(default_factory=BoxPolicy)
-    disk: DiskPolicy = field(default_factory=DiskPolicy)
-    hands: HandsPolicy = field(default_factory=HandsPolicy)
+    files: FilesPolicy = field(default_factory=FilesPolicy)
+    control: ControlPolicy = field(default_factory=ControlPolicy)
     recall: RecallPolicy = field(default_factory=RecallPolicy)
     extract: ExtractPolicy = field(default_factory=ExtractPolicy)
     meaning: MeaningPolicy = field(default_factory=MeaningPolicy)
-    practice: PracticePolicy = field(default_factory=PracticePolicy)
+    procedural: ProceduralPolicy = field(default_factory=ProceduralPolicy)
     sleep: SleepPolicy = field(default_factory=SleepPolicy)
     decay: DecayPolicy = field(default_factory=DecayPolicy)
-    merge: MergePolicy = field(default_factory=MergePolicy)
+    consolidation: ConsolidationPolicy = field(default_factory=ConsolidationPolicy)
     compact: CompactPolicy = field(default_factory=CompactPolicy)
-    improve: ImprovePolicy = field(default_factory=ImprovePolicy)
-    upkeep: UpkeepPolicy = field(default_factory=UpkeepPolicy)
+    proposals: ProposalPolicy = field(default_factory=ProposalPolicy)
+    pruning: PruningPolicy = field(default_factory=PruningPolicy)
 
     @property
-    def beside_memory(self) -> int:
+    def tokens_beside_memory(self) -> int:
         """Tokens, at most, of what a prompt shows beside the memory that every message shows."""
-        return self.recall.budget + self.practice.tokens + self.working_tokens
+        return self.recall.budget + self.procedural.max_tokens + self.working_tokens
 
 
 DEFAULT = Policy()

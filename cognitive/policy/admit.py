@@ -17,21 +17,21 @@ class AdmitPolicy:
     importance: levels by their lowest score.
     """
 
-    repeat: float = 0.85
-    grey: float = 0.70
-    related: float = 0.40
-    neighbours: int = 8
-    links: int = 3
-    enough_support: int = 3
-    weakening: float = 0.2
-    weakest: float = 0.1
-    explicit: float = 0.95
-    implied: float = 0.70
-    inferred: float = 0.40
+    repeat_above: float = 0.85
+    compare_above: float = 0.70
+    related_from: float = 0.40
+    max_neighbours: int = 8
+    max_links: int = 3
+    min_supporting_turns: int = 3
+    max_confidence_loss: float = 0.2
+    min_confidence: float = 0.1
+    explicit_from: float = 0.95
+    implied_from: float = 0.70
+    inferred_from: float = 0.40
     speculative_days: int = 30
-    sure_word: float = 0.70
-    keep: float = 0.8
-    defer: float = 0.35
+    stated_from: float = 0.70
+    keep_from_importance: float = 0.8
+    defer_below: float = 0.35
     following_minutes: int = 5
     importance: dict[str, float] = field(
         default_factory=lambda: {"critical": 0.9, "high": 0.7, "normal": 0.4, "low": 0.2, "trivial": 0.0}

@@ -13,11 +13,11 @@ class BoxPolicy:
     `candidates` at most. most_topics: of one memory.
     """
 
-    topic_shift: float = 0.35
-    gap: timedelta = timedelta(minutes=30)
-    most: int = 50
-    lone: bool = False
-    trace_overlap: float = 0.4
+    close_below_overlap: float = 0.35
+    close_after: timedelta = timedelta(minutes=30)
+    max_records: int = 50
+    box_single_records: bool = False
+    trace_from_overlap: float = 0.4
     lookback: timedelta = timedelta(days=7)
-    candidates: int = 50
-    most_topics: int = 24
+    max_candidates: int = 50
+    max_topics: int = 24

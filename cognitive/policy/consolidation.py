@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class MergePolicy:
+class ConsolidationPolicy:
     """Numbers are the seeds' where a seed has one. What two records must have in common is a nearness, 0 to 1.
 
     duplicate: from which they may be one. bullets: share of the words of two lines of MEMORY.md above which they may be
@@ -19,23 +19,23 @@ class MergePolicy:
     a name in which one may be mistaken.
     """
 
-    duplicate: float = 0.85
-    bullets: float = 0.70
-    theme: float = 0.60
-    rarest: int = 6
-    listed: int = 32
-    common: int = 128
-    compared: int = 12
-    measured: int = 2000
+    duplicate_from: float = 0.85
+    same_line_above: float = 0.70
+    theme_from: float = 0.60
+    max_rare_words: int = 6
+    max_listed: int = 32
+    max_common: int = 128
+    max_compared: int = 12
+    max_measured: int = 2000
     batch: int = 20
-    asked: int = 200
-    profile_least: int = 3
-    profile_read: int = 200
-    profile_lines: int = 40
-    cluster_least: int = 3
-    cluster_most: int = 12
-    clusters: int = 5
+    max_pairs_asked: int = 200
+    min_profile_fragments: int = 3
+    max_profile_fragments: int = 200
+    max_profile_lines: int = 40
+    min_cluster: int = 3
+    max_cluster: int = 12
+    max_clusters: int = 5
     meta_confidence: float = 0.8
     meta_stability: float = 3.0
-    names: int = 3
-    name_least: int = 5
+    max_near_names: int = 3
+    min_name_letters: int = 5

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 
 @dataclass(frozen=True, slots=True)
-class HandsPolicy:
+class ControlPolicy:
     """shortest_prefix: characters of a key that name a record. named: share of a request's words that a record must
     say to be meant by it. retold: share of a forgotten fact's words that make a turn tell it again. offered: candidates
     shown at once. looked_at: newest messages of a scope that are searched for what repeats a forgotten fact.
@@ -16,11 +16,11 @@ class HandsPolicy:
     """
 
     shortest_prefix: int = 4
-    named: float = 0.5
-    retold: float = 0.75
-    offered: int = 8
-    looked_at: int = 10_000
-    patience: timedelta = timedelta(hours=1)
-    sought: int = 20_000
-    unread: int = 200
-    at_once: int = 10
+    match_from_share: float = 0.5
+    repeats_from_share: float = 0.75
+    max_offered: int = 8
+    max_messages_searched: int = 10_000
+    answer_within: timedelta = timedelta(hours=1)
+    max_records_compared: int = 20_000
+    max_unextracted_turns: int = 200
+    max_forgotten_together: int = 10

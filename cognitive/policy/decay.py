@@ -16,15 +16,15 @@ class DecayPolicy:
     together; settled_days: as long as a fact has to have been there unchanged before it may.
     """
 
-    week: int = 8_000
-    line: int = 160
-    shortest_line: int = 60
-    asked: int = 6
-    shown: int = 200
-    summary: int = 3_000
-    lessons: int = 12
-    recurring: int = 3
-    topic: int = 3
-    lean: int = 6_000
-    group: int = 3
+    week_chars: int = 8_000
+    line_chars: int = 160
+    min_line_chars: int = 60
+    model_from_facts: int = 6
+    max_facts_shown: int = 200
+    max_summary_chars: int = 3_000
+    max_lessons: int = 12
+    lasting_from_mentions: int = 3
+    topic_file_from_facts: int = 3
+    lean_core_chars: int = 6_000
+    min_group_facts: int = 3
     settled_days: int = 14

@@ -17,20 +17,20 @@ class ExtractPolicy:
     first_pause, longest_pause: between tries of a model that cannot be reached, in seconds.
     """
 
-    at_once: bool = True
+    immediate: bool = True
     every_turns: int = 5
     every_minutes: float = 15.0
     batch_turns: int = 20
     batch_tokens: int = 6000
-    turn_tokens: int = 1500
-    reply_tokens: int = 250
-    answer_tokens: int = 2500
-    facts: int = 40
-    known: int = 24
+    max_turn_tokens: int = 1500
+    max_reply_tokens: int = 250
+    max_answer_tokens: int = 2500
+    max_facts: int = 40
+    max_known: int = 24
     known_chars: int = 300
-    guidelines: int = 1000
-    scanned: int = 2000
+    guideline_chars: int = 1000
+    scanned_chars: int = 2000
     pattern_steps: int = 2500
-    unreadable: int = 2
-    first_pause: float = 30.0
-    longest_pause: float = 900.0
+    halve_after_failures: int = 2
+    first_backoff_seconds: float = 30.0
+    max_backoff_seconds: float = 900.0

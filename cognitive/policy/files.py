@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class DiskPolicy:
+class FilesPolicy:
     """lost_share, lost_least: more missing at once than both, of the files looked at, is a loss and no wish.
 
     told_least: so many files or lines that are taken out at once are told; so many of a file that is empty are a loss.
@@ -13,12 +13,12 @@ class DiskPolicy:
     artifact_categories, artifact_confidence: what is kept word for word, and how sure it must be.
     """
 
-    lost_share: float = 0.2
-    lost_least: int = 3
-    told_least: int = 20
+    loss_above_share: float = 0.2
+    loss_above_files: int = 3
+    announce_from: int = 20
     hot_days: int = 3
     hot_files: int = 100
-    round_files: int = 10_000
+    scan_step_files: int = 10_000
     batch: int = 100
     artifact_categories: frozenset[str] = frozenset({"decision", "correction", "principle", "commitment"})
     artifact_confidence: float = 0.8

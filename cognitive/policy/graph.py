@@ -42,15 +42,15 @@ class GraphPolicy:
     nearby: links of each type that a new record gets. window_minutes: how close in time is together.
     """
 
-    growth: float = 0.05
-    first: Mapping[str, float] = field(
+    growth_per_repeat: float = 0.05
+    first_confidence: Mapping[str, float] = field(
         default_factory=lambda: {"related": 0.6, "entity": 0.7, "time": 0.4, "causal": 0.6, "trace": 0.5}
     )
     grace_days: float = 90.0
-    fading: float = 0.1
-    least: float = 0.1
-    floor: float = _FLOOR
-    travel: Mapping[str, float] = field(
+    loss_per_period: float = 0.1
+    min_confidence: float = 0.1
+    follow_from: float = _FLOOR
+    weight_by_type: Mapping[str, float] = field(
         default_factory=lambda: {
             "related": 1.0,
             "entity": 1.0,
@@ -63,7 +63,7 @@ class GraphPolicy:
         }
     )
     step_decay: float = 0.7
-    steps: int = 3
+    max_steps: int = 3
     read: int = 16
     fan_out: int = 8
     frontier: int = 10
@@ -74,9 +74,9 @@ class GraphPolicy:
     blend: float = 0.65
     least_blend: float = 0.05
     most_blend: float = 0.95
-    nearby: int = 3
+    links_per_type: int = 3
     window_minutes: float = 30.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "floor", confidence_floor(self.floor))
+        object.__setattr__(self, "floor", confidence_floor(self.follow_from))
         object.__setattr__(self, "iterations", pagerank_iterations(self.iterations))

@@ -19,26 +19,26 @@ class MeaningPolicy:
     model for so long.
     """
 
-    exact: int = 2048
+    exact_up_to: int = 2048
     shortlist: int = 1024
     records: int = 60
     past: int = 12
     turns: int = 60
-    most_turns: int = 200_000
-    begins: float = 0.5
-    full: float = 2.0
-    passage: int = 1000
-    query: int = 300
-    kept: int = 512
-    patience: float = 1.0
-    settling: float = 0.25
-    preparing: float = 0.4
-    page: int = 2000
-    far: int = 1000
-    batch: int = 32
-    quick: float = 0.1
-    slow: float = 0.25
-    rest: float = 5.0
-    longest_rest: float = 600.0
-    failures: int = 3
-    cooldown: float = 60.0
+    max_turns_compared: int = 200_000
+    relevant_from: float = 0.5
+    fully_relevant_from: float = 2.0
+    passage_chars: int = 1000
+    query_chars: int = 300
+    cached_texts: int = 512
+    query_seconds: float = 1.0
+    settle_seconds: float = 0.25
+    prepare_seconds: float = 0.4
+    page_rows: int = 2000
+    resync_from_rows: int = 1000
+    max_batch: int = 32
+    grow_batch_below_seconds: float = 0.1
+    shrink_batch_above_seconds: float = 0.25
+    first_backoff_seconds: float = 5.0
+    max_backoff_seconds: float = 600.0
+    trip_after_failures: int = 3
+    cooldown_seconds: float = 60.0

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class PracticePolicy:
+class ProceduralPolicy:
     """Numbers are the seeds' where a seed has one; confidences, scores and shares are 0 to 1.
 
     learned: confidence of a new pattern. least: score from which a pattern is shown; shown, tokens: of one message at
@@ -20,27 +20,27 @@ class PracticePolicy:
     statement: characters that a line must exceed to be taken for a statement.
     """
 
-    learned: float = 0.6
-    least: float = 0.3
-    shown: int = 3
-    tokens: int = 300
-    read: int = 500
-    worked: float = 0.1
-    failed: float = 0.2
-    echo: float = 0.5
-    trials: int = 3
+    initial_confidence: float = 0.6
+    min_score: float = 0.3
+    max_shown: int = 3
+    max_tokens: int = 300
+    max_matched: int = 500
+    gain_when_worked: float = 0.1
+    loss_when_failed: float = 0.2
+    used_from_share: float = 0.5
+    max_trials: int = 3
     trial_hours: float = 24.0
-    unsure: float = 0.3
-    alike: float = 0.8
+    expire_below: float = 0.3
+    same_from_share: float = 0.8
     together_minutes: int = 30
-    trigger: int = 160
-    response: int = 300
-    asked: int = 200
+    trigger_chars: int = 160
+    response_chars: int = 300
+    max_entries_asked: int = 200
     batch: int = 40
-    lines: int = 400
-    grounded: float = 0.6
-    same: float = 0.7
-    statement: int = 10
+    entry_chars: int = 400
+    grounded_from_share: float = 0.6
+    known_from_share: float = 0.7
+    statement_above_chars: int = 10
 
 
-DEFAULT = PracticePolicy()
+DEFAULT = ProceduralPolicy()

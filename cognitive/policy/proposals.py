@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class ImprovePolicy:
+class ProposalPolicy:
     """episodes: looked at in a night without a pattern among them. abandoned: scratchpads that expired in a night.
     patterns_pruned: in a night. many_facts, few_results: what counts as much learned, and as little of what was said.
 
@@ -14,8 +14,8 @@ class ImprovePolicy:
     so many do, no further ones are made.
     """
 
-    episodes: int = 10
-    abandoned: int = 5
+    episodes_without_pattern: int = 10
+    expired_scratchpads: int = 5
     patterns_pruned: int = 3
     many_facts: int = 5
     few_results: float = 0.1
@@ -27,4 +27,4 @@ class ImprovePolicy:
     share: float = 0.3
     searches: int = 20
     gaps: int = 20
-    pending: int = 20
+    max_pending: int = 20

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class UpkeepPolicy:
+class PruningPolicy:
     """Numbers are the seeds' where a seed has one; times are days unless said otherwise.
 
     doubted: effective confidence below which a belief is stale; below `ValuePolicy.faded` it leaves.
@@ -20,25 +20,25 @@ class UpkeepPolicy:
     words that the old one must have; identity_least: share of the old one's length below which it has lost too much.
     """
 
-    doubted: float = 0.10
+    stale_below: float = 0.10
     archive_days: float = 90.0
     archive_importance: float = 0.3
     archive_uses: int = 2
-    resolved: float = 90.0
-    said_so: int = 2000
-    core_tokens: int = 2000
-    errors: float = 1.0
+    keep_resolved_days: float = 90.0
+    max_searched: int = 2000
+    max_core_tokens: int = 2000
+    error_days: float = 1.0
     error_batch: int = 20
     error_chars: int = 400
-    error_words: int = 3
-    lesson: float = 0.6
-    grave_lesson: float = 0.8
-    telemetry: float = 30.0
-    enough: int = 4
-    sure: int = 8
-    step: float = 0.15
-    hold: float = 0.02
+    min_error_words: int = 3
+    lesson_importance: float = 0.6
+    grave_lesson_importance: float = 0.8
+    telemetry_days: float = 30.0
+    min_decisions: int = 4
+    sure_from_decisions: int = 8
+    max_lean: float = 0.15
+    ignore_lean_below: float = 0.02
     guideline_chars: int = 900
-    identity_bytes: int = 8192
-    identity_grounded: float = 0.6
-    identity_least: float = 0.05
+    max_identity_bytes: int = 8192
+    grounded_from_share: float = 0.6
+    min_length_share: float = 0.05

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-Need = Literal["no_recall", "minimal", "full"]
+RecallNeed = Literal["no_recall", "minimal", "full"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,27 +41,27 @@ class RecallPolicy:
     how much of the memory budget a frame takes when each message is searched for anyway.
     """
 
-    rarest: int = 8
-    list: int = 256
-    postings: int = 1024
-    frequent: int = 3
-    meeting: int = 120
-    weighed: int = 80
-    beside: float = 0.25
-    weighed_past: int = 24
-    rarest_past: int = 4
-    subjects: int = 40
-    read: int = 28
+    max_query_words: int = 8
+    postings_per_word: int = 256
+    max_postings: int = 1024
+    paired_words: int = 3
+    postings_per_pair: int = 120
+    max_weighed: int = 80
+    share_beside_vectors: float = 0.25
+    max_weighed_past: int = 24
+    max_query_words_past: int = 4
+    records_per_subject: int = 40
+    max_candidates: int = 28
     shortlist: int = 3
     shortlist_beside: int = 2
-    few_words: int = 3
-    borrowed: float = 0.4
-    unknown: float = 0.35
-    commonest: float = 0.1
-    heaviest: int = 4
+    borrow_below_words: int = 3
+    borrowed_weight: float = 0.4
+    unknown_word_weight: float = 0.35
+    min_word_weight: float = 0.1
+    words_of_full_match: int = 4
     steepness: float = 1.2
-    saturation: float = 1.2
-    length_share: float = 0.6
+    bm25_k1: float = 1.2
+    bm25_b: float = 0.6
 
     relevance: float = 0.50
     importance: float = 0.20
@@ -70,20 +70,20 @@ class RecallPolicy:
     subject: float = 0.15
     when_asked: float = 0.25
     most_stable: float = 5.0
-    insight: float = 0.5
-    insights: tuple[str, ...] = ("insight", "meta")
-    floor: float = 0.20
-    mention: float = 0.30
-    past: int = 8
-    nearest: int = 12
-    behind: float = 1.0
+    insight_factor: float = 0.5
+    insight_categories: tuple[str, ...] = ("insight", "meta")
+    min_relevance: float = 0.20
+    mention_relevance: float = 0.30
+    max_past: int = 8
+    max_nearest: int = 12
+    falloff: float = 1.0
     turn_words: int = 10
     turn_list: int = 300
     turn_postings: int = 2400
-    talk: int = 250
-    ranked: int = 120
-    near_turns: int = 100
-    around: int = 30
+    max_turns_read: int = 250
+    max_ranked_turns: int = 120
+    max_near_turns: int = 100
+    turns_with_neighbours: int = 30
     stretches: int = 4
     long_stretches: int = 50
     lifecycle: dict[str, float] = field(
@@ -103,25 +103,25 @@ class RecallPolicy:
     objection: float = 0.10
     most_objection: float = 0.30
 
-    neighbour: float = 0.8
+    share_per_step: float = 0.8
     parents: int = 3
-    linked: int = 1
-    reserved: int = 2
+    max_linked: int = 1
+    reserved_for_linked: int = 2
     diversity: float = 0.7
 
-    strong: float = 0.5
-    excerpts: int = 4
+    strong_from: float = 0.5
+    max_excerpts: int = 4
     excerpt_tokens: int = 160
     limit: int = 12
     budget: int = 1200
-    minimal: float = 0.4
+    minimal_share: float = 0.4
     profile_tokens: int = 200
-    low: float = 0.35
-    high: float = 0.6
-    unlikely: float = 0.43
-    doubtful: float = 0.47
-    likely: float = 0.6
+    low_up_to: float = 0.35
+    high_from: float = 0.6
+    none_below: float = 0.43
+    low_below: float = 0.47
+    medium_below: float = 0.6
 
-    use: float = 0.1
+    stability_per_use: float = 0.1
     again_minutes: float = 60.0
     frame_share: float = 0.5

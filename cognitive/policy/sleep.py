@@ -29,19 +29,19 @@ class SleepPolicy:
     daily_days: int = 30
     scratchpad_days: int = 7
     expired: Literal["archive", "delete"] = "archive"
-    large: float = 0.05
-    large_least: int = 3
+    large_above_share: float = 0.05
+    large_from_records: int = 3
     batch: int = 32
     batch_seconds: float = 0.005
-    rest: float = 30.0
-    most_changes: int = 20_000
+    rest_factor: float = 30.0
+    max_changes: int = 20_000
     budget_tokens: int = 100_000
-    tries: int = 2
-    longest_wait: float = 120.0
+    max_attempts: int = 2
+    max_backoff_seconds: float = 120.0
     drain_seconds: float = 900.0
     begin_seconds: float = 60.0
-    reported: int = 20
-    kept: int = 400
+    max_reported: int = 20
+    kept_nights: int = 400
 
 
-JOYA = SleepPolicy(daily_days=4)
+WEEKLY_LOGS = SleepPolicy(daily_days=4)

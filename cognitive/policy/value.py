@@ -20,7 +20,7 @@ Feature = Literal[
 ]
 """One side of a record, from 0 to 1; `kenobot.cognitive.beliefs.value.Features` says what each means."""
 
-Row = Mapping[Feature, float]
+FeatureWeights = Mapping[Feature, float]
 """How much each feature counts; the sum over all of them is held between 0 and 1."""
 
 
@@ -43,7 +43,7 @@ class ValuePolicy:
     salience: what each sign in a text adds; salient: what stands out.
     """
 
-    heat: Row = field(
+    heat_weights: FeatureWeights = field(
         default_factory=lambda: {
             "confidence": 0.25,
             "access": 0.3,
@@ -53,10 +53,10 @@ class ValuePolicy:
             "disputed": -0.2,
         }
     )
-    kept: Row = field(
+    retention_weights: FeatureWeights = field(
         default_factory=lambda: {"said": 0.3, "touched": 0.25, "confidence": 0.2, "heat": 0.15, "feedback": 0.1}
     )
-    tier: Row = field(
+    tier_weights: FeatureWeights = field(
         default_factory=lambda: {
             "confidence": 0.24,
             "access": 0.26,
@@ -72,28 +72,28 @@ class ValuePolicy:
     said_days: float = 180.0
     touched_days: float = 120.0
     half_life_days: float = 30.0
-    uses: int = 20
-    most_stable: float = 5.0
-    promote: float = 0.55
-    stale: float = 0.65
-    archive: float = 0.78
+    max_counted_uses: int = 20
+    max_stability: float = 5.0
+    promote_from_heat: float = 0.55
+    stale_from_decay: float = 0.65
+    archive_from_decay: float = 0.78
     archive_days: float = 180.0
     quiet_days: float = 30.0
-    faded: float = 0.05
-    momentous: float = 0.9
-    ephemeral: float = 0.4
-    explicit: float = 0.95
+    faded_below: float = 0.05
+    protected_from_importance: float = 0.9
+    ephemeral_below: float = 0.4
+    explicit_from: float = 0.95
     protected_categories: frozenset[str] = frozenset({"commitment", "preference", "decision", "principle", "procedure"})
     demote_days: float = 14.0
-    demote: float = 0.35
-    rise: float = 0.7
-    approval: float = 0.1
-    objection: float = 0.2
-    doubted: float = 0.1
+    demote_up_to: float = 0.35
+    promote_tier_from: float = 0.7
+    approval_gain: float = 0.1
+    objection_loss: float = 0.2
+    min_disputed_confidence: float = 0.1
     reaction_hours: float = 24.0
-    echo: float = 0.6
-    confirms: int = 4
-    salience: Mapping[str, float] = field(
+    used_from_share: float = 0.6
+    max_confirmed_by_yes: int = 4
+    salience_weights: Mapping[str, float] = field(
         default_factory=lambda: {
             "error": 0.4,
             "success": 0.3,
@@ -103,4 +103,4 @@ class ValuePolicy:
             "lesson": 0.4,
         }
     )
-    salient: float = 0.5
+    salient_from: float = 0.5

@@ -7,7 +7,7 @@ Chaudhuri, Ganti and Kaushik, 2006). Of a word that very many texts have, the ne
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from kenobot.cognitive.text.stopwords import NEGATIONS, STOP
+from kenobot.cognitive.text.stopwords import NEGATIONS, STOPWORDS
 from kenobot.cognitive.text.words import stems, words
 
 _LISTED = 200  # texts that share a word
@@ -15,7 +15,7 @@ _LONGEST = 2_000  # characters of a text whose words count
 
 
 @dataclass(slots=True)
-class Texts:
+class SimilarTexts:
     """Texts by their words, for as long as one plan is made."""
 
     texts: list[tuple[str, frozenset[str]]] = field(default_factory=list)
@@ -27,7 +27,7 @@ class Texts:
             self.by_word.setdefault(word, []).append(len(self.texts))
         self.texts.append((text, named))
 
-    def like(self, text: str, least: float) -> Iterator[tuple[int, str]]:
+    def find_similar(self, text: str, least: float) -> Iterator[tuple[int, str]]:
         """The texts that share at least `least` of the words with `text`, each with its place, in their order."""
         own = _named(text)
         rarest = sorted(own, key=lambda word: len(self.by_word.get(word, ())))[: int(len(own) * (1 - least)) + 1]
@@ -39,4 +39,6 @@ class Texts:
 
 def _named(text: str) -> frozenset[str]:
     """The words that tell what a text is about, each by one stem, so that a plural is the same word."""
-    return frozenset(stems(word)[0] for word in words(text[:_LONGEST]) if word not in STOP and word not in NEGATIONS)
+    return frozenset(
+        stems(word)[0] for word in words(text[:_LONGEST]) if word not in STOPWORDS and word not in NEGATIONS
+    )

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from kenobot.cognitive.beliefs.salience import signs
-from kenobot.cognitive.policy.practice import DEFAULT, PracticePolicy
-from kenobot.cognitive.procedural.pattern import is_trouble, keywords, share, stems_in
+from kenobot.cognitive.beliefs.salience import salience_signs
+from kenobot.cognitive.policy.practice import DEFAULT, ProceduralPolicy
+from kenobot.cognitive.procedural.pattern import is_failure_word, keyword_coverage, keywords, stems_in
 from kenobot.cognitive.text.words import fold, words
 
 _CLAUSE = re.compile(r"\n+|\s*[—–;→]+\s*|\s+-+>?\s+|(?<=[.!…。！])\s+|(?<=[。！])")
@@ -65,14 +65,14 @@ _HOLLOW = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Solved:
+class Solution:
     """A problem and what solved it."""
 
     trigger: str
     response: str
 
 
-def solved(text: str, policy: PracticePolicy = DEFAULT) -> Solved | None:
+def find_solution(text: str, policy: ProceduralPolicy = DEFAULT) -> Solution | None:
     """The problem that `text` tells of and its solution; None when it does not tell both."""
     clauses = list(_clauses(text))
     for at, clause in enumerate(clauses):
@@ -81,49 +81,49 @@ def solved(text: str, policy: PracticePolicy = DEFAULT) -> Solved | None:
             continue
         pair = _within(clause, found) or _across(clauses, at)
         if pair is not None:
-            trigger, response = trigger_of(pair[0], policy), _fitted(pair[1], policy.response)
+            trigger, response = trigger_of(pair[0], policy), _fitted(pair[1], policy.response_chars)
             if trigger and _says_how(response, trigger):
-                return Solved(trigger, response)
+                return Solution(trigger, response)
     return None
 
 
-def tells_trouble(text: str) -> bool:
+def mentions_failure(text: str) -> bool:
     """Whether `text` says that something failed."""
-    return "error" in signs(text)
+    return "error" in salience_signs(text)
 
 
-def tells_solution(text: str) -> bool:
+def mentions_solution(text: str) -> bool:
     """Whether `text` says that something is solved, and how."""
     return any(_resolution(clause) is not None for clause in _clauses(text))
 
 
-def together(trouble: str, solution: str, policy: PracticePolicy = DEFAULT) -> Solved | None:
+def combine_texts(trouble: str, solution: str, policy: ProceduralPolicy = DEFAULT) -> Solution | None:
     """The problem that one text tells of and the solution that another does; None when they are about two things."""
-    trigger = next((found for clause in _clauses(trouble) if tells_trouble(clause)
+    trigger = next((found for clause in _clauses(trouble) if mentions_failure(clause)
                     if (found := trigger_of(clause, policy))), "")  # fmt: skip
     response = next((clause for clause in _clauses(solution) if _resolution(clause) is not None), "")
-    about = [word for word in keywords(trouble) if not is_trouble(word)]
+    about = [word for word in keywords(trouble) if not is_failure_word(word)]
     there = stems_in(solution)
     if not trigger or all(there.isdisjoint(word) for word in about):
         return None
-    response = _fitted(response, policy.response)
-    return Solved(trigger, response) if _says_how(response, trigger) else None
+    response = _fitted(response, policy.response_chars)
+    return Solution(trigger, response) if _says_how(response, trigger) else None
 
 
-def trigger_of(clause: str, policy: PracticePolicy = DEFAULT) -> str:
+def trigger_of(clause: str, policy: ProceduralPolicy = DEFAULT) -> str:
     """What happens, without the story of who was troubled by it; "" when that names nothing in particular."""
     bare = _STORY.sub("", clause, count=1).strip(_TRIM)
     clause = bare if len(keywords(bare)) >= _LEAST else clause.strip(_TRIM)
     named = keywords(clause)
-    if len(named) < _LEAST or all(map(is_trouble, named)):
+    if len(named) < _LEAST or all(map(is_failure_word, named)):
         return ""
-    clause = _fitted(clause, policy.trigger)
-    return clause if any(map(is_trouble, keywords(clause))) else f"{clause} error"
+    clause = _fitted(clause, policy.trigger_chars)
+    return clause if any(map(is_failure_word, keywords(clause))) else f"{clause} error"
 
 
-def is_grounded(said: str, told: str, policy: PracticePolicy = DEFAULT) -> bool:
+def is_grounded(said: str, told: str, policy: ProceduralPolicy = DEFAULT) -> bool:
     """Whether a wording somebody else gave to what was `told` keeps to its words."""
-    return bool(keywords(said)) and share(said, f"{told} error") >= policy.grounded
+    return bool(keywords(said)) and keyword_coverage(said, f"{told} error") >= policy.grounded_from_share
 
 
 # ── clauses ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -150,10 +150,10 @@ def _resolution(clause: str) -> re.Match[str] | None:
 def _within(clause: str, found: re.Match[str]) -> tuple[str, str] | None:
     """Problem and solution of one clause that tells both."""
     before, after = clause[: found.start()], clause[found.start() :]
-    if tells_trouble(before):
+    if mentions_failure(before):
         return before[:-_TAIL] + _LINKING.sub("", before[-_TAIL:]), after
     how = _HOW.match(after)
-    if how is not None and tells_trouble(how["what"]):
+    if how is not None and mentions_failure(how["what"]):
         return how["what"], f"{how['word']} {how['how']}"
     return None
 
@@ -164,7 +164,7 @@ def _across(clauses: list[str], at: int) -> tuple[str, str] | None:
     A clause that only says that it is solved is told by what comes next.
     """
     near = sorted(range(len(clauses)), key=lambda other: (abs(other - at), other))
-    trouble = [other for other in near if other != at and tells_trouble(clauses[other])]
+    trouble = [other for other in near if other != at and mentions_failure(clauses[other])]
     trouble = [other for other in trouble if _resolution(clauses[other]) is None]
     if not trouble:
         return None
@@ -179,7 +179,7 @@ def _says_how(response: str, trigger: str) -> bool:
     """Whether a solution says more than that there is one."""
     rest = _SOLVED.sub(" ", response)
     known = _HOLLOW if not trigger else _HOLLOW | stems_in(trigger)
-    return any(not is_trouble(word) and known.isdisjoint(word) for word in keywords(rest)) or (
+    return any(not is_failure_word(word) and known.isdisjoint(word) for word in keywords(rest)) or (
         bool(trigger) and _says_how(response, "")
     )
 

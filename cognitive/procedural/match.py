@@ -3,16 +3,16 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kenobot.cognitive.procedural.pattern import Pattern, is_trouble, keywords, stems_in, trigger_in
+from kenobot.cognitive.procedural.pattern import Pattern, is_failure_word, keywords, stems_in, trigger_of_text
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class MatchedPattern:
     """A pattern that fits. coverage: share of the trigger's words that the message has. matched: those, by a stem."""
 
     pattern: Pattern
     coverage: float
-    matched: tuple[str, ...]
+    matched_words: tuple[str, ...]
 
     @property
     def score(self) -> float:
@@ -20,7 +20,7 @@ class Match:
         return self.coverage * self.pattern.confidence
 
 
-def match(patterns: Iterable[Pattern], message: str) -> list[Match]:
+def match_patterns(patterns: Iterable[Pattern], message: str) -> list[MatchedPattern]:
     """The patterns of whose trigger `message` has at least a word, best first; the older one of equals first.
 
     A message that shares only the word for failing is about another failure.
@@ -30,7 +30,7 @@ def match(patterns: Iterable[Pattern], message: str) -> list[Match]:
     return sorted(found, key=lambda fit: (-fit.score, fit.pattern.id))
 
 
-def best(known: Iterable[tuple[int, str, float]], message: str, least: float, most: int) -> list[int]:
+def best_matches(known: Iterable[tuple[int, str, float]], message: str, least: float, most: int) -> list[int]:
     """Of patterns by number, text and confidence, those that score at least `least`, at most `most` of them.
 
     What `match` would say of them, without reading the rest of their records.
@@ -38,17 +38,17 @@ def best(known: Iterable[tuple[int, str, float]], message: str, least: float, mo
     said = stems_in(message)
     found: list[tuple[float, int]] = []
     for number, text, confidence in known:
-        own = keywords(trigger_in(text))
+        own = keywords(trigger_of_text(text))
         score = confidence * sum(not said.isdisjoint(word) for word in own) / len(own) if own else 0.0
         if score >= least:
             found.append((-score, number))
     return [number for _, number in sorted(found)[:most]]
 
 
-def _fit(pattern: Pattern, said: frozenset[str]) -> Match | None:
+def _fit(pattern: Pattern, said: frozenset[str]) -> MatchedPattern | None:
     own = keywords(pattern.trigger)
     shared = [word for word in own if not said.isdisjoint(word)]
     if not shared or pattern.confidence <= 0:
         return None
-    names = sorted(min(word & said) for word in shared if not is_trouble(word))
-    return Match(pattern, len(shared) / len(own), tuple(names))
+    names = sorted(min(word & said) for word in shared if not is_failure_word(word))
+    return MatchedPattern(pattern, len(shared) / len(own), tuple(names))

@@ -10,13 +10,13 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from kenobot.cognitive.beliefs.value import clamp
-from kenobot.cognitive.policy.practice import DEFAULT, PracticePolicy
+from kenobot.cognitive.policy.practice import DEFAULT, ProceduralPolicy
 from kenobot.cognitive.procedural import practice_store
-from kenobot.cognitive.procedural.pattern import Pattern, pattern_of, share
+from kenobot.cognitive.procedural.pattern import Pattern, keyword_coverage, pattern_of
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import Act, change
-from kenobot.cognitive.store.scopes import Reach
-from kenobot.cognitive.text.calendar import moment
+from kenobot.cognitive.store.change import ChangeContext, change
+from kenobot.cognitive.store.scopes import Scopes
+from kenobot.cognitive.text.calendar import parse_time
 from kenobot.cognitive.text.words import fold
 from kenobot.ports.identity import Principal
 from kenobot.storage.connection import Connection
@@ -60,7 +60,7 @@ _WISH = re.compile(
 )
 
 
-def outcome(text: str) -> Outcome | None:
+def detect_outcome(text: str) -> Outcome | None:
     """What `text`, in Spanish or English, says of how the last advice did; None when it says nothing of it. Pure."""
     folded = fold(text).replace("’", "'").strip()
     if not folded or len(folded) > _LONGEST or folded[0] in '"«“>':
@@ -76,53 +76,55 @@ def outcome(text: str) -> Outcome | None:
     return found.pop() if len(found) == 1 else None
 
 
-def learn(
+def apply_outcome(
     connection: Connection,
     session: str,
     text: str,
     principal: Principal,
     at: datetime,
     judged: Collection[int] = (),
-    policy: PracticePolicy = DEFAULT,
+    policy: ProceduralPolicy = DEFAULT,
 ) -> list[int]:
     """Count what `text` says of how the patterns of the session's last replies did, inside the turn's transaction.
 
     To be called before the turn itself is written. judged: records that the same message was about already. Returns the
     patterns whose confidence has moved. A guest speaks for what they could see, which is what was shown.
     """
-    heard = outcome(text) if principal.trust in ("owner", "guest") else None
+    heard = detect_outcome(text) if principal.trust in ("owner", "guest") else None
     if heard is None:
         return []
-    for trial in practice_store.trials(connection, session, policy.trials):
-        said = moment(trial.at)
+    for trial in practice_store.recent_replies(connection, session, policy.max_trials):
+        said = parse_time(trial.at)
         if said is None or at - said > timedelta(hours=policy.trial_hours):
             break
         meant = [
             pattern
-            for pattern in _shown(connection, trial.records, principal.reads)
-            if share(pattern.response, trial.reply) >= policy.echo
+            for pattern in _shown(connection, trial.records, principal.read_scopes)
+            if keyword_coverage(pattern.response, trial.reply) >= policy.used_from_share
         ]
         if not meant:
             continue
-        moved = [p for p in meant if p.id not in judged and not practice_store.judged(connection, p.id, trial.inbox)]
-        act = Act(at, principal.role, f"they said: {text.strip()[:80]}", session)
+        moved = [
+            p for p in meant if p.id not in judged and not practice_store.has_outcome(connection, p.id, trial.inbox)
+        ]
+        act = ChangeContext(at, principal.role, f"they said: {text.strip()[:80]}", session)
         for pattern in moved:
             _move(connection, pattern, heard, trial.inbox, act, policy)
         return [pattern.id for pattern in moved]
     return []
 
 
-def _shown(connection: Connection, records: Collection[int], reach: Reach) -> list[Pattern]:
+def _shown(connection: Connection, records: Collection[int], reach: Scopes) -> list[Pattern]:
     found = store.by_ids(connection, list(records), reach)
     live = [pattern_of(found[number]) for number in records if number in found and found[number].status == "active"]
     return [pattern for pattern in live if pattern is not None]
 
 
 def _move(
-    connection: Connection, pattern: Pattern, heard: Outcome, inbox: int, act: Act, policy: PracticePolicy
+    connection: Connection, pattern: Pattern, heard: Outcome, inbox: int, act: ChangeContext, policy: ProceduralPolicy
 ) -> None:
     """Let an outcome move a pattern's confidence; that it happened is told even where nothing is left to move."""
-    step = policy.worked if heard == "worked" else -policy.failed
+    step = policy.gain_when_worked if heard == "worked" else -policy.loss_when_failed
     confidence = round(clamp(pattern.confidence + step), 6)
     # No frame shows patterns, so the prompts that stand need not be made anew.
     change(connection, pattern.record, heard, {"confidence": confidence}, act, shown=False, data={"inbox": inbox})

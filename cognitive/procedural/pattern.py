@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.stopwords import NEGATIONS, STOP
+from kenobot.cognitive.text.stopwords import NEGATIONS, STOPWORDS
 from kenobot.cognitive.text.words import stems, words
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate, Form, Source
@@ -37,7 +37,7 @@ class Pattern:
     record: Record
     trigger: str
     response: str
-    learned: str
+    learned_from: str
 
     @property
     def id(self) -> int:
@@ -74,15 +74,15 @@ def patterns_of(records: Iterable[Record]) -> list[Pattern]:
 
 def text_of(trigger: str, response: str) -> str:
     """A pattern as one line of text."""
-    return f"{plain(trigger)}{_ARROW}{plain(response)}"
+    return f"{one_line(trigger)}{_ARROW}{one_line(response)}"
 
 
-def trigger_in(text: str) -> str:
+def trigger_of_text(text: str) -> str:
     """The trigger in the text of a pattern."""
     return text.partition(_ARROW)[0]
 
 
-def plain(text: str) -> str:
+def one_line(text: str) -> str:
     """`text` on one line, without the sign that parts a trigger from its response."""
     return " ".join(text.replace("→", "->").split())
 
@@ -94,12 +94,12 @@ def candidate_of(
     *,
     source: Source,
     trust: Trust,
-    learned: str,
+    learned_from: str,
     confidence: float,
     evidence: tuple[int, ...] = (),
 ) -> Candidate:
     """A pattern that asks to be remembered."""
-    trigger, response = plain(trigger), plain(response)
+    trigger, response = one_line(trigger), one_line(response)
     return Candidate(
         form=FORM,
         scope=scope,
@@ -107,7 +107,7 @@ def candidate_of(
         category=CATEGORY,
         source=source,
         trust=trust,
-        attributes=(("trigger", trigger), ("response", response), ("learnedFrom", learned)),
+        attributes=(("trigger", trigger), ("response", response), ("learnedFrom", learned_from)),
         confidence=confidence,
         evidence=evidence,
     )
@@ -123,7 +123,7 @@ def _keywords(text: str) -> tuple[Keyword, ...]:
     found: dict[Keyword, None] = {}
     seen: set[str] = set()
     for word in words(text):
-        if word in STOP or word in NEGATIONS:
+        if word in STOPWORDS or word in NEGATIONS:
             continue
         key = frozenset(stems(word))
         if key & _FAILURES:
@@ -134,7 +134,7 @@ def _keywords(text: str) -> tuple[Keyword, ...]:
     return tuple(found)
 
 
-def is_trouble(keyword: Keyword) -> bool:
+def is_failure_word(keyword: Keyword) -> bool:
     """Whether a word only says that something fails, and not what."""
     return _TROUBLE in keyword
 
@@ -144,13 +144,13 @@ def stems_in(text: str) -> frozenset[str]:
     return frozenset(stem for keyword in keywords(text) for stem in keyword)
 
 
-def share(part: str, whole: str) -> float:
+def keyword_coverage(part: str, whole: str) -> float:
     """The share of the keywords of `part` that `whole` has too; 0 when `part` has none."""
     own, there = keywords(part), stems_in(whole)
     return sum(not there.isdisjoint(word) for word in own) / len(own) if own else 0.0
 
 
-def likeness(one: str, other: str) -> float:
+def keyword_similarity(one: str, other: str) -> float:
     """How many keywords two texts have in common, as a share of all (Jaccard 1901)."""
     here, there = keywords(one), keywords(other)
     if not here or not there:

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Reach, within
+from kenobot.cognitive.store.scopes import Scopes, scope_filter
 from kenobot.storage.connection import Connection
 
 _PAGE = 500
 
-Mark = tuple[object, ...]
+PatternFigures = tuple[object, ...]
 """Figures of one pattern."""
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class ShownReply:
     """A reply for which patterns were shown. at: when. records: of the patterns. reply: its words."""
 
     inbox: int
@@ -25,9 +25,9 @@ class Trial:
     reply: str
 
 
-def live(connection: Connection, reach: Reach, limit: int) -> list[Record]:
+def live_patterns(connection: Connection, reach: Scopes, limit: int) -> list[Record]:
     """The live patterns within `reach`, the newest `limit` of them, in the order they came."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     rows = connection.execute(
         f"SELECT id FROM record WHERE form = 'procedure' AND status = 'active' AND +{where} ORDER BY id DESC LIMIT ?",
         (*scopes, limit),
@@ -36,7 +36,7 @@ def live(connection: Connection, reach: Reach, limit: int) -> list[Record]:
     return [found[number] for number in sorted(found)]
 
 
-def mark(connection: Connection) -> tuple[object, ...]:
+def patterns_fingerprint(connection: Connection) -> tuple[object, ...]:
     """Figures over all live patterns, which differ once one has come, gone or changed."""
     found: tuple[object, ...] = connection.execute(
         "SELECT count(*), total(id), total(uses), total(confidence), max(updated), max(changed) FROM "
@@ -58,10 +58,10 @@ def touched_since(connection: Connection, event: int) -> bool:
     return row is not None
 
 
-def marks(connection: Connection, reach: Reach, limit: int) -> dict[int, Mark]:
+def figures_by_pattern(connection: Connection, reach: Scopes, limit: int) -> dict[int, PatternFigures]:
     """Of each live pattern within `reach`, the newest `limit` of them in the order they came, what differs once it has
     changed."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     rows = connection.execute(
         "SELECT id, uses, confidence, updated, changed FROM record WHERE form = 'procedure' AND status = 'active' "
         f"AND +{where} ORDER BY id DESC LIMIT ?",
@@ -70,9 +70,9 @@ def marks(connection: Connection, reach: Reach, limit: int) -> dict[int, Mark]:
     return {row[0]: row[1:] for row in reversed(rows)}
 
 
-def likely(connection: Connection, reach: Reach, limit: int) -> list[tuple[int, str, float]]:
+def live_texts(connection: Connection, reach: Scopes, limit: int) -> list[tuple[int, str, float]]:
     """Number, text and confidence of the live patterns within `reach`, the newest `limit` of them."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     return connection.execute(
         "SELECT id, text, confidence FROM record WHERE form = 'procedure' AND status = 'active' "
         f"AND +{where} ORDER BY id DESC LIMIT ?",
@@ -80,9 +80,9 @@ def likely(connection: Connection, reach: Reach, limit: int) -> list[tuple[int, 
     ).fetchall()
 
 
-def pages(connection: Connection, reach: Reach) -> Iterator[Record]:
+def iter_patterns(connection: Connection, reach: Scopes) -> Iterator[Record]:
     """All live patterns within `reach`, in the order they came, read by pages."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     after = 0
     while True:
         rows = connection.execute(
@@ -97,9 +97,9 @@ def pages(connection: Connection, reach: Reach) -> Iterator[Record]:
         yield from (found[number] for number in sorted(found))
 
 
-def learned_from(connection: Connection, records: Sequence[int], reach: Reach) -> dict[int, str]:
+def learned_from(connection: Connection, records: Sequence[int], reach: Scopes) -> dict[int, str]:
     """Those of `records` of which a pattern was made, whatever became of it, each with when that was first done."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     rows = connection.execute(
         "SELECT dst, min(first_at) FROM link JOIN record ON record.id = link.src WHERE type = 'derived' "
         f"AND form = 'procedure' AND dst IN (SELECT value FROM json_each(?)) AND +{where} GROUP BY dst",
@@ -108,7 +108,7 @@ def learned_from(connection: Connection, records: Sequence[int], reach: Reach) -
     return {row[0]: row[1] for row in rows}
 
 
-def trials(connection: Connection, session: str, limit: int) -> list[Trial]:
+def recent_replies(connection: Connection, session: str, limit: int) -> list[ShownReply]:
     """The last `limit` replies of a conversation that patterns were shown for, the newest first.
 
     Looks at the last messages only: what came before has been judged or passed over.
@@ -124,11 +124,11 @@ def trials(connection: Connection, session: str, limit: int) -> list[Trial]:
         told = json.loads(data)
         shown = tuple(int(each["record"]) for each in told.get("practice", ()))
         if shown:
-            found.append(Trial(int(told["inbox"]), at, shown, reply))
+            found.append(ShownReply(int(told["inbox"]), at, shown, reply))
     return found
 
 
-def judged(connection: Connection, record: int, inbox: int) -> bool:
+def has_outcome(connection: Connection, record: int, inbox: int) -> bool:
     """Whether somebody has said how a pattern did in the reply to a message."""
     row = connection.execute(
         "SELECT 1 FROM event WHERE record_id = ? AND type IN ('worked', 'failed') "

@@ -13,56 +13,56 @@ from kenobot.cognitive.beliefs import lifecycle
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.recall import recall_log
 from kenobot.cognitive.recall.pack import Pack
-from kenobot.cognitive.recall.xray import Why, why
+from kenobot.cognitive.recall.xray import MatchExplanation, explain_match
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import Act
+from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.records import Json, Record
-from kenobot.cognitive.store.scopes import Reach
+from kenobot.cognitive.store.scopes import Scopes
 from kenobot.storage.connection import Connection
 
 _DIGITS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownMemories:
     """What a turn's prompt showed for the first time: a new frame's records, and what was recalled for the message.
 
     practice: the patterns that were shown for it, and why. noted: what became known since the frame and is told with
     this message.
     """
 
-    frame: tuple[int, ...] | None = None
+    prefix_records: tuple[int, ...] | None = None
     pack: Pack | None = None
-    practice: tuple[Why, ...] = ()
-    noted: tuple[int, ...] = ()
+    procedures: tuple[MatchExplanation, ...] = ()
+    updates: tuple[int, ...] = ()
 
     @property
-    def asked_for(self) -> list[int]:
+    def matched_records(self) -> list[int]:
         """Those that the message itself called for."""
         recalled = [memory.record.id for memory in self.pack.memories] if self.pack else []
-        return [*(why.record for why in self.practice), *recalled]
+        return [*(why.record for why in self.procedures), *recalled]
 
     @property
     def records(self) -> list[int]:
         """Every record among it, each once."""
-        return list(dict.fromkeys([*self.asked_for, *self.noted, *(self.frame or ())]))
+        return list(dict.fromkeys([*self.matched_records, *self.updates, *(self.prefix_records or ())]))
 
 
 @dataclass(frozen=True, slots=True)
-class Because:
+class UsedMemory:
     """A memory behind a reply, and why it was there. record: as it is now; None when it is gone or out of reach.
 
     where: recalled for this very message, told with an earlier one that was still on show, or loaded with the frame.
     """
 
-    number: int
+    record_id: int
     record: Record | None
     where: Literal["message", "earlier", "frame"]
-    why: Why | None = None
+    reason: MatchExplanation | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class TurnExplanation:
     """What memory a reply was given on. at: when. level: how sure recall was; "" when nothing was looked for.
 
     turns: messages that were quoted. dropped: what was found and not shown, by reason.
@@ -73,98 +73,102 @@ class Explanation:
     at: str
     level: str
     score: float
-    because: tuple[Because, ...]
+    used_memories: tuple[UsedMemory, ...]
     turns: tuple[int, ...]
     dropped: Mapping[str, int]
 
 
-def note(
+def log_usage(
     connection: Connection,
-    shown: Shown,
+    shown: ShownMemories,
     inbox: int,
     session: str,
     at: datetime,
-    reach: Reach,
+    reach: Scopes,
     policy: Policy = DEFAULT,
 ) -> int | None:
     """Note what a turn was shown, inside its transaction; the event, or None when there is nothing to note.
 
     reach: of whom it was shown to; what use has made warm is lifted within it.
     """
-    if shown.frame is None and shown.pack is None and not shown.practice and not shown.noted:
+    if shown.prefix_records is None and shown.pack is None and not shown.procedures and not shown.updates:
         return None
     records = shown.records
-    unused = {*shown.noted}  # what was just told is not used by saying so
-    if shown.frame:  # nor what a frame shows that was only made anew for something else
+    unused = {*shown.updates}  # what was just told is not used by saying so
+    if shown.prefix_records:  # nor what a frame shows that was only made anew for something else
         lately = at - timedelta(minutes=policy.recall.again_minutes)
-        unused |= recall_log.used_since(connection, shown.frame, lately, reach).difference(shown.asked_for)
+        unused |= recall_log.used_since(connection, shown.prefix_records, lately, reach).difference(
+            shown.matched_records
+        )
     used = [number for number in records if number not in unused]
     if used:
-        recall_log.note_use(connection, used, at, policy.recall.use, policy.recall.most_stable)
-        lifecycle.used(connection, used, reach, Act(at, "recall", "it was used", session), policy.value)
+        recall_log.mark_used(connection, used, at, policy.recall.stability_per_use, policy.recall.most_stable)
+        lifecycle.apply_use(connection, used, reach, ChangeContext(at, "recall", "it was used", session), policy.value)
     data: dict[str, Json] = {"inbox": inbox, "records": [*records]}
-    if shown.frame is not None:
-        data["frame"] = [*shown.frame]
-    if shown.noted:
-        data["noted"] = [*shown.noted]
+    if shown.prefix_records is not None:
+        data["frame"] = [*shown.prefix_records]
+    if shown.updates:
+        data["noted"] = [*shown.updates]
     if shown.pack is not None:
         data |= {
             "level": shown.pack.level,
             "score": round(shown.pack.score, _DIGITS),
-            "items": [why(memory).as_json() for memory in shown.pack.memories],
-            "turns": [excerpt.said.id for excerpt in shown.pack.excerpts],
+            "items": [explain_match(memory).as_json() for memory in shown.pack.memories],
+            "turns": [excerpt.turn.id for excerpt in shown.pack.excerpts],
             "dropped": {**shown.pack.dropped},
         }
-    if shown.practice:
-        data["practice"] = [each.as_json() for each in shown.practice]
+    if shown.procedures:
+        data["practice"] = [each.as_json() for each in shown.procedures]
     return store.add_event(connection, at, "recall", "recalled", session=session, data=data)
 
 
-def explain_turn(connection: Connection, inbox: int, reach: Reach) -> Explanation | None:
+def explain_turn(connection: Connection, inbox: int, reach: Scopes) -> TurnExplanation | None:
     """The memories behind the reply to a message; None when there is no such turn.
 
     A memory of which the owner has had enough since is named by its number alone.
     """
-    turn = recall_log.turn_of(connection, inbox, reach)
+    turn = recall_log.question_of_turn(connection, inbox, reach)
     if turn is None:
         return None
     session = turn[0]
-    because: list[Because] = []
+    because: list[UsedMemory] = []
     level, value, at = "", 0.0, ""
     turns: list[int] = []
     dropped: dict[str, int] = {}
-    for happened, told in recall_log.shown_up_to(connection, session, inbox):
+    for happened, told in recall_log.recall_events(connection, session, inbox):
         mine = told.get("inbox") == inbox
         if mine:
             level, value, at = str(told.get("level", "")), _number(told.get("score")), happened
             turns = _numbers(told.get("turns"))
             dropped = {str(name): int(count) for name, count in _mapping(told.get("dropped")).items()}
-        reasons = [Why.of(item) for name in ("practice", "items") for item in _items(told.get(name))]
-        because += [Because(each.record, None, "message" if mine else "earlier", each) for each in reasons]
-        because += [Because(number, None, "earlier") for number in _numbers(told.get("noted"))]
-        because += [Because(number, None, "frame") for number in _numbers(told.get("frame"))]
-    first = {each.number: each for each in reversed(because)}
+        reasons = [
+            MatchExplanation.from_json(item) for name in ("practice", "items") for item in _items(told.get(name))
+        ]
+        because += [UsedMemory(each.record, None, "message" if mine else "earlier", each) for each in reasons]
+        because += [UsedMemory(number, None, "earlier") for number in _numbers(told.get("noted"))]
+        because += [UsedMemory(number, None, "frame") for number in _numbers(told.get("frame"))]
+    first = {each.record_id: each for each in reversed(because)}
     known = store.by_ids(connection, list(first), reach)
     told_of = [
-        Because(each.number, _if_not_forgotten(known.get(each.number)), each.where, each.why)
-        for each in map(first.__getitem__, dict.fromkeys(each.number for each in because))
+        UsedMemory(each.record_id, _if_not_forgotten(known.get(each.record_id)), each.where, each.reason)
+        for each in map(first.__getitem__, dict.fromkeys(each.record_id for each in because))
     ]
-    return Explanation(inbox, session, at, level, value, tuple(told_of), tuple(turns), dropped)
+    return TurnExplanation(inbox, session, at, level, value, tuple(told_of), tuple(turns), dropped)
 
 
-def shown_in(connection: Connection, session: str, inbox: int) -> list[int]:
+def records_behind_reply(connection: Connection, session: str, inbox: int) -> list[int]:
     """The records that the reply to a message could see, those recalled for it first."""
     numbers: list[int] = []
-    for _, told in recall_log.shown_up_to(connection, session, inbox):
+    for _, told in recall_log.recall_events(connection, session, inbox):
         numbers += _numbers(told.get("records"))
     return list(dict.fromkeys(numbers))
 
 
-def on_show(connection: Connection, session: str) -> tuple[list[int], bool]:
+def records_in_prompt(connection: Connection, session: str) -> tuple[list[int], bool]:
     """The records that a chat's prompt shows since its frame was made, and whether it quotes turns besides."""
     numbers: list[int] = []
     quoted = False
-    for _, told in recall_log.shown_up_to(connection, session):
+    for _, told in recall_log.recall_events(connection, session):
         numbers += _numbers(told.get("records"))
         quoted = quoted or bool(told.get("turns"))
     return list(dict.fromkeys(numbers)), quoted

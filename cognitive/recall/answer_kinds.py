@@ -11,7 +11,7 @@ from typing import Literal
 from kenobot.cognitive.text.times import asks_time_first, names_time
 from kenobot.cognitive.text.words import fold
 
-Answer = Literal["time", "number", "person", "place"]
+AnswerKind = Literal["time", "number", "person", "place"]
 
 _NUMBER_ASKED = re.compile(
     r"\b(how (?:much|many|often|long|old|high|tall|far|fast|late|early|slow|heavy|big|deep|hot)|what (?:size|number|"
@@ -56,16 +56,16 @@ _PEOPLE = re.compile(
     r"colleague|doctor|dentist|madre|padre|hermana|hermano|tia|tio|prima|primo|hija|hijo|marido|mujer|pareja|vecina|"
     r"vecino|jefa|jefe|amiga|amigo|compañera|compañero|doctora|dentista|abuela|abuelo)\b"
 )
-_OFFERS: dict[Answer, re.Pattern[str]] = {"number": _NUMBER, "place": _PLACE, "person": _PEOPLE}
-_ASKS: dict[Answer, re.Pattern[str]] = {"number": _NUMBER_ASKED, "person": _PERSON_ASKED, "place": _PLACE_ASKED}
+_OFFERS: dict[AnswerKind, re.Pattern[str]] = {"number": _NUMBER, "place": _PLACE, "person": _PEOPLE}
+_ASKS: dict[AnswerKind, re.Pattern[str]] = {"number": _NUMBER_ASKED, "person": _PERSON_ASKED, "place": _PLACE_ASKED}
 
 
-def asked(question: str) -> frozenset[Answer]:
+def asked_kinds(question: str) -> frozenset[AnswerKind]:
     """The kinds of answer that a question asks for; none where it asks for another, or does not say."""
     plain = " ".join(fold(_question(question[:_LONGEST])).split()[:_OPENING])
     opens = _OPENS.search(plain)
     first = opens.start() if opens is not None else len(plain)
-    found: set[Answer] = {kind for kind, at in _asked_at(plain) if at <= first}
+    found: set[AnswerKind] = {kind for kind, at in _asked_at(plain) if at <= first}
     if _NAME_ASKED.search(plain):
         found.add("person")
     return frozenset(found | {"time"} if asks_time_first(plain, first) else found)
@@ -80,7 +80,7 @@ def _question(text: str) -> str:
     return text
 
 
-def _asked_at(plain: str) -> Iterator[tuple[Answer, int]]:
+def _asked_at(plain: str) -> Iterator[tuple[AnswerKind, int]]:
     """The kinds of answer that words of a question ask for, each with where it does so first."""
     for kind, pattern in _ASKS.items():
         if match := pattern.search(plain):
@@ -88,7 +88,7 @@ def _asked_at(plain: str) -> Iterator[tuple[Answer, int]]:
 
 
 @lru_cache(512)
-def holds(text: str, kind: Answer) -> bool:
+def holds_kind(text: str, kind: AnswerKind) -> bool:
     """Whether a memory may hold this kind of answer."""
     text = text[:_LONGEST]
     plain = fold(text)
@@ -98,11 +98,11 @@ def holds(text: str, kind: Answer) -> bool:
 
 
 @lru_cache(512)
-def turns_down(text: str) -> bool:
+def is_negative(text: str) -> bool:
     """Whether a question or a memory speaks of what is not so, not wanted, not allowed or feared."""
     return _TURNED_DOWN.search(fold(text[:_LONGEST])) is not None
 
 
-def fits(wanted: frozenset[Answer], text: str) -> float:
+def kind_score(wanted: frozenset[AnswerKind], text: str) -> float:
     """How well a memory fits the kinds of answer: 1 holds one, 0 none; a half where no kind is asked for."""
-    return 0.5 if not wanted else float(any(holds(text, kind) for kind in wanted))
+    return 0.5 if not wanted else float(any(holds_kind(text, kind) for kind in wanted))

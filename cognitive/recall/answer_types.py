@@ -9,11 +9,11 @@ import re
 from functools import lru_cache
 from typing import Literal
 
-from kenobot.cognitive.recall.relations import speaks_of_another
-from kenobot.cognitive.text.times import calendar, names_time
+from kenobot.cognitive.recall.relations import names_other_relationship
+from kenobot.cognitive.text.times import calendar_names, names_time
 from kenobot.cognitive.text.words import fold, words
 
-Kind = Literal[
+AnswerType = Literal[
     "mail", "money", "weight", "size", "age", "often", "long", "colour", "code", "clock", "festivity", "language",
     "address", "name", "person",
 ]  # fmt: skip
@@ -41,7 +41,7 @@ _NAMED = (
 )
 """What goes by a name of its own nearly always."""
 
-_ASKS: dict[Kind, str] = {
+_ASKS: dict[AnswerType, str] = {
     "mail": r".*\b(?:e-?mail address|direccion de (?:correo|e-?mail)|(?:correo|e-?mail) de)\b",
     "weight": r"how heavy|how much (?:do|does|did|is|are)\b.*\bweigh|cuanto pes\w+|que peso\b",
     "money": r"how much (?:is|are|was|were|do|does|did|will|has|have)\b.*\b(?:cost|pay|paid|earn|charge|spend|"
@@ -77,7 +77,7 @@ _ASKS: dict[Kind, str] = {
 Only what its first words say, and not what is said later on.
 """
 
-_HOLDS: dict[Kind, str] = {
+_HOLDS: dict[AnswerType, str] = {
     "weight": rf"{_AMOUNT} ?(?:kg|kilos?|kilogram\w*|g|gr|grams?|gramos|lbs?|pounds|stones?|libras|tons?|"
     rf"toneladas)\b",
     "money": rf"[€$£¥₹]|{_AMOUNT} ?(?:euros?|eur|dollars?|usd|pounds|quid|pence|cents?|centimos|libras|pesos|yen|"
@@ -138,7 +138,7 @@ _LATIN = 0.7  # share of Latin letters from which on a text is one in Latin lett
 _LEADING = re.compile(r"^\W*(?:(?:y|and|but|pero|so|in|on|at|from|to|en|de|a|desde|por|con)\s+)?")
 
 
-def asked(question: str) -> Kind | None:
+def asked_type(question: str) -> AnswerType | None:
     """The kind of answer that a question asks for by its opening; None where it asks for another, or does not say."""
     plain = " ".join(fold(question[:_LONGEST]).replace("¿", " ").split()[:_OPENING])
     start = _LEADING.match(plain)
@@ -146,12 +146,12 @@ def asked(question: str) -> Kind | None:
     return next((kind for kind, pattern in _ASKS.items() if _compiled(pattern).match(plain, begin)), None)
 
 
-def lacks(kind: Kind | None, question: str, text: str) -> bool:
+def lacks_answer(kind: AnswerType | None, question: str, text: str) -> bool:
     """Whether a memory certainly does not hold what a question asks for. kind: as `asked` gave it."""
     if kind is None or not _latin(text):
         return False
     if kind in ("name", "person"):
-        return not _names(kind, question, text) or (kind == "name" and speaks_of_another(question, text))
+        return not _names(kind, question, text) or (kind == "name" and names_other_relationship(question, text))
     if kind == "festivity":
         return not _dated(text)
     return not _held(kind, text)
@@ -163,7 +163,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def _held(kind: Kind, text: str) -> bool:
+def _held(kind: AnswerType, text: str) -> bool:
     return _compiled(_HOLDS[kind]).search(fold(text[:_LONGEST])) is not None
 
 
@@ -178,7 +178,7 @@ def _dated(text: str) -> bool:
     return names_time(plain) or re.search(r"\d", plain) is not None
 
 
-def _names(kind: Kind, question: str, text: str) -> bool:
+def _names(kind: AnswerType, question: str, text: str) -> bool:
     """Whether a text names somebody or something that the question does not, or says by another word who it is."""
     plain = fold(text[:_LONGEST])  # a name may stand without its capital, as people write to each other
     if _MARKED.search(text[:_LONGEST]) or _compiled(_NAMING if kind == "name" else _ROLES).search(plain):
@@ -187,6 +187,8 @@ def _names(kind: Kind, question: str, text: str) -> bool:
     for name in _CAPITAL.finditer(text[:_LONGEST]):
         first = not text[: name.start()].rstrip(" ¿¡\"'(").strip() or text[: name.start()].rstrip()[-1] in ".:;!?"
         said = [word for word in words(name[0]) if len(word) > 1 and word not in _SELF]
-        if any(word not in asked_of and not (first and word in _BEGINNINGS) and not calendar(word) for word in said):
+        if any(
+            word not in asked_of and not (first and word in _BEGINNINGS) and not calendar_names(word) for word in said
+        ):
             return True
     return False

@@ -6,57 +6,64 @@ from typing import TYPE_CHECKING
 
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.recall import recall_log
-from kenobot.cognitive.recall.candidates import Found
-from kenobot.cognitive.recall.vectors.calibration import relevance_of
-from kenobot.cognitive.store.scopes import Reach, scopes_of
+from kenobot.cognitive.recall.candidates import LexicalHit
+from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
+from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
-    from kenobot.cognitive.recall.vectors.vector_search import Meaning
+    from kenobot.cognitive.recall.vectors.vector_search import VectorIndex
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class VectorHits:
     """How near records are in meaning to a message. relevance: 0 to 1, as far as it can be told; of some, nothing can.
 
     shares: of a usual answer's nearness; see `Scale.share`.
     """
 
     relevance: Mapping[int, float] = field(default_factory=dict)
-    shares: Mapping[int, float] = field(default_factory=dict)
+    similarities: Mapping[int, float] = field(default_factory=dict)
 
 
-def records(
-    connection: Connection, meaning: "Meaning", text: str, reach: Reach, by_words: Sequence[Found], policy: Policy
-) -> Near:
+def find_by_meaning(
+    connection: Connection,
+    meaning: "VectorIndex",
+    text: str,
+    reach: Scopes,
+    by_words: Sequence[LexicalHit],
+    policy: Policy,
+) -> VectorHits:
     """The records nearest to a message, and those that its words found.
 
     A record is as near as the nearest of what it took the place of, if that is nearer: "Carmen runs the team now" says
     less of who the boss is than "my boss is Arturo" did.
     """
-    scopes = scopes_of(reach)
-    past = meaning.past_shares(text, scopes, policy.meaning.past)
-    heads = recall_log.heads(connection, list(past), reach) if past else {}
-    also = [*(found.number for found in by_words), *heads.values()]
-    shares = meaning.record_shares(text, scopes, also, policy.meaning.records)
+    scopes = scope_names(reach)
+    past = meaning.past_similarities(text, scopes, policy.meaning.past)
+    heads = recall_log.current_versions(connection, list(past), reach) if past else {}
+    also = [*(found.id for found in by_words), *heads.values()]
+    shares = meaning.record_similarities(text, scopes, also, policy.meaning.records)
     for old, number in heads.items():
         shares[number] = max(shares.get(number, past[old]), past[old])
-    relevance = {number: relevance_of(share, policy.meaning) for number, share in shares.items()}
-    return Near(relevance, shares)
+    relevance = {number: relevance_from_similarity(share, policy.meaning) for number, share in shares.items()}
+    return VectorHits(relevance, shares)
 
 
-def of_today(connection: Connection, found: Sequence[Found], past: Sequence[Found], reach: Reach) -> list[Found]:
+def replace_superseded(
+    connection: Connection, found: Sequence[LexicalHit], past: Sequence[LexicalHit], reach: Scopes
+) -> list[LexicalHit]:
     """What words found, best first, with what took the place of what they found among the past."""
-    heads = recall_log.heads(connection, [each.number for each in past], reach) if past else {}
-    known = {each.number: each for each in found}
+    heads = recall_log.current_versions(connection, [each.id for each in past], reach) if past else {}
+    known = {each.id: each for each in found}
     for each in past:
-        number = heads.get(each.number)
+        number = heads.get(each.id)
         if number is not None and (number not in known or known[number].relevance < each.relevance):
-            known[number] = replace(each, number=number, terms=frozenset())
+            known[number] = replace(each, id=number, terms=frozenset())
     return sorted(known.values(), key=lambda each: -each.relevance)
 
 
-def spread(shares: Mapping[int, float]) -> dict[int, float]:
+def rescale(shares: Mapping[int, float]) -> dict[int, float]:
     """Nearness from 0, of the farthest that was looked at, to 1, of the nearest."""
     low, high = min(shares.values(), default=0.0), max(shares.values(), default=0.0)
     return {number: (share - low) / (high - low or 1.0) for number, share in shares.items()}

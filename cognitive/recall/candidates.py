@@ -10,9 +10,9 @@ from typing import NamedTuple, Self
 
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.index import postings
-from kenobot.cognitive.recall.index.documents import SELF, name_key, source_of
-from kenobot.cognitive.recall.index.postings import Room
-from kenobot.cognitive.text.stopwords import STOP
+from kenobot.cognitive.recall.index.documents import OWNER_SUBJECT, name_key, source_of
+from kenobot.cognitive.recall.index.postings import Partition
+from kenobot.cognitive.text.stopwords import STOPWORDS
 from kenobot.cognitive.text.words import fold, stems, words
 from kenobot.storage.connection import Connection
 
@@ -27,7 +27,7 @@ _FIRST_PERSON = frozenset(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Word:
+class QueryTerm:
     """A word that is looked for, by any of its stems. weight: 1, or less when it was only said before.
 
     Each is one of its message and no other, which is what a dictionary of them goes by.
@@ -38,16 +38,16 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LexicalHit:
     """Something found by its words. relevance: 0 to 1. matched: which of them it has, as stems; terms: all it has."""
 
-    number: int
+    id: int
     relevance: float
     matched: tuple[str, ...]
     terms: frozenset[str] = frozenset()
 
 
-class Effort(NamedTuple):
+class SearchLimits(NamedTuple):
     """How much is read of the index for one message; see `RecallPolicy`."""
 
     rarest: int
@@ -58,64 +58,72 @@ class Effort(NamedTuple):
     weighed: int
 
     @classmethod
-    def of(cls, policy: RecallPolicy, share: float = 1.0) -> Self:
+    def for_live(cls, policy: RecallPolicy, share: float = 1.0) -> Self:
         """That of what is live. share: less of it, but of as many words."""
-        most = (policy.list, policy.postings, policy.frequent, policy.meeting, policy.weighed)
-        return cls(policy.rarest, *(math.ceil(share * each) for each in most))
+        most = (
+            policy.postings_per_word,
+            policy.max_postings,
+            policy.paired_words,
+            policy.postings_per_pair,
+            policy.max_weighed,
+        )
+        return cls(policy.max_query_words, *(math.ceil(share * each) for each in most))
 
-    def of_past(self, policy: RecallPolicy, share: float = 1.0) -> Self:
+    def for_past(self, policy: RecallPolicy, share: float = 1.0) -> Self:
         """That of what no longer holds."""
         return self._replace(
-            rarest=math.ceil(share * policy.rarest_past), weighed=math.ceil(share * policy.weighed_past)
+            rarest=math.ceil(share * policy.max_query_words_past), weighed=math.ceil(share * policy.max_weighed_past)
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Mentioned:
+class MentionedSubjects:
     """Whom a message speaks of: subjects as records write them. speaker: it says "I" or "my"."""
 
     subjects: frozenset[str] = frozenset()
-    speaker: bool = False
+    first_person: bool = False
 
-    def boosts(self, subject: str) -> bool:
+    def includes(self, subject: str) -> bool:
         """Whether a record about `subject` is about somebody mentioned."""
-        return subject in self.subjects or (subject in ("", SELF) and (self.speaker or SELF in self.subjects))
+        return subject in self.subjects or (
+            subject in ("", OWNER_SUBJECT) and (self.first_person or OWNER_SUBJECT in self.subjects)
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class ParsedQuery:
     """A message as it is looked up: its words, and whom it speaks of."""
 
-    words: tuple[Word, ...]
+    terms: tuple[QueryTerm, ...]
     names: tuple[str, ...] = ()
-    speaker: bool = False
+    first_person: bool = False
 
     @property
     def empty(self) -> bool:
-        return not self.words
+        return not self.terms
 
 
-def sought(text: str, before: str, policy: RecallPolicy) -> Sought:
+def parse_query(text: str, before: str, policy: RecallPolicy) -> ParsedQuery:
     """What to look for. A short message borrows the words said before it: "and hers?" says nothing by itself."""
     own = words(text)
     found = {_stems(word): 1.0 for word in _ends(own)}
-    if len(found) < policy.few_words:
+    if len(found) < policy.borrow_below_words:
         for word in _ends(words(before)):
-            found.setdefault(_stems(word), policy.borrowed)
+            found.setdefault(_stems(word), policy.borrowed_weight)
     speaker = any(word in _FIRST_PERSON for word in own)
-    return Sought(tuple(Word(each, weight) for each, weight in found.items()), _names(text), speaker)
+    return ParsedQuery(tuple(QueryTerm(each, weight) for each, weight in found.items()), _names(text), speaker)
 
 
-def also(query: Sought, names: Sequence[str]) -> Sought:
+def with_names(query: ParsedQuery, names: Sequence[str]) -> ParsedQuery:
     """`query`, and these names: whom it means without saying so."""
-    held = {word.stems for word in query.words}
-    fresh = [Word(each) for each in dict.fromkeys(map(_stems, map(fold, names))) if each not in held]
-    return replace(query, words=(*query.words, *fresh), names=(*query.names, *map(name_key, names)))
+    held = {word.stems for word in query.terms}
+    fresh = [QueryTerm(each) for each in dict.fromkeys(map(_stems, map(fold, names))) if each not in held]
+    return replace(query, terms=(*query.terms, *fresh), names=(*query.names, *map(name_key, names)))
 
 
 def _ends(said: Sequence[str]) -> list[str]:
     """The words that mean something, each once; of very many the first and the last."""
-    meant = list(dict.fromkeys(word for word in said if word not in STOP))
+    meant = list(dict.fromkeys(word for word in said if word not in STOPWORDS))
     return meant if len(meant) <= _FIRST + _LAST else meant[:_FIRST] + meant[-_LAST:]
 
 
@@ -130,31 +138,37 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(spans))
 
 
-def mentioned(index: Connection, scopes: Sequence[str] | None, query: Sought) -> Mentioned:
+def find_mentioned(index: Connection, scopes: Sequence[str] | None, query: ParsedQuery) -> MentionedSubjects:
     """Who of those that memory knows is named in the message: by whole words, also in the genitive, or by an alias."""
-    known = postings.subjects(index, scopes, query.names) if query.names else []
-    return Mentioned(frozenset(subject for _, subject in known), query.speaker)
+    known = postings.subjects_named(index, scopes, query.names) if query.names else []
+    return MentionedSubjects(frozenset(subject for _, subject in known), query.first_person)
 
 
-def records_by_words(index: Connection, scopes: Sequence[str] | None, text: str, policy: RecallPolicy) -> list[Found]:
+def search_records(
+    index: Connection, scopes: Sequence[str] | None, text: str, policy: RecallPolicy
+) -> list[LexicalHit]:
     """The live records of `scopes` (None: of all) that share most with `text`, best first."""
-    places, query = postings.rooms(index, scopes, ("record",)), sought(text, "", policy)
-    return by_words(index, places, query, counted(index, places, query), Effort.of(policy), policy)
+    places, query = postings.partitions(index, scopes, ("record",)), parse_query(text, "", policy)
+    return search_documents(
+        index, places, query, query_term_counts(index, places, query), SearchLimits.for_live(policy), policy
+    )
 
 
-def counted(index: Connection, places: Sequence[Room], query: Sought) -> dict[str, int]:
+def query_term_counts(index: Connection, places: Sequence[Partition], query: ParsedQuery) -> dict[str, int]:
     """In how many documents of these rooms each word of the message stands, as tokens."""
-    return postings.counts(index, [room.token(stem) for room in places for word in query.words for stem in word.stems])
+    return postings.document_counts(
+        index, [room.token(stem) for room in places for word in query.terms for stem in word.stems]
+    )
 
 
-def by_words(
+def search_documents(
     index: Connection,
-    places: Sequence[Room],
-    query: Sought,
+    places: Sequence[Partition],
+    query: ParsedQuery,
     standing: Mapping[str, int],
-    effort: Effort,
+    effort: SearchLimits,
     policy: RecallPolicy,
-) -> list[Found]:
+) -> list[LexicalHit]:
     """The documents of these rooms that share most with the message, best first, each source once.
 
     standing: as `counted`, of these rooms or more.
@@ -163,11 +177,13 @@ def by_words(
         return []
     total = sum(room.docs for room in places)
     docs = {
-        stem: sum(standing.get(room.token(stem), 0) for room in places) for word in query.words for stem in word.stems
+        stem: sum(standing.get(room.token(stem), 0) for room in places) for word in query.terms for stem in word.stems
     }
     # A word stands in at least as many documents as its commonest stem does: others may stand in the same ones.
-    rarity = {word: min(total, max(docs[stem] for stem in word.stems)) for word in query.words}
-    least = policy.commonest * idf(total, 1)  # where everything speaks of one thing, its name still means something
+    rarity = {word: min(total, max(docs[stem] for stem in word.stems)) for word in query.terms}
+    least = policy.min_word_weight * idf(
+        total, 1
+    )  # where everything speaks of one thing, its name still means something
     gains = {word: word.weight * max(least, idf(total, docs)) for word, docs in rarity.items()}
     chosen = sorted((word for word in rarity if rarity[word]), key=lambda word: (-word.weight, rarity[word]))
     chosen = chosen[: effort.rarest]
@@ -186,8 +202,8 @@ def by_words(
     for place, number in enumerate(order):
         value, matched, held = best[number]
         # The words of those that nobody will look at are not told apart.
-        terms = frozenset(held) if place < policy.read else frozenset()
-        found.append(Found(number, math.tanh(policy.steepness * value / scale), matched, terms))
+        terms = frozenset(held) if place < policy.max_candidates else frozenset()
+        found.append(LexicalHit(number, math.tanh(policy.steepness * value / scale), matched, terms))
     return found
 
 
@@ -200,15 +216,19 @@ def idf(total: int, docs: int) -> float:
     return math.log(1 + (total - docs + 0.5) / (docs + 0.5))
 
 
-def _scale(gains: Mapping[Word, float], rarity: Mapping[Word, int], total: int, policy: RecallPolicy) -> float:
+def _scale(
+    gains: Mapping[QueryTerm, float], rarity: Mapping[QueryTerm, int], total: int, policy: RecallPolicy
+) -> float:
     """What a full match of the message would be worth. What memory never saw counts less: people say new things."""
     rarest = idf(total, 1)
-    values = [gains[word] if docs else policy.unknown * word.weight * rarest for word, docs in rarity.items()]
-    return sum(sorted(values, reverse=True)[: policy.heaviest]) or 1.0
+    values = [
+        gains[word] if docs else policy.unknown_word_weight * word.weight * rarest for word, docs in rarity.items()
+    ]
+    return sum(sorted(values, reverse=True)[: policy.words_of_full_match]) or 1.0
 
 
 def _gather(
-    index: Connection, groups: Sequence[Sequence[str]], rarity: Sequence[int], effort: Effort
+    index: Connection, groups: Sequence[Sequence[str]], rarity: Sequence[int], effort: SearchLimits
 ) -> dict[int, int]:
     """Documents by which words they hold, as a bit mask. groups: of each word the tokens that stand for it.
 
@@ -225,7 +245,7 @@ def _gather(
         if limit <= 0:
             continue
         mask = sum(1 << at for at in ats)
-        documents = postings.holding(index, [groups[at] for at in ats], limit)
+        documents = postings.documents_with(index, [groups[at] for at in ats], limit)
         if len(ats) == 1:
             left = max(left - len(documents), effort.meeting if frequent else 0)
         for document in documents:
@@ -233,7 +253,9 @@ def _gather(
     return masks
 
 
-def _roughly(tally: Mapping[int, int], chosen: Sequence[Word], gains: Mapping[Word, float], most: int) -> list[int]:
+def _roughly(
+    tally: Mapping[int, int], chosen: Sequence[QueryTerm], gains: Mapping[QueryTerm, float], most: int
+) -> list[int]:
     """The documents that hold the most of the chosen words, the newest first among equals."""
     groups: dict[int, list[int]] = {}
     for document, mask in tally.items():
@@ -250,8 +272,8 @@ def _roughly(tally: Mapping[int, int], chosen: Sequence[Word], gains: Mapping[Wo
 def _weigh(
     index: Connection,
     documents: Sequence[int],
-    places: Sequence[Room],
-    gains: Mapping[Word, float],
+    places: Sequence[Partition],
+    gains: Mapping[QueryTerm, float],
     policy: RecallPolicy,
 ) -> Iterator[tuple[int, float, tuple[str, ...], list[str]]]:
     """Each document's share of the words, by how often it says them for its length, as BM25 has it."""
@@ -259,16 +281,16 @@ def _weigh(
     inside = {room.id for room in places}
     meant = {stem: word for word in gains for stem in word.stems}
     sought = frozenset(meant)
-    fixed, by_length = policy.saturation * (1 - policy.length_share), policy.saturation * policy.length_share / usual
-    for document, room, said in postings.texts(index, documents):
+    fixed, by_length = policy.bm25_k1 * (1 - policy.bm25_b), policy.bm25_k1 * policy.bm25_b / usual
+    for document, room, said in postings.document_terms(index, documents):
         if room not in inside:
             continue
         length = fixed + by_length * len(said)
-        matched: dict[Word, int] = {}
+        matched: dict[QueryTerm, int] = {}
         for stem in sought.intersection(said):
             word = meant[stem]
             matched[word] = max(matched.get(word, 0), said.count(stem))
         value = 0.0
         for word, count in matched.items():
-            value += gains[word] * min(1.0, count * (policy.saturation + 1) / (count + length))
+            value += gains[word] * min(1.0, count * (policy.bm25_k1 + 1) / (count + length))
         yield document, value, tuple(word.stems[0] for word in matched), said

@@ -14,19 +14,19 @@ from functools import lru_cache
 from importlib import resources
 
 from kenobot.cognitive.recall import answer_types
-from kenobot.cognitive.recall.index.index import Index
-from kenobot.cognitive.recall.pack import Memory
-from kenobot.cognitive.recall.relevance import names_of, proper_names
-from kenobot.cognitive.recall.trace import Trace
-from kenobot.cognitive.recall.weights import learned_for_records
-from kenobot.cognitive.text.recall_need import asks
+from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.pack import RecalledMemory
+from kenobot.cognitive.recall.relevance import proper_names, proper_names_text
+from kenobot.cognitive.recall.trace import RecallTrace
+from kenobot.cognitive.recall.weights import record_weights
+from kenobot.cognitive.text.recall_need import is_question
 from kenobot.cognitive.text.words import words
 
 _NEXT = 9  # memories that the best is compared with
 
 
 @dataclass(frozen=True, slots=True)
-class Signs:
+class ConfidenceFeatures:
     """What is known of the best that was found for a question.
 
     near: its nearness as a share of a usual answer's. named: the question has names; rest: then, the nearness without
@@ -45,61 +45,65 @@ class Signs:
     lacks: float
 
 
-NAMES = tuple(each.name for each in fields(Signs))
-OTHERS = "others"
+FEATURE_NAMES = tuple(each.name for each in fields(ConfidenceFeatures))
+OTHER_MODELS = "others"
 """What stands for every model that none was learned of."""
 
 
-def told(index: Index, text: str, ranked: Sequence[Memory], trace: Trace | None) -> float | None:
+def answer_probability(
+    index: SideIndex, text: str, ranked: Sequence[RecalledMemory], trace: RecallTrace | None
+) -> float | None:
     """How likely what was found answers a question; None where it is no question, or cannot be told.
 
     ranked: what was found, best first. trace: is told the signs.
     """
-    if not asks(text) or index.meaning is None:
+    if not is_question(text) or index.vectors is None:
         return None
-    best = next((each.record.id for each in ranked if each.fits), None)
-    names = names_of(text)
-    signs = signs_of(text, ranked, index.meaning.rest(text, names, best) if names and best is not None else None)
+    best = next((each.record.id for each in ranked if each.relevance_parts), None)
+    names = proper_names_text(text)
+    signs = confidence_features(
+        text, ranked, index.vectors.similarity_without_names(text, names, best) if names and best is not None else None
+    )
     if trace is not None:
-        trace.signs = signs
-    return None if signs is None else sure(signs, index.meaning.models[0])
+        trace.confidence_features = signs
+    return None if signs is None else probability(signs, index.vectors.models[0])
 
 
-def signs_of(text: str, memories: Sequence[Memory], rest: float | None) -> Signs | None:
+def confidence_features(text: str, memories: Sequence[RecalledMemory], rest: float | None) -> ConfidenceFeatures | None:
     """The signs of a question. memories: what was found, best first. rest: see `Meaning.rest`, of the first; None where
     there are no names, or that cannot be told. None when nothing was looked for by meaning.
     """
-    fitted = [each for each in memories if each.fits]
+    fitted = [each for each in memories if each.relevance_parts]
     if not fitted:
         return None
-    weights, best = learned_for_records(), fitted[0]
-    worth = [sum(weights[name] * value for name, value in each.fits.items()) for each in fitted[: _NEXT + 1]]
+    weights, best = record_weights(), fitted[0]
+    worth = [sum(weights[name] * value for name, value in each.relevance_parts.items()) for each in fitted[: _NEXT + 1]]
     names = {word for name in proper_names(text) for word in words(name)}
     said = {word for each in memories for word in words(each.record.text)} if names else set()
-    return Signs(
-        best.fits["meaning"],
+    return ConfidenceFeatures(
+        best.relevance_parts["meaning"],
         0.0 if rest is None else rest,
         float(rest is not None),
         worth[0] - sum(worth[1:]) / len(worth[1:]) if len(worth) > 1 else 0.0,
-        best.fits["kind"],
+        best.relevance_parts["kind"],
         sum(name not in said for name in names) / len(names) if names else 0.0,
-        float(answer_types.lacks(answer_types.asked(text), text, best.record.text)),
+        float(answer_types.lacks_answer(answer_types.asked_type(text), text, best.record.text)),
     )
 
 
 @lru_cache(1)
-def learned() -> Mapping[str, Mapping[str, float]]:
+def learned_weights() -> Mapping[str, Mapping[str, float]]:
     """The weights that ship, by the id of the model: of each sign and of "always", in log-odds."""
     text = resources.files("kenobot.cognitive.recall").joinpath("confidence.json").read_text("utf-8")
     found: Mapping[str, Mapping[str, float]] = json.loads(text)["weights"]
     return found
 
 
-def sure(signs: Signs, model: str) -> float:
+def probability(signs: ConfidenceFeatures, model: str) -> float:
     """How likely the best that was found answers the question, were answers and near misses equally many.
 
     model: whose vectors it was found by; those of another than ships go by what was learned with all of them.
     """
-    by = learned().get(model) or learned()[OTHERS]
-    odds = by["always"] + sum(by[name] * value for name, value in zip(NAMES, astuple(signs), strict=True))
+    by = learned_weights().get(model) or learned_weights()[OTHER_MODELS]
+    odds = by["always"] + sum(by[name] * value for name, value in zip(FEATURE_NAMES, astuple(signs), strict=True))
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))

@@ -6,14 +6,14 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.filters import Sieve
-from kenobot.cognitive.recall.full_load import quote
-from kenobot.cognitive.recall.pack import Excerpt, shortened
-from kenobot.cognitive.recall.recall_log import Said
-from kenobot.cognitive.recall.turns import Ranked
-from kenobot.cognitive.store.scopes import scopes_of
+from kenobot.cognitive.recall.filters import RecallFilter
+from kenobot.cognitive.recall.full_load import quote_untrusted
+from kenobot.cognitive.recall.pack import Excerpt, shorten
+from kenobot.cognitive.recall.recall_log import TurnRow
+from kenobot.cognitive.recall.turns import RankedTurn
+from kenobot.cognitive.store.scopes import scope_names
 from kenobot.core.redaction import Redactor
-from kenobot.core.token_estimate import estimate
+from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.identity import Trust
 from kenobot.storage.connection import Connection
 
@@ -22,42 +22,42 @@ _READ = 6  # turns that are read for each that may be quoted: some are veiled, o
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ExcerptLimits:
     """room: tokens. most: turns. from_message: the first message that is on show already."""
 
-    room: int
-    most: int
+    tokens: int
+    turns: int
     zone: ZoneInfo
     from_message: int | None = None
 
 
-def excerpts(
+def select_excerpts(
     connection: Connection,
-    found: Sequence[Ranked],
-    sieve: Sieve,
+    found: Sequence[RankedTurn],
+    sieve: RecallFilter,
     told: Callable[[Sequence[int]], Mapping[int, Sequence[int]]],
-    wanted: Wanted,
+    wanted: ExcerptLimits,
     policy: RecallPolicy,
 ) -> list[Excerpt]:
     """The turns that fit a message best, as many as are wanted, the best first.
 
     told: which records were learned from which turns.
     """
-    room, zone = wanted.room, wanted.zone
-    near = [each for each in found if each.near >= policy.floor][: _READ * wanted.most]
+    room, zone = wanted.tokens, wanted.zone
+    near = [each for each in found if each.segment_relevance >= policy.min_relevance][: _READ * wanted.turns]
     if not near or room <= 1:
         return []
-    known = sieve.turns_seen(connection, [each.turn.message for each in near])
+    known = sieve.reachable_turns(connection, [each.turn.message for each in near])
     inboxes = [said.inbox for said in known.values() if said.inbox is not None]
-    kept = sieve.turns(connection, known, told(inboxes), wanted.from_message)
+    kept = sieve.filter_turns(connection, known, told(inboxes), wanted.from_message)
     chosen: list[Excerpt] = []
     for each in near:
         said = kept.get(each.turn.message)
         if said is None:
             continue
-        line = shortened(_line(said, zone, sieve), min(room, policy.excerpt_tokens) - 1)
-        tokens = estimate(line + "\n")
-        if len(chosen) == wanted.most or tokens > room:
+        line = shorten(_line(said, zone, sieve), min(room, policy.excerpt_tokens) - 1)
+        tokens = estimate_tokens(line + "\n")
+        if len(chosen) == wanted.turns or tokens > room:
             sieve.dropped["no room"] += 1
             continue
         room -= tokens
@@ -65,11 +65,11 @@ def excerpts(
     return chosen
 
 
-def _line(said: Said, zone: ZoneInfo, sieve: Sieve) -> str:
+def _line(said: TurnRow, zone: ZoneInfo, sieve: RecallFilter) -> str:
     """A turn as an item of a list: whose words they are, and of others' that they are to be read only."""
     at = datetime.fromisoformat(said.at).astimezone(zone)
     trust: Trust = said.trust
-    if trust == "guest" and any(scope.startswith("user:") for scope in scopes_of(sieve.reach) or ()):
+    if trust == "guest" and any(scope.startswith("user:") for scope in scope_names(sieve.reach) or ()):
         trust = "owner"  # a guest in private is told their own words
     who = "you answered" if said.role == "assistant" else "was said"
-    return f"- {at:%Y-%m-%d %H:%M} {who}: {quote(_BLOT(said.text), trust)}"
+    return f"- {at:%Y-%m-%d %H:%M} {who}: {quote_untrusted(_BLOT(said.text), trust)}"

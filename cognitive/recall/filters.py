@@ -9,54 +9,54 @@ from typing import TYPE_CHECKING, Literal
 from kenobot.cognitive.beliefs.value import has_faded
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.recall import full_load, recall_log
-from kenobot.cognitive.recall.recall_log import Said
+from kenobot.cognitive.recall.recall_log import TurnRow
 from kenobot.cognitive.recall.score import hidden_by_lifecycle
-from kenobot.cognitive.recall.trace import Kind, Trace
+from kenobot.cognitive.recall.trace import RecallTrace, SourceKind
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Reach
-from kenobot.cognitive.text.calendar import moment, week_of
+from kenobot.cognitive.store.scopes import Scopes
+from kenobot.cognitive.text.calendar import parse_time, week_of
 from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
-    from kenobot.cognitive.recall.pack import Memory
+    from kenobot.cognitive.recall.pack import RecalledMemory
 
-Reason = Literal[
+DropReason = Literal[
     "out of reach", "another form", "forgotten", "not live", "not valid then", "expired", "trust", "stale", "faded",
     "irrelevant", "on show already", "no room", "veiled", "on show as a turn", "taken back",
 ]  # fmt: skip
 
-FORMS = frozenset({"note", "episode", "procedure", "summary", "question", "entity"})
+SEARCHABLE_FORMS = frozenset({"note", "episode", "procedure", "summary", "question", "entity"})
 """What is looked for. A scratchpad and a profile are shown as they stand, a box is shown by what is in it."""
 
 
 @dataclass(slots=True)
-class Sieve:
+class RecallFilter:
     """Lets through what may be shown to `reach`, as things are `now` or were at `as_of`, and counts the rest.
 
     shown: what the prompt shows already. least: trusts that may be shown; None lets every one through.
     """
 
-    reach: Reach
+    reach: Scopes
     now: datetime
     policy: Policy
     as_of: datetime | None = None
     least: frozenset[str] | None = None
-    shown: str = ""
-    dropped: Counter[Reason] = field(default_factory=Counter)
-    trace: Trace | None = None
+    prompt_text: str = ""
+    dropped: Counter[DropReason] = field(default_factory=Counter)
+    trace: RecallTrace | None = None
     _seen: dict[int, bool] = field(default_factory=dict)
 
-    def on_show(self, record: Record) -> bool:
+    def in_prompt(self, record: Record) -> bool:
         """Whether the prompt shows a record already."""
-        if not self.shown:
+        if not self.prompt_text:
             return False
         if record.id not in self._seen:
-            self._seen[record.id] = is_on_show(full_load.show(record), self.shown)
+            self._seen[record.id] = is_in_prompt(full_load.render_record(record), self.prompt_text)
         return self._seen[record.id]
 
-    def records(self, connection: Connection, ids: Sequence[int]) -> dict[int, Record]:
+    def filter_records(self, connection: Connection, ids: Sequence[int]) -> dict[int, Record]:
         """The records among `ids` that may be shown, as they stood at `as_of`."""
         found = store.by_ids(connection, ids, self.reach)
         self.dropped["out of reach"] += len(set(ids)) - len(found)
@@ -64,9 +64,9 @@ class Sieve:
         for number, record in found.items():
             seen = record
             if self.as_of is not None and record.status != "forgotten":
-                seen = recall_log.as_it_was(connection, record, store.stamp(self.as_of))
+                seen = recall_log.record_as_of(connection, record, store.stamp(self.as_of))
             reason = self._against(seen, record)
-            if reason is None and is_week(record) and tiers.is_outdated(connection, record.scope, number):
+            if reason is None and is_week_summary(record) and tiers.has_ended_source(connection, record.scope, number):
                 reason = "not live"  # it may still tell what is no longer believed; the next night mends it
             if reason is None:
                 kept[number] = seen
@@ -74,17 +74,17 @@ class Sieve:
                 self.drop("record", number, reason)
         return _ordered(kept, ids)
 
-    def _against(self, seen: Record, today: Record) -> Reason | None:
-        if seen.form not in FORMS:
+    def _against(self, seen: Record, today: Record) -> DropReason | None:
+        if seen.form not in SEARCHABLE_FORMS:
             return "another form"
         if today.status == "forgotten":
             return "forgotten"
         if seen.status != "active":
             return "not live"
         if self.as_of is not None:
-            if not valid(today, self.as_of):
+            if not was_valid_at(today, self.as_of):
                 return "not valid then"
-        elif today.expires is not None and (ends := moment(today.expires)) is not None and ends <= self.now:
+        elif today.expires is not None and (ends := parse_time(today.expires)) is not None and ends <= self.now:
             return "expired"
         if self.least is not None and seen.trust not in self.least:
             return "trust"
@@ -94,27 +94,27 @@ class Sieve:
             return "faded"
         return None
 
-    def turns_seen(self, connection: Connection, ids: Sequence[int]) -> dict[int, Said]:
+    def reachable_turns(self, connection: Connection, ids: Sequence[int]) -> dict[int, TurnRow]:
         """The turns among `ids` of chats within reach."""
-        found = recall_log.turns(connection, ids, self.reach)
+        found = recall_log.turns_by_id(connection, ids, self.reach)
         self.dropped["out of reach"] += len(set(ids)) - len(found)
         return found
 
-    def turns(
+    def filter_turns(
         self,
         connection: Connection,
-        found: Mapping[int, Said],
+        found: Mapping[int, TurnRow],
         told: Mapping[int, Sequence[int]],
         from_message: int | None,
-    ) -> dict[int, Said]:
+    ) -> dict[int, TurnRow]:
         """The turns of `found` that may be shown. told: which records were learned from each turn.
 
         from_message: messages from this one on are on show already. What was taken back since is not shown.
         """
         inboxes = [said.inbox for said in found.values() if said.inbox is not None]
-        veiled = recall_log.veiled(connection, inboxes)
+        veiled = recall_log.hidden_turns(connection, inboxes)
         states = recall_log.statuses(connection, {each for records in told.values() for each in records}, self.reach)
-        kept: dict[int, Said] = {}
+        kept: dict[int, TurnRow] = {}
         for number, said in found.items():
             learned = {states.get(record, "forgotten") for record in told.get(said.inbox or 0, ())}
             reason = self._against_turn(said, learned, from_message, veiled=said.inbox in veiled)
@@ -124,7 +124,9 @@ class Sieve:
                 self.drop("turn", number, reason)
         return kept
 
-    def _against_turn(self, said: Said, learned: Set[str], from_message: int | None, *, veiled: bool) -> Reason | None:
+    def _against_turn(
+        self, said: TurnRow, learned: Set[str], from_message: int | None, *, veiled: bool
+    ) -> DropReason | None:
         if veiled or "forgotten" in learned:
             return "veiled"
         if not said.text.strip():
@@ -132,46 +134,50 @@ class Sieve:
         if from_message is not None and said.id >= from_message:
             return "on show as a turn"
         if self.as_of is not None:
-            return "not valid then" if (moment(said.at) or self.as_of) > self.as_of else None
+            return "not valid then" if (parse_time(said.at) or self.as_of) > self.as_of else None
         return "taken back" if learned - {"active"} else None
 
-    def drop(self, kind: Kind, number: int, reason: Reason) -> None:
+    def drop(self, kind: SourceKind, number: int, reason: DropReason) -> None:
         """Count a record or turn that is not shown, and why."""
         self.dropped[reason] += 1
         if self.trace is not None:
             self.trace.dropped[kind, number] = reason
 
-    def counts(self) -> dict[str, int]:
+    def drop_counts(self) -> dict[str, int]:
         """How many were dropped, by reason."""
         return {reason: count for reason, count in self.dropped.items() if count > 0}
 
 
-def valid(record: Record, at: datetime) -> bool:
+def was_valid_at(record: Record, at: datetime) -> bool:
     """Whether what a record says held at a moment: from the moment it began to hold, until the one it ended."""
-    begins = moment(record.valid_from) or moment(record.created)
-    ends = moment(record.valid_to) if record.valid_to else None
+    begins = parse_time(record.valid_from) or parse_time(record.created)
+    ends = parse_time(record.valid_to) if record.valid_to else None
     return (begins is None or begins <= at) and (ends is None or at < ends)
 
 
-def is_week(record: Record) -> bool:
+def is_week_summary(record: Record) -> bool:
     """Whether a record sums up a week, whose facts can be found themselves."""
     return record.form == "summary" and record.category == "week"
 
 
-def week(record: Record) -> str:
+def summarized_week(record: Record) -> str:
     """The week, YYYY-Www, that a record sums up."""
     return record.key.rpartition(":")[2]
 
 
-def without_told_weeks(memories: "Sequence[Memory]", sieve: Sieve) -> "list[Memory]":
+def drop_covered_weeks(memories: "Sequence[RecalledMemory]", sieve: RecallFilter) -> "list[RecalledMemory]":
     """`memories` without the summaries of weeks of which a fact was found itself: that says it in full."""
-    told = {(each.record.scope, week_of(each.record.day)) for each in memories if not is_week(each.record)}
-    kept = [each for each in memories if not is_week(each.record) or (each.record.scope, week(each.record)) not in told]
+    told = {(each.record.scope, week_of(each.record.day)) for each in memories if not is_week_summary(each.record)}
+    kept = [
+        each
+        for each in memories
+        if not is_week_summary(each.record) or (each.record.scope, summarized_week(each.record)) not in told
+    ]
     sieve.dropped["irrelevant"] += len(memories) - len(kept)
     return kept
 
 
-def is_on_show(text: str, shown: str) -> bool:
+def is_in_prompt(text: str, shown: str) -> bool:
     """Whether a prompt shows this memory already, as an item of its own."""
     return text in shown and any(f"{mark} {text}{end}" in shown for mark in ("-", "—") for end in ("\n", " _("))
 

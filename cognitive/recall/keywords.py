@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kenobot.cognitive.text.scripts import UNSPACED
-from kenobot.cognitive.text.stopwords import STOP
+from kenobot.cognitive.text.stopwords import STOPWORDS
 from kenobot.cognitive.text.words import fold, words
 
-Level = Literal["none", "low", "medium", "high"]
-Kind = Literal["facts", "procedures", "episodes"]
+ConfidenceLevel = Literal["none", "low", "medium", "high"]
+MemoryKind = Literal["facts", "procedures", "episodes"]
 
 _TERM = re.compile(r"[^\W_]\w*(?:['’]\w+)*(?:\+\+|[+#])?")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
@@ -24,14 +24,14 @@ _SHORT = frozenset(
     "ai ar bi cd ci db fm gb go gp hr id ip it js kb ml mb os pc pr qa tb ts tv ui us ux vm vr 3d".split()
 )
 _OF_WHICH = frozenset("cuando donde tengo".split())  # function words that say what is asked for
-_IGNORED = STOP - _OF_WHICH
+_IGNORED = STOPWORDS - _OF_WHICH
 _WORD, _PART = 3, 1
-_WEIGHTS: Mapping[Kind, int] = {"facts": 2, "procedures": 2, "episodes": 1}
+_WEIGHTS: Mapping[MemoryKind, int] = {"facts": 2, "procedures": 2, "episodes": 1}
 _HIGH, _MEDIUM = 4.0, 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Points:
+class KeywordScore:
     """What a text scores, and the keywords that it holds."""
 
     score: int = 0
@@ -39,15 +39,15 @@ class Points:
 
 
 @dataclass(frozen=True, slots=True)
-class Grade:
+class KeywordGrade:
     """How well the keywords of a message were met. means: points of each kind of memory."""
 
-    level: Level
+    level: ConfidenceLevel
     score: float
-    means: Mapping[Kind, float]
+    means: Mapping[MemoryKind, float]
 
 
-def keywords(text: str) -> list[str]:
+def extract_keywords(text: str) -> list[str]:
     """What a message asks about, each once: lower case, no function words, in the order they stand."""
     found: dict[str, None] = {}
     for match in _TERM.finditer(text):
@@ -67,7 +67,7 @@ def _counts(said: str) -> bool:
     return len(plain) >= _SHORTEST or (len(plain) > 1 and (plain in _SHORT or coined))
 
 
-def points(wanted: Iterable[str], text: str) -> Points:
+def score_keywords(wanted: Iterable[str], text: str) -> KeywordScore:
     """What `text` scores by these keywords."""
     said = fold(text)
     score, matched = 0, []
@@ -78,16 +78,18 @@ def points(wanted: Iterable[str], text: str) -> Points:
         whole = _UNSPACED.search(plain) or re.search(rf"(?<!\w){re.escape(plain)}(?!\w)", said)
         score += _WORD if whole else _PART
         matched.append(keyword)
-    return Points(score, tuple(matched))
+    return KeywordScore(score, tuple(matched))
 
 
-def grade(scores: Mapping[Kind, Sequence[float]]) -> Grade:
+def grade_keywords(scores: Mapping[MemoryKind, Sequence[float]]) -> KeywordGrade:
     """The grade of what was found: the mean points of each kind, weighted 2:2:1, what has none left out."""
-    means: dict[Kind, float] = {}
+    means: dict[MemoryKind, float] = {}
     for kind in _WEIGHTS:
         each = scores.get(kind, ())
         means[kind] = round(sum(each) / len(each), 2) if each else 0.0
     weight = sum(_WEIGHTS[kind] for kind, mean in means.items() if mean)
     score = round(sum(_WEIGHTS[kind] * mean for kind, mean in means.items()) / weight, 2) if weight else 0.0
-    level: Level = "none" if score <= 0 else "high" if score >= _HIGH else "medium" if score >= _MEDIUM else "low"
-    return Grade(level, score, means)
+    level: ConfidenceLevel = (
+        "none" if score <= 0 else "high" if score >= _HIGH else "medium" if score >= _MEDIUM else "low"
+    )
+    return KeywordGrade(level, score, means)

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from kenobot.cognitive.beliefs import value
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall import recall_log
-from kenobot.cognitive.recall.candidates import Found, Mentioned
-from kenobot.cognitive.recall.filters import Sieve, without_told_weeks
-from kenobot.cognitive.recall.pack import Edge, Memory, Way
-from kenobot.cognitive.recall.relevance import asked, fits, held
-from kenobot.cognitive.recall.score import Features, Score, feedback_delta, fuse, score
-from kenobot.cognitive.recall.spreading_activation import Activation, Step, spread
-from kenobot.cognitive.recall.weights import learned_for_records
+from kenobot.cognitive.recall.candidates import LexicalHit, MentionedSubjects
+from kenobot.cognitive.recall.filters import RecallFilter, drop_covered_weeks
+from kenobot.cognitive.recall.pack import MatchWay, PathEdge, RecalledMemory
+from kenobot.cognitive.recall.relevance import question_features, record_features, score_relevance
+from kenobot.cognitive.recall.score import Score, ScoreFeatures, feedback_delta, fuse_relevance, score
+from kenobot.cognitive.recall.spreading_activation import Activation, PathStep, spread_activation
+from kenobot.cognitive.recall.weights import record_weights
 from kenobot.cognitive.store import feedback as value_store
-from kenobot.cognitive.store.feedback import NO_OPINION
+from kenobot.cognitive.store.feedback import NO_FEEDBACK
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.recall_need import asks
+from kenobot.cognitive.text.recall_need import is_question
 from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
@@ -26,35 +26,41 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class SearchHits:
     """What words and names led to, before anything is read of it. names: whom the message means without saying so.
 
     past: what was said once and no longer holds.
     """
 
-    records: Sequence[Found] = ()
-    past: Sequence[Found] = ()
-    mentioned: Mentioned = field(default_factory=Mentioned)
+    records: Sequence[LexicalHit] = ()
+    past: Sequence[LexicalHit] = ()
+    mentioned: MentionedSubjects = field(default_factory=MentionedSubjects)
     scopes: Sequence[str] = ()
     names: Sequence[str] = ()
 
 
-def ranked(
-    connection: Connection, query: "Query", found: Search, sieve: Sieve, shares: Mapping[int, float]
-) -> list[Memory]:
+def rank_records(
+    connection: Connection, query: "Query", found: SearchHits, sieve: RecallFilter, shares: Mapping[int, float]
+) -> list[RecalledMemory]:
     """The memories that may be shown, best first, with the neighbours of the best among them.
 
     shares: how near each is, against a usual answer. A question is given what fits best, however well.
     """
     policy = query.policy.recall
-    matched = {each.number: each for each in found.records[: policy.read]}
+    matched = {each.id: each for each in found.records[: policy.max_candidates]}
     subjects = sorted(found.mentioned.subjects - {"owner", ""})
-    by_name = recall_log.about(connection, found.scopes, subjects, policy.subjects) if query.as_of is None else []
-    near = sorted(query.dense, key=lambda number: (-shares.get(number, 0.0), -query.dense[number]))[: policy.read]
-    question = asked(query.text, found.names, frozenset(subjects), query.now.astimezone(query.zone).date())
+    by_name = (
+        recall_log.records_about(connection, found.scopes, subjects, policy.records_per_subject)
+        if query.as_of is None
+        else []
+    )
+    near = sorted(
+        query.vector_relevance, key=lambda number: (-shares.get(number, 0.0), -query.vector_relevance[number])
+    )[: policy.max_candidates]
+    question = question_features(query.text, found.names, frozenset(subjects), query.now.astimezone(query.zone).date())
     named = set(by_name)
     likely = list(dict.fromkeys([*matched, *by_name, *near]))
-    if not (question.people or question.days or question.calendar):  # of these only what a record says can tell
+    if not (question.people or question.days or question.calendar_names):  # of these only what a record says can tell
         promise = {number: _promise(number, matched.get(number), shares, number in named, policy) for number in likely}
         likely.sort(key=lambda number: (-promise[number], -number))
         limit = query.limit or policy.limit
@@ -63,54 +69,60 @@ def ranked(
         if query.trace is not None:
             dropped = query.trace.dropped
             unread = [number for number in likely if number not in records and ("record", number) not in dropped]
-            query.trace.promised = {number: promise[number] for number in unread}
+            query.trace.estimates = {number: promise[number] for number in unread}
     else:
-        records = sieve.records(connection, likely)
+        records = sieve.filter_records(connection, likely)
     value_of = _Valuer(connection, query, found.mentioned, list(records), fitted=bool(shares))
-    fitting = fits(question, held(records, matched, shares), policy) if shares else {}
-    given = sorted(fitting, key=lambda number: -fitting[number][0])[: policy.nearest] if asks(query.text) else []
+    fitting = score_relevance(question, record_features(records, matched, shares), policy) if shares else {}
+    given = (
+        sorted(fitting, key=lambda number: -fitting[number][0])[: policy.max_nearest] if is_question(query.text) else []
+    )
     memories = []
     for number, record in records.items():
-        hit, dense = matched.get(number), query.dense.get(number)
-        relevance = fuse(hit.relevance if hit else 0.0, dense)
-        ways: list[Way] = [*(["words"] if hit else []), *(["meaning"] if dense is not None else [])]  # type: ignore[list-item]
+        hit, dense = matched.get(number), query.vector_relevance.get(number)
+        relevance = fuse_relevance(hit.relevance if hit else 0.0, dense)
+        ways: list[MatchWay] = [*(["words"] if hit else []), *(["meaning"] if dense is not None else [])]  # type: ignore[list-item]
         if number in named or record.subject in subjects:
-            relevance = max(relevance, policy.mention)
+            relevance = max(relevance, policy.mention_relevance)
             ways.append("subject")
-        if relevance < policy.floor and number not in given:
+        if relevance < policy.min_relevance and number not in given:
             sieve.drop("record", number, "irrelevant")
             continue
         fit, parts = fitting.get(number, (relevance, {}))
         memories.append(value_of(record, fit, relevance, tuple(ways), hit, parts))
-    memories = without_told_weeks(memories, sieve)
-    memories.sort(key=best_first)
+    memories = drop_covered_weeks(memories, sieve)
+    memories.sort(key=rank_key)
     return _with_neighbours(connection, query, memories, sieve, value_of)
 
 
-def _promise(number: int, hit: Found | None, shares: Mapping[int, float], named: bool, policy: RecallPolicy) -> float:
+def _promise(
+    number: int, hit: LexicalHit | None, shares: Mapping[int, float], named: bool, policy: RecallPolicy
+) -> float:
     """What is known of how well a record fits before it is read: its nearness, its words, whom it is about."""
     words = hit.relevance if hit is not None else 0.0
     if not shares:
-        return max(words, policy.mention) if named else words
-    weights = learned_for_records()
+        return max(words, policy.mention_relevance) if named else words
+    weights = record_weights()
     return weights["meaning"] * shares.get(number, 0.0) + weights["words"] * words + weights["who"] * named
 
 
-def _read(connection: Connection, likely: Sequence[int], first: int, limit: int, sieve: Sieve) -> dict[int, Record]:
+def _read(
+    connection: Connection, likely: Sequence[int], first: int, limit: int, sieve: RecallFilter
+) -> dict[int, Record]:
     """The first of these records that may be shown, so many that what is left out would hardly be among them.
 
     first: how many are read before it is looked at how many of them may.
     """
     records: dict[int, Record] = {}
     left = list(likely)
-    while left and sum(not sieve.on_show(record) for record in records.values()) < 2 * limit:
+    while left and sum(not sieve.in_prompt(record) for record in records.values()) < 2 * limit:
         some, left = left[:first], left[first:]
-        records |= sieve.records(connection, some)
+        records |= sieve.filter_records(connection, some)
         first = limit
     return records
 
 
-def best_first(memory: Memory) -> tuple[float, int]:
+def rank_key(memory: RecalledMemory) -> tuple[float, int]:
     """The order of memories: by what they are worth, the newer first among equals."""
     return -memory.score.value, -memory.record.id
 
@@ -119,71 +131,73 @@ class _Valuer:
     """Values records for one message; what people said of them is read once. fitted: by meaning too."""
 
     def __init__(
-        self, connection: Connection, query: "Query", spoken_of: Mentioned, ids: Sequence[int], *, fitted: bool
+        self, connection: Connection, query: "Query", spoken_of: MentionedSubjects, ids: Sequence[int], *, fitted: bool
     ) -> None:
         self._spoken_of = spoken_of
-        self._opinions = value_store.opinions(connection, ids)
+        self._opinions = value_store.feedback_counts(connection, ids)
         self._at = query.as_of or query.now
         self._of_values = query.policy.value
-        self._neighbour = query.policy.recall.neighbour
+        self._neighbour = query.policy.recall.share_per_step
         self._policy = query.policy.recall
         # A question wants its answer, however old it is, and however slight.
-        self._kept = self._policy.when_asked if fitted and asks(query.text) else 1.0
+        self._kept = self._policy.when_asked if fitted and is_question(query.text) else 1.0
 
     def __call__(
         self,
         record: Record,
         fit: float,
         relevance: float,
-        ways: tuple[Way, ...],
-        hit: Found | None,
+        ways: tuple[MatchWay, ...],
+        hit: LexicalHit | None,
         parts: Mapping[str, float],
-    ) -> Memory:
+    ) -> RecalledMemory:
         """A memory by how well it fits, which `parts` explain; `relevance` is what is told of it."""
         effective = value.strength(record, self._at, self._of_values)
         opinion = self._opinions[record.id]
         feedback = 0.0
-        if opinion is not NO_OPINION:
-            feedback = feedback_delta(opinion.up, opinion.down, self._policy)
+        if opinion is not NO_FEEDBACK:
+            feedback = feedback_delta(opinion.approvals, opinion.objections, self._policy)
         valued = score(
-            Features(
+            ScoreFeatures(
                 relevance=fit,
                 importance=record.importance,
-                idle=value.days_since(self._at, record.last_used, record.last_seen, record.created),
+                idle_days=value.days_since(self._at, record.last_used, record.last_seen, record.created),
                 stability=record.stability,
-                mentioned=self._spoken_of.boosts(record.subject),
+                mentioned=self._spoken_of.includes(record.subject),
                 category=record.category,
                 lifecycle=record.lifecycle,
                 verification=record.verification,
                 confidence=value.clamp(record.confidence),
-                effective=effective,
+                current_confidence=effective,
                 feedback=feedback,
             ),
             self._policy,
             self._kept,
         )
         matched, terms = (hit.matched, hit.terms) if hit is not None else ((), frozenset[str]())
-        return Memory(record, valued, relevance, ways, matched, effective=effective, terms=terms, fits=parts)
+        return RecalledMemory(
+            record, valued, relevance, ways, matched, current_confidence=effective, terms=terms, relevance_parts=parts
+        )
 
-    def share(self, path: Iterable[Step]) -> float:
+    def share(self, path: Iterable[PathStep]) -> float:
         """What a neighbour is worth of its parent: less with every step and every doubt about the links."""
         share = 1.0
         for step in path:
             share *= self._neighbour * step.confidence
         return share
 
-    def linked(self, record: Record, parent: Memory, found: Activation) -> Memory:
+    def linked(self, record: Record, parent: RecalledMemory, found: Activation) -> RecalledMemory:
         """A neighbour of `parent`."""
         share = self.share(found.path)
-        path = tuple(Edge(step.src, step.dst, step.type, step.confidence) for step in found.path)
+        path = tuple(PathEdge(step.src, step.dst, step.type, step.confidence) for step in found.path)
         valued = Score(parent.score.value * share, {"neighbour": parent.score.value * share})
         effective = value.strength(record, self._at, self._of_values)
-        return Memory(record, valued, parent.relevance * share, ("link",), (), path, effective)
+        return RecalledMemory(record, valued, parent.relevance * share, ("link",), (), path, effective)
 
 
 def _with_neighbours(
-    connection: Connection, query: "Query", memories: list[Memory], sieve: Sieve, value_of: _Valuer
-) -> list[Memory]:
+    connection: Connection, query: "Query", memories: list[RecalledMemory], sieve: RecallFilter, value_of: _Valuer
+) -> list[RecalledMemory]:
     """`memories`, and what links lead to from the best of them, worth a part of what it hangs on.
 
     What a neighbour is worth is known before it is read, and only those are read that may come to be shown.
@@ -194,24 +208,26 @@ def _with_neighbours(
         return memories
     seeds = {number: memory.score.value for number, memory in parents.items()}
     most = 2 * (query.limit or policy.limit)
-    better = sorted(-memory.score.value for memory in memories if not sieve.on_show(memory.record))
-    steps = query.policy.graph.steps if len(better) < most else policy.linked  # far ones hardly find a place
-    reached = spread(connection, seeds, query.reach, query.policy.graph, at=query.now, steps=steps, known=True)
+    better = sorted(-memory.score.value for memory in memories if not sieve.in_prompt(memory.record))
+    steps = query.policy.graph.max_steps if len(better) < most else policy.max_linked  # far ones hardly find a place
+    reached = spread_activation(
+        connection, seeds, query.reach, query.policy.graph, at=query.now, steps=steps, known=True
+    )
     known = {memory.record.id for memory in memories}
-    fresh = [number for number in reached if number not in known][: policy.read]
+    fresh = [number for number in reached if number not in known][: policy.max_candidates]
     worth = {
         number: parents[reached[number].seed].score.value * value_of.share(reached[number].path) for number in fresh
     }
     left = sorted(fresh, key=lambda number: (-worth[number], -number))
-    reserved, found = policy.reserved, list[Memory]()
+    reserved, found = policy.reserved_for_linked, list[RecalledMemory]()
     while some := left[: _wanted([worth[number] for number in left], better, most, reserved)]:
         left = left[len(some) :]
-        for number, record in sieve.records(connection, some).items():
+        for number, record in sieve.filter_records(connection, some).items():
             found.append(value_of.linked(record, parents[reached[number].seed], reached[number]))
-            if not sieve.on_show(record):
+            if not sieve.in_prompt(record):
                 reserved -= bisect_right(better, -worth[number]) >= most
                 insort(better, -worth[number])
-    return sorted([*memories, *found], key=best_first)
+    return sorted([*memories, *found], key=rank_key)
 
 
 def _wanted(worth: Sequence[float], better: Sequence[float], most: int, beyond: int) -> int:

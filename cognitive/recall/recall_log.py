@@ -7,7 +7,7 @@ from datetime import datetime
 
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Reach, within, within_chats
+from kenobot.cognitive.store.scopes import Scopes, chat_filter, scope_filter
 from kenobot.ports.identity import Trust
 from kenobot.ports.provider import Role
 from kenobot.storage.connection import Connection
@@ -18,7 +18,7 @@ _FAR_BACK = 200  # turns of a chat that are searched for the frame that a reply 
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TurnRow:
     """A turn as it was said. trust: whose words they are, or for an answer, whose words it answers. inbox: its turn."""
 
     id: int
@@ -30,7 +30,7 @@ class Said:
     inbox: int | None
 
 
-def as_it_was(connection: Connection, record: Record, moment: str) -> Record:
+def record_as_of(connection: Connection, record: Record, moment: str) -> Record:
     """`record` with what it held at `moment`, an ISO-8601 text: each later change put back."""
     rows = connection.execute(
         "SELECT json_extract(data, '$.was') FROM event WHERE record_id = ? AND at > ? "
@@ -43,7 +43,7 @@ def as_it_was(connection: Connection, record: Record, moment: str) -> Record:
     return replace(record, **held)  # type: ignore[arg-type]
 
 
-def about(connection: Connection, scopes: Iterable[str], subjects: Sequence[str], limit: int) -> list[int]:
+def records_about(connection: Connection, scopes: Iterable[str], subjects: Sequence[str], limit: int) -> list[int]:
     """The newest live records about each of these subjects."""
     found: list[int] = []
     for scope in scopes:
@@ -56,9 +56,9 @@ def about(connection: Connection, scopes: Iterable[str], subjects: Sequence[str]
     return found
 
 
-def heads(connection: Connection, ids: Sequence[int], reach: Reach) -> dict[int, int]:
+def current_versions(connection: Connection, ids: Sequence[int], reach: Scopes) -> dict[int, int]:
     """The live record within `reach` that each of these was at last replaced by; those without one are left out."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     rows = connection.execute(
         "WITH RECURSIVE newer (old, id, steps) AS (SELECT dst, src, 1 FROM link WHERE type = 'supersedes' "
         "AND dst IN (SELECT value FROM json_each(?)) UNION ALL SELECT old, src, steps + 1 FROM newer "
@@ -69,9 +69,9 @@ def heads(connection: Connection, ids: Sequence[int], reach: Reach) -> dict[int,
     return {row[0]: row[1] for row in rows}
 
 
-def turns(connection: Connection, ids: Sequence[int], reach: Reach) -> dict[int, Said]:
+def turns_by_id(connection: Connection, ids: Sequence[int], reach: Scopes) -> dict[int, TurnRow]:
     """Messages by id, as far as the chats that `reach` covers hold them."""
-    where, chats = within_chats(reach)
+    where, chats = chat_filter(reach)
     rows = connection.execute(
         "SELECT message.id, message.session, message.role, message.text, message.at, "
         "CASE message.role WHEN 'user' THEN message.trust ELSE coalesce((SELECT asked.trust FROM message AS asked "
@@ -79,10 +79,10 @@ def turns(connection: Connection, ids: Sequence[int], reach: Reach) -> dict[int,
         f"FROM message WHERE message.id IN (SELECT value FROM json_each(?)) AND +message.{where}",
         (json.dumps(ids), *chats),
     )
-    return {row[0]: Said(*row) for row in rows}
+    return {row[0]: TurnRow(*row) for row in rows}
 
 
-def veiled(connection: Connection, inboxes: Sequence[int]) -> set[int]:
+def hidden_turns(connection: Connection, inboxes: Sequence[int]) -> set[int]:
     """Which of these turns told something that is to be forgotten."""
     rows = connection.execute(
         "SELECT DISTINCT inbox_id FROM veil WHERE inbox_id IN (SELECT value FROM json_each(?))", (json.dumps(inboxes),)
@@ -90,9 +90,9 @@ def veiled(connection: Connection, inboxes: Sequence[int]) -> set[int]:
     return {row[0] for row in rows}
 
 
-def statuses(connection: Connection, ids: Iterable[int], reach: Reach) -> dict[int, str]:
+def statuses(connection: Connection, ids: Iterable[int], reach: Scopes) -> dict[int, str]:
     """The status of each of these records; those that are gone or out of reach are left out."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     rows = connection.execute(
         f"SELECT id, status FROM record WHERE id IN (SELECT value FROM json_each(?)) AND +{where}",
         (json.dumps(list(ids)), *scopes),
@@ -100,7 +100,7 @@ def statuses(connection: Connection, ids: Iterable[int], reach: Reach) -> dict[i
     return dict(rows.fetchall())
 
 
-def note_use(connection: Connection, ids: Sequence[int], at: datetime, step: float, most: float) -> None:
+def mark_used(connection: Connection, ids: Sequence[int], at: datetime, step: float, most: float) -> None:
     """These records were shown: used once more, a little more stable, and lately."""
     connection.execute(
         "UPDATE record SET uses = uses + 1, stability = min(max(stability, ?), stability + ?), last_used = ? "
@@ -109,9 +109,9 @@ def note_use(connection: Connection, ids: Sequence[int], at: datetime, step: flo
     )
 
 
-def used_since(connection: Connection, ids: Sequence[int], since: datetime, reach: Reach) -> set[int]:
+def used_since(connection: Connection, ids: Sequence[int], since: datetime, reach: Scopes) -> set[int]:
     """Those of these records that were used after a moment."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     rows = connection.execute(
         f"SELECT id FROM record WHERE id IN (SELECT value FROM json_each(?)) AND last_used > ? AND +{where}",
         (json.dumps(list(ids)), records.stamp(since), *scopes),
@@ -119,16 +119,16 @@ def used_since(connection: Connection, ids: Sequence[int], since: datetime, reac
     return {row[0] for row in rows}
 
 
-def turn_of(connection: Connection, inbox: int, reach: Reach) -> tuple[str, int] | None:
+def question_of_turn(connection: Connection, inbox: int, reach: Scopes) -> tuple[str, int] | None:
     """The chat that a turn belongs to, and the number of its question; None when there is none in a chat of `reach`."""
-    where, chats = within_chats(reach)
+    where, chats = chat_filter(reach)
     row = connection.execute(
         f"SELECT session, id FROM message WHERE inbox_id = ? AND role = 'user' AND +{where}", (inbox, *chats)
     ).fetchone()
     return (str(row[0]), int(row[1])) if row else None
 
 
-def shown_up_to(
+def recall_events(
     connection: Connection, session: str, inbox: int | None = None
 ) -> list[tuple[str, Mapping[str, object]]]:
     """When and what was shown in a chat, newest first, from a turn back to the frame that it was given in.

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kenobot.cognitive.recall.index import postings
-from kenobot.cognitive.recall.index.documents import WIDTH
+from kenobot.cognitive.recall.index.documents import IDS_PER_SOURCE
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.scopes import Reach, scopes_of
-from kenobot.cognitive.text.words import ends, fold, stems, words
+from kenobot.cognitive.store.scopes import Scopes, scope_names
+from kenobot.cognitive.text.words import fold, head_and_tail, stems, words
 from kenobot.storage.connection import Connection
 
 _BONDS = (
@@ -89,11 +89,11 @@ _LONGEST, _LONGEST_TOLD = 2000, 400  # characters of a message, and of a memory,
 
 
 @dataclass(frozen=True, slots=True)
-class Bond:
+class Relationship:
     """words: what one calls somebody of it; wider: what the same may have been told as."""
 
     words: tuple[str, ...]
-    wider: tuple[str, ...] = ()
+    broader_words: tuple[str, ...] = ()
 
     @property
     def pattern(self) -> str:
@@ -101,7 +101,7 @@ class Bond:
 
 
 _KINDS = tuple(
-    Bond(tuple(words.replace("_", " ") for words in own.split()), tuple(wider.split())) for own, wider in _BONDS
+    Relationship(tuple(words.replace("_", " ") for words in own.split()), tuple(wider.split())) for own, wider in _BONDS
 )
 _IN_OTHER_WORDS = {"boss": r"|\b(?:who do i report to|who(?:'s| is) in charge of (?:me|us)|who leads (?:me|us)|"
                    r"(?:de )?quien (?:dependo|me dirige|me manda|manda en mi|lleva mi))\b"}  # fmt: skip
@@ -116,9 +116,9 @@ _ASKING = tuple(
 )
 
 
-def asked(text: str) -> list[Bond]:
+def asked_relationships(text: str) -> list[Relationship]:
     """The bonds of their own that a message speaks of."""
-    plain = fold(ends(text))
+    plain = fold(head_and_tail(text))
     return [
         bond
         for bond, pattern in zip(_KINDS, _ASKING, strict=True)
@@ -127,29 +127,31 @@ def asked(text: str) -> list[Bond]:
     ][:_ASKED]
 
 
-def speaks_of_another(question: str, text: str) -> bool:
+def names_other_relationship(question: str, text: str) -> bool:
     """Whether a question speaks of somebody by a bond, anybody's, and a text only of others by their bonds."""
     meant = _bonds_in(fold(question[:_LONGEST]))
     said = _bonds_in(fold(text[:_LONGEST])) if meant else ()
     known = {word for bond in said for word in bond.words}
-    return bool(known) and not any(known.intersection((*bond.words, *bond.wider)) for bond in meant)
+    return bool(known) and not any(known.intersection((*bond.words, *bond.broader_words)) for bond in meant)
 
 
-def _bonds_in(plain: str) -> tuple[Bond, ...]:
+def _bonds_in(plain: str) -> tuple[Relationship, ...]:
     """The bonds of anybody's that a folded text has a word of."""
     held = {each.removesuffix("'s") for each in words(plain)}
     return tuple(bond for bond in _KINDS if held.intersection(bond.words))
 
 
-def named(truth: Connection, index: Connection, reach: Reach, bonds: Sequence[Bond]) -> list[str]:
+def find_names(truth: Connection, index: Connection, reach: Scopes, bonds: Sequence[Relationship]) -> list[str]:
     """What the people of these bonds are called, as far as a live memory within `reach` says so."""
-    rooms = postings.rooms(index, scopes_of(reach), ("record",))
+    rooms = postings.partitions(index, scope_names(reach), ("record",))
     found: list[str] = []
     for bond in bonds:
-        for called in filter(None, (bond.words, bond.wider)):
+        for called in filter(None, (bond.words, bond.broader_words)):
             said = [*(each.partition(" ")[0] for each in called), *(_LEADS if "boss" in called else ())]
             tokens = [room.token(stem) for room in rooms for word in said for stem in stems(word)]
-            numbers = [each // WIDTH for each in postings.holding(index, [tokens], _NEWEST)] if tokens else []
+            numbers = (
+                [each // IDS_PER_SOURCE for each in postings.documents_with(index, [tokens], _NEWEST)] if tokens else []
+            )
             known = records.by_ids(truth, numbers, reach)
             live = (known[number].text for number in numbers if number in known and known[number].status == "active")
             if name := name_in(live, called):

@@ -12,11 +12,11 @@ from datetime import date
 
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall import answer_kinds
-from kenobot.cognitive.recall.candidates import Found
-from kenobot.cognitive.recall.weights import learned_for_records
+from kenobot.cognitive.recall.candidates import LexicalHit
+from kenobot.cognitive.recall.weights import record_weights
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.times import Days, calendar, days_meant
-from kenobot.cognitive.text.words import ends, fold, words
+from kenobot.cognitive.text.times import DateRange, calendar_names, parse_date_range
+from kenobot.cognitive.text.words import fold, head_and_tail, words
 
 _EITHER = 0.5
 _LONGEST_NAMING = 2000  # characters in which names are looked for
@@ -25,7 +25,7 @@ _CAPITALS = re.compile(r"(?<![.!?:;¿¡\n] )(?<![¿¡\n])(?<!^)\b[^\W\d_a-zà-ÿ
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionFeatures:
     """What a question says besides its words. people: names, folded; those of which no record speaks count for nothing.
 
     subjects: whom it speaks of, as records write them.
@@ -33,35 +33,35 @@ class Asked:
 
     people: frozenset[str]
     subjects: frozenset[str]
-    wanted: frozenset[answer_kinds.Answer]
-    days: Days | None
-    calendar: frozenset[str]
-    down: bool
+    answer_kinds: frozenset[answer_kinds.AnswerKind]
+    days: DateRange | None
+    calendar_names: frozenset[str]
+    negative: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class RecordFeatures:
     """A record as far as fitting goes. day: when it was told. meaning: share of a usual answer's nearness, or None."""
 
     text: str
     subject: str
     day: str
-    words: float
-    meaning: float | None
+    word_relevance: float
+    similarity: float | None
 
 
-def asked(text: str, names: Sequence[str], subjects: frozenset[str], today: date) -> Asked:
+def question_features(text: str, names: Sequence[str], subjects: frozenset[str], today: date) -> QuestionFeatures:
     """What a question asks. names: whom it means without saying so. today: the day it is asked."""
-    short = ends(text)
+    short = head_and_tail(text)
     plain = fold(short)
     people = {word for name in [*names, *proper_names(text)] for word in words(name) if len(word) > 1}
-    return Asked(
+    return QuestionFeatures(
         frozenset(people),
         subjects,
-        answer_kinds.asked(text),
-        days_meant(plain, today),
-        calendar(plain),
-        answer_kinds.turns_down(short),
+        answer_kinds.asked_kinds(text),
+        parse_date_range(plain, today),
+        calendar_names(plain),
+        answer_kinds.is_negative(short),
     )
 
 
@@ -70,15 +70,17 @@ def proper_names(text: str) -> list[str]:
     return _CAPITALS.findall(text[:_LONGEST_NAMING])
 
 
-def names_of(text: str) -> str:
+def proper_names_text(text: str) -> str:
     """The proper names of a question, as one text; "" where there are none, or the message is long."""
     return " ".join(dict.fromkeys(proper_names(text))) if len(text) <= _LONGEST else ""
 
 
-def held(records: Mapping[int, Record], matched: Mapping[int, Found], shares: Mapping[int, float]) -> dict[int, Held]:
+def record_features(
+    records: Mapping[int, Record], matched: Mapping[int, LexicalHit], shares: Mapping[int, float]
+) -> dict[int, RecordFeatures]:
     """Records as they are fitted. matched: what their words found. shares: how near they are; see `Scale.share`."""
     return {
-        number: Held(
+        number: RecordFeatures(
             record.text,
             record.subject,
             record.day,
@@ -89,36 +91,36 @@ def held(records: Mapping[int, Record], matched: Mapping[int, Found], shares: Ma
     }
 
 
-def fits(
-    question: Asked, records: Mapping[int, Held], policy: RecallPolicy
+def score_relevance(
+    question: QuestionFeatures, records: Mapping[int, RecordFeatures], policy: RecallPolicy
 ) -> dict[int, tuple[float, dict[str, float]]]:
     """How well each of these records fits, 0 to 1, and of what that comes, by the names of the weights."""
     said = {number: frozenset(words(each.text)) for number, each in records.items()} if question.people else {}
     known = {name for name in question.people if any(name in of for of in said.values())}
-    weights = learned_for_records()
+    weights = record_weights()
     found: dict[int, tuple[float, dict[str, float]]] = {}
     for number, each in records.items():
         named = each.subject in question.subjects or bool(known and known & said[number])
         parts = {
-            "meaning": each.meaning or 0.0,
-            "words": each.words,
+            "meaning": each.similarity or 0.0,
+            "words": each.word_relevance,
             "who": float(named) if known or question.subjects else _EITHER,
-            "kind": answer_kinds.fits(question.wanted, each.text),
+            "kind": answer_kinds.kind_score(question.answer_kinds, each.text),
             "then": _told_then(question.days, each.day),
-            "calendar": _on_those_days(question.calendar, each.text),
-            "down": float(question.down and answer_kinds.turns_down(each.text)),
+            "calendar": _on_those_days(question.calendar_names, each.text),
+            "down": float(question.negative and answer_kinds.is_negative(each.text)),
         }
         found[number] = (sum(weights[name] * value for name, value in parts.items()), parts)
     best = max((worth for worth, _ in found.values()), default=0.0)
-    return {number: (math.exp(policy.behind * (worth - best)), parts) for number, (worth, parts) in found.items()}
+    return {number: (math.exp(policy.falloff * (worth - best)), parts) for number, (worth, parts) in found.items()}
 
 
-def _told_then(days: Days | None, day: str) -> float:
+def _told_then(days: DateRange | None, day: str) -> float:
     """How well the day on which something was told fits the days that a question speaks of."""
     if days is None:
         return 0.0
     try:
-        return days.share(date.fromisoformat(day))
+        return days.closeness(date.fromisoformat(day))
     except ValueError:
         return 0.0
 
@@ -127,5 +129,5 @@ def _on_those_days(wanted: frozenset[str], text: str) -> float:
     """1 where a text names a day or month of the question, -1 where it names only others."""
     if not wanted:
         return 0.0
-    named = {each for each in calendar(fold(text)) if each.split()[0] in {other.split()[0] for other in wanted}}
+    named = {each for each in calendar_names(fold(text)) if each.split()[0] in {other.split()[0] for other in wanted}}
     return 0.0 if not named else 1.0 if wanted & named else -1.0

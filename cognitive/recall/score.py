@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heapreplace
 from typing import NamedTuple
 
-from kenobot.cognitive.beliefs.value import clamp, lately
+from kenobot.cognitive.beliefs.value import clamp, recency_weight
 from kenobot.cognitive.policy.recall import RecallPolicy
 
 
-class Features(NamedTuple):
+class ScoreFeatures(NamedTuple):
     """What a score is made of. relevance, importance, effective and confidence: 0 to 1. idle: days without use.
 
     mentioned: the message speaks of its subject. effective: confidence as time has left it. feedback: what the person's
@@ -21,14 +21,14 @@ class Features(NamedTuple):
 
     relevance: float
     importance: float = 0.5
-    idle: float = 0.0
+    idle_days: float = 0.0
     stability: float = 1.0
     mentioned: bool = False
     category: str = ""
     lifecycle: str = ""
     verification: str = ""
     confidence: float = 1.0
-    effective: float = 1.0
+    current_confidence: float = 1.0
     feedback: float = 0.0
 
 
@@ -38,22 +38,23 @@ class Score:
 
     value: float
     parts: Mapping[str, float]
-    scaled: float = 1.0
+    factor: float = 1.0
 
 
-def score(features: Features, policy: RecallPolicy, kept: float = 1.0) -> Score:
+def score(features: ScoreFeatures, policy: RecallPolicy, kept: float = 1.0) -> Score:
     """The value of a memory for a message. kept: the share at which its importance and its age count."""
     parts = {
         "relevance": policy.relevance * clamp(features.relevance),
         "importance": kept * policy.importance * clamp(features.importance),
-        "recency": kept * policy.recency * lately(features.idle),
+        "recency": kept * policy.recency * recency_weight(features.idle_days),
         "stability": policy.stability * min(1.0, max(0.0, features.stability) / policy.most_stable),
         "subject": policy.subject * features.mentioned,
         "lifecycle": lifecycle_delta(features.lifecycle, features.verification, policy),
-        "faded": policy.faded * (1 - clamp(features.effective / features.confidence if features.confidence else 1.0)),
+        "faded": policy.faded
+        * (1 - clamp(features.current_confidence / features.confidence if features.confidence else 1.0)),
         "feedback": features.feedback,
     }
-    scaled = policy.insight if features.category in policy.insights else 1.0
+    scaled = policy.insight_factor if features.category in policy.insight_categories else 1.0
     return Score(scaled * sum(parts.values()), {name: part for name, part in parts.items() if part}, scaled)
 
 
@@ -78,7 +79,7 @@ def penalty(hits: int, per_hit: float, cap: float) -> float:
     return min(cap, max(0, hits) * per_hit)
 
 
-def fuse(lexical: float, dense: float | None) -> float:
+def fuse_relevance(lexical: float, dense: float | None) -> float:
     """One relevance of two: the greater, and more when both agree."""
     if dense is None:
         return lexical
@@ -86,7 +87,7 @@ def fuse(lexical: float, dense: float | None) -> float:
     return high + (1 - high) * 0.5 * max(0.0, low)
 
 
-def diverse(items: Sequence[tuple[float, frozenset[str]]], weight: float, most: int) -> list[int]:
+def diversify(items: Sequence[tuple[float, frozenset[str]]], weight: float, most: int) -> list[int]:
     """The order of `items`, values with their words, in which each adds most to those before it.
 
     weight: of an item's own value against its likeness to what stands there already; 1 sorts by value. most: so many

@@ -10,18 +10,18 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Self
 
-from kenobot.cognitive.beliefs.link_decay import DEFAULT, fading, read
+from kenobot.cognitive.beliefs.link_decay import DEFAULT, decay_function, stored_confidence
 from kenobot.cognitive.beliefs.value import clamp, days_since
 from kenobot.cognitive.policy.graph import GraphPolicy, LinkType
 from kenobot.cognitive.store import links as graph_store
 from kenobot.cognitive.store.links import Link
 from kenobot.cognitive.store.records import stamp
-from kenobot.cognitive.store.scopes import Reach
+from kenobot.cognitive.store.scopes import Scopes
 from kenobot.storage.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PathStep:
     """One link on a path, in the direction that activation took it."""
 
     src: int
@@ -35,7 +35,7 @@ class Activation:
     """How strongly a record was reached. path: how, from a seed on; its length is the number of steps."""
 
     score: float
-    path: tuple[Step, ...]
+    path: tuple[PathStep, ...]
 
     @property
     def hop(self) -> int:
@@ -68,8 +68,8 @@ class _Lens:
     def sure(self, link: Link) -> float:
         """How sure a link is now."""
         if self.at is None or link.last_at >= self.fresh:
-            return read(link.confidence)
-        return fading(link.type, self.policy)(link.confidence, days_since(self.at, link.last_at))
+            return stored_confidence(link.confidence)
+        return decay_function(link.type, self.policy)(link.confidence, days_since(self.at, link.last_at))
 
 
 @dataclass(slots=True)
@@ -81,10 +81,10 @@ class _Wave:
     walked: set[tuple[int, int]] = field(default_factory=set)
 
 
-def spread(
+def spread_activation(
     connection: Connection,
     seeds: Mapping[int, float],
-    reach: Reach,
+    reach: Scopes,
     policy: GraphPolicy = DEFAULT,
     *,
     at: datetime | None = None,
@@ -97,13 +97,13 @@ def spread(
     they were written. steps: links from a seed, at most; None leaves them to the policy. known: the seeds were just
     read, live and within `reach`. Reads at most `steps` times `frontier` records' links.
     """
-    seen = seeds.keys() if known or not seeds else graph_store.visible(connection, list(seeds), reach)
+    seen = seeds.keys() if known or not seeds else graph_store.visible_ids(connection, list(seeds), reach)
     wave = _Wave({seed: clamp(strength) for seed, strength in seeds.items() if seed in seen and strength > 0})
     origin, lens = frozenset(wave.strength), _Lens.of(policy, at)
     edge = sorted(origin, key=lambda seed: -wave.strength[seed])[: policy.frontier]
-    for hop in range(1, (policy.steps if steps is None else min(steps, policy.steps)) + 1):
+    for hop in range(1, (policy.max_steps if steps is None else min(steps, policy.max_steps)) + 1):
         reached: list[int] = []
-        links = graph_store.around_each(connection, edge, reach, policy.read)
+        links = graph_store.links_around_each(connection, edge, reach, policy.read)
         for record in edge:
             for step, pull in _strongest(record, links.get(record, ()), lens):
                 if _excite(wave, origin, step, pull * policy.step_decay**hop):
@@ -114,7 +114,7 @@ def spread(
     return _settled(wave, policy)
 
 
-def refine(
+def settle_scores(
     scores: Mapping[int, float], links: Iterable[tuple[int, int]], iterations: int, damping: float = 0.85
 ) -> dict[int, float]:
     """Let scores settle along links, as PageRank does: each round a record passes `damping` of what it has on to its
@@ -146,25 +146,25 @@ def inhibit(scores: Mapping[int, float], strength: float, rivals: int) -> dict[i
     }
 
 
-def blend(activation: float, seed_score: float, policy: GraphPolicy = DEFAULT) -> float:
+def blend_scores(activation: float, seed_score: float, policy: GraphPolicy = DEFAULT) -> float:
     """The score of a record that was reached: of its activation, and of how well the seed it hangs on was found."""
     mixed = policy.blend * clamp(activation) + (1 - policy.blend) * clamp(seed_score)
     return min(policy.most_blend, max(policy.least_blend, mixed))
 
 
-def _strongest(record: int, links: Sequence[Link], lens: _Lens) -> list[tuple[Step, float]]:
+def _strongest(record: int, links: Sequence[Link], lens: _Lens) -> list[tuple[PathStep, float]]:
     """The links that lead on from a record, as steps away from it with how hard they pull, the hardest first."""
     policy, found = lens.policy, list[tuple[float, int, float, LinkType]]()
     for link in links:
-        carries = policy.travel.get(link.type, 0.0)
-        if carries > 0 and (sure := lens.sure(link)) >= policy.floor:
+        carries = policy.weight_by_type.get(link.type, 0.0)
+        if carries > 0 and (sure := lens.sure(link)) >= policy.follow_from:
             far = link.dst if link.src == record else link.src
             found.append((-carries * clamp(link.weight) * sure, -far, sure, link.type))
     found.sort()
-    return [(Step(record, -far, type_, sure), -pull) for pull, far, sure, type_ in found[: policy.fan_out]]
+    return [(PathStep(record, -far, type_, sure), -pull) for pull, far, sure, type_ in found[: policy.fan_out]]
 
 
-def _excite(wave: _Wave, origin: frozenset[int], step: Step, pull: float) -> bool:
+def _excite(wave: _Wave, origin: frozenset[int], step: PathStep, pull: float) -> bool:
     """Pass activation over a link; True when its far end had not been reached before."""
     if step.dst in origin:
         return False
@@ -183,11 +183,11 @@ def _excite(wave: _Wave, origin: frozenset[int], step: Step, pull: float) -> boo
 def _settled(wave: _Wave, policy: GraphPolicy) -> dict[int, Activation]:
     scores = {record: activation.score for record, activation in wave.found.items()}
     both_ways = {pair for src, dst in wave.walked for pair in ((src, dst), (dst, src))}
-    scores = refine(scores, sorted(both_ways), policy.iterations, policy.damping)
+    scores = settle_scores(scores, sorted(both_ways), policy.iterations, policy.damping)
     scores = inhibit(scores, policy.inhibition, policy.rivals)
 
     def worth(record: int, score: float) -> float:
-        return blend(score, wave.strength[record], policy)
+        return blend_scores(score, wave.strength[record], policy)
 
     return {
         record: Activation(score, wave.found[record].path)

@@ -5,23 +5,23 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from kenobot.cognitive.recall.confidence import Signs
-    from kenobot.cognitive.recall.pack import Memory
-    from kenobot.cognitive.recall.turns import Ranked
+    from kenobot.cognitive.recall.confidence import ConfidenceFeatures
+    from kenobot.cognitive.recall.pack import RecalledMemory
+    from kenobot.cognitive.recall.turns import RankedTurn
 
-Kind = Literal["record", "turn"]
+SourceKind = Literal["record", "turn"]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class TracedItem:
     """A record or turn that was valued. place: among its kind, 1 is the best. features: what its score is of."""
 
-    place: int
+    rank: int
     score: float
     features: Mapping[str, float]
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """The score and what it is of, in one line."""
         return " ".join(
             [f"{self.score:.3f}:", *(f"{name} {value:.2f}" for name, value in self.features.items() if value)]
@@ -29,31 +29,33 @@ class Seen:
 
 
 @dataclass(slots=True)
-class Trace:
+class RecallTrace:
     """seen: what was valued. dropped: what may not be shown, and why. turns: whether turns were looked for.
 
     signs: what tells whether the best of it answers a question, where that can be told. promised: records that were not
     read, since others promised to fit better, best first, and what they promised.
     """
 
-    seen: dict[tuple[Kind, int], Seen] = field(default_factory=dict)
-    dropped: dict[tuple[Kind, int], str] = field(default_factory=dict)
-    turns: bool = False
-    signs: "Signs | None" = None
-    promised: Mapping[int, float] = field(default_factory=dict)
+    ranked: dict[tuple[SourceKind, int], TracedItem] = field(default_factory=dict)
+    dropped: dict[tuple[SourceKind, int], str] = field(default_factory=dict)
+    turns_searched: bool = False
+    confidence_features: "ConfidenceFeatures | None" = None
+    estimates: Mapping[int, float] = field(default_factory=dict)
 
-    def see_turns(self, ranked: "Sequence[Ranked]") -> None:
+    def add_turns(self, ranked: "Sequence[RankedTurn]") -> None:
         """Take note of turns, best first."""
-        self.turns = True
+        self.turns_searched = True
         for place, each in enumerate(ranked, 1):
             features = {**each.features, "relevance": each.relevance}
-            self.seen["turn", each.turn.message] = Seen(place, each.score, features)
+            self.ranked["turn", each.turn.message] = TracedItem(place, each.score, features)
 
-    def see_records(self, ranked: "Sequence[Memory]") -> None:
+    def add_records(self, ranked: "Sequence[RecalledMemory]") -> None:
         """Take note of records, best first."""
         for place, each in enumerate(ranked, 1):
-            features = {**each.score.parts, "about": each.relevance, **each.fits}
-            self.seen["record", each.record.id] = Seen(place, each.score.value, features)
-        unread = [number for number in self.promised if ("record", number) not in self.seen]
+            features = {**each.score.parts, "about": each.relevance, **each.relevance_parts}
+            self.ranked["record", each.record.id] = TracedItem(place, each.score.value, features)
+        unread = [number for number in self.estimates if ("record", number) not in self.ranked]
         for place, number in enumerate(unread, len(ranked) + 1):
-            self.seen["record", number] = Seen(place, self.promised[number], {"promised": self.promised[number]})
+            self.ranked["record", number] = TracedItem(
+                place, self.estimates[number], {"promised": self.estimates[number]}
+            )

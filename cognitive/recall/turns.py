@@ -15,16 +15,16 @@ from operator import mul
 
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.by_meaning import spread
-from kenobot.cognitive.recall.candidates import Sought, Word, idf
+from kenobot.cognitive.recall.by_meaning import rescale
+from kenobot.cognitive.recall.candidates import ParsedQuery, QueryTerm, idf
 from kenobot.cognitive.recall.index import conversation_rows, postings
-from kenobot.cognitive.recall.index.conversation_rows import Turn
-from kenobot.cognitive.recall.index.documents import WIDTH
-from kenobot.cognitive.recall.index.index import Index
-from kenobot.cognitive.recall.score import fuse
-from kenobot.cognitive.recall.vectors.calibration import relevance_of
-from kenobot.cognitive.recall.weights import PRIOR, learned
-from kenobot.cognitive.text.times import asks_time, days_meant
+from kenobot.cognitive.recall.index.conversation_rows import IndexedTurn
+from kenobot.cognitive.recall.index.documents import IDS_PER_SOURCE
+from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.score import fuse_relevance
+from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
+from kenobot.cognitive.recall.weights import TURN_PRIOR, turn_weights
+from kenobot.cognitive.text.times import asks_time, parse_date_range
 from kenobot.cognitive.text.words import fold
 from kenobot.storage.connection import Connection
 
@@ -37,56 +37,56 @@ _WINDOW = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedTurn:
     """A turn, what it is worth to a question, and of what that is the sum. relevance: 0 to 1, as of records.
 
     near: relevance of the most relevant turn of its stretch: what answers a question may share no word with it, and
     stand beside what does.
     """
 
-    turn: Turn
+    turn: IndexedTurn
     score: float
     relevance: float
-    near: float
-    words: tuple[Word, ...]
-    values: tuple[float, ...]
+    segment_relevance: float
+    matched_terms: tuple[QueryTerm, ...]
+    feature_values: tuple[float, ...]
 
     @property
     def matched(self) -> tuple[str, ...]:
         """The words of the question that it holds, as stems."""
-        return tuple(word.stems[0] for word in self.words)
+        return tuple(word.stems[0] for word in self.matched_terms)
 
     @property
     def features(self) -> Mapping[str, float]:
         """What the score is of, by the name of the weight."""
-        return dict(zip(PRIOR, self.values, strict=True))
+        return dict(zip(TURN_PRIOR, self.feature_values, strict=True))
 
 
 @dataclass(slots=True)
 class _Talk:
     """The turns that are looked at, by message. held: the words of the question that each has, as a bit mask."""
 
-    words: Sequence[Word]
+    words: Sequence[QueryTerm]
     gains: Sequence[float]
-    turns: dict[int, Turn] = field(default_factory=dict)
+    turns: dict[int, IndexedTurn] = field(default_factory=dict)
     held: dict[int, int] = field(default_factory=dict)
-    places: dict[tuple[int, int], Turn] = field(default_factory=dict)
+    places: dict[tuple[int, int], IndexedTurn] = field(default_factory=dict)
     ses: dict[int, float] = field(default_factory=dict)
     sums: dict[int, float] = field(default_factory=dict)
     stretches: int = 1
     usual: float = 1.0
 
-    def add(self, turns: Iterable[Turn]) -> None:
+    def add(self, turns: Iterable[IndexedTurn]) -> None:
         for turn in turns:
             self.turns[turn.message] = turn
-            self.places[turn.stretch, turn.place] = turn
+            self.places[turn.segment, turn.position] = turn
 
     def bits(self, message: int) -> list[int]:
         """Which of the words a turn has."""
         mask = self.held.get(message, 0)
         return [at for at in range(len(self.words)) if mask >> at & 1] if mask else []
 
-    def said(self, message: int) -> tuple[Word, ...]:
+    def said(self, message: int) -> tuple[QueryTerm, ...]:
         """The same, themselves."""
         return tuple(self.words[at] for at in self.bits(message))
 
@@ -97,29 +97,33 @@ class _Talk:
         return self.sums[mask]
 
 
-def ranked(
-    index: Index,
+def rank_turns(
+    index: SideIndex,
     text: str,
     today: date,
     scopes: Sequence[str] | None,
-    query: Sought,
+    query: ParsedQuery,
     policy: Policy,
     *,
     whole: bool = False,
-) -> list[Ranked]:
+) -> list[RankedTurn]:
     """The turns within `scopes` that are most about a question, best first. today: the day it is asked.
 
     whole: all that were looked at, for who wants to know why one is not among the first.
     """
     none = _Talk((), ())
-    near = index.meaning.turn_shares(text, scopes, (), policy.recall.near_turns) if index.meaning is not None else {}
+    near = (
+        index.vectors.turn_similarities(text, scopes, (), policy.recall.max_near_turns)
+        if index.vectors is not None
+        else {}
+    )
     talk = index.read(partial(_gather, scopes=scopes, query=query, near=near, policy=policy.recall), none)
     if not talk.turns:
         return []
-    if index.meaning is not None and near:
-        near = {**index.meaning.turn_shares(text, scopes, talk.turns.keys() - near.keys(), 0), **near}
+    if index.vectors is not None and near:
+        near = {**index.vectors.turn_similarities(text, scopes, talk.turns.keys() - near.keys(), 0), **near}
     if whole:
-        policy = replace(policy, recall=replace(policy.recall, ranked=len(talk.turns)))
+        policy = replace(policy, recall=replace(policy.recall, max_ranked_turns=len(talk.turns)))
     return _valued(talk, near, query, text, today, policy)
 
 
@@ -127,14 +131,19 @@ def ranked(
 
 
 def _gather(
-    index: Connection, *, scopes: Sequence[str] | None, query: Sought, near: Mapping[int, float], policy: RecallPolicy
+    index: Connection,
+    *,
+    scopes: Sequence[str] | None,
+    query: ParsedQuery,
+    near: Mapping[int, float],
+    policy: RecallPolicy,
 ) -> _Talk:
-    rooms = postings.rooms(index, scopes, ("turn",))
+    rooms = postings.partitions(index, scopes, ("turn",))
     total = sum(room.docs for room in rooms)
     if not total:
         return _Talk((), ())
-    tokens = {word: [room.token(stem) for room in rooms for stem in word.stems] for word in query.words}
-    standing = postings.counts(index, [token for group in tokens.values() for token in group])
+    tokens = {word: [room.token(stem) for room in rooms for stem in word.stems] for word in query.terms}
+    standing = postings.document_counts(index, [token for group in tokens.values() for token in group])
     docs = {word: min(total, max((standing.get(t, 0) for t in group), default=0)) for word, group in tokens.items()}
     chosen = sorted((word for word in docs if docs[word]), key=lambda word: (-word.weight, docs[word]))
     chosen = chosen[: policy.turn_words]
@@ -142,28 +151,31 @@ def _gather(
     left = policy.turn_postings
     for at, word in enumerate(chosen):
         known = [token for token in tokens[word] if token in standing]
-        found = postings.holding(index, [known], min(left, policy.turn_list)) if left > 0 else []
+        found = postings.documents_with(index, [known], min(left, policy.turn_list)) if left > 0 else []
         left -= len(found)
         for document in found:
-            message = document // WIDTH
+            message = document // IDS_PER_SOURCE
             talk.held[message] = talk.held.get(message, 0) | 1 << at
-    best = nlargest(policy.talk, talk.held, key=lambda message: (talk.worth(talk.held[message]), message))
-    talk.add(conversation_rows.turns(index, [*best, *near]))
-    talk.stretches = max(1, conversation_rows.count(index, scopes))
-    talk.usual = max(1.0, sum(turn.words for turn in talk.turns.values()) / max(1, len(talk.turns)))
-    first = [*best[: policy.around], *sorted(near, key=lambda message: -near[message])[: policy.around]]
+    best = nlargest(policy.max_turns_read, talk.held, key=lambda message: (talk.worth(talk.held[message]), message))
+    talk.add(conversation_rows.turns_by_message(index, [*best, *near]))
+    talk.stretches = max(1, conversation_rows.segment_count(index, scopes))
+    talk.usual = max(1.0, sum(turn.word_count for turn in talk.turns.values()) / max(1, len(talk.turns)))
+    first = [
+        *best[: policy.turns_with_neighbours],
+        *sorted(near, key=lambda message: -near[message])[: policy.turns_with_neighbours],
+    ]
     beside = {
-        (turn.stretch, turn.place + step)
+        (turn.segment, turn.position + step)
         for message in first
         if (turn := talk.turns.get(message)) is not None
         for step in (-1, 1)
     }
-    talk.add(conversation_rows.around(index, beside - talk.places.keys()))
+    talk.add(conversation_rows.turns_at(index, beside - talk.places.keys()))
     talk.ses = _of_stretches(index, talk, policy)
     by_meaning = _best_of(talk, near)
     most = max(by_meaning.values(), default=0.0) or 1.0
     both = {s: talk.ses.get(s, 0.0) + max(0.0, by_meaning.get(s, 0.0)) / most for s in {*talk.ses, *by_meaning}}
-    talk.add(conversation_rows.whole(index, sorted(both, key=lambda s: -both[s])[: policy.stretches]))
+    talk.add(conversation_rows.turns_of_segments(index, sorted(both, key=lambda s: -both[s])[: policy.stretches]))
     return talk
 
 
@@ -172,13 +184,13 @@ def _of_stretches(index: Connection, talk: _Talk, policy: RecallPolicy) -> dict[
     counts: dict[int, dict[int, int]] = {}
     for message, turn in talk.turns.items():
         for at in talk.bits(message):
-            held = counts.setdefault(turn.stretch, {})
+            held = counts.setdefault(turn.segment, {})
             held[at] = held.get(at, 0) + 1
     inside = [sum(at in held for held in counts.values()) for at in range(len(talk.words))]
     gains = [word.weight * idf(talk.stretches, n) for word, n in zip(talk.words, inside, strict=True)]
     rough = {stretch: sum(gains[at] for at in held) for stretch, held in counts.items()}
     best = sorted(rough, key=lambda stretch: -rough[stretch])[: policy.long_stretches]
-    lengths = conversation_rows.lengths(index, best)
+    lengths = conversation_rows.segment_word_counts(index, best)
     usual = sum(lengths.values()) / max(1, len(lengths)) or 1.0
     values = {
         stretch: sum(
@@ -206,7 +218,7 @@ def _best_of(talk: _Talk, near: Mapping[int, float]) -> dict[int, float]:
     for message, share in near.items():
         turn = talk.turns.get(message)
         if turn is not None:
-            groups.setdefault(turn.stretch, []).append(share)
+            groups.setdefault(turn.segment, []).append(share)
     best = {stretch: sorted(shares)[-_BEST_OF_STRETCH:] for stretch, shares in groups.items()}
     return {stretch: sum(shares) / _BEST_OF_STRETCH for stretch, shares in best.items()}
 
@@ -215,63 +227,63 @@ def _best_of(talk: _Talk, near: Mapping[int, float]) -> dict[int, float]:
 
 
 def _valued(
-    talk: _Talk, near: Mapping[int, float], query: Sought, text: str, today: date, whole: Policy
-) -> list[Ranked]:
+    talk: _Talk, near: Mapping[int, float], query: ParsedQuery, text: str, today: date, whole: Policy
+) -> list[RankedTurn]:
     policy = whole.recall
     plain = fold(text)
-    asked, days = asks_time(plain), days_meant(plain, today)
+    asked, days = asks_time(plain), parse_date_range(plain, today)
     said_by = _named(talk, query)
-    full = sum(sorted(talk.gains, reverse=True)[: policy.heaviest]) or 1.0
+    full = sum(sorted(talk.gains, reverse=True)[: policy.words_of_full_match]) or 1.0
     raw = {message: _own(talk, message) for message in talk.held.keys() & talk.turns.keys()}
     lex = _damped(raw)
     win = _damped({message: _with_neighbours(talk, turn) for message, turn in talk.turns.items()})
-    close = spread(near)
+    close = rescale(near)
     around = _best_of(talk, close)
-    weights = tuple(learned().values())
+    weights = tuple(turn_weights().values())
     own = {
         message: _relevance(raw.get(message, 0.0) / full, near.get(message), whole)
         for message in (raw.keys() | near.keys()) & talk.turns.keys()
     }
     best: dict[int, float] = {}
     for message, turn in talk.turns.items():
-        best[turn.stretch] = max(best.get(turn.stretch, 0.0), own.get(message, 0.0))
+        best[turn.segment] = max(best.get(turn.segment, 0.0), own.get(message, 0.0))
     found = []
     for message, turn in talk.turns.items():
         values = (
             lex.get(message, 0.0),
             win[message],
-            talk.ses.get(turn.stretch, 0.0),
+            talk.ses.get(turn.segment, 0.0),
             said_by(turn),
-            float(turn.asks),
-            math.log1p(turn.words) / _DAMP,
-            float(asked and turn.dated),
-            days.share(turn.date) if days is not None else 0.0,
+            float(turn.is_question),
+            math.log1p(turn.word_count) / _DAMP,
+            float(asked and turn.has_time),
+            days.closeness(turn.date) if days is not None else 0.0,
             close.get(message, 0.0),
-            around.get(turn.stretch, 0.0),
+            around.get(turn.segment, 0.0),
         )
         found.append((sum(map(mul, weights, values)), message, turn, values))
     return [
-        Ranked(turn, score, own.get(message, 0.0), best[turn.stretch], talk.said(message), values)
-        for score, message, turn, values in nlargest(policy.ranked, found)
+        RankedTurn(turn, score, own.get(message, 0.0), best[turn.segment], talk.said(message), values)
+        for score, message, turn, values in nlargest(policy.max_ranked_turns, found)
     ]
 
 
 def _relevance(share: float, near: float | None, policy: Policy) -> float:
     """How much a turn is about a question by itself. share: of the weight of its words; near: in meaning."""
-    meant = relevance_of(near, policy.meaning) if near is not None else None
-    return fuse(math.tanh(policy.recall.steepness * min(1.0, share)), meant)
+    meant = relevance_from_similarity(near, policy.meaning) if near is not None else None
+    return fuse_relevance(math.tanh(policy.recall.steepness * min(1.0, share)), meant)
 
 
 def _own(talk: _Talk, message: int) -> float:
     """BM25 of a turn, as if it said each word once: nearly all do."""
     mask = talk.held.get(message, 0)
-    return _bm25(talk.worth(mask), 1, talk.turns[message].words / talk.usual, _TURN) if mask else 0.0
+    return _bm25(talk.worth(mask), 1, talk.turns[message].word_count / talk.usual, _TURN) if mask else 0.0
 
 
-def _with_neighbours(talk: _Talk, turn: Turn) -> float:
+def _with_neighbours(talk: _Talk, turn: IndexedTurn) -> float:
     """BM25 of a turn with the ones before and after it."""
-    before = talk.places.get((turn.stretch, turn.place - 1))
-    after = talk.places.get((turn.stretch, turn.place + 1))
+    before = talk.places.get((turn.segment, turn.position - 1))
+    after = talk.places.get((turn.segment, turn.position + 1))
     own = talk.held.get(turn.message, 0)
     one = talk.held.get(before.message, 0) if before is not None else 0
     other = talk.held.get(after.message, 0) if after is not None else 0
@@ -280,13 +292,13 @@ def _with_neighbours(talk: _Talk, turn: Turn) -> float:
         return 0.0
     thrice = own & one & other
     twice = (own & one | own & other | one & other) & ~thrice
-    words = turn.words + sum(each.words for each in (before, after) if each is not None)
+    words = turn.word_count + sum(each.word_count for each in (before, after) if each is not None)
     length = words / (_WINDOW * talk.usual)
     times = ((said & ~twice & ~thrice, 1), (twice, 2), (thrice, 3))
     return sum(_bm25(talk.worth(mask), count, length, _TURN) for mask, count in times if mask)
 
 
-def _named(talk: _Talk, query: Sought) -> Callable[[Turn], float]:
+def _named(talk: _Talk, query: ParsedQuery) -> Callable[[IndexedTurn], float]:
     """How well a turn's speaker fits: 1 for the one who is meant, 0 for the others, half where nobody is, or several.
 
     In private the owner means themselves by "I", and what they said counts for more than what was answered.
@@ -299,6 +311,6 @@ def _named(talk: _Talk, query: Sought) -> Callable[[Turn], float]:
     }
     if len(meant) == 1:
         return lambda turn: float(turn.speaker in meant)
-    if query.speaker and not meant:
-        return lambda turn: _EITHER if turn.speaker else float(not turn.answers)
+    if query.first_person and not meant:
+        return lambda turn: _EITHER if turn.speaker else float(not turn.by_bot)
     return lambda _: _EITHER

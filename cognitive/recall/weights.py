@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from importlib import resources
 
-PRIOR: Mapping[str, float] = {
+TURN_PRIOR: Mapping[str, float] = {
     "lex": 1.0,
     "win": 1.0,
     "ses": 1.0,
@@ -25,7 +25,7 @@ it asks. len: its length. when: the question asks for a time, and it names one. 
 says. e5, e5s: nearness in meaning of the turn, and of the best of its stretch."""
 
 
-RECORDS: Mapping[str, float] = {
+RECORD_PRIOR: Mapping[str, float] = {
     "meaning": 1.0,
     "words": 0.2,
     "who": 0.5,
@@ -39,20 +39,20 @@ by words. who: it speaks of whom the question means. kind: it holds the kind of 
 told when the question says. calendar: both name the same day or month, less than nothing where it names others. down:
 both speak of what is not so or not wanted."""
 
-KEPT = ("words",)
+FIXED_WEIGHTS = ("words",)
 """What is not learned: the notes that ship are asked for in other words than they are told in, as people do not."""
 
 
 @lru_cache(1)
-def learned() -> Mapping[str, float]:
+def turn_weights() -> Mapping[str, float]:
     """The weights for turns that ship."""
-    return _read("turns", PRIOR)
+    return _read("turns", TURN_PRIOR)
 
 
 @lru_cache(1)
-def learned_for_records() -> Mapping[str, float]:
+def record_weights() -> Mapping[str, float]:
     """The weights for records that ship."""
-    return _read("records", RECORDS)
+    return _read("records", RECORD_PRIOR)
 
 
 def _read(part: str, prior: Mapping[str, float]) -> Mapping[str, float]:

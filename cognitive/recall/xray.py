@@ -6,13 +6,20 @@ As text for a terminal, as Markdown for a chat, and as JSON, whose form is the d
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from kenobot.cognitive.recall.keywords import Grade, Kind, Points, grade, keywords, points
-from kenobot.cognitive.recall.pack import Edge, Memory, Pack
+from kenobot.cognitive.recall.keywords import (
+    KeywordGrade,
+    KeywordScore,
+    MemoryKind,
+    extract_keywords,
+    grade_keywords,
+    score_keywords,
+)
+from kenobot.cognitive.recall.pack import Pack, PathEdge, RecalledMemory
 from kenobot.cognitive.store.records import Json
 
 _DIGITS = 3
 _LONGEST = 160
-_KINDS: Mapping[str, Kind] = {"episode": "episodes", "procedure": "procedures"}
+_KINDS: Mapping[str, MemoryKind] = {"episode": "episodes", "procedure": "procedures"}
 _WAYS = {
     "words": "shares words",
     "subject": "is about somebody named",
@@ -23,7 +30,7 @@ _WAYS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
+class MatchExplanation:
     """Why a memory was chosen, without its words. path: the links that led to it."""
 
     record: int
@@ -32,7 +39,7 @@ class Why:
     parts: Mapping[str, float]
     ways: tuple[str, ...]
     matched: tuple[str, ...] = ()
-    path: tuple[Edge, ...] = ()
+    path: tuple[PathEdge, ...] = ()
 
     def as_json(self) -> dict[str, Json]:
         """What is kept of it with the turn."""
@@ -47,7 +54,7 @@ class Why:
         }
 
     @classmethod
-    def of(cls, data: Mapping[str, object]) -> "Why":
+    def from_json(cls, data: Mapping[str, object]) -> "MatchExplanation":
         """The same from what was kept; what cannot be read of it is left out."""
         parts, ways, matched, path = (data.get(name) for name in ("parts", "ways", "matched", "path"))
         return cls(
@@ -57,7 +64,7 @@ class Why:
             parts={str(name): _number(part) for name, part in parts.items()} if isinstance(parts, dict) else {},
             ways=tuple(map(str, ways)) if isinstance(ways, list) else (),
             matched=tuple(map(str, matched)) if isinstance(matched, list) else (),
-            path=tuple(Edge(*edge) for edge in path if len(edge) == 4) if isinstance(path, list) else (),
+            path=tuple(PathEdge(*edge) for edge in path if len(edge) == 4) if isinstance(path, list) else (),
         )
 
     def sentence(self) -> str:
@@ -71,16 +78,16 @@ class Why:
             reasons = [f"{each}: {self.path[0].src}{steps}" if each == _WAYS["link"] else each for each in reasons]
         return "; ".join(reasons)
 
-    def sum(self) -> str:
+    def score_parts(self) -> str:
         """The parts of the score."""
         return " ".join(f"{name} {part:+.3f}" for name, part in self.parts.items())
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class XrayMemory:
     """A memory in an X-ray."""
 
-    why: Why
+    why: MatchExplanation
     text: str
     subject: str
     category: str
@@ -89,11 +96,11 @@ class Item:
     confidence: float
     effective: float
     tokens: int
-    points: Points
+    points: KeywordScore
 
 
 @dataclass(frozen=True, slots=True)
-class Quoted:
+class XrayExcerpt:
     """A turn in an X-ray."""
 
     message: int
@@ -116,42 +123,44 @@ class Xray:
     need: str
     looked_for: tuple[str, ...]
     subjects: tuple[str, ...]
-    items: tuple[Item, ...]
-    quoted: tuple[Quoted, ...]
+    items: tuple[XrayMemory, ...]
+    quoted: tuple[XrayExcerpt, ...]
     dropped: Mapping[str, int]
     budget: int
     tokens: int
     keywords: tuple[str, ...]
-    by_keywords: Grade
+    by_keywords: KeywordGrade
 
 
 def xray(pack: Pack, asked: str = "") -> Xray:
     """The X-ray of what a recall found for a message."""
-    sought = keywords(asked)
+    sought = extract_keywords(asked)
     items = [
-        Item(
-            why(memory),
+        XrayMemory(
+            explain_match(memory),
             memory.record.text,
             memory.record.subject,
             memory.record.category,
             memory.record.source,
             memory.record.created,
             round(memory.record.confidence, _DIGITS),
-            round(memory.effective, _DIGITS),
+            round(memory.current_confidence, _DIGITS),
             memory.tokens,
-            points(sought, memory.record.text),
+            score_keywords(sought, memory.record.text),
         )
         for memory in pack.memories
     ]
     quoted = [
-        Quoted(each.said.id, each.said.inbox, each.said.at, round(each.relevance, _DIGITS), each.matched, each.tokens)
+        XrayExcerpt(
+            each.turn.id, each.turn.inbox, each.turn.at, round(each.relevance, _DIGITS), each.matched, each.tokens
+        )
         for each in pack.excerpts
     ]
     return Xray(
         pack.level,
         round(pack.score, _DIGITS),
         pack.need,
-        pack.looked_for,
+        pack.query_terms,
         pack.subjects,
         tuple(items),
         tuple(quoted),
@@ -163,17 +172,17 @@ def xray(pack: Pack, asked: str = "") -> Xray:
     )
 
 
-def _grade(pack: Pack, items: Sequence[Item]) -> Grade:
-    scores: dict[Kind, list[float]] = {"facts": [], "procedures": [], "episodes": []}
+def _grade(pack: Pack, items: Sequence[XrayMemory]) -> KeywordGrade:
+    scores: dict[MemoryKind, list[float]] = {"facts": [], "procedures": [], "episodes": []}
     for memory, item in zip(pack.memories, items, strict=True):
         if item.points.score:
             scores[_KINDS.get(memory.record.form, "facts")].append(item.points.score)
-    return grade(scores)
+    return grade_keywords(scores)
 
 
-def why(memory: Memory) -> Why:
+def explain_match(memory: RecalledMemory) -> MatchExplanation:
     """Why a memory was chosen."""
-    return Why(
+    return MatchExplanation(
         memory.record.id,
         round(memory.score.value, _DIGITS),
         round(memory.relevance, _DIGITS),
@@ -214,11 +223,11 @@ def _head(seen: Xray) -> str:
     return f"Confidence {seen.level} ({seen.score:.2f}): {found}, {seen.tokens} of {seen.budget} tokens"
 
 
-def _told(item: Item) -> Sequence[str]:
+def _told(item: XrayMemory) -> Sequence[str]:
     held = f"{item.category} about {item.subject or 'owner'}, by {item.source}, {item.created[:10]}"
     sure = f"confidence {item.confidence:.2f}, today {item.effective:.2f}"
     by = f"keywords: {', '.join(item.points.matched)}, {item.points.score} points" if item.points.matched else ""
-    return [line for line in (item.why.sentence(), by, item.why.sum(), f"{held}; {sure}") if line]
+    return [line for line in (item.why.sentence(), by, item.why.score_parts(), f"{held}; {sure}") if line]
 
 
 def _foot(seen: Xray) -> list[str]:

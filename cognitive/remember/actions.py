@@ -13,13 +13,13 @@ from kenobot.cognitive.policy.admit import AdmitPolicy
 Action = Literal[
     "store_episode", "store_note", "update_note", "create_artifact", "summarize_node", "discard", "link_graph"
 ]
-LifecycleState = Literal["active", "validated", "candidate", "stale", "archived"]
+LifecycleStage = Literal["active", "validated", "candidate", "stale", "archived"]
 Origin = Literal["extraction", "consolidation", "replay", "manual", "unknown"]
-Verdict = Literal["allow", "deny", "defer"]
+ActionVerdict = Literal["allow", "deny", "defer"]
 Outcome = Literal["applied", "skipped", "failed"]
 
 _ACTIONS = frozenset(get_args(Action))
-_STATES = frozenset(get_args(LifecycleState))
+_STATES = frozenset(get_args(LifecycleStage))
 _ORIGINS = frozenset(get_args(Origin))
 _RESTED = frozenset({"archived", "stale"})
 _REVISING = frozenset({"update_note", "create_artifact", "link_graph"})
@@ -33,16 +33,16 @@ class Eligibility:
     """On what an action is judged. confidence and importance are 0 to 1. The default is the safe one."""
 
     confidence: float = 0.0
-    lifecycle_state: LifecycleState = "candidate"
+    lifecycle_state: LifecycleStage = "candidate"
     importance: float = 0.0
     source: Origin = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
+class ActionRuling:
     """Whether an action is allowed, and why, in a word that programs can count."""
 
-    decision: Verdict
+    decision: ActionVerdict
     rationale: str
 
 
@@ -63,26 +63,26 @@ def parse_eligibility(value: object) -> Eligibility:
     return Eligibility()
 
 
-def judge(
+def check_action(
     action: Action,
     eligibility: Eligibility,
     policy: AdmitPolicy,
     *,
     enabled: bool = True,
     tokens_an_hour: int | None = None,
-) -> Ruling:
+) -> ActionRuling:
     """Whether `action` may be carried out. tokens_an_hour: what summaries may cost; None for no limit."""
     if not enabled:
-        return Ruling("deny", "actions_disabled")
+        return ActionRuling("deny", "actions_disabled")
     if action == "summarize_node" and tokens_an_hour == 0:
-        return Ruling("defer", "no_tokens_for_summaries")
-    if action == "discard" and eligibility.importance >= policy.keep:
-        return Ruling("deny", "importance_too_high_for_discard")
+        return ActionRuling("defer", "no_tokens_for_summaries")
+    if action == "discard" and eligibility.importance >= policy.keep_from_importance:
+        return ActionRuling("deny", "importance_too_high_for_discard")
     if eligibility.lifecycle_state in _RESTED and action in _REVISING:
-        return Ruling("deny", f"lifecycle_state_{eligibility.lifecycle_state}_restricted")
-    if action != "discard" and eligibility.source != "unknown" and eligibility.confidence < policy.defer:
-        return Ruling("defer", "confidence_below_threshold")
-    return Ruling("allow", "eligible")
+        return ActionRuling("deny", f"lifecycle_state_{eligibility.lifecycle_state}_restricted")
+    if action != "discard" and eligibility.source != "unknown" and eligibility.confidence < policy.defer_below:
+        return ActionRuling("defer", "confidence_below_threshold")
+    return ActionRuling("allow", "eligible")
 
 
 def prior(action: Action, outcome: Outcome, *, denied: bool = False) -> float:

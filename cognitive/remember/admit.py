@@ -10,28 +10,36 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kenobot.cognitive.beliefs.links import link_new, reinforce
+from kenobot.cognitive.beliefs.links import link_new_record, strengthen_link
 from kenobot.cognitive.remember import boxes
-from kenobot.cognitive.remember.actions import judge, parse_action
-from kenobot.cognitive.remember.compare import Findings, compare
-from kenobot.cognitive.remember.draft import FACTS, Draft, action_of, attrs_of, draft, secret_in, write
-from kenobot.cognitive.remember.kind import tier_of
-from kenobot.cognitive.remember.occasion import Occasion, clean
-from kenobot.cognitive.remember.reinforce import repeat
+from kenobot.cognitive.remember.actions import check_action, parse_action
+from kenobot.cognitive.remember.compare import Comparison, compare
+from kenobot.cognitive.remember.draft import (
+    FACT_FORMS,
+    RecordDraft,
+    attributes_json,
+    default_action,
+    find_secret,
+    insert_draft,
+    make_draft,
+)
+from kenobot.cognitive.remember.kind import tier_of_confidence
+from kenobot.cognitive.remember.occasion import AdmitContext, sanitize
+from kenobot.cognitive.remember.reinforce import reinforce_record
 from kenobot.cognitive.remember.supersede import (
-    Dispute,
-    believed,
-    retire,
-    settle,
-    supersedes,
+    Conflict,
+    add_supersedes_link,
+    apply_conflict,
+    contested_confidence,
+    end_record,
 )
 from kenobot.cognitive.store import admission, records, term_index
-from kenobot.cognitive.store.change import Act, Value, change
+from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Json, Record
-from kenobot.cognitive.store.scopes import Reach
+from kenobot.cognitive.store.scopes import Scopes
 from kenobot.cognitive.text.entity_names import OWNER_SUBJECT
 from kenobot.cognitive.text.fingerprint import key_about, key_of
-from kenobot.cognitive.text.language_id import tongue
+from kenobot.cognitive.text.language_id import detect_language
 from kenobot.cognitive.text.words import words
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.storage.connection import Connection
@@ -42,21 +50,23 @@ _MOST_TAGS = 24
 _KEPT_WHOLE = ("store_note", "store_episode", "update_note", "create_artifact")
 
 
-def admit(connection: Connection, candidate: Candidate, occasion: Occasion) -> Decision:
+def admit(connection: Connection, candidate: Candidate, occasion: AdmitContext) -> Decision:
     """Take `candidate` in, or not. The same one twice gives the same store once, and a surer belief."""
     return _admit(connection, candidate, occasion)
 
 
-def _admit(connection: Connection, candidate: Candidate, occasion: Occasion, instead_of: int | None = None) -> Decision:
+def _admit(
+    connection: Connection, candidate: Candidate, occasion: AdmitContext, instead_of: int | None = None
+) -> Decision:
     """instead_of: the record whose place the candidate is to take, whatever they have in common."""
-    text = clean(candidate.text, occasion.policy.longest_text)
+    text = sanitize(candidate.text, occasion.policy.max_text_chars)
     if all(unicodedata.category(char) in _BLANK for char in text):
         return _decided(connection, occasion, Decision("discarded", "there is nothing in it"))
-    secret = secret_in(candidate, text)
+    secret = find_secret(candidate, text)
     if secret is not None:
         return _decided(connection, occasion, Decision("refused", f"it looks like {secret}"))
-    term_index.catch_up(connection)
-    made = draft(connection, replace(candidate, text=text), text, occasion)
+    term_index.index_backlog(connection)
+    made = make_draft(connection, replace(candidate, text=text), text, occasion)
     if candidate.slot:
         return _fill(connection, made, occasion)
     known, key = _by_key(connection, made)
@@ -66,18 +76,18 @@ def _admit(connection: Connection, candidate: Candidate, occasion: Occasion, ins
     if refusal is not None:
         return _decided(connection, occasion, Decision("discarded", refusal))
     made = replace(made, key=key)
-    if made.form not in FACTS:
-        found = Findings(same=known)
+    if made.form not in FACT_FORMS:
+        found = Comparison(repeated=known)
     else:
-        found = compare(connection, made, occasion.policy.admit, occasion.near, instead_of)
+        found = compare(connection, made, occasion.policy.admit, occasion.nearness, instead_of)
         if known is not None:
-            found = replace(found, same=known, later=None)
-    if found.same is not None:
-        return repeat(connection, found.same, made, found.disputes, occasion)
+            found = replace(found, repeated=known, later=None)
+    if found.repeated is not None:
+        return reinforce_record(connection, found.repeated, made, found.conflicts, occasion)
     return _create(connection, made, found, occasion)
 
 
-def supersede(connection: Connection, old: int, candidate: Candidate, occasion: Occasion) -> Decision:
+def supersede(connection: Connection, old: int, candidate: Candidate, occasion: AdmitContext) -> Decision:
     """Put `candidate` in the place of record `old` of its scope, which stays as history: a person rewrote a line."""
     before = records.get(connection, old, (candidate.scope,))
     decision = _admit(connection, candidate, occasion, old)
@@ -85,15 +95,15 @@ def supersede(connection: Connection, old: int, candidate: Candidate, occasion: 
         return decision
     assert decision.record is not None
     now = records.get(connection, old, (candidate.scope,))
-    part = admission.last_event_of(connection, decision.record)
-    act = occasion.act("", part)
+    part = admission.last_decision_on(connection, decision.record)
+    act = occasion.change_context("", part)
     if now is not None and now.status == "active":
-        retire(connection, now, "superseded", act, by=decision.record)
-    supersedes(connection, decision.record, old, act)
+        end_record(connection, now, "superseded", act, by=decision.record)
+    add_supersedes_link(connection, decision.record, old, act)
     return Decision("replaced", f"takes the place of {old}", decision.record)
 
 
-def correct(connection: Connection, old: int, text: str, reach: Reach, occasion: Occasion) -> Decision:
+def correct(connection: Connection, old: int, text: str, reach: Scopes, occasion: AdmitContext) -> Decision:
     """Let the owner say what is so instead of record `old`: it keeps whom it is about, its kind and its weight.
 
     Raises LookupError when there is no such live record within `reach`, ValueError when `text` is blank or says nothing
@@ -102,7 +112,7 @@ def correct(connection: Connection, old: int, text: str, reach: Reach, occasion:
     known = records.get(connection, old, reach)
     if known is None or known.status != "active":
         raise LookupError(f"there is no live record {old}")
-    said = clean(text, occasion.policy.longest_text)
+    said = sanitize(text, occasion.policy.max_text_chars)
     if not said:
         raise ValueError("what is so instead is required")
     if key_of(said) == known.key or said == known.text:
@@ -124,7 +134,7 @@ def correct(connection: Connection, old: int, text: str, reach: Reach, occasion:
 # ── what is not taken in ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _unwanted(made: Draft, occasion: Occasion) -> str | None:
+def _unwanted(made: RecordDraft, occasion: AdmitContext) -> str | None:
     """Why a candidate that somebody wants done something else with is not kept; None when it is kept.
 
     What matters is kept even if somebody wants it thrown away.
@@ -135,59 +145,59 @@ def _unwanted(made: Draft, occasion: Occasion) -> str | None:
     action = parse_action(wish)
     if action in _KEPT_WHOLE:
         return None
-    ruling = judge(action, made.eligibility, occasion.policy.admit)
+    ruling = check_action(action, made.eligibility, occasion.policy.admit)
     if action == "discard" and ruling.decision == "deny":
         return None
     return f"the action was {action}, {ruling.rationale}"
 
 
-def _outlived(connection: Connection, made: Draft) -> str | None:
+def _outlived(connection: Connection, made: RecordDraft) -> str | None:
     """Why what is said is over: it was erased for good, or it was said before it ceased to be so. None: it is news."""
-    erased = admission.buried(connection, made.scope, made.key)
+    erased = admission.tombstone_time(connection, made.scope, made.key)
     if erased is not None:
-        asked = made.own_word or (
+        asked = made.is_owner_word or (
             made.candidate.source in ("tag", "extraction")
             and made.trust in ("owner", "guest", "model")
             and _heard(connection, made) > erased
         )
         if not asked:
             return "it was erased for good, and nobody has said it since"
-        admission.dig_up(connection, made.scope, made.key)
-    if made.own_word:
+        admission.drop_tombstone(connection, made.scope, made.key)
+    if made.is_owner_word:
         return None
-    for record in admission.gone(connection, made.scope, made.key, 8):
+    for record in admission.ended_with_key(connection, made.scope, made.key, 8):
         if record.status not in ("superseded", "invalidated", "forgotten"):
             continue
-        if made.candidate.source == "import" and term_index.taken_back(connection, record.id):
+        if made.candidate.source == "import" and term_index.last_change_was_undo(connection, record.id):
             continue  # an import that was undone may be done again
-        counted = bool(made.evidence) and set(made.evidence) <= set(record.witnesses)
-        older = made.candidate.source in ("extraction", "import") and made.told < (record.valid_to or "")
+        counted = bool(made.evidence) and set(made.evidence) <= set(record.source_message_ids)
+        older = made.candidate.source in ("extraction", "import") and made.said_at < (record.valid_to or "")
         if counted or older:
             return f"it was said before {record.id}, which says so, was {record.status}"
     return None
 
 
-def _heard(connection: Connection, made: Draft) -> str:
+def _heard(connection: Connection, made: RecordDraft) -> str:
     """When the turns that say it came in; "" when they cannot be found. A tag without any is being said now."""
     if not made.evidence:
-        return made.told if made.candidate.source == "tag" else ""
-    heard = admission.heard(connection, made.evidence)
+        return made.said_at if made.candidate.source == "tag" else ""
+    heard = admission.received_times(connection, made.evidence)
     if len(heard) < len(made.evidence):
-        return made.told if made.candidate.source == "tag" and not heard else ""
+        return made.said_at if made.candidate.source == "tag" and not heard else ""
     return max(heard.values())
 
 
 # ── what is taken in ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _by_key(connection: Connection, made: Draft) -> tuple[Record | None, str]:
+def _by_key(connection: Connection, made: RecordDraft) -> tuple[Record | None, str]:
     """The live record with these words about the same subject, and the key that a new one would have.
 
     What was read out of a conversation may have been filed as the other kind. The same words said of two people are
     two facts: then the second one's key tells of whom.
     """
     kinds = [made.form]
-    if made.form in FACTS and made.candidate.source == "extraction":
+    if made.form in FACT_FORMS and made.candidate.source == "extraction":
         kinds.append("episode" if made.form == "note" else "note")
     free = made.key
     for key in (made.key, key_about(made.subject, made.text)):
@@ -200,7 +210,7 @@ def _by_key(connection: Connection, made: Draft) -> tuple[Record | None, str]:
     return None, free
 
 
-def _same_subject(known: Record, made: Draft) -> bool:
+def _same_subject(known: Record, made: RecordDraft) -> bool:
     """Whether both are about one: a name that stands in the words needs nobody to tell it."""
     if known.subject == made.subject:
         return True
@@ -209,95 +219,102 @@ def _same_subject(known: Record, made: Draft) -> bool:
     return OWNER_SUBJECT in (known.subject, made.subject) and told_by_words
 
 
-def _create(connection: Connection, made: Draft, found: Findings, occasion: Occasion) -> Decision:
+def _create(connection: Connection, made: RecordDraft, found: Comparison, occasion: AdmitContext) -> Decision:
     policy = occasion.policy
-    confidence = believed(made, found.disputes, policy.admit)
-    action = action_of(made)
-    ruling = judge(action, made.eligibility, policy.admit)
-    record = write(connection, made, occasion, confidence)
-    decision = _outcome(found.disputes, record)
+    confidence = contested_confidence(made, found.conflicts, policy.admit)
+    action = default_action(made)
+    ruling = check_action(action, made.eligibility, policy.admit)
+    record = insert_draft(connection, made, occasion, confidence)
+    decision = _outcome(found.conflicts, record)
     if found.later is not None:
         decision = Decision("created", f"it is history: {found.later.id} says what came after it", record)
     told: dict[str, Json] = {"action": action, "policy": f"{ruling.decision}: {ruling.rationale}"}
-    told["tier"] = tier_of(confidence, policy.admit)
+    told["tier"] = tier_of_confidence(confidence, policy.admit)
     event = _event(connection, occasion, decision, told)
-    admission.show(connection, record, made.scope, event)
-    act = occasion.act(decision.reason, event)
+    admission.set_changed_event(connection, record, made.scope, event)
+    act = occasion.change_context(decision.reason, event)
     if found.later is not None:
         _file_as_history(connection, record, found.later, made, act)
         return decision
-    for dispute in found.disputes:
-        settle(connection, dispute, record, act, policy)
-    if made.form in FACTS:
+    for dispute in found.conflicts:
+        apply_conflict(connection, dispute, record, act, policy)
+    if made.form in FACT_FORMS:
         _link(connection, record, made, found, act, occasion)
     return decision
 
 
-def _outcome(disputes: Sequence[Dispute], record: int) -> Decision:
-    ended = [str(dispute.record.id) for dispute in disputes if dispute.ends]
+def _outcome(disputes: Sequence[Conflict], record: int) -> Decision:
+    ended = [str(dispute.record.id) for dispute in disputes if dispute.ends_record]
     if ended:
         return Decision("replaced", f"takes the place of {', '.join(ended)}", record)
     beside = [str(dispute.record.id) for dispute in disputes]
     return Decision("created", f"it is new, and at odds with {', '.join(beside)}" if beside else "it is new", record)
 
 
-def _file_as_history(connection: Connection, record: int, later: Record, made: Draft, act: Act) -> None:
+def _file_as_history(connection: Connection, record: int, later: Record, made: RecordDraft, act: ChangeContext) -> None:
     """What was said earlier than what replaced it is remembered as having been so until then."""
     known = records.get(connection, record, (made.scope,))
     assert known is not None
-    values: dict[str, Value] = {"status": "superseded", "valid_to": later.valid_from}
+    values: dict[str, ColumnValue] = {"status": "superseded", "valid_to": later.valid_from}
     change(connection, known, "superseded", values, act, data={"from": "active", "by": later.id})
-    supersedes(connection, later.id, record, act)
+    add_supersedes_link(connection, later.id, record, act)
 
 
-def _link(connection: Connection, record: int, made: Draft, found: Findings, act: Act, occasion: Occasion) -> None:
+def _link(
+    connection: Connection,
+    record: int,
+    made: RecordDraft,
+    found: Comparison,
+    act: ChangeContext,
+    occasion: AdmitContext,
+) -> None:
     """Tie a new record to what it belongs with, and lay it into the open box."""
     known = records.get(connection, record, (made.scope,))
     assert known is not None
     policy = occasion.policy
     for other, nearness in found.related:
         weight = min(1.0, nearness)
-        reinforce(connection, record, other.id, "related", act.at, "alike", weight=weight, policy=policy.graph)
-    link_new(connection, known, act, policy.graph)
-    boxes.put(connection, known, act, policy.boxes)
+        strengthen_link(connection, record, other.id, "related", act.at, "alike", weight=weight, policy=policy.graph)
+    link_new_record(connection, known, act, policy.graph)
+    boxes.add_to_open_box(connection, known, act, policy.boxes)
 
 
 # ── slots ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _fill(connection: Connection, made: Draft, occasion: Occasion) -> Decision:
+def _fill(connection: Connection, made: RecordDraft, occasion: AdmitContext) -> Decision:
     """A slot holds one text: the new one replaces the old, which stays in the event."""
     made = replace(made, key=f"slot:{made.candidate.slot}")
     known = records.by_key(connection, made.scope, made.form, made.key)
     if known is None:
-        return _create(connection, made, Findings(), occasion)
+        return _create(connection, made, Comparison(), occasion)
     if known.text == made.text:
-        return repeat(connection, known, made, (), occasion)
+        return reinforce_record(connection, known, made, (), occasion)
     now = records.stamp(occasion.at)
-    values: dict[str, Value] = {
+    values: dict[str, ColumnValue] = {
         "text": made.text,
         "updated": now,
         "last_seen": now,
         "trust": made.trust,
-        "attrs": attrs_of(made.attributes, occasion.by if made.trust == "guest" else ""),
+        "attrs": attributes_json(made.attributes, occasion.speaker_name if made.trust == "guest" else ""),
         "day": occasion.day,
-        "lang": tongue(made.text),
+        "lang": detect_language(made.text),
         "evidence": json.dumps(made.evidence),
     }
     decision = Decision("replaced", "a slot holds one text", known.id)
-    change(connection, known, "replaced", values, occasion.act(decision.reason))
+    change(connection, known, "replaced", values, occasion.change_context(decision.reason))
     return decision
 
 
 # ── events ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _decided(connection: Connection, occasion: Occasion, decision: Decision) -> Decision:
+def _decided(connection: Connection, occasion: AdmitContext, decision: Decision) -> Decision:
     _event(connection, occasion, decision, {"action": "discard"})
     return decision
 
 
-def _event(connection: Connection, occasion: Occasion, decision: Decision, told: dict[str, Json]) -> int:
+def _event(connection: Connection, occasion: AdmitContext, decision: Decision, told: dict[str, Json]) -> int:
     kind = "created" if decision.record is not None else decision.action
     whole: dict[str, Json] = {} if occasion.part_of is None else {"part_of": occasion.part_of}
     return records.add_event(

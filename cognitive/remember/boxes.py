@@ -16,15 +16,15 @@ from typing import Literal, TypeVar
 from kenobot.cognitive.policy.boxes import BoxPolicy
 from kenobot.cognitive.store import boxes as box_store
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.boxes import Contents, Member, Stretch
-from kenobot.cognitive.store.change import Act, change
+from kenobot.cognitive.store.boxes import BoxContents, BoxMember, OpenTopic
+from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.cognitive.store.records import Json, Record
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.words import fold, terms
 from kenobot.storage.connection import Connection
 
 BoxT = TypeVar("BoxT")  # a box, or its number
-Reason = Literal["topic_shift", "time_gap", "max_memories", "forced"]
+CloseReason = Literal["topic_shift", "time_gap", "max_memories", "forced"]
 
 DEFAULT = BoxPolicy()
 
@@ -37,7 +37,7 @@ _NOBODY = frozenset({"", "owner"})
 # ── topics ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def overlap(one: Iterable[str], other: Iterable[str]) -> float:
+def topic_overlap(one: Iterable[str], other: Iterable[str]) -> float:
     """How much of what either is about both are about, 0 to 1; the case of letters does not matter."""
     return _shared(_folded(one), _folded(other))
 
@@ -51,13 +51,13 @@ def _shared(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def topics_of(
-    tags: Sequence[str], subjects: Sequence[str], category: str, most: int = DEFAULT.most_topics
+    tags: Sequence[str], subjects: Sequence[str], category: str, most: int = DEFAULT.max_topics
 ) -> tuple[str, ...]:
     """What a memory is named to be about: its tags, its subject, its kind, whoever else is in it."""
     return _plain((*tags, *subjects[:1], category, *subjects[1:]), most)
 
 
-def words_of(text: str, most: int = DEFAULT.most_topics) -> tuple[str, ...]:
+def topics_from_text(text: str, most: int = DEFAULT.max_topics) -> tuple[str, ...]:
     """What a memory may be about as far as its words tell."""
     return _plain(terms(text), most)
 
@@ -67,7 +67,7 @@ def _plain(topics: Iterable[str], most: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(topic for topic in found if len(topic) > 1 or not topic.isascii()))[:most]
 
 
-def boundary(before: datetime, session: str, now: datetime, in_session: str, gap: timedelta) -> bool:
+def starts_new_thread(before: datetime, session: str, now: datetime, in_session: str, gap: timedelta) -> bool:
     """Whether what comes `now` begins another thread: it is said elsewhere, or after a longer pause than `gap`."""
     return session != in_session or now - before > gap
 
@@ -75,27 +75,29 @@ def boundary(before: datetime, session: str, now: datetime, in_session: str, gap
 # ── the rules ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def ends(contents: Contents, topics: Sequence[str], at: datetime, session: str, policy: BoxPolicy) -> Reason | None:
+def close_reason(
+    contents: BoxContents, topics: Sequence[str], at: datetime, session: str, policy: BoxPolicy
+) -> CloseReason | None:
     """Why a box that holds `contents` takes nothing more, given what comes next; None when it does take it.
 
     topics: those that are named. What is said in one breath stays together. Beyond that it is enough to go on from what
     came last in the same thread: a box grows, and measured against all of it every next memory would be a turn to
     something else.
     """
-    if at - contents.last_at >= policy.gap:
+    if at - contents.last_at >= policy.close_after:
         return "time_gap"
-    thread = not boundary(contents.last_at, contents.session, at, session, policy.gap)
+    thread = not starts_new_thread(contents.last_at, contents.session, at, session, policy.close_after)
     if thread and at == contents.last_at and session:
         return None
     if not (topics and contents.topics):
         return None if thread else "topic_shift"
-    shared = overlap(contents.topics, topics)
+    shared = topic_overlap(contents.topics, topics)
     if thread:
-        shared = max(shared, overlap(contents.latest, topics))
-    return "topic_shift" if shared < policy.topic_shift else None
+        shared = max(shared, topic_overlap(contents.latest, topics))
+    return "topic_shift" if shared < policy.close_below_overlap else None
 
 
-def trace_for(
+def best_trace(
     topics: Sequence[str], earlier: Sequence[tuple[BoxT, Sequence[str]]], policy: BoxPolicy
 ) -> tuple[BoxT, float] | None:
     """The earlier box that tells of the same thing as `topics`, the likest, of equal ones the first; and how like.
@@ -106,7 +108,7 @@ def trace_for(
     mine = frozenset(topics)
     for box, of_box in earlier:
         shared = _shared(frozenset(of_box), mine)
-        if shared >= policy.trace_overlap and (likest is None or shared > likest[1]):
+        if shared >= policy.trace_from_overlap and (likest is None or shared > likest[1]):
             likest = (box, shared)
     return likest
 
@@ -114,69 +116,77 @@ def trace_for(
 # ── the doors ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def put(connection: Connection, record: Record, act: Act, policy: BoxPolicy = DEFAULT) -> int | None:
+def add_to_open_box(
+    connection: Connection, record: Record, act: ChangeContext, policy: BoxPolicy = DEFAULT
+) -> int | None:
     """Lay a record that was just learned into its scope's open box; the box, None for what lies in none."""
     if record.form not in _BOXED or record.source not in _TALK or record.status != "active":
         return None
-    return lay(connection, [record], _named(record, policy), act, policy)
+    return add_together(connection, [record], _named(record, policy), act, policy)
 
 
 def _named(record: Record, policy: BoxPolicy) -> tuple[str, ...]:
     """The topics of a record; none when nobody has said what it is about: its kind alone says nothing."""
     subjects = () if fold(record.subject) in _NOBODY else (record.subject,)
     tags = [str(tag) for tag in json.loads(record.tags)]
-    return topics_of(tags, subjects, record.category, policy.most_topics) if tags or subjects else ()
+    return topics_of(tags, subjects, record.category, policy.max_topics) if tags or subjects else ()
 
 
-def lay(
-    connection: Connection, records: Sequence[Record], topics: Sequence[str], act: Act, policy: BoxPolicy = DEFAULT
+def add_together(
+    connection: Connection,
+    records: Sequence[Record],
+    topics: Sequence[str],
+    act: ChangeContext,
+    policy: BoxPolicy = DEFAULT,
 ) -> int | None:
     """Add records of one scope, which came together and are named to be about `topics`, to the talk under way.
 
     Returns the box they lie in; None while one memory is all there is. Costs the same however much lies in the box.
     """
     topics = tuple(dict.fromkeys(map(fold, topics)))
-    begun = Contents(topics, topics, 1, act.at, act.session)
+    begun = BoxContents(topics, topics, 1, act.at, act.session)
     known = _going_on(connection, records[0].scope, topics, act, policy)
-    known = known or Stretch(records[0].scope, records[0].id, None, begun)
+    known = known or OpenTopic(records[0].scope, records[0].id, None, begun)
     held, box = known.contents, known.box
-    others = [record for record in records if record.id != known.first]
-    if box is None and (others or policy.lone):
+    others = [record for record in records if record.id != known.first_record]
+    if box is None and (others or policy.box_single_records):
         box = _open(connection, known, act, policy)
     new = [record for record in others if box is not None and _put_in(connection, record, box, act.at, topics, policy)]
-    after = Contents(
+    after = BoxContents(
         topics=tuple(dict.fromkeys((*held.topics, *topics))),
         latest=_latest(held, topics, act.at),
         count=held.count + len(new),
         last_at=act.at,
         session=act.session,
     )
-    box_store.note(connection, replace(known, box=box, contents=after))
-    if box is not None and after.count >= policy.most:
+    box_store.save_open_topic(connection, replace(known, box=box, contents=after))
+    if box is not None and after.count >= policy.max_records:
         full = store.get(connection, box, (known.scope,))
         assert full is not None
-        seal(connection, full, "max_memories", act, policy)
+        close_box(connection, full, "max_memories", act, policy)
     return box
 
 
-def _going_on(connection: Connection, scope: str, topics: Sequence[str], act: Act, policy: BoxPolicy) -> Stretch | None:
+def _going_on(
+    connection: Connection, scope: str, topics: Sequence[str], act: ChangeContext, policy: BoxPolicy
+) -> OpenTopic | None:
     """The talk under way, if what comes next goes on with it; if not it is ended, and its box closed."""
-    known = box_store.under_way(connection, scope) or _of_box(connection, scope)
-    reason = ends(known.contents, topics, act.at, act.session, policy) if known is not None else None
+    known = box_store.open_topic_of(connection, scope) or _of_box(connection, scope)
+    reason = close_reason(known.contents, topics, act.at, act.session, policy) if known is not None else None
     if known is None or reason is None:
         return known
     box = store.get(connection, known.box, (scope,)) if known.box is not None else None
     if box is not None:
-        seal(connection, box, reason, act, policy)
+        close_box(connection, box, reason, act, policy)
     return None
 
 
-def _open(connection: Connection, known: Stretch, act: Act, policy: BoxPolicy) -> int:
+def _open(connection: Connection, known: OpenTopic, act: ChangeContext, policy: BoxPolicy) -> int:
     """A new box, with what the talk began with in it; an event tells of that, because its card says so."""
-    first = store.get(connection, known.first, (known.scope,))
+    first = store.get(connection, known.first_record, (known.scope,))
     assert first is not None
     held = known.contents
-    box = box_store.create(connection, first, held.last_at, held.session)
+    box = box_store.create_box(connection, first, held.last_at, held.session)
     _put_in(connection, first, box.id, held.last_at, held.topics, policy)
     told: dict[str, Json] = {"reason": "the talk went on", "box": box.id}
     if act.part_of is not None:
@@ -189,48 +199,50 @@ def _put_in(
     connection: Connection, record: Record, box: int, at: datetime, topics: Sequence[str], policy: BoxPolicy
 ) -> bool:
     """Make a record a member of a box, with its topics, or its words if it has none. False when it is one already."""
-    about = topics or words_of(record.text, policy.most_topics)
-    return box_store.link(connection, record.id, box, "member", at, about, named=bool(topics))
+    about = topics or topics_from_text(record.text, policy.max_topics)
+    return box_store.upsert_box_link(connection, record.id, box, "member", at, about, named=bool(topics))
 
 
-def _latest(held: Contents, topics: Sequence[str], at: datetime) -> tuple[str, ...]:
+def _latest(held: BoxContents, topics: Sequence[str], at: datetime) -> tuple[str, ...]:
     """The topics named last: what comes in one breath is one naming, and words alone name nothing."""
     if not topics:
         return held.latest
     return tuple(dict.fromkeys((*held.latest, *topics))) if at == held.last_at else tuple(topics)
 
 
-def _of_box(connection: Connection, scope: str) -> Stretch | None:
+def _of_box(connection: Connection, scope: str) -> OpenTopic | None:
     """The talk under way as its open box tells of it: after an import nothing else does. Reads all that lies in it."""
     box = box_store.open_box(connection, scope)
-    members = box_store.members(connection, box.id) if box is not None else []
+    members = box_store.box_members(connection, box.id) if box is not None else []
     if box is None or not members:
         return None
     named = [member for member in members if member.named]
-    held = Contents(
-        topics=topics_in(members),
-        latest=topics_in(member for member in named if member.at == named[-1].at),
+    held = BoxContents(
+        topics=named_topics(members),
+        latest=named_topics(member for member in named if member.at == named[-1].at),
         count=len(members),
         last_at=members[-1].at,
         session=box.attributes.get("session", ""),
     )
-    return Stretch(scope, members[0].record, box.id, held)
+    return OpenTopic(scope, members[0].record, box.id, held)
 
 
-def seal(connection: Connection, box: Record, reason: Reason, act: Act, policy: BoxPolicy = DEFAULT) -> str:
+def close_box(
+    connection: Connection, box: Record, reason: CloseReason, act: ChangeContext, policy: BoxPolicy = DEFAULT
+) -> str:
     """Close a box and weave it into a trace, an older one or its own; the trace."""
-    box_store.over(connection, box.scope)
-    members = box_store.members(connection, box.id)
-    tells = box_store.story(members)
+    box_store.delete_open_topic(connection, box.scope)
+    members = box_store.box_members(connection, box.id)
+    tells = box_store.box_topics(members)
     ended = members[-1].at if members else act.at  # it may be noticed much later
-    boxes = box_store.sealed(connection, box.scope, ended - policy.lookback, policy.candidates)
-    about = box_store.stories(connection, boxes)
-    likest = trace_for(tells, [(other, about.get(other, ())) for other in boxes], policy)
+    boxes = box_store.closed_boxes(connection, box.scope, ended - policy.lookback, policy.max_candidates)
+    about = box_store.topics_of_boxes(connection, boxes)
+    likest = best_trace(tells, [(other, about.get(other, ())) for other in boxes], policy)
     older = store.get(connection, likest[0], (box.scope,)) if likest is not None else None
     trace = older.attributes.get("trace", "") if older is not None else f"trace-{box.id}"
     if older is not None:
         shared = [topic for topic in tells if topic in about[older.id]]
-        box_store.link(connection, box.id, older.id, "trace", act.at, shared)
+        box_store.upsert_box_link(connection, box.id, older.id, "trace", act.at, shared)
     change(
         connection,
         box,
@@ -249,25 +261,25 @@ def seal(connection: Connection, box: Record, reason: Reason, act: Act, policy: 
     return trace
 
 
-def seal_idle(connection: Connection, act: Act, policy: BoxPolicy = DEFAULT) -> int:
+def close_idle_boxes(connection: Connection, act: ChangeContext, policy: BoxPolicy = DEFAULT) -> int:
     """Close every box, of every scope, into which nothing was laid for a while; how many that were."""
-    for scope in box_store.rested(connection, act.at - policy.gap):
-        box_store.over(connection, scope)
+    for scope in box_store.idle_scopes(connection, act.at - policy.close_after):
+        box_store.delete_open_topic(connection, scope)
     closed = 0
-    for box in box_store.open_boxes(connection, WHOLE_HOME):
-        known = box_store.under_way(connection, box.scope) or _of_box(connection, box.scope)
-        if known is None or act.at - known.contents.last_at >= policy.gap:
-            seal(connection, box, "time_gap", act, policy)
+    for box in box_store.open_boxes(connection, ALL_SCOPES):
+        known = box_store.open_topic_of(connection, box.scope) or _of_box(connection, box.scope)
+        if known is None or act.at - known.contents.last_at >= policy.close_after:
+            close_box(connection, box, "time_gap", act, policy)
             closed += 1
     return closed
 
 
-def topics_in(members: Iterable[Member]) -> tuple[str, ...]:
+def named_topics(members: Iterable[BoxMember]) -> tuple[str, ...]:
     """What is named in a box, in the order it came up."""
     return tuple(dict.fromkeys(topic for member in members if member.named for topic in member.topics))
 
 
-def _least(connection: Connection, box: Record, members: Sequence[Member]) -> str:
+def _least(connection: Connection, box: Record, members: Sequence[BoxMember]) -> str:
     """The trust of the least trusted memory in a box: a box is no surer than what lies in it."""
     known = store.by_ids(connection, [member.record for member in members], (box.scope,))
     trusts = {record.trust for record in known.values()}

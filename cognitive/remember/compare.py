@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from kenobot.cognitive.policy.admit import AdmitPolicy
 from kenobot.cognitive.remember import frames
-from kenobot.cognitive.remember.draft import Draft
-from kenobot.cognitive.remember.statement_relation import relation, vetoes
-from kenobot.cognitive.remember.supersede import Dispute, contradict, replace_value
+from kenobot.cognitive.remember.draft import RecordDraft
+from kenobot.cognitive.remember.statement_relation import relation, repeat_veto
+from kenobot.cognitive.remember.supersede import Conflict, resolve_contradiction, resolve_new_value
 from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.claims import Claim, claims
-from kenobot.cognitive.text.entity_names import name_of, same_value, within_value
+from kenobot.cognitive.text.entity_names import is_same_or_more_exact, normalize_name, same_value
 from kenobot.cognitive.text.similarity import Nearness, band_of, similarity
 from kenobot.ports.memory import Relation
 from kenobot.storage.connection import Connection
@@ -25,35 +25,37 @@ _SEVERAL = frozenset(
     "action topic project note detail reason via with alias aliases nickname fecha hora plazo dia lugar gusto aficion "
     "habilidad idioma mascota perro gato amigo amiga hijo hija hermano hermana alergia comida bebida apodo".split()
 )
-HAPPENS = frozenset({"commitment", "moment", "event", "action"})
+EVENT_CATEGORIES = frozenset({"commitment", "moment", "event", "action"})
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class Comparison:
     """What was found. same: the record that the draft repeats; later: one that already says what came after it."""
 
-    same: Record | None = None
-    disputes: tuple[Dispute, ...] = ()
+    repeated: Record | None = None
+    conflicts: tuple[Conflict, ...] = ()
     related: tuple[tuple[Record, float], ...] = ()
     later: Record | None = None
 
 
 def compare(
-    connection: Connection, made: Draft, policy: AdmitPolicy, near: Nearness | None, but: int | None = None
-) -> Findings:
+    connection: Connection, made: RecordDraft, policy: AdmitPolicy, near: Nearness | None, but: int | None = None
+) -> Comparison:
     """Hold a draft against its neighbours, `but` left out.
 
     Only notes can be repeated in other words, or speak against each other. What a person typed stands as they typed it.
     """
     neighbours = _neighbours(connection, made, policy, near)
     if made.form != "note":
-        return Findings(related=_related(neighbours, policy))
+        return Comparison(related=_related(neighbours, policy))
     verdicts = {verdict.record: verdict.relation for verdict in made.candidate.verdicts}
     outdated = [pair for pair in _outdated(connection, made, verdicts) if pair[0].id != but]
-    later = next((record for record, _ in outdated if record.valid_from > made.told and not made.own_word), None)
+    later = next(
+        (record for record, _ in outdated if record.valid_from > made.said_at and not made.is_owner_word), None
+    )
     if later is not None:
-        return Findings(later=later)
-    disputes = {record.id: replace_value(made, record, names, policy) for record, names in outdated}
+        return Comparison(later=later)
+    disputes = {record.id: resolve_new_value(made, record, names, policy) for record, names in outdated}
     same: Record | None = None
     rest: list[tuple[Record, float]] = []
     for record, nearness, measured in _with_read(connection, made, neighbours, verdicts):
@@ -63,21 +65,21 @@ def compare(
         found = _judge(made, record, nearness, measured, verdict, policy)
         denied = _denied(made, record, policy) if found != "repeat" and verdict != "independent" else ()
         if found == "contradiction" or denied:
-            disputes[record.id] = contradict(made, record, policy, denied)
+            disputes[record.id] = resolve_contradiction(made, record, policy, denied)
         elif found == "repeat" and same is None and made.candidate.source != "edit":
             same = record
         else:
             rest.append((record, nearness))
-    return Findings(same, tuple(disputes.values()), _related(rest, policy))
+    return Comparison(same, tuple(disputes.values()), _related(rest, policy))
 
 
 def _judge(
-    made: Draft, record: Record, nearness: float, measured: bool, verdict: Relation | None, policy: AdmitPolicy
+    made: RecordDraft, record: Record, nearness: float, measured: bool, verdict: Relation | None, policy: AdmitPolicy
 ) -> Relation:
     """How a draft relates to one record. The word of somebody who read both counts, but a veto counts more."""
     if record.form != "note":
         return "independent"
-    if verdict == "repeat" and not vetoes(record.text, made.text, read=True):
+    if verdict == "repeat" and not repeat_veto(record.text, made.text, read=True):
         return "repeat"
     if verdict in ("contradiction", "independent"):
         return verdict
@@ -86,68 +88,70 @@ def _judge(
     band = band_of(nearness, policy)
     if band == "apart":
         return "independent"
-    if band == "repeat" and measured and not vetoes(record.text, made.text, read=False):
+    if band == "repeat" and measured and not repeat_veto(record.text, made.text, read=False):
         return "repeat"
     return relation(record.text, made.text)
 
 
-def _denied(made: Draft, record: Record, policy: AdmitPolicy) -> tuple[Claim, ...]:
+def _denied(made: RecordDraft, record: Record, policy: AdmitPolicy) -> tuple[Claim, ...]:
     """Of a note that makes several claims, those that a draft says the opposite of."""
     parts = claims(record.text) if record.form == "note" else ()
     if len(parts) < 2:
         return ()
-    near = (claim for claim in parts if band_of(similarity(claim.alone, made.text), policy) != "apart")
-    return tuple(claim for claim in near if relation(claim.alone, made.text) == "contradiction")
+    near = (claim for claim in parts if band_of(similarity(claim.standalone_text, made.text), policy) != "apart")
+    return tuple(claim for claim in near if relation(claim.standalone_text, made.text) == "contradiction")
 
 
-def _same_frame(made: Draft, record: Record) -> bool:
+def _same_frame(made: RecordDraft, record: Record) -> bool:
     """Whether both are plain statements of the same one thing, in whatever words or language."""
-    told = {name_of(name): value for name, value in made.attributes.items()}
-    said = {name_of(name): value for name, value in record.attributes.items() if name != "by"}
+    told = {normalize_name(name): value for name, value in made.attributes.items()}
+    said = {normalize_name(name): value for name, value in record.attributes.items() if name != "by"}
     if len(told) != 1 or told.keys() != said.keys():
         return False
     return all(same_value(said[name], told[name]) for name in told) and _is_plain(record.text) and _is_plain(made.text)
 
 
 def _is_plain(text: str) -> bool:
-    return frames.read(text) is not None
+    return frames.read_attribute(text) is not None
 
 
 def _outdated(
-    connection: Connection, made: Draft, verdicts: dict[int, Relation]
+    connection: Connection, made: RecordDraft, verdicts: dict[int, Relation]
 ) -> list[tuple[Record, tuple[str, ...]]]:
     """Notes that give the draft's subject another value for what there is one of, with the names of that."""
-    if made.category in HAPPENS:
+    if made.category in EVENT_CATEGORIES:
         return []
     found: dict[int, tuple[Record, list[str]]] = {}
     for name, value in made.attributes.items():
-        plain = name_of(name)
-        if not one_at_a_time(name):
+        plain = normalize_name(name)
+        if not is_single_valued(name):
             continue
-        for record in term_index.with_attribute(connection, made.scope, made.subject, name):
-            said = next((held for known, held in record.attributes.items() if name_of(known) == plain), None)
-            exempt = record.form != "note" or record.category in HAPPENS or verdicts.get(record.id) == "independent"
-            if said is None or exempt or within_value(said, value):
+        for record in term_index.records_with_attribute(connection, made.scope, made.subject, name):
+            said = next((held for known, held in record.attributes.items() if normalize_name(known) == plain), None)
+            exempt = (
+                record.form != "note" or record.category in EVENT_CATEGORIES or verdicts.get(record.id) == "independent"
+            )
+            if said is None or exempt or is_same_or_more_exact(said, value):
                 continue
             found.setdefault(record.id, (record, []))[1].append(name)
     return [(record, tuple(names)) for record, names in found.values()]
 
 
-def one_at_a_time(attribute: str) -> bool:
+def is_single_valued(attribute: str) -> bool:
     """Whether there is one value of an attribute at a time, so that another one takes its place."""
-    plain = name_of(attribute)
+    plain = normalize_name(attribute)
     return plain not in _SEVERAL and plain.removesuffix("s") not in _SEVERAL
 
 
 def _neighbours(
-    connection: Connection, made: Draft, policy: AdmitPolicy, near: Nearness | None
+    connection: Connection, made: RecordDraft, policy: AdmitPolicy, near: Nearness | None
 ) -> dict[int, tuple[Record, float, bool]]:
     """Neighbours by id: the record, its similarity, and whether that was measured by meaning."""
-    by_words = term_index.neighbours(connection, made.scope, made.subject, made.text, policy.neighbours)
+    by_words = term_index.neighbours(connection, made.scope, made.subject, made.text, policy.max_neighbours)
     found = {record.id: (record, likeness, False) for record, likeness in by_words}
     if near is None:
         return found
-    cosines = near(connection, made.scope, made.subject, made.text, policy.neighbours)
+    cosines = near(connection, made.scope, made.subject, made.text, policy.max_neighbours)
     for number, record in records.by_ids(connection, list(cosines), (made.scope,)).items():
         if record.status == "active" and record.subject == made.subject and record.form in ("note", "episode"):
             found[number] = (record, cosines[number], True)
@@ -156,7 +160,7 @@ def _neighbours(
 
 def _with_read(
     connection: Connection,
-    made: Draft,
+    made: RecordDraft,
     neighbours: dict[int, tuple[Record, float, bool]],
     verdicts: dict[int, Relation],
 ) -> list[tuple[Record, float, bool]]:
@@ -174,4 +178,6 @@ def _related(
     found: dict[int, tuple[Record, float, bool]] | list[tuple[Record, float]], policy: AdmitPolicy
 ) -> tuple[tuple[Record, float], ...]:
     pairs = found if isinstance(found, list) else [(record, nearness) for record, nearness, _ in found.values()]
-    return tuple((record, nearness) for record, nearness in pairs if nearness >= policy.related)[: policy.links]
+    return tuple((record, nearness) for record, nearness in pairs if nearness >= policy.related_from)[
+        : policy.max_links
+    ]

@@ -8,21 +8,21 @@ from kenobot.cognitive.beliefs import lifecycle
 from kenobot.cognitive.remember import frames
 from kenobot.cognitive.remember.actions import Action, Eligibility, Origin
 from kenobot.cognitive.remember.importance import importance
-from kenobot.cognitive.remember.kind import Kind, kind_of, tier_of
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.kind import FactKind, kind_of, tier_of_confidence
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import admission, records, term_index
 from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.dates import day_named
-from kenobot.cognitive.text.entity_names import OWNER_SUBJECT, attribute_line, subject_of
+from kenobot.cognitive.text.entity_names import OWNER_SUBJECT, attribute_line, normalize_subject
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.cognitive.text.language_id import tongue
+from kenobot.cognitive.text.language_id import detect_language
 from kenobot.cognitive.text.words import fold
 from kenobot.core import redaction
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate, Form, Source
 from kenobot.storage.connection import Connection
 
-FACTS: tuple[Form, ...] = ("note", "episode")
+FACT_FORMS: tuple[Form, ...] = ("note", "episode")
 _UNTRUSTED = ("forward", "tool")
 _OWN_SOURCES = ("command", "edit")
 _ORIGINS: dict[Source, Origin] = {
@@ -37,7 +37,7 @@ _MOST_TAGS = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class RecordDraft:
     """What would be written. told: when it was said, as the database keeps times; evidence: the turns that said it."""
 
     candidate: Candidate
@@ -53,7 +53,7 @@ class Draft:
     evidence: tuple[int, ...]
     expires: str | None
     tier: str
-    told: str
+    said_at: str
 
     @property
     def scope(self) -> str:
@@ -64,7 +64,7 @@ class Draft:
         return self.candidate.trust
 
     @property
-    def own_word(self) -> bool:
+    def is_owner_word(self) -> bool:
         """Whether its owner ordered it or wrote it with their own hands."""
         return self.candidate.source in _OWN_SOURCES and self.trust == "owner"
 
@@ -73,13 +73,13 @@ class Draft:
         return Eligibility(self.confidence, "candidate", self.importance, _ORIGINS[self.candidate.source])
 
 
-def secret_in(candidate: Candidate, text: str) -> str | None:
+def find_secret(candidate: Candidate, text: str) -> str | None:
     """The kind of secret that a candidate holds, in whatever part of it; None when there is none."""
     parts = (text, candidate.subject, attribute_line(candidate.attributes), *candidate.tags)
-    return next((kind for part in parts if (kind := redaction.find(part)) is not None), None)
+    return next((kind for part in parts if (kind := redaction.find_secret(part)) is not None), None)
 
 
-def draft(connection: Connection, candidate: Candidate, text: str, occasion: Occasion) -> Draft:
+def make_draft(connection: Connection, candidate: Candidate, text: str, occasion: AdmitContext) -> RecordDraft:
     """Decide what a record of `candidate` would say. text: its words, cleaned. Reads a few rows, writes none."""
     policy, trust = occasion.policy, candidate.trust
     evidence = _evidence(candidate, occasion)
@@ -93,9 +93,13 @@ def draft(connection: Connection, candidate: Candidate, text: str, occasion: Occ
     expires = candidate.expires
     weight = importance(text, category, candidate.tags) if candidate.importance is None else candidate.importance
     # What matters that much does not go by itself, however unsure it is.
-    if expires is None and tier_of(confidence, policy.admit) == "speculative" and weight < policy.value.momentous:
+    if (
+        expires is None
+        and tier_of_confidence(confidence, policy.admit) == "speculative"
+        and weight < policy.value.protected_from_importance
+    ):
         expires = occasion.at + timedelta(days=policy.admit.speculative_days)
-    return Draft(
+    return RecordDraft(
         candidate=candidate,
         text=text,
         key=key_of(text),
@@ -109,14 +113,14 @@ def draft(connection: Connection, candidate: Candidate, text: str, occasion: Occ
         evidence=evidence,
         expires=records.stamp(expires) if expires is not None else None,
         tier="daily" if trust in _UNTRUSTED else candidate.tier,
-        told=told,
+        said_at=told,
     )
 
 
-def write(connection: Connection, made: Draft, occasion: Occasion, confidence: float) -> int:
+def insert_draft(connection: Connection, made: RecordDraft, occasion: AdmitContext, confidence: float) -> int:
     """Insert the record of a draft, of which `confidence` is believed; returns its id. `changed` is still to be set."""
     now, candidate = records.stamp(occasion.at), made.candidate
-    standing = lifecycle.at_birth(candidate.source, made.trust, confidence, occasion.policy.value)
+    standing = lifecycle.initial_state(candidate.source, made.trust, confidence, occasion.policy.value)
     confirmed = now if standing.verification == "user_confirmed" else None
     row: dict[str, str | int | float | None] = {
         "form": made.form,
@@ -124,9 +128,9 @@ def write(connection: Connection, made: Draft, occasion: Occasion, confidence: f
         "scope": made.scope,
         "subject": made.subject,
         "text": made.text,
-        "attrs": attrs_of(made.attributes, occasion.by if made.trust == "guest" else ""),
+        "attrs": attributes_json(made.attributes, occasion.speaker_name if made.trust == "guest" else ""),
         "tags": json.dumps(made.tags, ensure_ascii=False),
-        "lang": tongue(made.text),
+        "lang": detect_language(made.text),
         "source": candidate.source,
         "trust": made.trust,
         "confidence": confidence,
@@ -136,8 +140,8 @@ def write(connection: Connection, made: Draft, occasion: Occasion, confidence: f
         "verification": standing.verification,
         "policy_class": standing.policy_class,
         "tier": made.tier,
-        "valid_from": made.told,
-        "created": made.told,
+        "valid_from": made.said_at,
+        "created": made.said_at,
         "updated": now,
         "last_seen": now,
         "confirmed": confirmed,
@@ -147,35 +151,35 @@ def write(connection: Connection, made: Draft, occasion: Occasion, confidence: f
         "evidence": json.dumps(made.evidence),
         "changed": 0,
     }
-    record = admission.insert(connection, row)
-    term_index.file(connection, record, made.scope)
+    record = admission.insert_record(connection, row)
+    term_index.index_record(connection, record, made.scope)
     return record
 
 
-def attrs_of(attributes: dict[str, str], by: str) -> str:
+def attributes_json(attributes: dict[str, str], by: str) -> str:
     """What is kept of a record beside its columns, as JSON. by: what the guest who said it is called."""
     kept = {name: value for name, value in attributes.items() if name != "by"}
     return json.dumps({**kept, "by": by} if by else kept, ensure_ascii=False)
 
 
-def _evidence(candidate: Candidate, occasion: Occasion) -> tuple[int, ...]:
+def _evidence(candidate: Candidate, occasion: AdmitContext) -> tuple[int, ...]:
     own = () if occasion.evidence is None else (occasion.evidence,)
     return tuple(sorted({*candidate.evidence, *own}))
 
 
-def _told(connection: Connection, candidate: Candidate, evidence: tuple[int, ...], occasion: Occasion) -> str:
+def _told(connection: Connection, candidate: Candidate, evidence: tuple[int, ...], occasion: AdmitContext) -> str:
     """When it was said: of what was read out of earlier turns, when the last of them came in."""
-    if occasion.told is not None:
-        return records.stamp(occasion.told)
+    if occasion.said_at is not None:
+        return records.stamp(occasion.said_at)
     if candidate.source in ("extraction", "import", "sleep"):
-        heard = admission.heard(connection, evidence)
+        heard = admission.received_times(connection, evidence)
         if heard and len(heard) == len(evidence):
             return min(max(heard.values()), records.stamp(occasion.at))
     return records.stamp(occasion.at)
 
 
 def _about(
-    connection: Connection, candidate: Candidate, text: str, told: str, occasion: Occasion
+    connection: Connection, candidate: Candidate, text: str, told: str, occasion: AdmitContext
 ) -> tuple[str, dict[str, str]]:
     """Whom it is about, and what it says of them by name; read out of the text where nobody has said."""
     attributes = {name.strip(): value.strip() for name, value in candidate.attributes if name.strip() and value.strip()}
@@ -186,17 +190,19 @@ def _about(
         due = day_named(fold(text), datetime.fromisoformat(told).date())
         if due is not None:
             attributes["due"] = due.isoformat()
-    plain = subject_of(subject)
+    plain = normalize_subject(subject)
     if plain != OWNER_SUBJECT:
-        plain = term_index.called(connection, candidate.scope, plain) or plain
+        plain = term_index.subject_by_name(connection, candidate.scope, plain) or plain
     return plain, attributes
 
 
 def _read(text: str, subject: str) -> tuple[str, dict[str, str]]:
     """Whom the plain claims of a text are about, and what they say of them; of nobody else than `subject`, if given."""
-    read = [frame for claim in claims(text) if (frame := frames.read(claim.alone)) is not None]
-    told = [f for f in read if not subject or not f.subject or subject_of(subject) == subject_of(f.subject)]
-    of_one = [frame for frame in told if subject_of(frame.subject) == subject_of(told[0].subject)]
+    read = [frame for claim in claims(text) if (frame := frames.read_attribute(claim.standalone_text)) is not None]
+    told = [
+        f for f in read if not subject or not f.subject or normalize_subject(subject) == normalize_subject(f.subject)
+    ]
+    of_one = [frame for frame in told if normalize_subject(frame.subject) == normalize_subject(told[0].subject)]
     found = {frame.attribute: frame.value for frame in reversed(of_one)}
     return subject or (told[0].subject if told else ""), found
 
@@ -207,7 +213,7 @@ def _form(candidate: Candidate, text: str, category: str, attributes: dict[str, 
     What gives an attribute a value, or speaks for or against a note, is a note itself.
     """
     if candidate.form in ("note", "episode"):
-        default: Kind = candidate.form
+        default: FactKind = candidate.form
     else:
         return candidate.form
     wish: dict[str, Form] = {"store_note": "note", "update_note": "note", "store_episode": "episode"}
@@ -219,6 +225,6 @@ def _form(candidate: Candidate, text: str, category: str, attributes: dict[str, 
     return "note" if speaks or attributes.keys() - {"due"} else kind_of(text, category, candidate.tags, default)
 
 
-def action_of(made: Draft) -> Action:
+def default_action(made: RecordDraft) -> Action:
     """What is asked for when nobody says what: to store it as what it is."""
     return "store_episode" if made.form == "episode" else "store_note"

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kenobot.cognitive.remember.statement_relation import statement
+from kenobot.cognitive.remember.statement_relation import parse_statement
 from kenobot.cognitive.text.entity_names import is_owner
 from kenobot.cognitive.text.words import fold
 
@@ -92,7 +92,7 @@ _SEVERAL = re.compile(r"\s(?:and|or|y|o|e)\s", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class AttributeStatement:
     """Of whom something is said ("" for the owner of the memory), of what by name, and what."""
 
     subject: str
@@ -100,12 +100,12 @@ class Frame:
     value: str
 
 
-def read(text: str) -> Frame | None:
+def read_attribute(text: str) -> AttributeStatement | None:
     """The one thing that `text` says of somebody, if it has one of the shapes."""
     sentence = text.strip()
     if not sentence or len(sentence) > _LONGEST or "\n" in sentence or not _TOLD_BY.search(fold(sentence)):
         return None
-    found = statement(sentence)
+    found = parse_statement(sentence)
     if found.negative or found.conditions & {
         "if",
         "si",
@@ -125,14 +125,14 @@ def read(text: str) -> Frame | None:
     return None
 
 
-def _frame(name: str, groups: Mapping[str, str]) -> Frame | None:
+def _frame(name: str, groups: Mapping[str, str]) -> AttributeStatement | None:
     value, who, what = groups["value"].strip(), groups.get("who", ""), fold(groups.get("what", ""))
     attribute = {"favourite": f"favourite {what}", "relation": what, "fixed": what}.get(name, name)
     if _SEVERAL.search(value) or fold(who) in _ANYBODY or (name == "fixed" and _is_person(what)):
         return None
     if name in _PLACES and value[0].islower():
         return None
-    return Frame("" if is_owner(who) else who, attribute, value)
+    return AttributeStatement("" if is_owner(who) else who, attribute, value)
 
 
 def _is_person(what: str) -> bool:

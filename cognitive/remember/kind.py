@@ -12,8 +12,8 @@ from typing import Literal
 from kenobot.cognitive.policy.admit import AdmitPolicy
 from kenobot.cognitive.text.words import fold
 
-Kind = Literal["episode", "note"]
-Tier = Literal["explicit", "implied", "inferred", "speculative"]
+FactKind = Literal["episode", "note"]
+ConfidenceTier = Literal["explicit", "implied", "inferred", "speculative"]
 
 _DAYS = (
     r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|lunes|martes|miercoles|jueves|viernes|sabado|domingo)"
@@ -51,7 +51,7 @@ _STAYS = re.compile(
 )
 
 
-def kind_of(text: str, category: str = "fact", tags: Sequence[str] = (), default: Kind = "episode") -> Kind:
+def kind_of(text: str, category: str = "fact", tags: Sequence[str] = (), default: FactKind = "episode") -> FactKind:
     """Whether `text` tells of an event or of how things are; `default` where nothing in it tells."""
     said = fold(text[:2000])
     recurs = _AGAIN.search(said) is not None
@@ -71,10 +71,10 @@ def kind_of(text: str, category: str = "fact", tags: Sequence[str] = (), default
     return "note" if _STAYS.search(said) else default
 
 
-def tier_of(confidence: float, policy: AdmitPolicy) -> Tier:
+def tier_of_confidence(confidence: float, policy: AdmitPolicy) -> ConfidenceTier:
     """What a confidence is worth: said, meant, concluded, or guessed."""
-    if confidence >= policy.explicit:
+    if confidence >= policy.explicit_from:
         return "explicit"
-    if confidence >= policy.implied:
+    if confidence >= policy.implied_from:
         return "implied"
-    return "inferred" if confidence >= policy.inferred else "speculative"
+    return "inferred" if confidence >= policy.inferred_from else "speculative"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.store.change import Act
+from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.text.similarity import Nearness
 
 _LINE_BREAK = re.compile("\r\n|[\r\u2028\u2029\x85]")
@@ -13,7 +13,7 @@ _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\U000e0000-\U000e007f]")  # th
 
 
 @dataclass(frozen=True, slots=True)
-class Occasion:
+class AdmitContext:
     """When, where and by whom something asks to be remembered. `day` is the owner's calendar day, YYYY-MM-DD.
 
     evidence: the inbox row of the turn it belongs to; a candidate that names its own turns has those besides. told:
@@ -28,17 +28,19 @@ class Occasion:
     session: str = ""
     evidence: int | None = None
     policy: Policy = DEFAULT
-    told: datetime | None = None
-    by: str = ""
-    near: Nearness | None = None
+    said_at: datetime | None = None
+    speaker_name: str = ""
+    nearness: Nearness | None = None
     part_of: int | None = None
 
-    def act(self, reason: str, part_of: int | None = None) -> Act:
+    def change_context(self, reason: str, part_of: int | None = None) -> ChangeContext:
         """This occasion, as the author of a change, which is part of what the occasion itself is part of."""
-        return Act(self.at, self.actor, reason, self.session, part_of if self.part_of is None else self.part_of)
+        return ChangeContext(
+            self.at, self.actor, reason, self.session, part_of if self.part_of is None else self.part_of
+        )
 
 
-def clean(text: str, longest: int) -> str:
+def sanitize(text: str, longest: int) -> str:
     """`text` fit to be stored, bounded: of what cannot be seen only line breaks and tabs, and no lone surrogates."""
     text = _LINE_BREAK.sub("\n", text).encode("utf-8", "replace").decode("utf-8")
     return _UNSEEN.sub("", text).strip()[:longest].rstrip()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kenobot.cognitive.text.fingerprint import normalise
-from kenobot.cognitive.text.opposites import NEGATING_SIGNS, NEGATORS, negates, side
+from kenobot.cognitive.text.opposites import NEGATING_SIGNS, NEGATORS, is_negation, polarity_of
 from kenobot.cognitive.text.words import fold
 from kenobot.ports.memory import Relation
 
@@ -75,7 +75,7 @@ class Statement:
     sides: Mapping[str, frozenset[bool]]
 
 
-def statement(text: str) -> Statement:
+def parse_statement(text: str) -> Statement:
     """Take `text` apart."""
     return _statement(text[:_LONGEST])
 
@@ -84,13 +84,13 @@ def statement(text: str) -> Statement:
 def _statement(text: str) -> Statement:
     tokens = _tokens(text)
     folded = [fold(token) for token in tokens]
-    negative = any(map(negates, folded))
+    negative = any(map(is_negation, folded))
     content: list[str] = []
     denied: set[str] = set()
     pending = False
     personal = False
     for token, plain in zip(tokens, folded, strict=True):
-        if negates(plain):
+        if is_negation(plain):
             pending = True
             if rest := "".join(char for char in token if char not in NEGATING_SIGNS) if plain not in NEGATORS else "":
                 content.append(rest)  # a script without blanks: the negation stood inside the sentence
@@ -122,15 +122,15 @@ def _statement(text: str) -> Statement:
 
 def relation(old: str, new: str) -> Relation:
     """How `new` relates to `old`, as far as their words alone tell."""
-    one, other = statement(old), statement(new)
+    one, other = parse_statement(old), parse_statement(new)
     if max(len(old), len(new)) > _LONGEST:
         return "independent"
     if same_words(one, other):
         return "repeat"
-    if contrary(one, other):
+    if is_contrary(one, other):
         return "contradiction"
-    heads = statement(_head(old)), statement(_head(new))
-    if min(len(head.content) for head in heads) >= 2 and contrary(*heads):
+    heads = parse_statement(_head(old)), parse_statement(_head(new))
+    if min(len(head.content) for head in heads) >= 2 and is_contrary(*heads):
         return "contradiction"
     return "independent"
 
@@ -154,7 +154,7 @@ def same_words(one: Statement, other: Statement) -> bool:
     return len(short) >= 2 and fold(tail[0]) in _GOING_ON and not adds
 
 
-def contrary(one: Statement, other: Statement) -> bool:
+def is_contrary(one: Statement, other: Statement) -> bool:
     """Whether they differ in nothing but the answer: one denies what the other says, or says the opposite."""
     if len(one.content) != len(other.content) or not one.content:
         return False
@@ -162,10 +162,10 @@ def contrary(one: Statement, other: Statement) -> bool:
     for a, b in zip(one.content, other.content, strict=True):
         if _same(a, b, agreeing=True):
             continue
-        here, there = side(fold(a)), side(fold(b))
+        here, there = polarity_of(fold(a)), polarity_of(fold(b))
         if here is None or there is None or here.topic != there.topic:
             return False
-        if here.second != there.second:
+        if here.is_second != there.is_second:
             if not here.contrary:
                 return False
             flips += 1
@@ -174,13 +174,13 @@ def contrary(one: Statement, other: Statement) -> bool:
     return flips % 2 == 1
 
 
-def vetoes(old: str, new: str, *, read: bool) -> str:
+def repeat_veto(old: str, new: str, *, read: bool) -> str:
     """Why `new` cannot be a repeat of `old`, whoever says that it is; "" when nothing speaks against it.
 
     read: somebody has read both and says that they are the same. Then another name may be a better name for it, and
     what is added is welcome; without, any difference in names, numbers, dates or conditions is one too many.
     """
-    one, other = statement(old), statement(new)
+    one, other = parse_statement(old), parse_statement(new)
     if one.negative != other.negative or {*map(_stemmed, one.denied)} != {*map(_stemmed, other.denied)}:
         return "one of them denies something"
     if _opposed(one, other):
@@ -199,9 +199,9 @@ def vetoes(old: str, new: str, *, read: bool) -> str:
     return ""
 
 
-def richer(old: str, new: str) -> bool:
+def is_richer(old: str, new: str) -> bool:
     """Whether `new` says at least as much as `old`, in other words."""
-    one, other = statement(old), statement(new)
+    one, other = parse_statement(old), parse_statement(new)
     gained = len(set(other.content)) - len(set(one.content))
     return gained > 0 or (gained == 0 and not same_words(one, other))
 
@@ -260,8 +260,8 @@ def _opposed(one: Statement, other: Statement) -> bool:
 def _sides(content: Sequence[str]) -> dict[str, frozenset[bool]]:
     taken: dict[str, set[bool]] = {}
     for word in content:
-        if found := side(fold(word)):
-            taken.setdefault(found.topic, set()).add(found.second)
+        if found := polarity_of(fold(word)):
+            taken.setdefault(found.topic, set()).add(found.is_second)
     return {topic: frozenset(sides) for topic, sides in taken.items()}
 
 

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping
 _MOST = 1_000_000  # pairs of a pass, eight bytes each; of those beyond, each night finds out anew
 
 
-Likely = Mapping[tuple[int, int], float]
+LikelyPairs = Mapping[tuple[int, int], float]
 """Pairs that may be near each other, the smaller number first, and how near they may be at most."""
 
 
-class Compared:
+class ComparisonCache:
     """The pairs that came to nothing, by who compared them; and, during a night, which pairs there are to compare.
 
     most: pairs that are kept of each who compares.
@@ -24,9 +24,9 @@ class Compared:
     def __init__(self, most: int = _MOST) -> None:
         self._most = most
         self._apart: dict[str, array[int]] = {}
-        self._likely: tuple[int, float, Likely] | None = None
+        self._likely: tuple[int, float, LikelyPairs] | None = None
 
-    def likely(self, event: int, least: float, find: Callable[[], Likely]) -> Likely:
+    def likely_pairs(self, event: int, least: float, find: Callable[[], LikelyPairs]) -> LikelyPairs:
         """The pairs that may be as near as `least`, and maybe others, as `find` tells them.
 
         event: the newest that speaks of a record; while it is the same, nobody has to look for them again.
@@ -35,30 +35,30 @@ class Compared:
             self._likely = event, least, find()
         return self._likely[2]
 
-    def rest(self) -> None:
+    def end_night(self) -> None:
         """A night is over: what is only of use within one goes."""
         self._likely = None
 
-    def round(self, name: str, versions: Mapping[int, int]) -> "Round":
+    def begin_round(self, name: str, versions: Mapping[int, int]) -> "ComparisonRound":
         """Begin to compare once more. versions: of each record, what differs as soon as anything of it does."""
-        return Round(self, name, versions, self._apart.get(name, array("Q")))
+        return ComparisonRound(self, name, versions, self._apart.get(name, array("Q")))
 
-    def keep(self, name: str, apart: Iterable[int]) -> None:
+    def save_round(self, name: str, apart: Iterable[int]) -> None:
         """Remember these pairs, and no others, until the next round of this name."""
         self._apart[name] = array("Q", sorted(apart)[: self._most])
 
 
-class Round:
+class ComparisonRound:
     """One comparison of all pairs by one who compares. `close` it when all have been seen."""
 
-    def __init__(self, home: Compared, name: str, versions: Mapping[int, int], known: "array[int]") -> None:
+    def __init__(self, home: ComparisonCache, name: str, versions: Mapping[int, int], known: "array[int]") -> None:
         self._home = home
         self._name = name
         self._versions = versions
         self._known = known
         self._apart: array[int] = array("Q")
 
-    def is_apart(self, one: int, other: int) -> bool:
+    def is_known_different(self, one: int, other: int) -> bool:
         """Whether these two came to nothing before, and are as they were."""
         seal = self._seal(one, other)
         at = bisect_left(self._known, seal)
@@ -67,13 +67,13 @@ class Round:
         self._apart.append(seal)
         return True
 
-    def set_apart(self, one: int, other: int) -> None:
+    def mark_different(self, one: int, other: int) -> None:
         """They come to nothing."""
         self._apart.append(self._seal(one, other))
 
     def close(self) -> None:
         """Have the next round know."""
-        self._home.keep(self._name, self._apart)
+        self._home.save_round(self._name, self._apart)
 
     def _seal(self, one: int, other: int) -> int:
         """A number for the two as they are: of a million pairs no two share one but by a chance of one in millions."""

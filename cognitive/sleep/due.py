@@ -14,7 +14,7 @@ def is_due(
     policy: SleepPolicy,
     zone: ZoneInfo,
     hour: int | None = None,
-    born: datetime | None = None,
+    first_event: datetime | None = None,
 ) -> bool:
     """Whether a night should begin. last: when the last whole one began. born: when memory began.
 
@@ -23,7 +23,7 @@ def is_due(
     """
     if last is not None and last > now:
         last = None  # the clock was ahead then
-    idle = now - (last or born or now)
+    idle = now - (last or first_event or now)
     if last is not None and idle < timedelta(hours=policy.due_hours):
         return False
     if hour is None or idle >= timedelta(hours=policy.due_hours) + _A_NIGHT:

@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from kenobot.cognitive.control.undo import CannotUndo, undo
+from kenobot.cognitive.control.undo import UndoError, undo
 from kenobot.cognitive.identity import amend
-from kenobot.cognitive.identity.amend import CannotAmend
+from kenobot.cognitive.identity.amend import AmendError
 from kenobot.cognitive.store import proposals
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import Act, change
-from kenobot.cognitive.store.proposals import Proposal, State
+from kenobot.cognitive.store.change import ChangeContext, change
+from kenobot.cognitive.store.proposals import Proposal, ProposalState
 from kenobot.cognitive.store.records import Json
 from kenobot.ports.errors import KenobotError
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.storage.connection import Connection, savepoint
 
-KINDS = ("rule", "preference", "merge_entities", "setting")
+PROPOSAL_KINDS = ("rule", "preference", "merge_entities", "setting")
 _FILES = {"rule": "rules.json", "preference": "preferences.md"}
 _MOST = 5000  # records that one merge files anew
 
@@ -32,18 +32,18 @@ class CannotDecide(KenobotError):
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
+class DecisionContext:
     """Who decides, when, and where the identity files are."""
 
     at: datetime
     by: str
     identity: Path
 
-    def act(self, reason: str) -> Act:
-        return Act(self.at, self.by, reason)
+    def change_context(self, reason: str) -> ChangeContext:
+        return ChangeContext(self.at, self.by, reason)
 
 
-def approve(connection: Connection, number: int, ruling: Ruling) -> Proposal:
+def approve(connection: Connection, number: int, ruling: DecisionContext) -> Proposal:
     """Do what a proposal says, inside a transaction. Raises CannotDecide, and then nothing is done.
 
     A file is written before the transaction is on disk. Should that fail, the proposal waits on, and approving it
@@ -59,19 +59,19 @@ def approve(connection: Connection, number: int, ruling: Ruling) -> Proposal:
             data={"proposal": number, "kind": known.kind, "reason": known.key},
         )
         kept = _carry_out(connection, known, ruling, root)
-        proposals.decide(connection, number, "pending", "approved", ruling.at, ruling.by, kept)
+        proposals.set_state(connection, number, "pending", "approved", ruling.at, ruling.by, kept)
     return _now(connection, number)
 
 
-def reject(connection: Connection, number: int, ruling: Ruling) -> Proposal:
+def reject(connection: Connection, number: int, ruling: DecisionContext) -> Proposal:
     """Turn a proposal down, inside a transaction: it is not made another time. Raises CannotDecide."""
     _demand(connection, number, "pending")
-    proposals.decide(connection, number, "pending", "rejected", ruling.at, ruling.by, {})
+    proposals.set_state(connection, number, "pending", "rejected", ruling.at, ruling.by, {})
     store.add_event(connection, ruling.at, ruling.by, "rejected", data={"proposal": number})
     return _now(connection, number)
 
 
-def take_back(connection: Connection, number: int, ruling: Ruling) -> Proposal:
+def undo_approval(connection: Connection, number: int, ruling: DecisionContext) -> Proposal:
     """Put back what approving a proposal overwrote, inside a transaction. Raises CannotDecide."""
     known = _demand(connection, number, "approved")
     with savepoint(connection, "takeback"):
@@ -79,16 +79,16 @@ def take_back(connection: Connection, number: int, ruling: Ruling) -> Proposal:
         if isinstance(event, int):
             try:
                 undo(connection, event, (OWNER_SCOPE, str(known.payload.get("scope", OWNER_SCOPE))), ruling)
-            except CannotUndo as error:
+            except UndoError as error:
                 raise CannotDecide(str(error)) from error
         if known.kind in _FILES:
             _restore(known, ruling)
-        proposals.decide(connection, number, "approved", "undone", ruling.at, ruling.by, {})
+        proposals.set_state(connection, number, "approved", "undone", ruling.at, ruling.by, {})
         store.add_event(connection, ruling.at, ruling.by, "taken back", data={"proposal": number})
     return _now(connection, number)
 
 
-def _demand(connection: Connection, number: int, state: State) -> Proposal:
+def _demand(connection: Connection, number: int, state: ProposalState) -> Proposal:
     known = proposals.get(connection, number)
     if known is None:
         raise CannotDecide(f"There is no proposal {number}.")
@@ -103,7 +103,7 @@ def _now(connection: Connection, number: int) -> Proposal:
     return found
 
 
-def _carry_out(connection: Connection, known: Proposal, ruling: Ruling, root: int) -> dict[str, Json]:
+def _carry_out(connection: Connection, known: Proposal, ruling: DecisionContext, root: int) -> dict[str, Json]:
     """Do it; returns what is needed to take it back."""
     match known.kind:
         case "rule" | "preference":
@@ -119,22 +119,22 @@ def _carry_out(connection: Connection, known: Proposal, ruling: Ruling, root: in
 # ── identity files ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _amend(known: Proposal, ruling: Ruling) -> dict[str, Json]:
+def _amend(known: Proposal, ruling: DecisionContext) -> dict[str, Json]:
     path = ruling.identity / _FILES[known.kind]
     try:
-        before = amend.read(path)
+        before = amend.read_text(path)
         if known.kind == "rule":
-            amended = amend.with_rule(before, _rule(known.payload))
+            amended = amend.add_rule(before, _rule(known.payload))
         else:
-            amended = amend.with_preference(before, str(known.payload.get("text") or known.text))
-        if amended.piece:
-            amend.put(path, before, amended.text)
-    except CannotAmend as error:
+            amended = amend.add_preference(before, str(known.payload.get("text") or known.text))
+        if amended.inserted:
+            amend.replace_text(path, before, amended.text)
+    except AmendError as error:
         raise CannotDecide(str(error)) from error
-    return {"before": before, "after": _digest(amended.text), "piece": amended.piece}
+    return {"before": before, "after": _digest(amended.text), "piece": amended.inserted}
 
 
-def _restore(known: Proposal, ruling: Ruling) -> None:
+def _restore(known: Proposal, ruling: DecisionContext) -> None:
     before, piece = known.undo.get("before"), known.undo.get("piece")
     if not isinstance(before, str) or not isinstance(piece, str):
         raise CannotDecide(f"What proposal {known.id} overwrote is no longer known: change the file by hand.")
@@ -142,13 +142,13 @@ def _restore(known: Proposal, ruling: Ruling) -> None:
         return  # it stood there already
     path = ruling.identity / _FILES[known.kind]
     try:
-        now = amend.read(path)
+        now = amend.read_text(path)
         after = now if _digest(now) == known.undo.get("after") else ""
-        restored = amend.without(now, before, after, piece)
+        restored = amend.revert_amendment(now, before, after, piece)
         if known.kind == "rule" and restored.strip():
-            amend.demand_rules(restored)
-        amend.put(path, now, restored)
-    except CannotAmend as error:
+            amend.require_rules(restored)
+        amend.replace_text(path, now, restored)
+    except AmendError as error:
         raise CannotDecide(f"{path.name}: {error}") from error
 
 
@@ -166,13 +166,13 @@ def _digest(text: str) -> str:
 # ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _merge(connection: Connection, known: Proposal, ruling: Ruling, root: int) -> dict[str, Json]:
+def _merge(connection: Connection, known: Proposal, ruling: DecisionContext, root: int) -> dict[str, Json]:
     """File what is remembered of one subject under another's name."""
     scope, old, new = (known.payload.get(name) for name in ("scope", "from", "into"))
     if not (isinstance(scope, str) and isinstance(old, str) and isinstance(new, str) and old and new and old != new):
         raise CannotDecide("The proposal does not say which names are one.")
-    act = Act(ruling.at, ruling.by, f"{old} and {new} are one", part_of=root)
-    records = store.about(connection, scope, old, _MOST)
+    act = ChangeContext(ruling.at, ruling.by, f"{old} and {new} are one", part_of=root)
+    records = store.newest_about(connection, scope, old, _MOST)
     if not records:
         raise CannotDecide("Nothing is remembered under that name any more.")
     for record in records:

@@ -12,12 +12,12 @@ from kenobot.cognitive.control import history
 from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.sleep import sleep_store
 from kenobot.cognitive.sleep.plan.passes import Pass
-from kenobot.cognitive.sleep.sleep_store import Passed, Run
+from kenobot.cognitive.sleep.sleep_store import PassResult, SleepRun
 from kenobot.cognitive.store import history as hands_store
 from kenobot.cognitive.store import records, sleep_plans
-from kenobot.cognitive.store.history import Happening
+from kenobot.cognitive.store.history import EventRow
 from kenobot.cognitive.store.records import Json
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.storage.connection import Connection
 
 _SHOWN = 100  # characters of a memory
@@ -25,108 +25,111 @@ _VALUE = 40  # characters of a value
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class ChangeReport:
     """One decision. record: what it is mainly about. changes: column, before, after. others: records it changed too."""
 
     event: int
     kind: str
-    why: str
+    reason: str
     record: int | None
     text: str
     changes: tuple[tuple[str, str, str], ...]
-    others: int
+    other_records: int
     undone: bool
 
     @property
     def is_change(self) -> bool:
         """Whether it changed memory: it may also only have noted, linked or proposed something."""
-        return bool(self.changes or self.others) or self.record is not None
+        return bool(self.changes or self.other_records) or self.record is not None
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class PassReport:
     """What a pass did. deeds: the first of its decisions. large: it changed so much that the owner is told."""
 
-    passed: Passed
-    about: str
-    large: bool
-    deeds: tuple[Deed, ...]
+    result: PassResult
+    description: str
+    is_large: bool
+    shown_changes: tuple[ChangeReport, ...]
 
     @property
-    def more(self) -> int:
+    def omitted(self) -> int:
         """How many decisions are not among `deeds`."""
-        return max(0, self.passed.done - len(self.deeds))
+        return max(0, self.result.done - len(self.shown_changes))
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class NightReport:
     """A night. tokens: what a model used. waiting: passes that it has still to do."""
 
-    run: Run
+    run: SleepRun
     tokens: int
-    accounts: tuple[Account, ...]
-    waiting: int = 0
+    passes: tuple[PassReport, ...]
+    passes_left: int = 0
 
     @property
-    def large(self) -> tuple[Passed, ...]:
+    def large_passes(self) -> tuple[PassResult, ...]:
         """The passes of which the owner is told."""
-        return tuple(account.passed for account in self.accounts if account.large)
+        return tuple(account.result for account in self.passes if account.is_large)
 
     @property
-    def done(self) -> int:
+    def decisions(self) -> int:
         """Decisions in all."""
-        return sum(account.passed.done for account in self.accounts)
+        return sum(account.result.done for account in self.passes)
 
 
-def is_large(passed: Passed, policy: SleepPolicy) -> bool:
+def is_large(passed: PassResult, policy: SleepPolicy) -> bool:
     """Whether a pass changed so much that the owner should be told."""
-    return passed.touched >= policy.large_least and passed.touched > policy.large * passed.live
+    return (
+        passed.changed_records >= policy.large_from_records
+        and passed.changed_records > policy.large_above_share * passed.live_records
+    )
 
 
-def build(connection: Connection, run: Run, night: Sequence[Pass], policy: SleepPolicy) -> Report:
+def build_report(connection: Connection, run: SleepRun, night: Sequence[Pass], policy: SleepPolicy) -> NightReport:
     """The report of a night, finished or not."""
-    about = {one.name: one.about for one in night}
+    about = {one.name: one.description for one in night}
     accounts = tuple(
-        Account(
+        PassReport(
             passed,
             about.get(passed.name, ""),
             is_large(passed, policy),
-            tuple(_deeds(connection, run.id, passed.name, policy.reported)),
+            tuple(_deeds(connection, run.id, passed.name, policy.max_reported)),
         )
-        for passed in sleep_store.passed(connection, run.id)
+        for passed in sleep_store.pass_results(connection, run.id)
     )
-    names = {account.passed.name for account in accounts}
+    names = {account.result.name for account in accounts}
     waiting = [one for one in night if one.phase in run.phases and one.name not in names]
     left = len(waiting) if run.finished is None else 0
-    return Report(run, sleep_plans.tokens(connection, run.id), accounts, left)
+    return NightReport(run, sleep_plans.tokens_used(connection, run.id), accounts, left)
 
 
-def _deeds(connection: Connection, run: int, name: str, limit: int) -> Iterator[Deed]:
-    for event in sleep_plans.decisions(connection, run, name, limit):
-        happenings = hands_store.decision(connection, event)
+def _deeds(connection: Connection, run: int, name: str, limit: int) -> Iterator[ChangeReport]:
+    for event in sleep_plans.pass_decisions(connection, run, name, limit):
+        happenings = hands_store.decision_events(connection, event)
         root = happenings[0]
         changed = [each for each in happenings if each.record is not None]
         record = root.record if root.record is not None else next((each.record for each in changed), None)
-        known = records.get(connection, record, WHOLE_HOME) if record is not None else None
-        yield Deed(
+        known = records.get(connection, record, ALL_SCOPES) if record is not None else None
+        yield ChangeReport(
             event=event,
             kind=root.kind,
-            why=str(root.data.get("reason") or ""),
+            reason=str(root.data.get("reason") or ""),
             record=record,
             text=_short(known.text, _SHOWN) if known is not None else "",
             changes=tuple(_changes(connection, record, happenings)),
-            others=len({each.record for each in changed} - {record}),
+            other_records=len({each.record for each in changed} - {record}),
             undone=hands_store.undone_by(connection, event) is not None,
         )
 
 
 def _changes(
-    connection: Connection, record: int | None, happenings: Sequence[Happening]
+    connection: Connection, record: int | None, happenings: Sequence[EventRow]
 ) -> Iterator[tuple[str, str, str]]:
     """What a decision changed of the record that it is about, bookkeeping aside."""
     ours = {each.id for each in happenings if each.record == record}
     if record is not None and ours:
-        for step in reversed(history.history(connection, record, WHOLE_HOME)):
+        for step in reversed(history.history(connection, record, ALL_SCOPES)):
             if step.event in ours:
                 for name, before, after in step.changes:
                     yield name, _short(str(before), _VALUE), _short(str(after), _VALUE)
@@ -140,7 +143,7 @@ def _short(text: str, longest: int) -> str:
 # ── for programs ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def as_json(report: Report) -> dict[str, Json]:
+def as_json(report: NightReport) -> dict[str, Json]:
     """The report as JSON."""
     run = report.run
     return {
@@ -151,38 +154,38 @@ def as_json(report: Report) -> dict[str, Json]:
         "cause": run.cause,
         "phases": [*run.phases],
         "tokens": report.tokens,
-        "done": report.done,
-        "waiting": report.waiting,
-        "passes": [_account(account) for account in report.accounts],
+        "done": report.decisions,
+        "waiting": report.passes_left,
+        "passes": [_account(account) for account in report.passes],
     }
 
 
-def _account(account: Account) -> dict[str, Json]:
-    passed = account.passed
+def _account(account: PassReport) -> dict[str, Json]:
+    passed = account.result
     return {
         "pass": passed.name,
         "phase": passed.phase,
-        "live": passed.live,
-        "touched": passed.touched,
+        "live": passed.live_records,
+        "touched": passed.changed_records,
         "done": passed.done,
         "skipped": passed.skipped,
         "trouble": passed.trouble,
-        "large": account.large,
-        "changes": [_deed(deed, passed) for deed in account.deeds],
-        "more": account.more,
+        "large": account.is_large,
+        "changes": [_deed(deed, passed) for deed in account.shown_changes],
+        "more": account.omitted,
     }
 
 
-def _deed(deed: Deed, passed: Passed) -> dict[str, Json]:
+def _deed(deed: ChangeReport, passed: PassResult) -> dict[str, Json]:
     return {
         "event": deed.event,
         "what": deed.kind,
-        "why": deed.why,
+        "why": deed.reason,
         "pass": passed.name,
         "record": deed.record,
         "text": deed.text,
         "changes": [[*change] for change in deed.changes],
-        "others": deed.others,
+        "others": deed.other_records,
         "undone": deed.undone,
         "undo": f"kenobot memory undo {deed.event}" if deed.is_change else None,
     }
@@ -193,60 +196,61 @@ def _deed(deed: Deed, passed: Passed) -> dict[str, Json]:
 _ENDED: Mapping[str, str] = {"running": "not finished", "undone": "taken back", "finished": "finished"}
 
 
-def as_markdown(report: Report, zone: ZoneInfo, *, rehearsed: bool = False) -> str:
+def as_markdown(report: NightReport, zone: ZoneInfo, *, dry_run: bool = False) -> str:
     """The report as Markdown, times in the owner's zone. rehearsed: nothing of it has happened."""
     run = report.run
-    head = "What a night would do" if rehearsed else f"Night {run.id}"
-    lines = [f"# {head}, {run.at.astimezone(zone):%Y-%m-%d %H:%M}", "", _summary(report, rehearsed=rehearsed)]
+    head = "What a night would do" if dry_run else f"Night {run.id}"
+    lines = [f"# {head}, {run.at.astimezone(zone):%Y-%m-%d %H:%M}", "", _summary(report, rehearsed=dry_run)]
     lines += [
-        f"\n**Many at once:** {each.name} changed {each.touched} of {each.live} memories." for each in report.large
+        f"\n**Many at once:** {each.name} changed {each.changed_records} of {each.live_records} memories."
+        for each in report.large_passes
     ]
     phase = ""
-    for account in report.accounts:
-        if not (account.passed.done or account.passed.trouble):
+    for account in report.passes:
+        if not (account.result.done or account.result.trouble):
             continue
-        if account.passed.phase != phase:
-            phase = account.passed.phase
+        if account.result.phase != phase:
+            phase = account.result.phase
             lines += ["", f"## {phase}"]
-        lines += _section(account, rehearsed=rehearsed)
-    if report.done and not rehearsed and run.state == "finished":
+        lines += _section(account, rehearsed=dry_run)
+    if report.decisions and not dry_run and run.state == "finished":
         lines += ["", f"`kenobot sleep undo {run.id}` takes all of it back."]
     return "\n".join(lines)
 
 
-def _summary(report: Report, *, rehearsed: bool) -> str:
-    quiet = sum(not (each.passed.done or each.passed.trouble) for each in report.accounts)
+def _summary(report: NightReport, *, rehearsed: bool) -> str:
+    quiet = sum(not (each.result.done or each.result.trouble) for each in report.passes)
     told = [] if rehearsed else [_ENDED.get(report.run.state, report.run.state)]
-    told.append("1 decision" if report.done == 1 else f"{report.done} decisions")
+    told.append("1 decision" if report.decisions == 1 else f"{report.decisions} decisions")
     if quiet:
         told.append(f"{quiet} passes found nothing to do")
-    if report.waiting:
-        told.append(f"{report.waiting} passes still to do")
+    if report.passes_left:
+        told.append(f"{report.passes_left} passes still to do")
     if report.tokens:
         told.append(f"{report.tokens} tokens used")
     return f"{' · '.join(told)}."
 
 
-def _section(account: Account, *, rehearsed: bool) -> Iterator[str]:
-    passed = account.passed
-    about = f": {account.about.rstrip('.')}" if account.about else ""
+def _section(account: PassReport, *, rehearsed: bool) -> Iterator[str]:
+    passed = account.result
+    about = f": {account.description.rstrip('.')}" if account.description else ""
     yield f"\n### {passed.name}{about}\n"
     if passed.trouble:
         yield f"**Trouble:** {passed.trouble}\n"
-    for deed in account.deeds:
+    for deed in account.shown_changes:
         yield _line(deed, rehearsed=rehearsed)
-    if account.more:
-        yield f"- … and {account.more} more{'' if rehearsed else ': `kenobot memory log` has them all'}"
+    if account.omitted:
+        yield f"- … and {account.omitted} more{'' if rehearsed else ': `kenobot memory log` has them all'}"
     if passed.skipped:
         yield f"- {passed.skipped} more were planned and left, because memory had changed or you had taken them back"
 
 
-def _line(deed: Deed, *, rehearsed: bool) -> str:
+def _line(deed: ChangeReport, *, rehearsed: bool) -> str:
     about = f" #{deed.record}" if deed.record is not None else ""
     text = f" “{deed.text}”" if deed.text else ""
     changes = "; ".join(f"{name}: {before} → {after}" for name, before, after in deed.changes)
-    others = f", and {deed.others} more memories" if deed.others else ""
-    why = f". Why: {deed.why.rstrip('.')}" if deed.why else ""
+    others = f", and {deed.other_records} more memories" if deed.other_records else ""
+    why = f". Why: {deed.reason.rstrip('.')}" if deed.reason else ""
     undo = "taken back" if deed.undone else f"`kenobot memory undo {deed.event}`"
     end = "" if rehearsed or not deed.is_change else f" [{undo}]"
     return f"- {deed.kind}{about}{text}{f' ({changes})' if changes else ''}{others}{why}.{end}"

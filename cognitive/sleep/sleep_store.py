@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from kenobot.cognitive.policy.sleep import Phase
-from kenobot.cognitive.sleep.plan.changes import Propose
+from kenobot.cognitive.sleep.plan.changes import ProposeChange
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Json
 from kenobot.storage.connection import Connection
@@ -15,7 +15,7 @@ from kenobot.storage.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class SleepRun:
     """A night as the ledger has it. cause: "hourly" or "command". finished: None while it is under way."""
 
     id: int
@@ -28,13 +28,13 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class PassResult:
     """A finished pass. live: live records when it began. touched: records it changed. trouble: why it failed, or ""."""
 
     name: str
     phase: Phase
-    live: int
-    touched: int
+    live_records: int
+    changed_records: int
     done: int
     skipped: int
     trouble: str = ""
@@ -43,7 +43,7 @@ class Passed:
 _RUN = "id, at, cause, phases, state, finished, report"
 
 
-def begin(connection: Connection, at: datetime, cause: str, phases: tuple[Phase, ...]) -> Run:
+def begin_or_resume(connection: Connection, at: datetime, cause: str, phases: tuple[Phase, ...]) -> SleepRun:
     """The night that is to be gone on with: one that was cut short, else a new one, whose moment is `at`."""
     row = connection.execute(f"SELECT {_RUN} FROM sleep_run WHERE state = 'running'").fetchone()
     if row is None:
@@ -54,7 +54,7 @@ def begin(connection: Connection, at: datetime, cause: str, phases: tuple[Phase,
     return _run(row)
 
 
-def last(connection: Connection, state: str = "finished") -> Run | None:
+def last_run(connection: Connection, state: str = "finished") -> SleepRun | None:
     """The newest night in a state; None when there is none."""
     row = connection.execute(
         f"SELECT {_RUN} FROM sleep_run WHERE state = ? ORDER BY id DESC LIMIT 1", (state,)
@@ -62,13 +62,13 @@ def last(connection: Connection, state: str = "finished") -> Run | None:
     return _run(row) if row else None
 
 
-def get(connection: Connection, run: int) -> Run | None:
+def get_run(connection: Connection, run: int) -> SleepRun | None:
     """A night by its number."""
     row = connection.execute(f"SELECT {_RUN} FROM sleep_run WHERE id = ?", (run,)).fetchone()
     return _run(row) if row else None
 
 
-def finish(connection: Connection, run: int, at: datetime, report: Mapping[str, Json]) -> None:
+def finish_run(connection: Connection, run: int, at: datetime, report: Mapping[str, Json]) -> None:
     """Close a night; what a model said in it is no longer needed."""
     connection.execute(
         "UPDATE sleep_run SET state = 'finished', finished = ?, report = ? WHERE id = ?",
@@ -77,39 +77,41 @@ def finish(connection: Connection, run: int, at: datetime, report: Mapping[str, 
     connection.execute("DELETE FROM sleep_answer WHERE run_id = ?", (run,))
 
 
-def passed(connection: Connection, run: int) -> list[Passed]:
+def pass_results(connection: Connection, run: int) -> list[PassResult]:
     """The passes of a night that are finished, in their order."""
     rows = connection.execute(
         "SELECT name, phase, live, touched, done, skipped, trouble FROM sleep_pass WHERE run_id = ? ORDER BY rowid",
         (run,),
     )
-    return [Passed(*row) for row in rows]
+    return [PassResult(*row) for row in rows]
 
 
-def note_pass(connection: Connection, run: int, done: Passed) -> None:
+def save_pass_result(connection: Connection, run: int, done: PassResult) -> None:
     """Write down that a pass is finished."""
     connection.execute(
         "INSERT OR REPLACE INTO sleep_pass (run_id, name, phase, live, touched, done, skipped, trouble) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (run, done.name, done.phase, done.live, done.touched, done.done, done.skipped, done.trouble),
+        (run, done.name, done.phase, done.live_records, done.changed_records, done.done, done.skipped, done.trouble),
     )
 
 
-def _run(row: tuple[int, str, str, str, str, str | None, str]) -> Run:
+def _run(row: tuple[int, str, str, str, str, str | None, str]) -> SleepRun:
     number, at, cause, phases, state, finished, report = row
     ended = datetime.fromisoformat(finished) if finished else None
-    return Run(number, datetime.fromisoformat(at), cause, tuple(json.loads(phases)), state, ended, json.loads(report))
+    return SleepRun(
+        number, datetime.fromisoformat(at), cause, tuple(json.loads(phases)), state, ended, json.loads(report)
+    )
 
 
 # ── what a model said ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def answers(connection: Connection, run: int) -> dict[str, str]:
+def model_answers(connection: Connection, run: int) -> dict[str, str]:
     """What a model said in a night, by the key of the question."""
     return dict(connection.execute("SELECT key, text FROM sleep_answer WHERE run_id = ?", (run,)).fetchall())
 
 
-def keep_answer(connection: Connection, run: int, key: str, text: str) -> None:
+def save_model_answer(connection: Connection, run: int, key: str, text: str) -> None:
     """Write down what a model said."""
     connection.execute("INSERT OR REPLACE INTO sleep_answer (run_id, key, text) VALUES (?, ?, ?)", (run, key, text))
 
@@ -117,7 +119,7 @@ def keep_answer(connection: Connection, run: int, key: str, text: str) -> None:
 # ── proposals ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def propose(connection: Connection, part: Propose, run: int, at: datetime) -> bool:
+def insert_proposal(connection: Connection, part: ProposeChange, run: int, at: datetime) -> bool:
     """Lay something before the owner; False when that was done before, whatever they decided."""
     made = connection.execute(
         "INSERT INTO proposal (key, run_id, at, kind, title, text, payload, evidence) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from kenobot.cognitive.policy.pruning import UpkeepPolicy
+from kenobot.cognitive.policy.pruning import PruningPolicy
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import Value
+from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import WHOLE_HOME, within
+from kenobot.cognitive.store.scopes import ALL_SCOPES, scope_filter
 from kenobot.storage.connection import Connection
 
 _PAGE = 500
@@ -19,7 +19,7 @@ _FACTS = "form IN ('note', 'episode')"
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class RecentUtterance:
     """What somebody said in a turn of their own, or had written down as a memory."""
 
     scope: str
@@ -29,18 +29,18 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
+class ExtractionOutcome:
     """What became of what extraction noted of one kind: how often, and how much of it served or was taken back."""
 
-    name: str
-    noted: int
-    served: int
-    taken_back: int
+    category: str
+    extracted: int
+    useful: int
+    retracted: int
 
 
 def _pages(connection: Connection, condition: str, values: tuple[str | float, ...]) -> Iterator[Record]:
     """Live records that meet a condition, in the order they came."""
-    where, scopes = within(WHOLE_HOME)
+    where, scopes = scope_filter(ALL_SCOPES)
     after = 0
     while True:
         rows = connection.execute(
@@ -49,7 +49,7 @@ def _pages(connection: Connection, condition: str, values: tuple[str | float, ..
         ).fetchall()
         if not rows:
             return
-        found = store.by_ids(connection, [row[0] for row in rows], WHOLE_HOME)
+        found = store.by_ids(connection, [row[0] for row in rows], ALL_SCOPES)
         yield from (found[number] for number in sorted(found))
         after = rows[-1][0]
 
@@ -57,12 +57,12 @@ def _pages(connection: Connection, condition: str, values: tuple[str | float, ..
 # ── what may leave ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def ended(connection: Connection, now: datetime) -> Iterator[Record]:
+def expired_records(connection: Connection, now: datetime) -> Iterator[Record]:
     """Live records of which it is written that they end, and whose end has come."""
     return _pages(connection, "expires IS NOT NULL AND expires <= ?", (store.stamp(now),))
 
 
-def untouched_scratchpads(connection: Connection, before: datetime) -> Iterator[Record]:
+def stale_scratchpads(connection: Connection, before: datetime) -> Iterator[Record]:
     """Scratchpads that nobody has written since before a moment."""
     return _pages(connection, "form = 'scratchpad' AND max(updated, last_seen) < ?", (store.stamp(before),))
 
@@ -72,7 +72,7 @@ def commitments(connection: Connection) -> Iterator[Record]:
     return _pages(connection, f"category = 'commitment' AND {_FACTS}", ())
 
 
-def slight(connection: Connection, before: datetime, policy: UpkeepPolicy) -> Iterator[Record]:
+def archivable_records(connection: Connection, before: datetime, policy: PruningPolicy) -> Iterator[Record]:
     """Live facts from before a moment that matter little and were hardly used."""
     return _pages(
         connection,
@@ -81,7 +81,7 @@ def slight(connection: Connection, before: datetime, policy: UpkeepPolicy) -> It
     )
 
 
-def fading(connection: Connection, quiet_since: datetime, sure: float) -> Iterator[Record]:
+def fading_beliefs(connection: Connection, quiet_since: datetime, sure: float) -> Iterator[Record]:
     """Live notes of which nothing was heard since a moment, but for those that surely stay.
 
     sure: confidence from which the words of the person whose memory it is count as said, wherever they were read.
@@ -96,17 +96,17 @@ def fading(connection: Connection, quiet_since: datetime, sure: float) -> Iterat
     )
 
 
-def at_hand(connection: Connection) -> Iterator[Record]:
+def core_records(connection: Connection) -> Iterator[Record]:
     """What stands in the MEMORY.md of any scope."""
     return _pages(connection, f"tier = 'core' AND {_FACTS}", ())
 
 
-def put_away(connection: Connection, used_since: datetime) -> Iterator[Record]:
+def archived_and_used(connection: Connection, used_since: datetime) -> Iterator[Record]:
     """Notes that have left the hot tree and were used since a moment."""
     return _pages(connection, "tier = 'archive' AND form = 'note' AND last_used >= ?", (store.stamp(used_since),))
 
 
-def brought_back(connection: Connection, record: int, column: str, value: Value) -> bool:
+def was_reverted(connection: Connection, record: int, column: str, value: ColumnValue) -> bool:
     """Whether somebody undid a change that had set a column of a record to a value: sleep does not insist."""
     row = connection.execute(
         "SELECT 1 FROM event WHERE record_id = ? AND type = 'undone' AND json_extract(data, ?) = ? LIMIT 1",
@@ -118,9 +118,9 @@ def brought_back(connection: Connection, record: int, column: str, value: Value)
 # ── what was said ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def said_since(connection: Connection, since: datetime, until: datetime, limit: int) -> list[Said]:
+def recent_utterances(connection: Connection, since: datetime, until: datetime, limit: int) -> list[RecentUtterance]:
     """What people said or wrote between two moments, in order: of the newest messages and records, `limit` each."""
-    where, scopes = within(WHOLE_HOME)
+    where, scopes = scope_filter(ALL_SCOPES)
     span = (store.stamp(since), store.stamp(until))
     turns = connection.execute(
         "SELECT scope, trust, text, at FROM message WHERE id > (SELECT coalesce(max(id), 0) FROM message) - ? "
@@ -134,10 +134,10 @@ def said_since(connection: Connection, since: datetime, until: datetime, limit: 
         f"AND category != 'commitment' AND created > ? AND created <= ? AND {where}",
         (limit, *span, *scopes),
     ).fetchall()
-    return sorted((Said(*row) for row in (*turns, *records)), key=lambda one: (one.at, one.text))
+    return sorted((RecentUtterance(*row) for row in (*turns, *records)), key=lambda one: (one.at, one.text))
 
 
-def reopened(connection: Connection, record: int, since: str) -> bool:
+def was_reopened(connection: Connection, record: int, since: str) -> bool:
     """Whether something that was done to a record was undone after a moment."""
     row = connection.execute(
         "SELECT 1 FROM event WHERE record_id = ? AND type = 'undone' AND at > ? LIMIT 1", (record, since)
@@ -145,7 +145,7 @@ def reopened(connection: Connection, record: int, since: str) -> bool:
     return row is not None
 
 
-def told_since(connection: Connection, since: datetime, until: datetime) -> Iterator[Record]:
+def own_facts_since(connection: Connection, since: datetime, until: datetime) -> Iterator[Record]:
     """Live facts that came in between two moments, other than by sleep, and that are somebody's own words."""
     return _pages(
         connection,
@@ -158,9 +158,9 @@ def told_since(connection: Connection, since: datetime, until: datetime) -> Iter
 # ── what became of what was noted ────────────────────────────────────────────────────────────────────────────────
 
 
-def fates(connection: Connection, since: datetime, until: datetime) -> list[Fate]:
+def extraction_outcomes(connection: Connection, since: datetime, until: datetime) -> list[ExtractionOutcome]:
     """What became of what extraction noted between two moments, by category."""
-    where, scopes = within(WHOLE_HOME)
+    where, scopes = scope_filter(ALL_SCOPES)
     rows = connection.execute(
         "SELECT record.category, count(*), "
         "sum(record.status = 'active' AND record.verification != 'disputed' AND (record.uses > 0 OR record.seen > 1)), "
@@ -170,10 +170,10 @@ def fates(connection: Connection, since: datetime, until: datetime) -> list[Fate
         f"AND {where} GROUP BY 1 ORDER BY 1",
         (store.stamp(since), store.stamp(until), *scopes),
     )
-    return [Fate(*row) for row in rows]
+    return [ExtractionOutcome(*row) for row in rows]
 
 
-def decisions(connection: Connection, since: datetime, until: datetime) -> dict[str, int]:
+def count_extraction_decisions(connection: Connection, since: datetime, until: datetime) -> dict[str, int]:
     """How often extraction's proposals ended how, between two moments: by the type of the event."""
     rows = connection.execute(
         "SELECT type, count(*) FROM event WHERE type IN ('created', 'reinforced', 'replaced', 'refused', 'discarded') "
@@ -186,12 +186,12 @@ def decisions(connection: Connection, since: datetime, until: datetime) -> dict[
 # ── slots ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def in_slot(connection: Connection, form: str, name: str) -> list[Record]:
+def slot_records(connection: Connection, form: str, name: str) -> list[Record]:
     """The live record of a slot, of each scope that has one."""
     return list(_pages(connection, "form = ? AND key = ?", (form, f"slot:{name}")))
 
 
-def edited_back(connection: Connection, record: Record) -> bool:
+def was_text_reverted(connection: Connection, record: Record) -> bool:
     """Whether what a record says now is what it said before sleep changed it, because somebody undid that."""
     row = connection.execute(
         "SELECT json_extract(data, '$.was.text') FROM event WHERE record_id = ? AND type = 'undone' "

@@ -11,16 +11,16 @@ from datetime import datetime
 
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Reach, within
+from kenobot.cognitive.store.scopes import Scopes, scope_filter
 from kenobot.storage.connection import Connection
 
 _COMMA = ", "
 _WORDS = "words: "  # before topics that nobody named
-OPEN = "slot:open"  # the key of the one box of a scope that still takes memories in
+OPEN_KEY = "slot:open"  # the key of the one box of a scope that still takes memories in
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class BoxMember:
     """A record in a box: since when, and the topics it brought; not `named` when they are but words of its text."""
 
     record: int
@@ -30,7 +30,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class BoxContents:
     """What lies in a box: the topics named in it, those named last, how much; when and where the last was told."""
 
     topics: tuple[str, ...]
@@ -41,31 +41,32 @@ class Contents:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class OpenTopic:
     """The talk under way in a scope, as far as it is remembered. box: None while `first` is all that lies in it."""
 
     scope: str
-    first: int
+    first_record: int
     box: int | None
-    contents: Contents
+    contents: BoxContents
 
 
 def open_box(connection: Connection, scope: str) -> Record | None:
     """The box of this scope that still takes memories in."""
-    return records.by_key(connection, scope, "box", OPEN)
+    return records.by_key(connection, scope, "box", OPEN_KEY)
 
 
-def open_boxes(connection: Connection, reach: Reach) -> list[Record]:
+def open_boxes(connection: Connection, reach: Scopes) -> list[Record]:
     """The open box of every scope within `reach` that has one."""
-    where, values = within(reach)
+    where, values = scope_filter(reach)
     scopes = connection.execute(
-        f"SELECT scope FROM record WHERE {where} AND form = 'box' AND key = ? AND status = 'active'", (*values, OPEN)
+        f"SELECT scope FROM record WHERE {where} AND form = 'box' AND key = ? AND status = 'active'",
+        (*values, OPEN_KEY),
     ).fetchall()
     found = (open_box(connection, scope) for (scope,) in scopes)
     return [box for box in found if box is not None]
 
 
-def create(connection: Connection, like: Record, at: datetime, session: str) -> Record:
+def create_box(connection: Connection, like: Record, at: datetime, session: str) -> Record:
     """A new open box in the scope and on the day of `like`, without anything in it."""
     now = records.stamp(at)
     connection.execute(
@@ -79,7 +80,7 @@ def create(connection: Connection, like: Record, at: datetime, session: str) -> 
             like.trust,
             *(now,) * 4,
             like.day,
-            OPEN,
+            OPEN_KEY,
         ),
     )
     box = open_box(connection, like.scope)
@@ -87,15 +88,15 @@ def create(connection: Connection, like: Record, at: datetime, session: str) -> 
     return box
 
 
-def members(connection: Connection, box: int) -> list[Member]:
+def box_members(connection: Connection, box: int) -> list[BoxMember]:
     """What lies in a box, in the order it came."""
     rows = connection.execute(
         "SELECT src, first_at, why FROM link WHERE dst = ? AND type = 'member' ORDER BY first_at, src", (box,)
     )
-    return [Member(src, datetime.fromisoformat(at), *_about(why)) for src, at, why in rows]
+    return [BoxMember(src, datetime.fromisoformat(at), *_about(why)) for src, at, why in rows]
 
 
-def stories(connection: Connection, boxes: Sequence[int]) -> dict[int, tuple[str, ...]]:
+def topics_of_boxes(connection: Connection, boxes: Sequence[int]) -> dict[int, tuple[str, ...]]:
     """What each of these boxes tells of, as `story` has it; one query for all of them."""
     rows = connection.execute(
         "SELECT dst, why FROM link WHERE dst IN (SELECT value FROM json_each(?)) AND type = 'member' "
@@ -108,7 +109,7 @@ def stories(connection: Connection, boxes: Sequence[int]) -> dict[int, tuple[str
     return {box: _story(told) for box, told in found.items()}
 
 
-def story(members: Iterable[Member]) -> tuple[str, ...]:
+def box_topics(members: Iterable[BoxMember]) -> tuple[str, ...]:
     """What a box tells of: the topics that were named, in the order they came up; where none was, the words."""
     return _story([(member.topics, member.named) for member in members])
 
@@ -122,7 +123,7 @@ def _about(why: str) -> tuple[tuple[str, ...], bool]:
     return tuple(filter(None, why.removeprefix(_WORDS).split(_COMMA))), not why.startswith(_WORDS)
 
 
-def link(
+def upsert_box_link(
     connection: Connection, record: int, to: int, kind: str, at: datetime, topics: Sequence[str], *, named: bool = True
 ) -> bool:
     """Put a record into a box (`member`), or join a box to an earlier one (`trace`); once more is only counted.
@@ -142,24 +143,24 @@ def link(
 # ── the talk under way ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def under_way(connection: Connection, scope: str) -> Stretch | None:
+def open_topic_of(connection: Connection, scope: str) -> OpenTopic | None:
     """The talk under way in a scope; None when nothing of it is noted, or what it began with is no longer live."""
     row = connection.execute(
         "SELECT first_id, box_id, topics, latest, count, last_at, session FROM stretch "
         "JOIN record ON record.id = coalesce(box_id, first_id) WHERE stretch.scope = ? AND record.scope = ? "
         "AND status = 'active' AND (box_id IS NULL OR key = ?)",
-        (scope, scope, OPEN),
+        (scope, scope, OPEN_KEY),
     ).fetchone()
     if row is None:
         return None
     first, box, topics, latest, count, last_at, session = row
-    held = Contents(
+    held = BoxContents(
         tuple(json.loads(topics)), tuple(json.loads(latest)), count, datetime.fromisoformat(last_at), session
     )
-    return Stretch(scope, first, box, held)
+    return OpenTopic(scope, first, box, held)
 
 
-def note(connection: Connection, stretch: Stretch) -> None:
+def save_open_topic(connection: Connection, stretch: OpenTopic) -> None:
     """Keep how far the talk of a scope has come, so that the next memory need not read all that lies in its box."""
     held = stretch.contents
     connection.execute(
@@ -167,7 +168,7 @@ def note(connection: Connection, stretch: Stretch) -> None:
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (
             stretch.scope,
-            stretch.first,
+            stretch.first_record,
             stretch.box,
             json.dumps(held.topics, ensure_ascii=False),
             json.dumps(held.latest, ensure_ascii=False),
@@ -178,12 +179,12 @@ def note(connection: Connection, stretch: Stretch) -> None:
     )
 
 
-def over(connection: Connection, scope: str) -> None:
+def delete_open_topic(connection: Connection, scope: str) -> None:
     """The talk of this scope has ended."""
     connection.execute("DELETE FROM stretch WHERE scope = ?", (scope,))
 
 
-def rested(connection: Connection, until: datetime) -> list[str]:
+def idle_scopes(connection: Connection, until: datetime) -> list[str]:
     """The scopes in which one memory alone was laid aside, at `until` or before."""
     rows = connection.execute(
         "SELECT scope FROM stretch WHERE box_id IS NULL AND last_at <= ?", (records.stamp(until),)
@@ -191,12 +192,12 @@ def rested(connection: Connection, until: datetime) -> list[str]:
     return [row[0] for row in rows]
 
 
-def sealed(connection: Connection, scope: str, since: datetime, limit: int) -> list[int]:
+def closed_boxes(connection: Connection, scope: str, since: datetime, limit: int) -> list[int]:
     """The closed boxes of a scope into which something was laid at `since` or later: of the newest `limit`."""
     rows = connection.execute(
         "SELECT id, last_seen FROM record WHERE scope = ? AND form = 'box' AND tier = 'daily' AND status = 'active' "
         "AND key != ? ORDER BY id DESC LIMIT ?",
-        (scope, OPEN, limit),
+        (scope, OPEN_KEY, limit),
     )
     earliest = records.stamp(since)
     return [box for box, seen in rows if seen >= earliest]

@@ -12,7 +12,7 @@ from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.storage.connection import Connection
 
-Value = str | int | float | None
+ColumnValue = str | int | float | None
 
 _COLUMNS = frozenset(
     "text category subject attrs tags lang trust confidence importance stability seen uses status lifecycle "
@@ -22,7 +22,7 @@ _FILED_UNDER = frozenset({"text", "subject", "attrs", "status", "trust"})
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class ChangeContext:
     """Who does something to memory, when, why, and in which conversation.
 
     part_of: the event of the decision that this belongs to, so that both are undone together; None when it stands
@@ -40,8 +40,8 @@ def change(
     connection: Connection,
     record: Record,
     kind: str,
-    values: Mapping[str, Value],
-    act: Act,
+    values: Mapping[str, ColumnValue],
+    act: ChangeContext,
     *,
     shown: bool = True,
     data: Mapping[str, Json] | None = None,
@@ -55,7 +55,7 @@ def change(
     if strange := values.keys() - _COLUMNS:
         raise ValueError(f"records do not change their {', '.join(sorted(strange))}")
     names = sorted(values)
-    held = dict(zip(names, records.columns(connection, record, names), strict=True)) if names else {}
+    held = dict(zip(names, records.column_values(connection, record, names), strict=True)) if names else {}
     was = {name: value for name, value in held.items() if value != values[name]}
     told: dict[str, Json] = {"reason": act.reason, **(data or {})}
     if was:
@@ -67,13 +67,13 @@ def change(
     if shown:
         settings["changed"] = event
     if settings:
-        records.overwrite(connection, record, list(settings), list(settings.values()))
+        records.set_columns(connection, record, list(settings), list(settings.values()))
     if not _FILED_UNDER.isdisjoint(was):
-        term_index.file(connection, record.id, record.scope)
+        term_index.index_record(connection, record.id, record.scope)
     return event
 
 
-def before(connection: Connection, event: int) -> tuple[int, dict[str, Value]] | None:
+def overwritten_values(connection: Connection, event: int) -> tuple[int, dict[str, ColumnValue]] | None:
     """The record that an event changed and what it overwrote, by column; None when it changed none."""
     row = connection.execute("SELECT record_id, data FROM event WHERE id = ?", (event,)).fetchone()
     if row is None or row[0] is None:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Reach, within
-from kenobot.cognitive.text.calendar import moment
+from kenobot.cognitive.store.scopes import Scopes, scope_filter
+from kenobot.cognitive.text.calendar import parse_time
 from kenobot.storage.connection import Connection
 
 _PAGE = 500
@@ -14,44 +14,44 @@ _TAIL = 300  # events from the end that are looked at for what a turn did
 
 
 @dataclass(frozen=True, slots=True)
-class Opinions:
+class FeedbackCounts:
     """How often the person it belongs to said yes to a record, and no."""
 
-    up: int = 0
-    down: int = 0
+    approvals: int = 0
+    objections: int = 0
 
 
-NO_OPINION = Opinions()
+NO_FEEDBACK = FeedbackCounts()
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class LastExchange:
     """The last message of a conversation and the bot's reply to it. since, at: when the turn before ended, and it.
 
     inbox: the turn's own number; 0 for one that came from elsewhere.
     """
 
-    asked: str
+    question: str
     reply: str
     since: str
     at: str
     inbox: int
 
 
-def last_exchange(connection: Connection, session: str) -> Exchange | None:
+def last_exchange(connection: Connection, session: str) -> LastExchange | None:
     """The last whole turn of a conversation as people saw it; None before there is one."""
     rows = connection.execute(
         "SELECT role, text, at, inbox_id FROM message WHERE session = ? ORDER BY id DESC LIMIT 3", (session,)
     ).fetchall()
     if len(rows) < 2 or rows[0][0] != "assistant" or rows[1][0] != "user":
         return None
-    before = moment(rows[2][2]) if len(rows) > 2 else None
-    return Exchange(
+    before = parse_time(rows[2][2]) if len(rows) > 2 else None
+    return LastExchange(
         rows[1][1], rows[0][1], store.stamp(before) if before is not None else "", rows[0][2], rows[0][3] or 0
     )
 
 
-def taught(connection: Connection, session: str) -> list[tuple[int, str]]:
+def recently_learned(connection: Connection, session: str) -> list[tuple[int, str]]:
     """The records that a conversation brought in or up again of late, newest first, with the time of each.
 
     They have stood before the model since, as what is new. Looks at no more than the last few hundred events.
@@ -65,9 +65,9 @@ def taught(connection: Connection, session: str) -> list[tuple[int, str]]:
     return [(row[0], row[1]) for row in rows]
 
 
-def opinions(connection: Connection, records: Sequence[int]) -> dict[int, Opinions]:
+def feedback_counts(connection: Connection, records: Sequence[int]) -> dict[int, FeedbackCounts]:
     """How often each record was confirmed and disputed by the person it belongs to; every one has an answer."""
-    found = dict.fromkeys(records, NO_OPINION)
+    found = dict.fromkeys(records, NO_FEEDBACK)
     for start in range(0, len(records), _PAGE):
         chunk = records[start : start + _PAGE]
         marks = ", ".join("?" * len(chunk))
@@ -76,16 +76,16 @@ def opinions(connection: Connection, records: Sequence[int]) -> dict[int, Opinio
             f"WHERE record_id IN ({marks}) AND type IN ('confirmed', 'pinned', 'disputed') GROUP BY record_id",
             tuple(chunk),
         )
-        found.update((row[0], Opinions(row[1], row[2])) for row in rows)
+        found.update((row[0], FeedbackCounts(row[1], row[2])) for row in rows)
     return found
 
 
-def page(connection: Connection, reach: Reach, after: int, quiet_since: str) -> list[Record]:
+def quiet_page(connection: Connection, reach: Scopes, after: int, quiet_since: str) -> list[Record]:
     """Live records that age and of which nothing was heard since a moment, in the order they came, at most 500.
 
     after: the id that the page comes after.
     """
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     rows = connection.execute(
         "SELECT id FROM record NOT INDEXED WHERE id > ? AND status = 'active' "
         "AND form IN ('note', 'episode') "

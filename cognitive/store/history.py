@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Json, Record
-from kenobot.cognitive.store.scopes import Reach, scopes_of, within
+from kenobot.cognitive.store.scopes import Scopes, scope_filter, scope_names
 from kenobot.storage.connection import Connection
 
 _MANY = 500  # placeholders of one statement
@@ -19,7 +19,7 @@ _AFTER_ALL = "\U0010ffff"  # sorts behind whatever a key may go on with
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class EventRow:
     """An event as it was written. data: what it tells, `was` included."""
 
     id: int
@@ -31,7 +31,7 @@ class Happening:
     data: Mapping[str, Json]
 
     @property
-    def was(self) -> dict[str, str | int | float | None]:
+    def previous_values(self) -> dict[str, str | int | float | None]:
         """What the event overwrote, by column."""
         found = self.data.get("was")
         return (
@@ -39,7 +39,7 @@ class Happening:
         )
 
     @property
-    def root(self) -> int:
+    def decision_id(self) -> int:
         """The event of the decision that this one belongs to: its own when it stands alone."""
         part = self.data.get("part_of")
         return part if isinstance(part, int) and not isinstance(part, bool) else self.id
@@ -51,9 +51,9 @@ _EVENT = "event.id, event.at, event.session, event.actor, event.type, event.reco
 # ── finding ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def with_key_prefix(connection: Connection, prefix: str, reach: Reach, limit: int) -> list[int]:
+def ids_with_key_prefix(connection: Connection, prefix: str, reach: Scopes, limit: int) -> list[int]:
     """Records whose key begins with `prefix`, live ones first. `%` and `_` are letters like any other."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     rows = connection.execute(
         # By their keys, not by an index of scopes, which would read all that the scopes hold: hence the plus.
         f"SELECT id FROM record WHERE key >= ? AND key < ? AND +{where} ORDER BY status != 'active', id DESC LIMIT ?",
@@ -62,13 +62,13 @@ def with_key_prefix(connection: Connection, prefix: str, reach: Reach, limit: in
     return [row[0] for row in rows]
 
 
-def newest_live(connection: Connection, reach: Reach, limit: int) -> Iterator[tuple[int, str]]:
+def newest_live(connection: Connection, reach: Scopes, limit: int) -> Iterator[tuple[int, str]]:
     """Id and text of live records, what became known or changed last first. Reads no more than it gives, or little."""
     newest = "ORDER BY changed DESC, id DESC LIMIT ?"
     found: list[tuple[int, int, str]] = []
-    each: list[Reach] = [(scope,) for scope in scopes_of(reach) or ()]  # one by one: then an index has their order
+    each: list[Scopes] = [(scope,) for scope in scope_names(reach) or ()]  # one by one: then an index has their order
     for part in each or [reach]:
-        where, scopes = within(part)
+        where, scopes = scope_filter(part)
         found += connection.execute(
             f"SELECT changed, id, text FROM record WHERE status = 'active' AND {_SAYS} AND {where} {newest}",
             (*scopes, limit),
@@ -76,9 +76,9 @@ def newest_live(connection: Connection, reach: Reach, limit: int) -> Iterator[tu
     yield from ((number, text) for _, number, text in sorted(found, reverse=True)[:limit])
 
 
-def saying(connection: Connection, piece: str, reach: Reach) -> list[int]:
+def ids_containing_text(connection: Connection, piece: str, reach: Scopes) -> list[int]:
     """Records, of any status, whose text holds `piece`, whatever the case of its ASCII letters."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     literal = piece.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     rows = connection.execute(  # in the order they stand, hence the plus
         f"SELECT id FROM record WHERE text LIKE ? ESCAPE '\\' AND {_SAYS} AND +{where} ORDER BY id",
@@ -87,11 +87,11 @@ def saying(connection: Connection, piece: str, reach: Reach) -> list[int]:
     return [row[0] for row in rows]
 
 
-def listed(
-    connection: Connection, reach: Reach, statuses: Sequence[str], forms: Sequence[str], limit: int
+def list_records(
+    connection: Connection, reach: Scopes, statuses: Sequence[str], forms: Sequence[str], limit: int
 ) -> list[Record]:
     """Records of these statuses and forms (none: of any), the newest first."""
-    where, values = within(reach)
+    where, values = scope_filter(reach)
     conditions, asked = [where], list[str | int](values)
     for column, wanted in (("status", statuses), ("form", forms)):
         if wanted:
@@ -104,12 +104,12 @@ def listed(
     return [records[number] for number in numbers]
 
 
-def newest_first(connection: Connection, scopes: tuple[str, ...], besides: Sequence[str]) -> Iterator[Happening]:
+def newest_events(connection: Connection, scopes: tuple[str, ...], besides: Sequence[str]) -> Iterator[EventRow]:
     """What happened to the records of these scopes, the newest first, but for what the actors `besides` did.
 
     Of what happened to anybody, only the last hundred thousand events are looked at.
     """
-    where, values = within(scopes)
+    where, values = scope_filter(scopes)
     others = ", ".join("?" * len(besides))
     rows = connection.execute(
         f"SELECT {_EVENT} FROM event JOIN record ON record.id = event.record_id WHERE record.{where} "
@@ -120,7 +120,7 @@ def newest_first(connection: Connection, scopes: tuple[str, ...], besides: Seque
     yield from map(_happening, rows)
 
 
-def predecessors(connection: Connection, record: Record) -> list[int]:
+def superseded_ids(connection: Connection, record: Record) -> list[int]:
     """What `record` took the place of, and what that did, in its scope: the nearest first."""
     rows = connection.execute(
         "WITH RECURSIVE older (id) AS (SELECT dst FROM link WHERE src = ? AND type = 'supersedes' "
@@ -131,7 +131,7 @@ def predecessors(connection: Connection, record: Record) -> list[int]:
     return [row[0] for row in rows]
 
 
-def made_from(connection: Connection, record: int) -> list[int]:
+def ids_derived_from(connection: Connection, record: int) -> list[int]:
     """Records that were made of this one, such as summaries: derived from it, or it is a member of them."""
     rows = connection.execute(
         "SELECT src FROM link WHERE dst = ? AND type = 'derived' UNION "
@@ -144,21 +144,21 @@ def made_from(connection: Connection, record: int) -> list[int]:
 # ── what happened ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def event(connection: Connection, number: int) -> Happening | None:
+def get_event(connection: Connection, number: int) -> EventRow | None:
     """An event by its id."""
     row = connection.execute(f"SELECT {_EVENT} FROM event WHERE id = ?", (number,)).fetchone()
     return _happening(row) if row else None
 
 
-def events_of(connection: Connection, record: int) -> list[Happening]:
+def record_events(connection: Connection, record: int) -> list[EventRow]:
     """Everything that happened to a record, in order."""
     rows = connection.execute(f"SELECT {_EVENT} FROM event WHERE record_id = ? ORDER BY id", (record,))
     return [_happening(row) for row in rows]
 
 
-def decision(connection: Connection, root: int) -> list[Happening]:
+def decision_events(connection: Connection, root: int) -> list[EventRow]:
     """The events of a decision, in order: the one that it is named after, and those that are part of it."""
-    first = event(connection, root)
+    first = get_event(connection, root)
     if first is None:
         return []
     rows = connection.execute(
@@ -179,7 +179,7 @@ def undone_by(connection: Connection, root: int) -> int | None:
     return int(row[0])
 
 
-def last_of(connection: Connection, kind: str, session: str) -> Happening | None:
+def last_of(connection: Connection, kind: str, session: str) -> EventRow | None:
     """The newest event of a kind in a conversation."""
     row = connection.execute(
         f"SELECT {_EVENT} FROM event WHERE type = ? AND session = ? ORDER BY id DESC LIMIT 1", (kind, session)
@@ -187,21 +187,21 @@ def last_of(connection: Connection, kind: str, session: str) -> Happening | None
     return _happening(row) if row else None
 
 
-def note_more(connection: Connection, number: int, more: Mapping[str, Json]) -> None:
+def extend_event(connection: Connection, number: int, more: Mapping[str, Json]) -> None:
     """Add to what an event of this very transaction tells."""
     connection.execute(
         "UPDATE event SET data = json_patch(data, ?) WHERE id = ?", (json.dumps(more, ensure_ascii=False), number)
     )
 
 
-def _happening(row: tuple[int, str, str, str, str, int | None, str]) -> Happening:
-    return Happening(row[0], row[1], row[2], row[3], row[4], row[5], json.loads(row[6] or "{}"))
+def _happening(row: tuple[int, str, str, str, str, int | None, str]) -> EventRow:
+    return EventRow(row[0], row[1], row[2], row[3], row[4], row[5], json.loads(row[6] or "{}"))
 
 
 # ── turns, and their veil ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def said_in(
+def messages_containing(
     connection: Connection, scope: str, session: str, pieces: Sequence[str], limit: int
 ) -> list[tuple[int, str]]:
     """Inbox row and text of the newest messages of a scope that may hold any of `pieces`, which are folded.
@@ -218,18 +218,18 @@ def said_in(
     return [(row[0], row[1]) for row in rows]
 
 
-def senders(connection: Connection, turns: Sequence[int]) -> list[str]:
+def sender_names(connection: Connection, turns: Sequence[int]) -> list[str]:
     """What the people are called who wrote these inbox rows, as far as they are kept."""
     found = (connection.execute("SELECT sender_name FROM inbox WHERE id = ?", (turn,)).fetchone() for turn in turns)
     return list(dict.fromkeys(row[0] for row in found if row is not None and row[0]))
 
 
-def quote(connection: Connection, turn: int, reach: Reach) -> tuple[str, str, str, str] | None:
+def quotable_message(connection: Connection, turn: int, reach: Scopes) -> tuple[str, str, str, str] | None:
     """Whose words (trust), when, in which session and what was said in the turn of an inbox row, if it may be shown.
 
     None when it is not kept any more, is veiled, or belongs to a scope out of `reach`.
     """
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     row = connection.execute(
         "SELECT trust, at, session, text FROM (SELECT trust, at, session, text, "
         "CASE scope WHEN '' THEN 'chat:' || session ELSE scope END AS scope FROM message WHERE inbox_id = ? "
@@ -240,7 +240,7 @@ def quote(connection: Connection, turn: int, reach: Reach) -> tuple[str, str, st
     return (row[0], row[1], row[2], row[3]) if row else None
 
 
-def spoken(connection: Connection, session: str, turns: Sequence[int]) -> int:
+def count_turns(connection: Connection, session: str, turns: Sequence[int]) -> int:
     """How many of these inbox rows are turns of a conversation; commands are none."""
     sql = "SELECT 1 FROM message WHERE session = ? AND inbox_id = ? LIMIT 1"
     return sum(connection.execute(sql, (session, turn)).fetchone() is not None for turn in turns)
@@ -261,13 +261,13 @@ def last_turn(connection: Connection, session: str) -> tuple[int, str, str, str]
     return int(row[0]), asked[0] if asked else "", row[2], row[1]
 
 
-def last_message(connection: Connection, session: str) -> int:
+def last_message_id(connection: Connection, session: str) -> int:
     """The id of the newest message of a conversation, 0 when there is none."""
     row = connection.execute("SELECT max(id) FROM message WHERE session = ?", (session,)).fetchone()
     return int(row[0] or 0)
 
 
-def veil(connection: Connection, turns: Iterable[int], record: int) -> list[int]:
+def hide_turns(connection: Connection, turns: Iterable[int], record: int) -> list[int]:
     """Hide turns because of a record; returns those that this record did not hide yet."""
     return [
         turn
@@ -278,12 +278,12 @@ def veil(connection: Connection, turns: Iterable[int], record: int) -> list[int]
     ]
 
 
-def unveil(connection: Connection, record: int) -> None:
+def unhide_turns(connection: Connection, record: int) -> None:
     """Show again what was hidden because of this record alone."""
     connection.execute("DELETE FROM veil WHERE record_id = ?", (record,))
 
 
-def veiled_for(connection: Connection, record: int) -> list[int]:
+def turns_hidden_for(connection: Connection, record: int) -> list[int]:
     """The turns that are hidden because of a record."""
     rows = connection.execute("SELECT inbox_id FROM veil WHERE record_id = ? ORDER BY inbox_id", (record,))
     return [row[0] for row in rows]
@@ -292,7 +292,7 @@ def veiled_for(connection: Connection, record: int) -> list[int]:
 # ── erasing ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def bury(connection: Connection, scope: str, keys: Iterable[str], at: str) -> None:
+def add_tombstones(connection: Connection, scope: str, keys: Iterable[str], at: str) -> None:
     """Leave a tombstone for each key."""
     connection.executemany(
         "INSERT INTO tombstone (scope, key, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
@@ -300,7 +300,7 @@ def bury(connection: Connection, scope: str, keys: Iterable[str], at: str) -> No
     )
 
 
-def erase(connection: Connection, records: Sequence[int]) -> None:
+def delete_records(connection: Connection, records: Sequence[int]) -> None:
     """Delete records, their vectors and their links, and empty what their events tell. Only `purge` calls this."""
     for start in range(0, len(records), _MANY):
         chunk = tuple(records[start : start + _MANY])
@@ -318,22 +318,22 @@ def erase(connection: Connection, records: Sequence[int]) -> None:
         connection.execute(f"DELETE FROM record WHERE id IN ({marks})", chunk)
 
 
-def events_telling(connection: Connection, piece: str) -> list[Happening]:
+def events_containing(connection: Connection, piece: str) -> list[EventRow]:
     """Events whose data hold `piece`, spelled as JSON spells it."""
     rows = connection.execute(f"SELECT {_EVENT} FROM event WHERE instr(data, ?)", (piece,))
     return [_happening(row) for row in rows]
 
 
-def retell(connection: Connection, number: int, data: Mapping[str, Json]) -> None:
+def rewrite_event(connection: Connection, number: int, data: Mapping[str, Json]) -> None:
     """Put other data into an event. Only `purge` calls this: what happened is not rewritten, it is blotted out."""
     connection.execute("UPDATE event SET data = ? WHERE id = ?", (json.dumps(data, ensure_ascii=False), number))
 
 
-def wordings(connection: Connection, records: Sequence[int], reach: Reach) -> dict[int, set[str]]:
+def all_wordings(connection: Connection, records: Sequence[int], reach: Scopes) -> dict[int, set[str]]:
     """By record, every text that it ever had."""
     found: dict[int, set[str]] = {}
     for number, record in store.by_ids(connection, records, reach).items():
-        earlier = (happening.was.get("text") for happening in events_of(connection, number))
+        earlier = (happening.previous_values.get("text") for happening in record_events(connection, number))
         found[number] = {record.text, *(text for text in earlier if isinstance(text, str))}
     return found
 
@@ -341,7 +341,7 @@ def wordings(connection: Connection, records: Sequence[int], reach: Reach) -> di
 # ── supersession, taken back ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def cut_supersedes(connection: Connection, records: Sequence[int]) -> list[tuple[int, int]]:
+def remove_supersedes_links(connection: Connection, records: Sequence[int]) -> list[tuple[int, int]]:
     """Take away the supersessions among `records`; returns them as (new, old)."""
     marks = ", ".join("?" * len(records))
     rows = connection.execute(
@@ -351,7 +351,7 @@ def cut_supersedes(connection: Connection, records: Sequence[int]) -> list[tuple
     return [(row[0], row[1]) for row in rows.fetchall()]
 
 
-def link_supersedes(connection: Connection, new: int, old: int, at: str) -> None:
+def restore_supersedes_link(connection: Connection, new: int, old: int, at: str) -> None:
     """Say that `new` took the place of `old`."""
     connection.execute(
         "INSERT INTO link (src, dst, type, first_at, last_at, why) VALUES (?, ?, 'supersedes', ?, ?, ?) "
@@ -363,9 +363,9 @@ def link_supersedes(connection: Connection, new: int, old: int, at: str) -> None
 # ── counting ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def live_counts(connection: Connection, reach: Reach) -> dict[str, int]:
+def live_counts_by_form(connection: Connection, reach: Scopes) -> dict[str, int]:
     """How many live records there are, by form."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     rows = connection.execute(
         f"SELECT form, count(*) FROM record WHERE status = 'active' AND {_SAYS} AND {where} GROUP BY 1 ORDER BY 1",
         scopes,
@@ -373,7 +373,7 @@ def live_counts(connection: Connection, reach: Reach) -> dict[str, int]:
     return {row[0]: row[1] for row in rows}
 
 
-def last_session(connection: Connection) -> str | None:
+def last_answered_session(connection: Connection) -> str | None:
     """The conversation in which something was answered last; for whoever may see all of them."""
     row = connection.execute("SELECT session FROM turn WHERE state = 'committed' ORDER BY id DESC LIMIT 1").fetchone()
     return str(row[0]) if row else None

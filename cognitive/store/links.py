@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kenobot.cognitive.policy.graph import LinkType
-from kenobot.cognitive.store.scopes import Reach, within
+from kenobot.cognitive.store.scopes import Scopes, scope_filter
 from kenobot.storage.connection import Connection
 
 
@@ -26,7 +26,7 @@ _COLUMNS = "src, dst, type, weight, confidence, seen, last_at"
 _LINKED = ", ".join(f"link.{name}" for name in _COLUMNS.split(", "))
 
 
-def link(connection: Connection, src: int, dst: int, type_: LinkType) -> Link | None:
+def get_link(connection: Connection, src: int, dst: int, type_: LinkType) -> Link | None:
     """One link; None when there is none."""
     row = connection.execute(
         f"SELECT {_COLUMNS} FROM link WHERE src = ? AND dst = ? AND type = ?", (src, dst, type_)
@@ -34,7 +34,7 @@ def link(connection: Connection, src: int, dst: int, type_: LinkType) -> Link | 
     return Link(*row) if row else None
 
 
-def put(connection: Connection, made: Link, why: str) -> None:
+def upsert_link(connection: Connection, made: Link, why: str) -> None:
     """Write a link, new or known. A known one keeps its first time, and its reason unless there is another."""
     connection.execute(
         "INSERT INTO link (src, dst, type, weight, confidence, seen, first_at, last_at, why) "
@@ -45,19 +45,21 @@ def put(connection: Connection, made: Link, why: str) -> None:
     )
 
 
-def around(connection: Connection, record: int, reach: Reach, limit: int) -> list[Link]:
+def links_around(connection: Connection, record: int, reach: Scopes, limit: int) -> list[Link]:
     """Links of one record, see `around_each`: those it makes before those that lead to it, each to the newest first."""
-    links = around_each(connection, [record], reach, limit).get(record, [])
+    links = links_around_each(connection, [record], reach, limit).get(record, [])
     return sorted(links, key=lambda made: (made.src != record, -made.dst, -made.src))
 
 
-def around_each(connection: Connection, records: Sequence[int], reach: Reach, limit: int) -> dict[int, list[Link]]:
+def links_around_each(
+    connection: Connection, records: Sequence[int], reach: Scopes, limit: int
+) -> dict[int, list[Link]]:
     """Links of each of these records to live records within `reach`, both ways, by record, in no order.
 
     At most `limit` rows a way are read of each, those to the newest records. A week's summary joins what has nothing
     but the week in common, so nothing leads to it.
     """
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     ways = " UNION ALL ".join(
         f"SELECT hub.value AS hub, {_LINKED}, link.{far} AS far FROM json_each(?) AS hub "
         f"CROSS JOIN link ON link.{near} = hub.value AND link.{far} >= coalesce("
@@ -76,9 +78,9 @@ def around_each(connection: Connection, records: Sequence[int], reach: Reach, li
     return found
 
 
-def visible(connection: Connection, records: Sequence[int], reach: Reach) -> set[int]:
+def visible_ids(connection: Connection, records: Sequence[int], reach: Scopes) -> set[int]:
     """Those of `records` that are live and within `reach`."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     marks = ", ".join("?" * len(records))
     rows = connection.execute(
         f"SELECT id FROM record WHERE id IN ({marks}) AND status = 'active' AND {where}", (*records, *scopes)
@@ -86,7 +88,9 @@ def visible(connection: Connection, records: Sequence[int], reach: Reach) -> set
     return {row[0] for row in rows}
 
 
-def about(connection: Connection, scope: str, subjects: Iterable[str], but: int, limit: int) -> list[tuple[int, str]]:
+def ids_about_subjects(
+    connection: Connection, scope: str, subjects: Iterable[str], but: int, limit: int
+) -> list[tuple[int, str]]:
     """The newest live records about each of `subjects`, at most `limit` in all, newest first: id and subject."""
     found: list[tuple[int, str]] = []
     for subject in subjects:
@@ -99,7 +103,7 @@ def about(connection: Connection, scope: str, subjects: Iterable[str], but: int,
     return sorted(found, reverse=True)[:limit]
 
 
-def lately_made(
+def recently_created(
     connection: Connection, session: str, scope: str, since: str, but: int, limit: int
 ) -> list[tuple[int, str]]:
     """Live records that a conversation brought in since a moment, newest first: id and text.

@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Literal
 
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import ERASED, Json
+from kenobot.cognitive.store.records import ERASED_TEXT, Json
 from kenobot.storage.connection import Connection
 
-State = Literal["pending", "approved", "rejected", "undone"]
+ProposalState = Literal["pending", "approved", "rejected", "undone"]
 
-BROKEN, APPROVED = "rule_broken", "approved"
+RULE_BROKEN, APPROVED = "rule_broken", "approved"
 
 
 _SHORTEST = 4  # characters of a text that can be looked for in others
@@ -32,7 +32,7 @@ class Proposal:
     text: str
     payload: Mapping[str, Json]
     evidence: Mapping[str, Json]
-    state: State
+    state: ProposalState
     decided: str | None
     by: str
     undo: Mapping[str, Json]
@@ -44,7 +44,9 @@ def get(connection: Connection, number: int) -> Proposal | None:
     return _proposal(row) if row else None
 
 
-def listed(connection: Connection, states: Sequence[State] = ("pending",), limit: int = 100) -> list[Proposal]:
+def list_proposals(
+    connection: Connection, states: Sequence[ProposalState] = ("pending",), limit: int = 100
+) -> list[Proposal]:
     """Proposals in these states, the oldest first, at most `limit`, the newest ones."""
     rows = connection.execute(
         f"{_ROW} WHERE state IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT ?",
@@ -53,12 +55,12 @@ def listed(connection: Connection, states: Sequence[State] = ("pending",), limit
     return [_proposal(row) for row in reversed(rows)]
 
 
-def waiting(connection: Connection) -> int:
+def count_pending(connection: Connection) -> int:
     """How many proposals wait for the owner."""
     return int(connection.execute("SELECT count(*) FROM proposal WHERE state = 'pending'").fetchone()[0])
 
 
-def newer(connection: Connection, number: int) -> tuple[int, int]:
+def newer_pending(connection: Connection, number: int) -> tuple[int, int]:
     """How many proposals that wait came after one of that number, and the highest number of any."""
     row = connection.execute(
         "SELECT count(*) FILTER (WHERE state = 'pending' AND id > ?), max(id) FROM proposal", (number,)
@@ -75,12 +77,12 @@ def approvals(connection: Connection, event: int, limit: int = 100) -> list[tupl
     return [(number, int(data.get("proposal", 0)), str(data.get("kind", ""))) for number, data in told]
 
 
-def is_known(connection: Connection, key: str) -> bool:
+def was_proposed(connection: Connection, key: str) -> bool:
     """Whether this was proposed before, whatever became of it."""
     return connection.execute("SELECT 1 FROM proposal WHERE key = ?", (key,)).fetchone() is not None
 
 
-def is_unwelcome(connection: Connection, prefix: str) -> bool:
+def is_pending_or_rejected(connection: Connection, prefix: str) -> bool:
     """Whether something whose key begins so waits, or was turned down: it is not proposed another time."""
     row = connection.execute(
         "SELECT 1 FROM proposal WHERE key >= ? AND key < ? AND state IN ('pending', 'rejected') LIMIT 1",
@@ -89,8 +91,14 @@ def is_unwelcome(connection: Connection, prefix: str) -> bool:
     return row is not None
 
 
-def decide(
-    connection: Connection, number: int, before: State, state: State, at: datetime, by: str, undo: Mapping[str, Json]
+def set_state(
+    connection: Connection,
+    number: int,
+    before: ProposalState,
+    state: ProposalState,
+    at: datetime,
+    by: str,
+    undo: Mapping[str, Json],
 ) -> bool:
     """Put a proposal into another state, inside a transaction; False when it is not in the state `before`."""
     cursor = connection.execute(
@@ -100,22 +108,22 @@ def decide(
     return cursor.rowcount == 1
 
 
-def take_back(connection: Connection, records: Iterable[int], texts: Iterable[str]) -> None:
+def drop_pending_about(connection: Connection, records: Iterable[int], texts: Iterable[str]) -> None:
     """Drop proposals that wait and speak of what is to be forgotten: these records, or these words."""
-    for proposal in listed(connection, ("pending",), 10_000):
+    for proposal in list_proposals(connection, ("pending",), 10_000):
         if _tells(proposal, set(records), list(texts)):
             connection.execute("DELETE FROM proposal WHERE id = ?", (proposal.id,))
 
 
-def blot(connection: Connection, records: Iterable[int], texts: Iterable[str]) -> None:
+def redact_proposals(connection: Connection, records: Iterable[int], texts: Iterable[str]) -> None:
     """Take what is erased for good out of every proposal: what waits goes, of what was decided the words do."""
     numbers, words = set(records), list(texts)
-    take_back(connection, numbers, words)
-    for proposal in listed(connection, ("approved", "rejected", "undone"), 100_000):
+    drop_pending_about(connection, numbers, words)
+    for proposal in list_proposals(connection, ("approved", "rejected", "undone"), 100_000):
         if _tells(proposal, numbers, words):
             connection.execute(
                 "UPDATE proposal SET title = ?, text = ?, payload = '{}', undo = '{}' WHERE id = ?",
-                (ERASED, ERASED, proposal.id),
+                (ERASED_TEXT, ERASED_TEXT, proposal.id),
             )
 
 
@@ -130,7 +138,9 @@ def _tells(proposal: Proposal, records: set[int], texts: Sequence[str]) -> bool:
     )
 
 
-def _proposal(row: tuple[int, str, int | None, str, str, str, str, str, str, State, str | None, str, str]) -> Proposal:
+def _proposal(
+    row: tuple[int, str, int | None, str, str, str, str, str, str, ProposalState, str | None, str, str],
+) -> Proposal:
     head, payload, evidence, state, decided, by, undo = row[:7], row[7], row[8], row[9], row[10], row[11], row[12]
     return Proposal(*head, json.loads(payload), json.loads(evidence), state, decided, by, json.loads(undo))
 
@@ -138,14 +148,16 @@ def _proposal(row: tuple[int, str, int | None, str, str, str, str, str, str, Sta
 # ── what proposals are made of ───────────────────────────────────────────────────────────────────────────────────
 
 
-def note_broken(connection: Connection, patterns: Sequence[str], inbox: int, session: str, at: datetime) -> None:
+def log_broken_rules(connection: Connection, patterns: Sequence[str], inbox: int, session: str, at: datetime) -> None:
     """Note, inside a turn's transaction, that its reply holds what rules.json forbids; nothing without `patterns`."""
     if patterns:
         data: dict[str, Json] = {"inbox": inbox, "patterns": [*patterns]}
-        store.add_event(connection, at, "model", BROKEN, session=session, data=data)
+        store.add_event(connection, at, "model", RULE_BROKEN, session=session, data=data)
 
 
-def told(connection: Connection, kind: str, since: datetime, limit: int = 5000) -> list[tuple[int, dict[str, Json]]]:
+def events_since(
+    connection: Connection, kind: str, since: datetime, limit: int = 5000
+) -> list[tuple[int, dict[str, Json]]]:
     """Number and data of the newest events of a kind since a moment, at most `limit`."""
     rows = connection.execute(
         "SELECT id, data FROM (SELECT id, at, data FROM event WHERE type = ? ORDER BY id DESC LIMIT ?) WHERE at >= ?",
@@ -154,7 +166,7 @@ def told(connection: Connection, kind: str, since: datetime, limit: int = 5000) 
     return [(row[0], json.loads(row[1] or "{}")) for row in rows]
 
 
-def searches(connection: Connection, since: datetime, limit: int = 5000) -> tuple[int, int]:
+def search_counts(connection: Connection, since: datetime, limit: int = 5000) -> tuple[int, int]:
     """How often memory was searched for a reply since a moment, and in how many of these cases not all had room.
 
     Looks at no more than the newest `limit` replies that memory was shown for.
@@ -168,7 +180,7 @@ def searches(connection: Connection, since: datetime, limit: int = 5000) -> tupl
     return int(row[0]), int(row[1])
 
 
-def done_tonight(connection: Connection, run: int, kind: str) -> int:
+def count_changes(connection: Connection, run: int, kind: str) -> int:
     """How many changes of a kind a night made."""
     row = connection.execute(
         "SELECT count(*) FROM event WHERE json_extract(data, '$.night') IS NOT NULL "
@@ -178,7 +190,7 @@ def done_tonight(connection: Connection, run: int, kind: str) -> int:
     return int(row[0])
 
 
-def grades(connection: Connection, since: datetime, limit: int = 5000) -> list[list[str]]:
+def grade_signals(connection: Connection, since: datetime, limit: int = 5000) -> list[list[str]]:
     """The signals in the grades of the newest replies since a moment."""
     rows = connection.execute(
         "SELECT grade FROM turn WHERE state = 'committed' AND replied_at >= ? AND grade != '' ORDER BY id DESC LIMIT ?",
@@ -187,7 +199,7 @@ def grades(connection: Connection, since: datetime, limit: int = 5000) -> list[l
     return [[str(each) for each in json.loads(row[0]).get("signals", [])] for row in rows]
 
 
-def replies(connection: Connection, since: datetime) -> int:
+def count_replies(connection: Connection, since: datetime) -> int:
     """How many messages were answered since a moment."""
     row = connection.execute(
         "SELECT count(*) FROM turn WHERE state = 'committed' AND replied_at >= ?", (store.stamp(since),)
@@ -195,7 +207,7 @@ def replies(connection: Connection, since: datetime) -> int:
     return int(row[0])
 
 
-def put_right(connection: Connection, scope: str, since: datetime, limit: int = 2000) -> list[tuple[int, str]]:
+def corrected_since(connection: Connection, scope: str, since: datetime, limit: int = 2000) -> list[tuple[int, str]]:
     """Number and attributes, as JSON, of what a scope no longer holds true because somebody said otherwise."""
     return connection.execute(
         "SELECT DISTINCT record.id, record.attrs FROM event JOIN record ON record.id = event.record_id "
@@ -206,7 +218,7 @@ def put_right(connection: Connection, scope: str, since: datetime, limit: int = 
     ).fetchall()
 
 
-def tongues(connection: Connection, scope: str) -> dict[str, int]:
+def language_counts(connection: Connection, scope: str) -> dict[str, int]:
     """In which languages the newest memories of a scope are."""
     rows = connection.execute(
         "SELECT lang, count(*) FROM (SELECT lang FROM record WHERE scope = ? ORDER BY changed DESC LIMIT 200) "
@@ -216,7 +228,7 @@ def tongues(connection: Connection, scope: str) -> dict[str, int]:
     return dict(rows)
 
 
-def lessons(connection: Connection, scope: str, since: datetime) -> list[int]:
+def lessons_since(connection: Connection, scope: str, since: datetime) -> list[int]:
     """The live lessons of a scope since a moment, the newest first."""
     rows = connection.execute(
         "SELECT id FROM record WHERE scope = ? AND status = 'active' AND form = 'note' AND category = 'lesson' "

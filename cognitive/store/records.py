@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from kenobot.cognitive.store.fast_rows import maker
-from kenobot.cognitive.store.scopes import Reach, within
+from kenobot.cognitive.store.scopes import Scopes, scope_filter
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state
 
@@ -18,15 +18,15 @@ Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
 
 @dataclass(frozen=True, slots=True)
-class Regard:
+class ChangeFilter:
     """Which changes matter to somebody who sees these records: theirs, new ones past `known`, and profiles.
 
     ended: also that any record is no longer live.
     """
 
-    known: int
-    shown: Sequence[int]
-    ended: bool
+    newest_known: int
+    shown_records: Sequence[int]
+    include_ended: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Record:
         return {name: str(value) for name, value in found.items()} if isinstance(found, dict) else {}
 
     @property
-    def witnesses(self) -> tuple[int, ...]:
+    def source_message_ids(self) -> tuple[int, ...]:
         """The inbox rows of the turns that said so, each once."""
         return tuple(json.loads(self.evidence))
 
@@ -123,7 +123,7 @@ def last_event(connection: Connection) -> int:
     return int(row[0] or 0)
 
 
-def last_touch(connection: Connection) -> int:
+def last_record_event(connection: Connection) -> int:
     """The id of the newest event that speaks of a record, 0 before there is one: records change with such alone."""
     row = connection.execute("SELECT id FROM event WHERE +record_id IS NOT NULL ORDER BY id DESC LIMIT 1").fetchone()
     return int(row[0]) if row else 0
@@ -140,18 +140,18 @@ def last_change(connection: Connection, scopes: Iterable[str]) -> int:
     newest = 0
     for scope in scopes:
         row = connection.execute("SELECT max(changed) FROM record WHERE scope = ?", (scope,)).fetchone()
-        newest = max(newest, int(row[0] or 0), edited(connection, scope))
+        newest = max(newest, int(row[0] or 0), last_edit_event(connection, scope))
     return newest
 
 
-def edited(connection: Connection, scope: str) -> int:
+def last_edit_event(connection: Connection, scope: str) -> int:
     """The event of the last time a person edited the scope's MEMORY.md, its headings and prose included; 0: never."""
     return int(read_state(connection, f"edited:{scope}") or 0)
 
 
-def get(connection: Connection, record: int, reach: Reach) -> Record | None:
+def get(connection: Connection, record: int, reach: Scopes) -> Record | None:
     """A record by its id; None when there is none within `reach`."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     row = connection.execute(f"SELECT {_COLUMNS} FROM record WHERE id = ? AND {where}", (record, *scopes)).fetchone()
     return Record(*row) if row else None
 
@@ -165,9 +165,9 @@ def by_key(connection: Connection, scope: str, form: str, key: str) -> Record | 
     return Record(*row) if row else None
 
 
-def by_ids(connection: Connection, ids: Sequence[int], reach: Reach) -> dict[int, Record]:
+def by_ids(connection: Connection, ids: Sequence[int], reach: Scopes) -> dict[int, Record]:
     """Records by id; ids that are unknown or not within `reach` are left out."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     found: dict[int, Record] = {}
     for start in range(0, len(ids), 500):
         chunk: list[int | None] = [*ids[start : start + 500]]
@@ -207,7 +207,7 @@ def count_daily(connection: Connection, scope: str) -> int:
     return int(row[0])
 
 
-def of_day(connection: Connection, scope: str, day: str) -> list[Record]:
+def daily_records(connection: Connection, scope: str, day: str) -> list[Record]:
     """What stands in a scope's log of one day, in the order it came."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND day = ? AND status = 'active' AND tier = 'daily' "
@@ -218,7 +218,7 @@ def of_day(connection: Connection, scope: str, day: str) -> list[Record]:
     return [Record(*row) for row in rows]
 
 
-def about(connection: Connection, scope: str, subject: str, limit: int) -> list[Record]:
+def newest_about(connection: Connection, scope: str, subject: str, limit: int) -> list[Record]:
     """The newest live notes and episodes of a scope about a subject, at most `limit`, in the order they came."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND subject = ? AND status = 'active' "
@@ -241,7 +241,7 @@ def subjects(connection: Connection, scope: str) -> Iterator[str]:
         yield last
 
 
-def core(connection: Connection, scope: str) -> list[Record]:
+def core_records(connection: Connection, scope: str) -> list[Record]:
     """What stands in a scope's MEMORY.md, in the order it came."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND form IN ('note', 'episode') AND tier = 'core' "
@@ -251,7 +251,7 @@ def core(connection: Connection, scope: str) -> list[Record]:
     return [Record(*row) for row in rows]
 
 
-def preferences(connection: Connection, scope: str) -> list[Record]:
+def preference_records(connection: Connection, scope: str) -> list[Record]:
     """What was learned about how the person of this scope likes things."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND form = 'note' AND tier = 'daily' AND status = 'active' "
@@ -261,22 +261,22 @@ def preferences(connection: Connection, scope: str) -> list[Record]:
     return [Record(*row) for row in rows]
 
 
-def slot(connection: Connection, scope: str, form: str, name: str) -> Record | None:
+def slot_record(connection: Connection, scope: str, form: str, name: str) -> Record | None:
     """The one live record that fills a slot, such as a chat's working memory."""
     return by_key(connection, scope, form, f"slot:{name}")
 
 
 def changed_since(
-    connection: Connection, scopes: tuple[str, ...], event: int, limit: int, only: Regard | None = None
+    connection: Connection, scopes: tuple[str, ...], event: int, limit: int, only: ChangeFilter | None = None
 ) -> list[Record]:
     """Records of any status whose showing changed after `event`, oldest change first, at most `limit`."""
-    where, values = within(scopes)
+    where, values = scope_filter(scopes)
     matters, chosen = "", tuple[str | int, ...]()
     if only is not None:
         matters = (
             "AND (id > ? OR form = 'profile' OR (? AND status != 'active') OR id IN (SELECT value FROM json_each(?))) "
         )
-        chosen = (only.known, only.ended, json.dumps(list(only.shown)))
+        chosen = (only.newest_known, only.include_ended, json.dumps(list(only.shown_records)))
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM record WHERE {where} AND changed > ? {matters}ORDER BY changed LIMIT ?",
         (*values, event, *chosen, limit),
@@ -284,7 +284,7 @@ def changed_since(
     return [Record(*row) for row in rows]
 
 
-def touched_since(connection: Connection, event: int) -> list[int]:
+def record_ids_touched_since(connection: Connection, event: int) -> list[int]:
     """Ids of the records, of any scope, that events after `event` speak of, also of such as are gone."""
     # By the numbers of events, not by the index of records, which would read all that ever happened: hence the plus.
     rows = connection.execute(
@@ -293,9 +293,9 @@ def touched_since(connection: Connection, event: int) -> list[int]:
     return [row[0] for row in rows]
 
 
-def successor(connection: Connection, record: int, reach: Reach) -> Record | None:
+def successor(connection: Connection, record: int, reach: Scopes) -> Record | None:
     """The live record at the end of the chain that superseded `record`, if it is within `reach`."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     row = connection.execute(
         "WITH RECURSIVE heir (id) AS (SELECT src FROM link WHERE dst = ? AND type = 'supersedes' "
         "UNION SELECT src FROM link JOIN heir ON dst = heir.id WHERE type = 'supersedes') "
@@ -306,7 +306,7 @@ def successor(connection: Connection, record: int, reach: Reach) -> Record | Non
     return get(connection, row[0], reach) if row else None
 
 
-def overwrite(
+def set_columns(
     connection: Connection, record: Record, names: Sequence[str], values: Sequence[str | int | float | None]
 ) -> None:
     """Set columns of a record. `kenobot.cognitive.store.change` alone calls this: it keeps what stood there before."""
@@ -314,7 +314,7 @@ def overwrite(
     connection.execute(f"UPDATE record SET {settings} WHERE id = ? AND scope = ?", (*values, record.id, record.scope))
 
 
-def columns(connection: Connection, record: Record, names: Sequence[str]) -> tuple[str | int | float | None, ...]:
+def column_values(connection: Connection, record: Record, names: Sequence[str]) -> tuple[str | int | float | None, ...]:
     """What stands in columns of a record now. Raises KeyError when the record is gone."""
     row = connection.execute(
         f"SELECT {', '.join(names)} FROM record WHERE id = ? AND scope = ?", (record.id, record.scope)
@@ -324,7 +324,7 @@ def columns(connection: Connection, record: Record, names: Sequence[str]) -> tup
     return tuple(row)
 
 
-def stillborn(connection: Connection, scope: str, key: str, event: int) -> int | None:
+def dead_twin(connection: Connection, scope: str, key: str, event: int) -> int | None:
     """A record with this key that came after `event` and is no longer live."""
     row = connection.execute(
         "SELECT record.id FROM event JOIN record ON record.id = event.record_id WHERE event.id > ? "
@@ -334,7 +334,7 @@ def stillborn(connection: Connection, scope: str, key: str, event: int) -> int |
     return row[0] if row else None
 
 
-def outworn(connection: Connection, record: Record, text: str, event: int) -> bool:
+def was_previous_text(connection: Connection, record: Record, text: str, event: int) -> bool:
     """Whether `text` is what a record said until something that happened after `event`."""
     row = connection.execute(
         "SELECT 1 FROM event JOIN record ON record.id = event.record_id WHERE record_id = ? AND scope = ? "
@@ -352,13 +352,13 @@ def core_layout(connection: Connection, scope: str) -> list[str | int]:
     return json.loads(row[0]) if row else []
 
 
-def mirrored(connection: Connection, path: str) -> tuple[str, list[str | int]] | None:
+def list_file(connection: Connection, path: str) -> tuple[str, list[str | int]] | None:
     """Text and blocks of a mirror file as last written or read."""
     row = connection.execute("SELECT text, blocks FROM mirror WHERE path = ?", (path,)).fetchone()
     return (row[0], json.loads(row[1])) if row else None
 
 
-def put_mirrored(connection: Connection, path: str, text: str, blocks: Sequence[str | int]) -> None:
+def save_list_file(connection: Connection, path: str, text: str, blocks: Sequence[str | int]) -> None:
     connection.execute(
         "INSERT INTO mirror (path, text, blocks) VALUES (?, ?, ?) "
         "ON CONFLICT (path) DO UPDATE SET text = excluded.text, blocks = excluded.blocks",
@@ -366,16 +366,16 @@ def put_mirrored(connection: Connection, path: str, text: str, blocks: Sequence[
     )
 
 
-def drop_mirrored(connection: Connection, path: str) -> None:
+def delete_list_file(connection: Connection, path: str) -> None:
     connection.execute("DELETE FROM mirror WHERE path = ?", (path,))
 
 
-def mirrored_paths(connection: Connection) -> list[str]:
+def list_file_paths(connection: Connection) -> list[str]:
     """Every file that the mirror has written or read."""
     return [row[0] for row in connection.execute("SELECT path FROM mirror ORDER BY path")]
 
 
-def mirrored_with(connection: Connection, records: Iterable[int], among: Sequence[str] | None = None) -> list[str]:
+def list_files_with(connection: Connection, records: Iterable[int], among: Sequence[str] | None = None) -> list[str]:
     """The files, of those `among`, in which any of `records` stands. Without `among` it looks at every file."""
     wanted = set(records)
     if not wanted or among == []:
@@ -388,4 +388,4 @@ def mirrored_with(connection: Connection, records: Iterable[int], among: Sequenc
     return [path for path, blocks in rows if wanted.intersection(b for b in json.loads(blocks) if isinstance(b, int))]
 
 
-ERASED = "[erased]"
+ERASED_TEXT = "[erased]"

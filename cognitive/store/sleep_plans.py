@@ -8,7 +8,7 @@ from datetime import datetime
 from kenobot.cognitive.policy.sleep import PHASES
 from kenobot.cognitive.store import history
 from kenobot.cognitive.store.records import stamp
-from kenobot.cognitive.store.scopes import WHOLE_HOME, within
+from kenobot.cognitive.store.scopes import ALL_SCOPES, scope_filter
 from kenobot.storage.connection import Connection
 
 _INSERTED = 500  # rows of a plan that are written at once
@@ -20,7 +20,7 @@ _ROOTS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class PassProgress:
     """How far a plan is carried out. live: live records when it was made. trouble: why some of it failed, or ""."""
 
     live: int
@@ -32,28 +32,28 @@ class Course:
 # ── plans ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def course(connection: Connection, run: int, name: str) -> Course | None:
+def pass_progress(connection: Connection, run: int, name: str) -> PassProgress | None:
     """How far a pass has come; None when its plan is not, or not wholly, there."""
     row = connection.execute(
         "SELECT plan FROM sleep_plan WHERE run_id = ? AND name = ? AND number = 0", (run, name)
     ).fetchone()
-    return Course(**json.loads(row[0])) if row else None
+    return PassProgress(**json.loads(row[0])) if row else None
 
 
-def keep_course(connection: Connection, run: int, name: str, course: Course) -> None:
+def save_progress(connection: Connection, run: int, name: str, progress: PassProgress) -> None:
     """Write down how far a pass has come; the first time, that its plan is whole."""
     connection.execute(
         "INSERT OR REPLACE INTO sleep_plan (run_id, name, number, plan) VALUES (?, ?, 0, ?)",
-        (run, name, json.dumps(asdict(course))),
+        (run, name, json.dumps(asdict(progress))),
     )
 
 
-def pieces(plan: Sequence[str]) -> list[tuple[int, Sequence[str]]]:
+def plan_chunks(plan: Sequence[str]) -> list[tuple[int, Sequence[str]]]:
     """A plan in pieces that can each be written in no time, with the number that each begins with."""
     return [(start + 1, plan[start : start + _INSERTED]) for start in range(0, len(plan), _INSERTED)]
 
 
-def keep_piece(connection: Connection, run: int, name: str, first: int, plan: Sequence[str]) -> None:
+def save_chunk(connection: Connection, run: int, name: str, first: int, plan: Sequence[str]) -> None:
     """Write down a piece of a plan."""
     connection.executemany(
         "INSERT OR REPLACE INTO sleep_plan (run_id, name, number, plan) VALUES (?, ?, ?, ?)",
@@ -61,7 +61,7 @@ def keep_piece(connection: Connection, run: int, name: str, first: int, plan: Se
     )
 
 
-def ahead(connection: Connection, run: int, name: str, limit: int) -> list[tuple[int, str]]:
+def next_steps(connection: Connection, run: int, name: str, limit: int) -> list[tuple[int, str]]:
     """What is to be carried out next."""
     return connection.execute(
         "SELECT number, plan FROM sleep_plan WHERE run_id = ? AND name = ? AND number > 0 ORDER BY number LIMIT ?",
@@ -69,17 +69,17 @@ def ahead(connection: Connection, run: int, name: str, limit: int) -> list[tuple
     ).fetchall()
 
 
-def strike(connection: Connection, run: int, name: str, number: int) -> None:
+def delete_step(connection: Connection, run: int, name: str, number: int) -> None:
     """Take out what is carried out."""
     connection.execute("DELETE FROM sleep_plan WHERE run_id = ? AND name = ? AND number = ?", (run, name, number))
 
 
-def clear(connection: Connection, run: int, name: str) -> None:
+def delete_plan(connection: Connection, run: int, name: str) -> None:
     """Throw a plan away: it is carried out, or was not written to its end."""
     connection.execute("DELETE FROM sleep_plan WHERE run_id = ? AND name = ?", (run, name))
 
 
-def blot_out(connection: Connection) -> None:
+def delete_all_plans(connection: Connection) -> None:
     """Throw away every plan and answer, which may quote what is being erased: the night plans and asks again."""
     connection.execute("DELETE FROM sleep_plan")
     connection.execute("DELETE FROM sleep_answer")
@@ -88,7 +88,7 @@ def blot_out(connection: Connection) -> None:
 # ── the ledger ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def since(connection: Connection, run: int, name: str) -> datetime | None:
+def last_success_at(connection: Connection, run: int, name: str) -> datetime | None:
     """When the night began in which a pass last came to a good end, this one aside; None when there was none."""
     row = connection.execute(
         "SELECT sleep_run.at FROM sleep_pass JOIN sleep_run ON sleep_run.id = run_id "
@@ -98,7 +98,7 @@ def since(connection: Connection, run: int, name: str) -> datetime | None:
     return datetime.fromisoformat(row[0]) if row else None
 
 
-def last_whole(connection: Connection) -> datetime | None:
+def last_full_night_at(connection: Connection) -> datetime | None:
     """When the last finished night with all phases began, undone or not; None when there was none."""
     row = connection.execute(
         "SELECT at FROM sleep_run WHERE state != 'running' AND phases = ? ORDER BY id DESC LIMIT 1",
@@ -107,13 +107,13 @@ def last_whole(connection: Connection) -> datetime | None:
     return datetime.fromisoformat(row[0]) if row else None
 
 
-def first_event(connection: Connection) -> datetime | None:
+def first_event_at(connection: Connection) -> datetime | None:
     """When something first happened to memory; None when nothing has."""
     row = connection.execute("SELECT at FROM event ORDER BY id LIMIT 1").fetchone()
     return datetime.fromisoformat(row[0]) if row else None
 
 
-def nights(connection: Connection, limit: int) -> list[int]:
+def newest_nights(connection: Connection, limit: int) -> list[int]:
     """The numbers of the newest nights, newest first."""
     return [row[0] for row in connection.execute("SELECT id FROM sleep_run ORDER BY id DESC LIMIT ?", (limit,))]
 
@@ -123,13 +123,13 @@ def add_tokens(connection: Connection, run: int, tokens: int) -> None:
     connection.execute("UPDATE sleep_run SET tokens = tokens + ? WHERE id = ?", (tokens, run))
 
 
-def tokens(connection: Connection, run: int) -> int:
+def tokens_used(connection: Connection, run: int) -> int:
     """What a model has used in a night so far."""
     row = connection.execute("SELECT tokens FROM sleep_run WHERE id = ?", (run,)).fetchone()
     return int(row[0]) if row else 0
 
 
-def take_back(connection: Connection, run: int, at: datetime) -> None:
+def mark_night_undone(connection: Connection, run: int, at: datetime) -> None:
     """Mark a night as undone, and what it proposed and nobody has decided as well."""
     connection.execute("UPDATE sleep_run SET state = 'undone' WHERE id = ?", (run,))
     connection.execute(
@@ -138,7 +138,7 @@ def take_back(connection: Connection, run: int, at: datetime) -> None:
     )
 
 
-def prune(connection: Connection, keep: int) -> None:
+def prune_nights(connection: Connection, keep: int) -> None:
     """Forget all but the newest `keep` nights. What they changed stays in the history of each memory."""
     connection.execute(
         "DELETE FROM sleep_run WHERE id <= (SELECT max(id) FROM sleep_run) - ? AND state != 'running'", (keep,)
@@ -148,16 +148,16 @@ def prune(connection: Connection, keep: int) -> None:
 # ── what was done ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def live(connection: Connection) -> int:
+def count_live_records(connection: Connection) -> int:
     """How many records are live."""
-    where, scopes = within(WHOLE_HOME)
+    where, scopes = scope_filter(ALL_SCOPES)
     (count,) = connection.execute(
         f"SELECT count(*) FROM record WHERE status = 'active' AND form != 'box' AND {where}", scopes
     ).fetchone()
     return int(count)
 
 
-def touched(connection: Connection, run: int, name: str) -> int:
+def count_touched_records(connection: Connection, run: int, name: str) -> int:
     """How many records a pass has changed in a night; what it made is not counted."""
     (count,) = connection.execute(
         f"SELECT count(DISTINCT record_id) FROM (SELECT record_id, data FROM event WHERE id IN ({_ROOTS}) UNION ALL "
@@ -168,12 +168,12 @@ def touched(connection: Connection, run: int, name: str) -> int:
     return int(count)
 
 
-def decisions(connection: Connection, run: int, name: str, limit: int) -> list[int]:
+def pass_decisions(connection: Connection, run: int, name: str, limit: int) -> list[int]:
     """The events of what a pass decided in a night, the first `limit`."""
     return [row[0] for row in connection.execute(f"{_ROOTS} ORDER BY id LIMIT ?", (run, name, limit))]
 
 
-def decided(connection: Connection, run: int, before: int, limit: int) -> list[int]:
+def night_decisions(connection: Connection, run: int, before: int, limit: int) -> list[int]:
     """The events of what a night decided, those before `before`, newest first."""
     rows = connection.execute(
         "SELECT id FROM event WHERE json_extract(data, '$.night') = ? AND json_extract(data, '$.night') IS NOT NULL "
@@ -183,7 +183,7 @@ def decided(connection: Connection, run: int, before: int, limit: int) -> list[i
     return [row[0] for row in rows]
 
 
-def was_taken_back(connection: Connection, record: int, name: str, kind: str) -> bool:
+def was_undone(connection: Connection, record: int, name: str, kind: str) -> bool:
     """Whether somebody undid such a decision of this pass about this record, and that still stands."""
     rows = connection.execute(
         "SELECT id FROM event WHERE record_id = ? AND type = ? AND json_extract(data, '$.pass') = ?",

@@ -16,9 +16,9 @@ from hashlib import blake2b
 from kenobot.cognitive.store import admission
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.entity_names import supersession_key
-from kenobot.cognitive.text.similarity import similarity, topic
+from kenobot.cognitive.text.similarity import similarity, topic_words
 from kenobot.cognitive.text.words import fold
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
@@ -39,7 +39,7 @@ def neighbours(
     connection: Connection, scope: str, subject: str, text: str, limit: int = 8
 ) -> list[tuple[Record, float]]:
     """The live records of this scope and subject that are nearest to `text` by their words, nearest first."""
-    about = topic(text)
+    about = topic_words(text)
     scores: dict[int, float] = defaultdict(float)
     for mark in _together(scope, subject, about):
         for record in _newest(connection, mark, _TOGETHER):
@@ -61,21 +61,21 @@ def neighbours(
     return sorted(found, key=lambda pair: (-pair[1], -pair[0].id))[:limit]
 
 
-def with_attribute(connection: Connection, scope: str, subject: str, attribute: str) -> list[Record]:
+def records_with_attribute(connection: Connection, scope: str, subject: str, attribute: str) -> list[Record]:
     """The newest live records of this scope that say what this attribute of `subject` is."""
     ids = _newest(connection, _attribute(scope, subject, attribute), _LOADED)
     found = store.by_ids(connection, ids, (scope,)).values()
     return [record for record in found if record.status == "active" and record.subject == subject]
 
 
-def called(connection: Connection, scope: str, name: str) -> str | None:
+def subject_by_name(connection: Connection, scope: str, name: str) -> str | None:
     """The subject of this scope that is known to go by `name`, as the newest record that says so has it."""
     ids = _newest(connection, _name(scope, name), 1)
     found = store.by_ids(connection, ids, (scope,))
     return found[ids[0]].subject if ids and ids[0] in found else None
 
 
-def known_as(connection: Connection, scope: str, name: str) -> set[str]:
+def subjects_by_name(connection: Connection, scope: str, name: str) -> set[str]:
     """Every subject of this scope that is known to go by `name`."""
     ids = _newest(connection, _name(scope, name), _LOADED)
     return {known.subject for known in store.by_ids(connection, ids, (scope,)).values() if known.status == "active"}
@@ -84,7 +84,7 @@ def known_as(connection: Connection, scope: str, name: str) -> set[str]:
 # ── filing ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def file(connection: Connection, record: int, scope: str) -> None:
+def index_record(connection: Connection, record: int, scope: str) -> None:
     """File a record under what it says now; one that is not live is taken out."""
     connection.execute("DELETE FROM record_term WHERE record_id = ?", (record,))
     known = store.get(connection, record, (scope,))
@@ -95,28 +95,28 @@ def file(connection: Connection, record: int, scope: str) -> None:
         )
 
 
-def file_anew(connection: Connection) -> None:
+def reindex_all(connection: Connection) -> None:
     """Everything is to be filed again, little by little: records came in past `admit`."""
     newest = store.last_record(connection)
     if newest:
         write_state(connection, _BEHIND, str(newest))
 
 
-def catch_up(connection: Connection) -> None:
+def index_backlog(connection: Connection) -> None:
     """File a few of the records that are older than the files; nothing when there are none."""
     behind = read_state(connection, _BEHIND)
     if behind is None:
         return
-    rows = admission.older(connection, int(behind), WHOLE_HOME, _BATCH)
+    rows = admission.page_before(connection, int(behind), ALL_SCOPES, _BATCH)
     for record, scope in rows:
-        file(connection, record, scope)
+        index_record(connection, record, scope)
     if len(rows) == _BATCH:
         write_state(connection, _BEHIND, str(rows[-1][0] - 1))
     else:
         connection.execute("DELETE FROM state WHERE key = ?", (_BEHIND,))
 
 
-def shared(connection: Connection) -> Iterator["tuple[int, array[int]]"]:
+def shared_terms(connection: Connection) -> Iterator["tuple[int, array[int]]"]:
     """Every number that two or more records are filed under, with those; also of what is still to be filed."""
     late = _unfiled(connection)
     rows = connection.execute(
@@ -131,7 +131,7 @@ def shared(connection: Connection) -> Iterator["tuple[int, array[int]]"]:
     yield from ((mark, records) for mark, records in late.items() if len(records) > 1)
 
 
-def sizes(connection: Connection) -> dict[int, int]:
+def term_counts(connection: Connection) -> dict[int, int]:
     """Under how many numbers each record is filed, or will be."""
     behind = int(read_state(connection, _BEHIND) or 0)
     found: dict[int, int] = dict(
@@ -149,8 +149,8 @@ def _unfiled(connection: Connection) -> dict[int, "array[int]"]:
     """What the records that are still to be filed would be filed under."""
     before = int(read_state(connection, _BEHIND) or 0)
     late: dict[int, array[int]] = {}
-    while rows := admission.older(connection, before, WHOLE_HOME, _PAGE) if before else []:
-        for record in store.by_ids(connection, [number for number, _ in rows], WHOLE_HOME).values():
+    while rows := admission.page_before(connection, before, ALL_SCOPES, _PAGE) if before else []:
+        for record in store.by_ids(connection, [number for number, _ in rows], ALL_SCOPES).values():
             if record.status == "active" and record.form in _FILED:
                 for mark in set(_marks(record)):
                     late.setdefault(mark, array("q")).append(record.id)
@@ -159,7 +159,7 @@ def _unfiled(connection: Connection) -> dict[int, "array[int]"]:
 
 
 def _marks(record: Record) -> Iterator[int]:
-    about = topic(record.text)
+    about = topic_words(record.text)
     yield from (_mark(record.scope, record.subject, form) for forms in about for form in forms)
     yield from _together(record.scope, record.subject, about)
     for attribute, value in json.loads(record.attrs).items():
@@ -167,10 +167,10 @@ def _marks(record: Record) -> Iterator[int]:
             continue
         yield _attribute(record.scope, record.subject, attribute)
         if attribute in _NAMES and record.trust == "owner":
-            yield from (_name(record.scope, each) for each in names_in(value))
+            yield from (_name(record.scope, each) for each in split_names(value))
 
 
-def names_in(value: object) -> list[str]:
+def split_names(value: object) -> list[str]:
     """The names that the value of an attribute such as `aliases` lists."""
     listed: Iterable[object] = value if isinstance(value, list) else str(value).replace(";", ",").split(",")
     return [str(each).strip() for each in listed if str(each).strip()]
@@ -213,7 +213,7 @@ def _newest(connection: Connection, mark: int, limit: int) -> list[int]:
     return [row[0] for row in rows]
 
 
-def taken_back(connection: Connection, record: int) -> bool:
+def last_change_was_undo(connection: Connection, record: int) -> bool:
     """Whether what happened to a record last is that a decision about it was undone."""
     row = connection.execute(
         "SELECT type FROM event WHERE record_id = ? ORDER BY id DESC LIMIT 1", (record,)

@@ -16,12 +16,12 @@ WEEK = "week:"
 _MANY = 500
 
 
-def scopes(connection: Connection) -> list[str]:
+def all_scopes(connection: Connection) -> list[str]:
     """Every scope of which anything is remembered."""
     return [row[0] for row in connection.execute("SELECT DISTINCT scope FROM record ORDER BY scope")]
 
 
-def days(connection: Connection, scope: str, until: str) -> list[str]:
+def daily_log_days(connection: Connection, scope: str, until: str) -> list[str]:
     """The days up to `until`, in order, of which a scope has live facts that are still in the log of their day."""
     rows = connection.execute(
         "SELECT DISTINCT day FROM record WHERE scope = ? AND status = 'active' AND tier = 'daily' AND day <= ? "
@@ -31,7 +31,7 @@ def days(connection: Connection, scope: str, until: str) -> list[str]:
     return [row[0] for row in rows]
 
 
-def told_in(connection: Connection, scope: str, first: str, last: str) -> list[Record]:
+def logged_between(connection: Connection, scope: str, first: str, last: str) -> list[Record]:
     """The live facts of the days from `first` to `last` that stand in logs, kept or archived, in order.
 
     What sleep made was told on no day, and the owner's preferences stand in preferences.md.
@@ -45,7 +45,7 @@ def told_in(connection: Connection, scope: str, first: str, last: str) -> list[R
     return _records(connection, [row[0] for row in rows], scope)
 
 
-def of_day(connection: Connection, scope: str, day: str) -> list[int]:
+def daily_record_ids(connection: Connection, scope: str, day: str) -> list[int]:
     """The live facts of a day that are still in its log, whoever made them."""
     rows = connection.execute(
         "SELECT id FROM record WHERE scope = ? AND day = ? AND status = 'active' AND tier = 'daily' "
@@ -55,7 +55,7 @@ def of_day(connection: Connection, scope: str, day: str) -> list[int]:
     return [row[0] for row in rows]
 
 
-def weeks(connection: Connection, scope: str) -> list[Record]:
+def week_summaries(connection: Connection, scope: str) -> list[Record]:
     """The summaries of weeks that are still in the hot tree."""
     rows = connection.execute(
         "SELECT id FROM record WHERE scope = ? AND form = 'summary' AND tier = 'daily' AND status = 'active' "
@@ -65,7 +65,7 @@ def weeks(connection: Connection, scope: str) -> list[Record]:
     return _records(connection, [row[0] for row in rows], scope)
 
 
-def lost_weeks(connection: Connection, scope: str) -> tuple[set[str], set[str]]:
+def forgotten_weeks(connection: Connection, scope: str) -> tuple[set[str], set[str]]:
     """The weeks whose summaries went because somebody forgot a fact in them, and those forgotten for their own sake."""
     rows = connection.execute(
         "SELECT substr(key, length(?) + 1), (SELECT json_extract(data, '$.part_of') FROM event WHERE record_id = "
@@ -78,13 +78,13 @@ def lost_weeks(connection: Connection, scope: str) -> tuple[set[str], set[str]]:
     return lost.keys() - unwanted, unwanted
 
 
-def made_of(connection: Connection, record: int) -> set[int]:
+def derived_from_ids(connection: Connection, record: int) -> set[int]:
     """What a summary was made of."""
     rows = connection.execute("SELECT dst FROM link WHERE src = ? AND type = 'derived'", (record,))
     return {row[0] for row in rows}
 
 
-def weeks_of(connection: Connection, scope: str, records: Sequence[int]) -> set[int]:
+def ids_in_week_summaries(connection: Connection, scope: str, records: Sequence[int]) -> set[int]:
     """Those of `records` of a scope that the summary of a week was made of."""
     found: set[int] = set()
     for start in range(0, len(records), _MANY):
@@ -98,7 +98,7 @@ def weeks_of(connection: Connection, scope: str, records: Sequence[int]) -> set[
     return found
 
 
-def is_outdated(connection: Connection, scope: str, summary: int) -> bool:
+def has_ended_source(connection: Connection, scope: str, summary: int) -> bool:
     """Whether something that a summary of a scope was made of is no longer believed."""
     row = connection.execute(
         "SELECT 1 FROM link JOIN record ON record.id = link.dst WHERE link.src = ? AND link.type = 'derived' "
@@ -108,7 +108,7 @@ def is_outdated(connection: Connection, scope: str, summary: int) -> bool:
     return row is not None
 
 
-def refs(connection: Connection, scope: str) -> dict[str, int]:
+def ref_file_counts(connection: Connection, scope: str) -> dict[str, int]:
     """The ref files of a scope by name, in alphabetical order, and how many facts stand in each."""
     rows = connection.execute(
         "SELECT tier, count(*) FROM record WHERE scope = ? AND form IN ('note', 'episode') AND tier >= ? AND tier < ? "
@@ -128,7 +128,7 @@ def in_tier(connection: Connection, scope: str, tier: str) -> list[Record]:
     return _records(connection, [row[0] for row in rows], scope)
 
 
-def archived(connection: Connection, scope: str, day: str) -> list[Record]:
+def archived_day_records(connection: Connection, scope: str, day: str) -> list[Record]:
     """What stands in a scope's archived log of one day, in the order it came."""
     rows = connection.execute(
         "SELECT id FROM record WHERE scope = ? AND day = ? AND status = 'active' AND tier = 'archive' "
@@ -152,7 +152,7 @@ def former_tiers(connection: Connection, event: int) -> dict[int, set[str]]:
     return found
 
 
-def left_since(connection: Connection, record: int, event: int) -> set[str]:
+def tiers_left_by_sleep(connection: Connection, record: int, event: int) -> set[str]:
     """The tiers that sleep has taken a record out of since an event."""
     rows = connection.execute(
         "SELECT json_extract(data, '$.was.tier') FROM event WHERE record_id = ? AND id > ? AND actor = 'sleep' "
@@ -162,7 +162,7 @@ def left_since(connection: Connection, record: int, event: int) -> set[str]:
     return {row[0] for row in rows}
 
 
-def movers(connection: Connection, records: Iterable[int]) -> dict[int, tuple[str, str]]:
+def last_tier_movers(connection: Connection, records: Iterable[int]) -> dict[int, tuple[str, str]]:
     """Who put each of these records into the tier it has, and when, as the database keeps times.
 
     Whoever moved it last counts, else whoever brought it into memory. What was made again of its files has no mover.

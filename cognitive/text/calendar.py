@@ -24,7 +24,7 @@ def week_of(day: str) -> str:
     return f"{year:04}-W{number:02}"
 
 
-def age(elapsed: timedelta) -> str:
+def describe_age(elapsed: timedelta) -> str:
     """How long ago, as people say it: "just now", "5 minutes ago", "2 hours ago", "1 day ago"."""
     minutes = int(elapsed.total_seconds() // 60)
     if minutes < 1:
@@ -40,7 +40,7 @@ def _ago(count: int, unit: str) -> str:
 
 
 @lru_cache(4096)
-def moment(text: str) -> datetime | None:
+def parse_time(text: str) -> datetime | None:
     """A time as the database or another system wrote it, in UTC; None when it cannot be read."""
     try:
         found = datetime.fromisoformat(text.strip())

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kenobot.cognitive.text.stopwords import STOP
+from kenobot.cognitive.text.stopwords import STOPWORDS
 from kenobot.cognitive.text.words import fold, stems, words
 
 _LONGEST = 600  # characters of a statement that is taken apart
@@ -67,11 +67,11 @@ class Claim:
     sentence: the number of its sentence. leans: it means little without the claim before it.
     """
 
-    said: str
-    alone: str
+    text: str
+    standalone_text: str
     lead: str
     sentence: int
-    leans: bool
+    depends_on_previous: bool
 
 
 def claims(text: str) -> tuple[Claim, ...]:
@@ -86,32 +86,32 @@ def claims(text: str) -> tuple[Claim, ...]:
     return tuple(found)
 
 
-def without(text: str, outdated: Sequence[str], kept: Iterable[str]) -> str | None:
+def remove_values(text: str, outdated: Sequence[str], kept: Iterable[str]) -> str | None:
     """`text` without the claims that tell one of the values `outdated`: itself when none does.
 
     None when nothing would be left, or not all that tells of the values `kept`.
     """
     parts = claims(text)
-    gone = {at for at, claim in enumerate(parts) if any(tells(claim.said, value) for value in outdated)}
+    gone = {at for at, claim in enumerate(parts) if any(mentions_value(claim.text, value) for value in outdated)}
     return _cut(text, parts, gone, kept)
 
 
-def without_claims(text: str, dropped: Sequence[Claim], kept: Iterable[str] = ()) -> str | None:
+def remove_claims(text: str, dropped: Sequence[Claim], kept: Iterable[str] = ()) -> str | None:
     """`text` without these of its claims; None as with `without`."""
     parts = claims(text)
     return _cut(text, parts, {at for at, claim in enumerate(parts) if claim in dropped}, kept)
 
 
-def tells(text: str, value: str) -> bool:
+def mentions_value(text: str, value: str) -> bool:
     """Whether a text has all words of a value that mean something."""
     said = {stem for word in words(text) for stem in stems(word)}
-    meant = [word for word in words(value) if word not in STOP] or words(value)
+    meant = [word for word in words(value) if word not in STOPWORDS] or words(value)
     return bool(meant) and all(not said.isdisjoint(stems(word)) for word in meant)
 
 
-def noted(text: str, values: Iterable[str], tongue: str) -> str:
+def with_outdated_note(text: str, values: Iterable[str], tongue: str) -> str:
     """`text` with a note that it is no longer right about `values`, where those stand in it."""
-    wrong = [value for value in values if tells(text, value)]
+    wrong = [value for value in values if mentions_value(text, value)]
     if not wrong:
         return text
     return f"{text} [{'ya no' if tongue == 'es' else 'no longer'}: {', '.join(wrong)}]"
@@ -121,13 +121,13 @@ def _cut(text: str, parts: Sequence[Claim], gone: set[int], kept: Iterable[str])
     if not gone:
         return text
     for at, claim in enumerate(parts):
-        if claim.leans and at - 1 in gone:
+        if claim.depends_on_previous and at - 1 in gone:
             gone.add(at)
     left = [claim for at, claim in enumerate(parts) if at not in gone]
     if not left:
         return None
     said = _joined(left)
-    if any(tells(text, value) and not tells(said, value) for value in kept):
+    if any(mentions_value(text, value) and not mentions_value(said, value) for value in kept):
         return None
     said = said[0].upper() + said[1:] if text[:1].isupper() else said
     return said + text.rstrip()[-1] if text.rstrip().endswith((".", "!", "…")) else said
@@ -138,11 +138,11 @@ def _joined(left: Sequence[Claim]) -> str:
     before: Claim | None = None
     for claim in left:
         if before is None:
-            said = claim.alone
+            said = claim.standalone_text
         elif before.sentence == claim.sentence:
-            said += f"{claim.lead}{claim.said}"
+            said += f"{claim.lead}{claim.text}"
         else:
-            said += f". {claim.alone[0].upper()}{claim.alone[1:]}"
+            said += f". {claim.standalone_text[0].upper()}{claim.standalone_text[1:]}"
         before = claim
     return said
 
@@ -168,7 +168,7 @@ def _claim(said: str, lead: str, number: int, before: Sequence[Claim], subject: 
     plain = _plain(said) or said
     begins = _begins(said, plain, subject) if before else ""
     alone = f"{begins} {said}" if begins else said
-    meant = [word for word in words(said) if word not in STOP]
+    meant = [word for word in words(said) if word not in STOPWORDS]
     leans = bool(before) and (
         len(meant) < _LEAST or not _BACK.isdisjoint(words(said)) or _POINTING.match(plain) is not None
     )

@@ -21,7 +21,7 @@ _SELF = frozenset(
 )
 
 
-def name_of(name: str) -> str:
+def normalize_name(name: str) -> str:
     """`name` in NFKC and lower case, its words joined by hyphens; letters, digits and signs of every script stay."""
     plain = unicodedata.normalize("NFKC", name).casefold().replace("’", "'")
     kept = "".join(
@@ -32,12 +32,12 @@ def name_of(name: str) -> str:
 
 def entity_key(name: str, kind: str) -> str:
     """How an entity is filed: its kind and its name."""
-    return f"{name_of(kind)}-{name_of(name)}"
+    return f"{normalize_name(kind)}-{normalize_name(name)}"
 
 
 def supersession_key(subject: str, attribute: str) -> str:
     """What there is one value of at a time: an attribute of somebody."""
-    return f"{name_of(subject)}::{name_of(attribute)}"
+    return f"{normalize_name(subject)}::{normalize_name(attribute)}"
 
 
 def attribute_line(attributes: Iterable[tuple[str, str]]) -> str:
@@ -50,7 +50,7 @@ def same_value(one: str, other: str) -> bool:
     return _plain_value(one) == _plain_value(other)
 
 
-def within_value(one: str, other: str) -> bool:
+def is_same_or_more_exact(one: str, other: str) -> bool:
     """Whether one value only says more exactly what the other says: Acme, and Acme Corp."""
     a, b = _plain_value(one).split(), _plain_value(other).split()
     return bool(a and b) and (a == b[: len(a)] or b == a[: len(b)])
@@ -62,14 +62,14 @@ def _plain_value(value: str) -> str:
 
 def same_name(one: str, other: str) -> bool:
     """Whether two names are one, joined as they may be: jane-doe is janedoe."""
-    return name_of(one).replace("-", "") == name_of(other).replace("-", "")
+    return normalize_name(one).replace("-", "") == normalize_name(other).replace("-", "")
 
 
 def is_owner(name: str) -> bool:
     """Whether a name stands for the person whose memory it is."""
-    return not name.strip() or name_of(name) in _SELF
+    return not name.strip() or normalize_name(name) in _SELF
 
 
-def subject_of(name: str) -> str:
+def normalize_subject(name: str) -> str:
     """A name as the subject of a record: in one spelling, whatever case and accents it is written in."""
     return OWNER_SUBJECT if is_owner(name) else fold(" ".join(name.split()))[:80]

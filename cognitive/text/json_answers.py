@@ -8,14 +8,14 @@ _OBJECT = re.compile(r"\{")
 _OBJECT_OR_ARRAY = re.compile(r"[\[{]")
 
 
-def objects(answer: str) -> Iterator[dict[str, object]]:
+def json_objects(answer: str) -> Iterator[dict[str, object]]:
     """Every JSON object in an answer, and every one within another, in the order they begin; the first fifty tries."""
     for value in _values(answer, _OBJECT, tries=50, nested=True):
         if isinstance(value, dict):
             yield value
 
 
-def outermost(answer: str) -> Iterator[object]:
+def outermost_json_values(answer: str) -> Iterator[object]:
     """Every JSON object and array that stands in no other; of one that is cut the whole ones inside it; 500 tries."""
     return _values(answer, _OBJECT_OR_ARRAY, tries=500, nested=False)
 

@@ -4,7 +4,7 @@ import unicodedata
 from collections import Counter
 from functools import lru_cache
 
-from kenobot.core.i18n import guess
+from kenobot.core.i18n import guess_language
 
 _LOOKED_AT = 500  # characters
 _TAGS = {
@@ -24,7 +24,7 @@ _TAGS = {
 }
 
 
-def tongue(text: str) -> str:
+def detect_language(text: str) -> str:
     """The language of `text` as a BCP 47 tag: es, en, or what its script says; "" when nothing does."""
     said = text[:_LOOKED_AT]
     counts = Counter(filter(None, map(_script, said)))
@@ -35,8 +35,8 @@ def tongue(text: str) -> str:
     script = counts.most_common(1)[0][0]
     if script != "LATIN":
         return _TAGS.get(script, "")
-    found = guess(said, "en")
-    return found if found == guess(said, "es") else ""
+    found = guess_language(said, "en")
+    return found if found == guess_language(said, "es") else ""
 
 
 @lru_cache(4096)

@@ -2,7 +2,7 @@
 
 import re
 
-INDEX = re.compile(r"\[[^\]\n]*\]\(ref-([^)\n]+)\.md\)")  # in MEMORY.md, a pointer to a ref file and no fact
+INDEX_LINK = re.compile(r"\[[^\]\n]*\]\(ref-([^)\n]+)\.md\)")  # in MEMORY.md, a pointer to a ref file and no fact
 
 
 def index_line(name: str, facts: int) -> str:
@@ -13,5 +13,5 @@ def index_line(name: str, facts: int) -> str:
 def index_target(line: str) -> str | None:
     """The name of the ref file that a line of MEMORY.md points to."""
     body = re.sub(r"\A[-*+][ \t]+", "", line)
-    match = INDEX.match(body) if body != line else None
+    match = INDEX_LINK.match(body) if body != line else None
     return match[1] if match else None

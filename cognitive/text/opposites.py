@@ -73,17 +73,17 @@ NEGATING_SIGNS = frozenset("不没沒無无未别非")
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class Polarity:
     """The answer that a word gives to a question of yes or no: on which topic, which one, and whether a text that
     gives the other cannot be so too."""
 
     topic: str
-    second: bool
+    is_second: bool
     contrary: bool
 
 
-def _table() -> dict[str, Side]:
-    found: dict[str, Side] = {}
+def _table() -> dict[str, Polarity]:
+    found: dict[str, Polarity] = {}
     for contrary, rows in ((True, _CONTRARY), (False, _DIFFERENT)):
         for row in rows.replace("\n    ", " ").strip().splitlines():
             first, _, second = row.partition(" / ")
@@ -91,7 +91,7 @@ def _table() -> dict[str, Side]:
             for at, column in enumerate((first, second)):
                 for word in column.split():
                     for stem in (word, *stems(word)):
-                        found.setdefault(stem, Side(topic, at == 1, contrary))
+                        found.setdefault(stem, Polarity(topic, at == 1, contrary))
     return found
 
 
@@ -99,7 +99,7 @@ _SIDES = _table()
 
 
 @lru_cache(4096)
-def side(word: str) -> Side | None:
+def polarity_of(word: str) -> Polarity | None:
     """The side that a folded word takes on a topic; None when it takes none."""
     found = _SIDES.get(word)
     if found is not None or word in NEGATORS:
@@ -107,6 +107,6 @@ def side(word: str) -> Side | None:
     return next((_SIDES[stem] for stem in stems(word) if stem in _SIDES), None)
 
 
-def negates(word: str) -> bool:
+def is_negation(word: str) -> bool:
     """Whether a folded word makes the opposite of what follows."""
     return word in NEGATORS or not NEGATING_SIGNS.isdisjoint(word)

@@ -2,7 +2,7 @@
 
 import re
 
-from kenobot.cognitive.policy.recall import Need
+from kenobot.cognitive.policy.recall import RecallNeed
 from kenobot.cognitive.text.words import fold, words
 
 _ACKNOWLEDGEMENTS = frozenset(
@@ -27,7 +27,7 @@ _ASKING = ("?", "¿", "？", "؟", "か。")
 _LONGEST_ORDER = 200  # characters
 
 
-def need(text: str) -> Need:
+def recall_need(text: str) -> RecallNeed:
     """How much of memory a message calls for."""
     if len(text) > _LONGEST_ORDER:
         return "full"
@@ -41,6 +41,6 @@ def need(text: str) -> Need:
     return "full"
 
 
-def asks(text: str) -> bool:
+def is_question(text: str) -> bool:
     """Whether a message asks for something, as far as its signs tell."""
     return any(sign in text for sign in _ASKING)

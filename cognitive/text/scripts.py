@@ -29,7 +29,7 @@ UNSPACED = (
 )
 """The inside of a character class: letters of scripts in which blanks do not tell words apart."""
 
-ALONE = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\uac00-\ud7a3"
+STANDALONE = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\uac00-\ud7a3"
 """The same: letters that may be a whole word each, ideographs and Korean syllables."""
 
 _LEAST = 2  # letters of a stem
@@ -39,7 +39,7 @@ _ARABIC_ALIKE = {"أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي", "ـ
 
 
 @lru_cache(4096)
-def plain(char: str) -> str:
+def plain_letter(char: str) -> str:
     """A folded letter as people may leave it: Latin without accents, but for ñ, Arabic and Hebrew without points."""
     if char == "ñ":
         return char

@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import Literal, Protocol
 
 from kenobot.cognitive.policy.admit import AdmitPolicy
-from kenobot.cognitive.text.opposites import negates, side
-from kenobot.cognitive.text.stopwords import STOP
+from kenobot.cognitive.text.opposites import is_negation, polarity_of
+from kenobot.cognitive.text.stopwords import STOPWORDS
 from kenobot.cognitive.text.words import stems, words
 from kenobot.storage.connection import Connection
 
@@ -38,9 +38,9 @@ class Nearness(Protocol):
 
 def band_of(similarity: float, policy: AdmitPolicy) -> Band:
     """What a similarity calls for. The limits themselves belong to the lower band."""
-    if similarity > policy.repeat:
+    if similarity > policy.repeat_above:
         return "repeat"
-    return "grey" if similarity > policy.grey else "apart"
+    return "grey" if similarity > policy.compare_above else "apart"
 
 
 def similarity(one: str, other: str) -> float:
@@ -64,7 +64,7 @@ class _Topic:
     weight: float
 
 
-def topic(text: str) -> tuple[tuple[str, ...], ...]:
+def topic_words(text: str) -> tuple[tuple[str, ...], ...]:
     """What a text is about: its words in order, each once and by its stems."""
     return _topic(text[:_LONGEST]).words
 
@@ -84,10 +84,10 @@ def _topic(text: str) -> _Topic:
 @lru_cache(20_000)
 def _forms(word: str) -> tuple[str, ...]:
     """What a folded word is about: its stems, or the topic on which it takes a side; nothing when it is about none."""
-    taken = side(word)
+    taken = polarity_of(word)
     if taken is not None:
         return (taken.topic,)
-    return () if word in STOP or word in _SELF or negates(word) else stems(word)
+    return () if word in STOPWORDS or word in _SELF or is_negation(word) else stems(word)
 
 
 def _weights(found: Iterable[tuple[str, ...]]) -> dict[str, float]:

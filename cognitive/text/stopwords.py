@@ -30,4 +30,4 @@ NEGATIONS = frozenset(
 )
 """Words that turn a statement round. They are no stop words: "no gluten" is not "gluten"."""
 
-STOP = frozenset(f"{_ENGLISH} {_SPANISH}".split()) - NEGATIONS
+STOPWORDS = frozenset(f"{_ENGLISH} {_SPANISH}".split()) - NEGATIONS

@@ -66,13 +66,13 @@ _WIDE = {"week": 7, "semana": 7, "weekend": 7, "fin de semana": 7, "month": 30, 
 
 
 @dataclass(frozen=True, slots=True)
-class Days:
+class DateRange:
     """From one day to another, both included."""
 
     first: date
     last: date
 
-    def share(self, day: date) -> float:
+    def closeness(self, day: date) -> float:
         """How well a day fits, 0 to 1: what is told in those days fits best, and less the further it lies from them."""
         away = max(0, (self.first - day).days, (day - self.last).days)
         return 1 / (1 + away / max(3, (self.last - self.first).days + 1))
@@ -83,7 +83,7 @@ def names_time(plain: str) -> bool:
     return _SAID.search(plain) is not None
 
 
-def calendar(plain: str) -> frozenset[str]:
+def calendar_names(plain: str) -> frozenset[str]:
     """The days of the week and the months that a folded text names, in whichever language, as numbers."""
     days = {f"day {_DAY[name]}" for name in _NAMED_DAY.findall(plain)}
     return frozenset(days | {f"month {_MONTH[name]}" for name in _NAMED_MONTH.findall(plain)})
@@ -100,30 +100,30 @@ def asks_time_first(plain: str, before: int) -> bool:
     return found is not None and found.start() <= before
 
 
-def days_meant(plain: str, today: date) -> Days | None:
+def parse_date_range(plain: str, today: date) -> DateRange | None:
     """The days that a folded question speaks of, counted from `today`; None when it speaks of none."""
     if found := _DATE.search(plain):
         number, name = (found[1], found[2]) if found[1] else (found[5], found[4])
         day = _past(_MONTH[name], int(number), found[3] or found[6], today)
-        return Days(day, day) if day else None
+        return DateRange(day, day) if day else None
     if found := _AGO.search(plain) or _HACE.search(plain):
         many = int(found[1]) if found[1].isdecimal() else _COUNT[found[1]]
         return _around(today, many * _UNIT[found[2]], _UNIT[found[2]])
     if found := _LAST.search(plain) or _PASADO.search(plain):
         wide = _WIDE[next(filter(None, found.groups()))]
-        return Days(_back(today, 2 * wide), _back(today, wide // 7))
+        return DateRange(_back(today, 2 * wide), _back(today, wide // 7))
     if found := _THIS.search(plain):
-        return Days(_back(today, _WIDE[found[1]]), today)
+        return DateRange(_back(today, _WIDE[found[1]]), today)
     for pattern, back in _NEAR:
         if pattern.search(plain):
-            return Days(_back(today, back), _back(today, back))
+            return DateRange(_back(today, back), _back(today, back))
     if found := _IN_MONTH.search(plain):
         return _month(_MONTH[found[1]], found[2], today)
     if found := _YEAR.search(plain):
-        return Days(date(int(found[1]), 1, 1), date(int(found[1]), 12, 31))
+        return DateRange(date(int(found[1]), 1, 1), date(int(found[1]), 12, 31))
     if found := _WEEKDAY.search(plain):
         back = (today.weekday() - _DAY[found[1]]) % 7
-        return Days(_back(today, back), _back(today, back))
+        return DateRange(_back(today, back), _back(today, back))
     return None
 
 
@@ -131,16 +131,16 @@ def _back(today: date, days: int) -> date:
     return date.fromordinal(max(1, today.toordinal() - days))
 
 
-def _around(today: date, days: int, unit: int) -> Days:
+def _around(today: date, days: int, unit: int) -> DateRange:
     """So many days ago, give or take half of the unit that it was said in."""
-    return Days(_back(today, days + unit // 2), _back(today, max(0, days - unit // 2)))
+    return DateRange(_back(today, days + unit // 2), _back(today, max(0, days - unit // 2)))
 
 
-def _month(number: int, year: str | None, today: date) -> Days:
+def _month(number: int, year: str | None, today: date) -> DateRange:
     """The month of that year, or the last there was."""
     of = int(year) if year else today.year - (number > today.month)
     after = date(of + number // 12, number % 12 + 1, 1) if of < 9999 else date.max
-    return Days(date(of, number, 1), after - timedelta(days=1))
+    return DateRange(date(of, number, 1), after - timedelta(days=1))
 
 
 def _past(month: int, day: int, year: str | None, today: date) -> date | None:

@@ -11,19 +11,19 @@ from typing import Literal
 
 import snowballstemmer  # type: ignore[import-untyped]
 
-from kenobot.cognitive.text.scripts import ALONE, MARKS, UNSPACED, plain, stem
-from kenobot.cognitive.text.stopwords import NEGATIONS, STOP
+from kenobot.cognitive.text.scripts import MARKS, STANDALONE, UNSPACED, plain_letter, stem
+from kenobot.cognitive.text.stopwords import NEGATIONS, STOPWORDS
 
-Tongue = Literal["en", "es"]
+StemLanguage = Literal["en", "es"]
 
 # Letters with their marks and digits, joined by what belongs inside a word, and the signs that may end one.
 _WORD = re.compile(rf"[^\W_](?:[\w{MARKS}]|['’.&/_-](?=[^\W_]))*(?:\+\+|[+#])?", re.UNICODE)
 _PIECE = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*(?:\+\+|[+#])?", re.UNICODE)
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _STRETCH = re.compile(f"([{UNSPACED}]+)|[^{UNSPACED}]+")
-_ALONE = re.compile(f"[{ALONE}]")
+_ALONE = re.compile(f"[{STANDALONE}]")
 _SYMBOLS = frozenset({"So", "Sk"})
-_WHOLE = STOP | NEGATIONS
+_WHOLE = STOPWORDS | NEGATIONS
 _LONGEST = 64  # characters of one word; what is longer is no word
 _END = 400  # characters
 _SHORT = 2000  # characters of a text whose words are kept at hand
@@ -36,10 +36,10 @@ def fold(text: str) -> str:
     text = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
     if text.isascii():
         return text
-    return "".join(map(plain, text))
+    return "".join(map(plain_letter, text))
 
 
-def ends(text: str) -> str:
+def head_and_tail(text: str) -> str:
     """The beginning and the end of a long text, a short one whole: people say what it is about at either end."""
     return text if len(text) <= 2 * _END else f"{text[:_END]}\n{text[-_END:]}"
 
@@ -78,7 +78,7 @@ def terms(text: str, *, keep_stops: bool = False) -> list[str]:
     """
     found: list[str] = []
     for word in words(text):
-        if not keep_stops and word in STOP:
+        if not keep_stops and word in STOPWORDS:
             continue
         found.extend(stems(word))
     return found
@@ -105,7 +105,7 @@ def _stemmed_by_script(word: str) -> tuple[str, ...]:
 _STEMMERS = {"en": snowballstemmer.stemmer("english"), "es": snowballstemmer.stemmer("spanish")}
 
 
-def letters(text: str) -> list[str]:
+def standalone_letters(text: str) -> list[str]:
     """Every letter of `text` that may be a word by itself, each once: somebody may look for it alone."""
     return [] if text.isascii() else list(dict.fromkeys(_ALONE.findall(fold(text))))
 

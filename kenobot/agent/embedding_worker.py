@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.recall.index import turn_vectors
-from kenobot.cognitive.recall.index.index import Index
-from kenobot.cognitive.recall.relevance import names_of
+from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.relevance import proper_names_text
 from kenobot.cognitive.recall.vectors import calibration, vector_rows
-from kenobot.cognitive.recall.vectors.texts import Item, passage_of, query_of
+from kenobot.cognitive.recall.vectors.texts import PendingText, passage_text, query_text
 from kenobot.cognitive.store import records
 from kenobot.cognitive.text.similarity import Nearness
 from kenobot.core import plugins
@@ -29,25 +29,25 @@ from kenobot.ports.errors import RateLimited, RemoteError, StoreError, Unavailab
 from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
-    from kenobot.cognitive.recall.vectors.vector_search import Meaning
-    from kenobot.cognitive.recall.vectors.vector_sync import Seen, Shelves
+    from kenobot.cognitive.recall.vectors.vector_search import VectorIndex
+    from kenobot.cognitive.recall.vectors.vector_sync import SyncPosition, VectorSync
 
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
-Formers = Callable[[Sequence[str]], Sequence[Embedder]]
+PreviousEmbedders = Callable[[Sequence[str]], Sequence[Embedder]]
 """Finds embedders for models by their ids, as far as they can be had; blocking."""
 
 _FIRST_BATCH, _LEAST_BATCH = 4, 2  # texts
 
 
-def nobody(_: Sequence[str]) -> Sequence[Embedder]:
+def no_embedders(_: Sequence[str]) -> Sequence[Embedder]:
     """No model of before can be had."""
     return ()
 
 
-class Shelf(Protocol):
+class EmbeddingStore(Protocol):
     """What the worker needs of a database; `kenobot.storage.database.Database` is one."""
 
     async def read(self, work: Callable[[Connection], T]) -> T: ...
@@ -55,7 +55,7 @@ class Shelf(Protocol):
     async def write_soon(self, work: Callable[[Connection], T]) -> T: ...
 
 
-class Embedding:
+class EmbeddingWorker:
     """`begin` it once the rest is up; `wake` and `ask` begin it too. embedder None: there is nothing to do, ever.
 
     formers: finds embedders for models that were in use before; their vectors serve while everything is placed anew.
@@ -63,11 +63,11 @@ class Embedding:
 
     def __init__(
         self,
-        database: Shelf,
-        index: Index,
+        database: EmbeddingStore,
+        index: SideIndex,
         clock: Clock,
         embedder: Embedder | None,
-        formers: Formers = nobody,
+        formers: PreviousEmbedders = no_embedders,
         policy: Policy = DEFAULT,
     ) -> None:
         self._database = database
@@ -77,19 +77,19 @@ class Embedding:
         self._embedder = embedder
         self._formers = formers
         self._whole, self._policy = policy, policy.meaning
-        self._breaker = CircuitBreaker(clock, self._policy.failures, self._policy.cooldown)
+        self._breaker = CircuitBreaker(clock, self._policy.trip_after_failures, self._policy.cooldown_seconds)
         self._task: asyncio.Task[None] | None = None
         self._stopped = False
         self._wake, self._hurry = asyncio.Event(), asyncio.Event()
         self._opened, self._loaded = asyncio.Event(), asyncio.Event()
         self._waiting: list[tuple[bool, asyncio.Future[None]]] = []  # until what is new is placed, or until all is
-        self._todo: deque[Item] = deque()
+        self._todo: deque[PendingText] = deque()
         self._left: list[tuple[bool, int]] = []  # what is missing is still to be looked for: of turns?, up to where
         self._batch = _FIRST_BATCH
         self._failures = 0
         self._not_before = 0.0
-        self._shelves: Shelves
-        self._seen: Seen
+        self._shelves: VectorSync
+        self._seen: SyncPosition
 
     @property
     def model(self) -> str:
@@ -99,7 +99,7 @@ class Embedding:
     @property
     def nearness(self) -> Nearness | None:
         """What tells how near statements are that were prepared; None without any vectors."""
-        return self._index.nearness
+        return self._index.statement_similarity
 
     # ── from outside ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -129,40 +129,40 @@ class Embedding:
         """Look whether there is anything to do; does not wait for it."""
         self.wake()
 
-    async def ask(self, text: str, *, patience: float | None = None) -> bool:
+    async def embed_query(self, text: str, *, patience: float | None = None) -> bool:
         """Have the vectors of a message at hand, and those of what was remembered just before it; whether that is so.
 
         Never raises, and waits `patience` seconds at most.
         """
-        if self._embedder is None or self._stopped or not self._breaker.admits():
+        if self._embedder is None or self._stopped or not self._breaker.allows_request():
             return False
         self.wake()
-        seconds = self._policy.patience if patience is None else patience
+        seconds = self._policy.query_seconds if patience is None else patience
 
         async def work() -> bool:
             await self._opened.wait()
-            meaning = self._index.meaning
-            if meaning is None or not any(map(meaning.has_scale, meaning.models)):
+            meaning = self._index.vectors
+            if meaning is None or not any(map(meaning.has_calibration, meaning.models)):
                 return False  # there is nothing to be found by it yet
-            sought = [query_of(text, self._policy), *([names] if (names := names_of(text)) else [])]
+            sought = [query_text(text, self._policy), *([names] if (names := proper_names_text(text)) else [])]
             having = (self._have(meaning, model, "query", sought) for model in meaning.models)
-            await asyncio.gather(self._settle(min(seconds, self._policy.settling)), *having)
+            await asyncio.gather(self._settle(min(seconds, self._policy.settle_seconds)), *having)
             return True
 
         return await self._within(seconds, work)
 
-    async def prepare(self, texts: Iterable[str]) -> None:
+    async def embed_statements(self, texts: Iterable[str]) -> None:
         """Have the vectors of statements at hand that memory is about to be asked to take in. As `ask`."""
-        meaning = self._index.meaning
-        said = list(filter(None, (passage_of(text, self._policy) for text in texts)))
-        if not said or meaning is None or self._stopped or not self._breaker.admits():
+        meaning = self._index.vectors
+        said = list(filter(None, (passage_text(text, self._policy) for text in texts)))
+        if not said or meaning is None or self._stopped or not self._breaker.allows_request():
             return
 
         async def work() -> bool:
             await asyncio.gather(*(self._have(meaning, model, "passage", said) for model in meaning.models))
             return True
 
-        await self._within(self._policy.preparing, work)
+        await self._within(self._policy.prepare_seconds, work)
 
     async def wait_idle(self) -> None:
         """Return once everything is placed, or has to wait for the model."""
@@ -186,13 +186,13 @@ class Embedding:
             async with asyncio.timeout(seconds):
                 done = await work()
         except (TimeoutError, RemoteError) as error:
-            self._breaker.failed()
+            self._breaker.record_failure()
             _log.debug("memory goes by words alone: %s", str(error) or "no answer in time")
             return False
         except BaseException:
-            self._breaker.dropped()
+            self._breaker.release_probe()
             raise
-        self._breaker.succeeded()
+        self._breaker.record_success()
         return done
 
     async def _settle(self, seconds: float) -> None:
@@ -230,7 +230,7 @@ class Embedding:
                 self._hurry.clear()
                 waited = [each for _, each in self._waiting]
                 await self._look()
-                if not any(item.new for item in self._todo):
+                if not any(item.is_new for item in self._todo):
                     self._release(news=True, among=waited)
                 if self._todo or await self._more():
                     await self._advance(meaning)
@@ -241,35 +241,35 @@ class Embedding:
             _log.warning("memory cannot be placed by meaning now: %s", error)
         except Exception:
             _log.exception("placing memory by meaning failed; it begins anew in a while")
-            self._not_before = self._clock.monotonic() + self._policy.cooldown
+            self._not_before = self._clock.monotonic() + self._policy.cooldown_seconds
         finally:
             self._opened.set()
             self._loaded.set()
             self._release(news=False)
 
-    async def _open(self) -> "Meaning":
+    async def _open(self) -> "VectorIndex":
         """Load what there is: of every record, then of the newest turns. What is loaded is found at once."""
         others = set(await self._database.read(self._models)) - self._embedders.keys()
         if others:
             found = await asyncio.to_thread(self._formers, sorted(others))
             self._embedders |= {each.model_id: each for each in found}
         meaning, self._shelves = await asyncio.to_thread(
-            _shelves, self._index, tuple(self._embedders), self._whole, self._index.meaning
+            _shelves, self._index, tuple(self._embedders), self._whole, self._index.vectors
         )
         self._seen = await self._database.read(self._shelves.begin)
-        self._index.meaning = meaning
+        self._index.vectors = meaning
         self._opened.set()
         high = newest = await self._database.read(records.last_record)
         while high > 0:
             await self._database.read(partial(self._shelves.load_records, high=high))
-            high -= self._policy.page
-        high, oldest = self._seen.message, self._seen.message - self._policy.most_turns
+            high -= self._policy.page_rows
+        high, oldest = self._seen.message, self._seen.message - self._policy.max_turns_compared
         while high > max(0, oldest):
             await self._database.read(partial(self._shelves.load_turns, high=high))
-            high -= self._policy.page
+            high -= self._policy.page_rows
         self._left = [(True, self._seen.message), (False, newest)]
         for model in meaning.models:
-            if meaning.size(model) and not meaning.has_scale(model):
+            if meaning.size(model) and not meaning.has_calibration(model):
                 await self._try(partial(self._learn_scale, meaning, model))
         return meaning
 
@@ -281,13 +281,13 @@ class Embedding:
 
     async def _look(self) -> None:
         """Take note of what came since the last look, also from other processes."""
-        news = await self._database.read(partial(self._shelves.news, before=self._seen))
-        self._seen = news.seen
-        if news.far:
+        news = await self._database.read(partial(self._shelves.changes_since, before=self._seen))
+        self._seen = news.position
+        if news.rescan:
             await self._look_everywhere()
         elif news.items:
-            fresh = {(item.turn, item.spot.number) for item in news.items}
-            rest = (item for item in self._todo if (item.turn, item.spot.number) not in fresh)
+            fresh = {(item.is_turn, item.key.number) for item in news.items}
+            rest = (item for item in self._todo if (item.is_turn, item.key.number) not in fresh)
             self._todo = deque([*news.items, *rest])
 
     async def _look_everywhere(self) -> None:
@@ -299,60 +299,60 @@ class Embedding:
         assert self._embedder is not None
         while not self._todo and self._left:
             turns, high = self._left.pop()
-            low = high - self._policy.page
+            low = high - self._policy.page_rows
             if turns:
-                low = max(0, low, self._seen.message - self._policy.most_turns)
+                low = max(0, low, self._seen.message - self._policy.max_turns_compared)
                 found = await self._database.read(partial(self._shelves.missing_turns, low=low, high=high))
             else:
                 look = partial(self._shelves.missing_records, high=high, dimensions=self._embedder.dimensions)
                 found = await self._database.read(look)
-            if low > max(0, self._seen.message - self._policy.most_turns if turns else 0):
+            if low > max(0, self._seen.message - self._policy.max_turns_compared if turns else 0):
                 self._left.append((turns, low))
             self._todo.extend(found)
         return bool(self._todo)
 
-    async def _advance(self, meaning: "Meaning") -> None:
+    async def _advance(self, meaning: "VectorIndex") -> None:
         """Place the next few, then leave the machine to others for as long, unless somebody waits for it."""
         items = [self._todo.popleft() for _ in range(min(self._batch, len(self._todo)))]
         began = time.monotonic()
         if not await self._try(partial(self._place, meaning, items)):
             return
         took = time.monotonic() - began
-        if took > self._policy.slow:
+        if took > self._policy.shrink_batch_above_seconds:
             self._batch = max(_LEAST_BATCH, self._batch // 2)
-        elif took < self._policy.quick and len(items) == self._batch:
-            self._batch = min(self._policy.batch, 2 * self._batch)
+        elif took < self._policy.grow_batch_below_seconds and len(items) == self._batch:
+            self._batch = min(self._policy.max_batch, 2 * self._batch)
         if not self._waiting:
             await self._pause(min(took, 1.0))
 
-    async def _place(self, meaning: "Meaning", items: Sequence[Item]) -> None:
+    async def _place(self, meaning: "VectorIndex", items: Sequence[PendingText]) -> None:
         model = self.model
         texts = self._shelves.passages(items)
-        if any(meaning.at_hand(model, "passage", text) is None for text in texts):
-            await self._database.read(partial(self._shelves.find_content, texts=texts))
+        if any(meaning.cached(model, "passage", text) is None for text in texts):
+            await self._database.read(partial(self._shelves.cache_by_hash, texts=texts))
         await self._have(meaning, model, "passage", texts)
-        rows = {text: row for text in texts if (row := meaning.at_hand(model, "passage", text)) is not None}
-        placed = self._shelves.hold(items, rows)
+        rows = {text: row for text in texts if (row := meaning.cached(model, "passage", text)) is not None}
+        placed = self._shelves.add_vectors(items, rows)
         if placed.records:
             await self._database.write_soon(placed.write_records)
         if placed.turns:
             await self._database.read(partial(self._shelves.write_turns, placed=placed))
-        if not meaning.has_scale(model):
+        if not meaning.has_calibration(model):
             await self._learn_scale(meaning, model)
 
-    async def _have(self, meaning: "Meaning", model: str, kind: EmbedKind, texts: Sequence[str]) -> None:
+    async def _have(self, meaning: "VectorIndex", model: str, kind: EmbedKind, texts: Sequence[str]) -> None:
         """Have the vectors of these texts at hand. Raises RemoteError."""
-        wanted = [text for text in dict.fromkeys(texts) if meaning.at_hand(model, kind, text) is None]
+        wanted = [text for text in dict.fromkeys(texts) if meaning.cached(model, kind, text) is None]
         if wanted:
-            meaning.keep(model, kind, wanted, await self._embedders[model].embed(wanted, kind))
+            meaning.cache(model, kind, wanted, await self._embedders[model].embed(wanted, kind))
 
-    async def _learn_scale(self, meaning: "Meaning", model: str) -> None:
+    async def _learn_scale(self, meaning: "VectorIndex", model: str) -> None:
         """Find out what the cosines of a model mean. Raises RemoteError."""
         embedder = self._embedders[model]
-        asked = await embedder.embed(calibration.questions(), "query")
-        known = calibration.scale_of(asked, await embedder.embed(calibration.statements()))
-        meaning.settle_scale(model, known)
-        await self._database.write_soon(partial(self._shelves.keep_scale, model=model, scale=known))
+        asked = await embedder.embed(calibration.calibration_queries(), "query")
+        known = calibration.calibrate(asked, await embedder.embed(calibration.calibration_passages()))
+        meaning.set_calibration(model, known)
+        await self._database.write_soon(partial(self._shelves.save_calibration, model=model, scale=known))
 
     async def _try(self, work: Callable[[], Awaitable[None]]) -> bool:
         """Ask a model; when it cannot, leave it alone for a while, longer each time, and then look everywhere anew."""
@@ -360,13 +360,15 @@ class Embedding:
             await work()
         except RemoteError as error:
             asked = error.retry_after if isinstance(error, RateLimited | Unavailable) else None
-            pause = min(self._policy.longest_rest, self._policy.rest * 2.0 ** min(self._failures, 20))
+            pause = min(
+                self._policy.max_backoff_seconds, self._policy.first_backoff_seconds * 2.0 ** min(self._failures, 20)
+            )
             if not self._failures:
                 _log.warning("memory waits to be placed by meaning, and is found by words: %s", error)
             self._failures += 1
             self._todo.clear()
             self._release(news=False)
-            await self._clock.sleep(max(pause, min(asked or 0.0, self._policy.longest_rest)))
+            await self._clock.sleep(max(pause, min(asked or 0.0, self._policy.max_backoff_seconds)))
             await self._look_everywhere()
             return False
         self._failures = 0
@@ -386,10 +388,12 @@ def _is_anything(connection: Connection) -> bool:
     return records.last_event(connection) > 0 or records.last_record(connection) > 0
 
 
-def _shelves(index: Index, models: Sequence[str], policy: Policy, known: "Meaning | None") -> "tuple[Meaning, Shelves]":
+def _shelves(
+    index: SideIndex, models: Sequence[str], policy: Policy, known: "VectorIndex | None"
+) -> "tuple[VectorIndex, VectorSync]":
     """What holds vectors; imported only when there is a model."""
-    from kenobot.cognitive.recall.vectors.vector_search import Meaning  # noqa: PLC0415 - needs numpy, and a tenth of a second
-    from kenobot.cognitive.recall.vectors.vector_sync import Shelves  # noqa: PLC0415 - same
+    from kenobot.cognitive.recall.vectors.vector_search import VectorIndex  # noqa: PLC0415 - needs numpy, and a tenth of a second
+    from kenobot.cognitive.recall.vectors.vector_sync import VectorSync  # noqa: PLC0415 - same
 
-    meaning = known or Meaning(models, policy)
-    return meaning, Shelves(index, meaning, models, policy)
+    meaning = known or VectorIndex(models, policy)
+    return meaning, VectorSync(index, meaning, models, policy)

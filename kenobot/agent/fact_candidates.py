@@ -10,38 +10,38 @@ from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.remember.extract.buffer import Turn
-from kenobot.cognitive.remember.extract.prompt import Batch
-from kenobot.cognitive.remember.extract.schema import Fact
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.extract.buffer import ConversationTurn
+from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
+from kenobot.cognitive.remember.extract.schema import ExtractedFact
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
-from kenobot.cognitive.text.stopwords import NEGATIONS, STOP
+from kenobot.cognitive.text.stopwords import NEGATIONS, STOPWORDS
 from kenobot.cognitive.text.words import stems, words
-from kenobot.core.provenance import Provenance, Said, Voice, quoted, unquoted
+from kenobot.core.provenance import AttributedText, Provenance, SpeechContext, quoted_passages, without_quotes
 from kenobot.ports.identity import Trust
-from kenobot.ports.memory import Candidate, Verdict
-from kenobot.ports.names import plain_name
+from kenobot.ports.memory import Candidate, RelationVerdict
+from kenobot.ports.names import sanitize_name
 
 _RANK: tuple[Trust, ...] = ("forward", "tool", "model", "guest", "owner")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ExtractedBatch:
     """A batch of turns of `session`, what was found in it, and when."""
 
     session: str
-    batch: Batch
-    facts: tuple[Fact, ...]
+    batch: ExtractionBatch
+    facts: tuple[ExtractedFact, ...]
     at: datetime
     zone: ZoneInfo
     policy: Policy
 
 
-def candidates(reading: Reading) -> list[tuple[Candidate, Occasion]]:
+def build_candidates(reading: ExtractedBatch) -> list[tuple[Candidate, AdmitContext]]:
     """What of a reading asks to be remembered, in order, each with its occasion."""
-    found: list[tuple[Candidate, Occasion]] = []
-    for fact in reading.facts[: reading.policy.extract.facts]:
+    found: list[tuple[Candidate, AdmitContext]] = []
+    for fact in reading.facts[: reading.policy.extract.max_facts]:
         told = _told_by(fact, reading.batch.turns)
         stored = _stored(fact, told, reading.batch)
         if stored is None:
@@ -55,20 +55,22 @@ def candidates(reading: Reading) -> list[tuple[Candidate, Occasion]]:
     return found
 
 
-def _against(fact: Fact, told: Sequence[Turn], reading: Reading, stored: Record) -> tuple[Verdict, ...] | None:
+def _against(
+    fact: ExtractedFact, told: Sequence[ConversationTurn], reading: ExtractedBatch, stored: Record
+) -> tuple[RelationVerdict, ...] | None:
     """What a fact that a tag has `stored` says against other memories; None when reading it told nothing new."""
     verdicts = _verdicts(fact, _trust(fact, told, reading.batch.turns), told[0].scope, reading.batch.known)
     against = tuple(each for each in verdicts if each.relation == "contradiction" and each.record != stored.id)
     return against if against or dict(fact.attributes).keys() - stored.attributes.keys() else None
 
 
-def _told_by(fact: Fact, turns: Sequence[Turn]) -> list[Turn]:
+def _told_by(fact: ExtractedFact, turns: Sequence[ConversationTurn]) -> list[ConversationTurn]:
     """The turns that say `fact`; all of them when it does not tell, so that it is trusted as the least of all."""
     named = [turns[number - 1] for number in fact.evidence if number <= len(turns)]
     return [turn for turn in named or turns if not turn.hidden]
 
 
-def _candidate(fact: Fact, told: Sequence[Turn], reading: Reading) -> Candidate:
+def _candidate(fact: ExtractedFact, told: Sequence[ConversationTurn], reading: ExtractedBatch) -> Candidate:
     trust = _trust(fact, told, reading.batch.turns)
     scope = told[0].scope
     return Candidate(
@@ -78,7 +80,7 @@ def _candidate(fact: Fact, told: Sequence[Turn], reading: Reading) -> Candidate:
         category=fact.category,
         source="extraction",
         trust=trust,
-        subject=fact.subject or plain_name(told[0].speaker),
+        subject=fact.subject or sanitize_name(told[0].speaker),
         attributes=fact.attributes,
         tags=fact.tags,
         confidence=fact.confidence,
@@ -90,26 +92,31 @@ def _candidate(fact: Fact, told: Sequence[Turn], reading: Reading) -> Candidate:
     )
 
 
-def _occasion(told: Sequence[Turn], reading: Reading) -> Occasion:
+def _occasion(told: Sequence[ConversationTurn], reading: ExtractedBatch) -> AdmitContext:
     """A memory belongs to the day on which it was told, however much later the turn was read."""
     last = told[-1]
-    return Occasion(
+    return AdmitContext(
         reading.at,
         local_day(last.at, reading.zone),
         "extraction",
         reading.session,
-        evidence=last.inbox,
+        evidence=last.inbox_id,
         policy=reading.policy,
-        told=last.at,
-        by=plain_name(last.speaker),
+        said_at=last.at,
+        speaker_name=sanitize_name(last.speaker),
     )
 
 
-def _trust(fact: Fact, told: Sequence[Turn], turns: Sequence[Turn]) -> Trust:
+def _trust(fact: ExtractedFact, told: Sequence[ConversationTurn], turns: Sequence[ConversationTurn]) -> Trust:
     return trust_of(fact.text, told, turns)
 
 
-def trust_of(text: str, told: Sequence[Turn], turns: Sequence[Turn], others: Sequence[Voice] = ()) -> Trust:
+def trust_of(
+    text: str,
+    told: Sequence[ConversationTurn],
+    turns: Sequence[ConversationTurn],
+    others: Sequence[AttributedText] = (),
+) -> Trust:
     """The least trust of the turns that tell `text`, or of those whose words it repeats.
 
     others: what was said elsewhere, by whom.
@@ -117,51 +124,51 @@ def trust_of(text: str, told: Sequence[Turn], turns: Sequence[Turn], others: Seq
     least = min((turn.trust for turn in told), key=_RANK.index)
     speakers = {(turn.speaker, turn.trust) for turn in told}
     own = [turn for turn in turns if (turn.speaker, turn.trust) in speakers and turn.trust != "forward"]
-    foreign = [*others, *(Voice("forward", passage) for turn in own for passage in quoted(turn.text))]
+    foreign = [*others, *(AttributedText("forward", passage) for turn in own for passage in quoted_passages(turn.text))]
     for turn in turns:
         if turn not in own:
-            foreign += [Voice(turn.trust, turn.text), Voice(turn.trust, turn.answer)]
-    said = Said(
+            foreign += [AttributedText(turn.trust, turn.text), AttributedText(turn.trust, turn.answer)]
+    said = SpeechContext(
         trust=least,
-        now="\n".join(unquoted(turn.text) for turn in told if turn in own),
-        before=tuple(unquoted(turn.text) for turn in own if turn not in told),
-        asked=tuple(turn.answer for turn in own),
-        others=tuple(foreign),
-        quoting=any(quoted(turn.text) for turn in told),
+        message="\n".join(without_quotes(turn.text) for turn in told if turn in own),
+        earlier_messages=tuple(without_quotes(turn.text) for turn in own if turn not in told),
+        model_replies=tuple(turn.answer for turn in own),
+        other_texts=tuple(foreign),
+        has_quotes=any(quoted_passages(turn.text) for turn in told),
     )
-    return min(least, Provenance(said).trust(text), key=_RANK.index)
+    return min(least, Provenance(said).trust_of(text), key=_RANK.index)
 
 
-def _witnesses(told: Sequence[Turn]) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(turn.inbox for turn in told if turn.inbox is not None))
+def _witnesses(told: Sequence[ConversationTurn]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(turn.inbox_id for turn in told if turn.inbox_id is not None))
 
 
-def _expiry(fact: Fact, told: Sequence[Turn], reading: Reading) -> datetime | None:
+def _expiry(fact: ExtractedFact, told: Sequence[ConversationTurn], reading: ExtractedBatch) -> datetime | None:
     """The end of the day it names, unless that was over when it was said."""
     if fact.expires is None or fact.expires < told[-1].at.astimezone(reading.zone).date():
         return None
     return datetime.combine(fact.expires + timedelta(days=1), time(), reading.zone).astimezone(UTC)
 
 
-def _verdicts(fact: Fact, trust: Trust, scope: str, known: Sequence[Record]) -> tuple[Verdict, ...]:
+def _verdicts(fact: ExtractedFact, trust: Trust, scope: str, known: Sequence[Record]) -> tuple[RelationVerdict, ...]:
     """Verdicts on what was shown, of the same scope. Nobody contradicts what is trusted more than their own word."""
-    found: list[Verdict] = []
+    found: list[RelationVerdict] = []
     for number, relation in fact.verdicts:
         record = known[number - 1] if number <= len(known) else None
         if record is None or record.scope != scope:
             continue
         weaker = record.trust in _RANK and _RANK.index(trust) < _RANK.index(record.trust)
         if relation != "contradiction" or not weaker:
-            found.append(Verdict(record.id, relation))
+            found.append(RelationVerdict(record.id, relation))
     return tuple(found)
 
 
-def _stored(fact: Fact, told: Sequence[Turn], batch: Batch) -> Record | None:
+def _stored(fact: ExtractedFact, told: Sequence[ConversationTurn], batch: ExtractionBatch) -> Record | None:
     """The memory in which the very turns that tell `fact` have stored it: by a tag, perhaps for their chat only."""
     witnesses = set(_witnesses(told))
     shown = dict(enumerate(batch.known, 1))
     repeated = [shown[number].id for number, relation in fact.verdicts if relation == "repeat" and number in shown]
-    own = [record for record in batch.known if witnesses and witnesses <= set(record.witnesses)]
+    own = [record for record in batch.known if witnesses and witnesses <= set(record.source_message_ids)]
     return next((record for record in own if record.id in repeated or _contains(record.text, fact.text)), None)
 
 
@@ -171,5 +178,5 @@ def _contains(whole: str, part: str) -> bool:
     if (NEGATIONS & set(one)) != (NEGATIONS & set(other)):
         return False
     said = {stem for word in one for stem in stems(word)}
-    meant = [word for word in other if word not in STOP]
+    meant = [word for word in other if word not in STOPWORDS]
     return bool(meant) and all(not said.isdisjoint(stems(word)) for word in meant)

@@ -7,79 +7,81 @@ before that is more than fits: so every message is shown or summed up.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kenobot.core.token_estimate import estimate
-from kenobot.storage.conversation import Line
+from kenobot.core.token_estimate import estimate_tokens
+from kenobot.storage.conversation import StoredMessage
 
 _FEW = 8  # messages that are worth a summary, however short a history is asked for
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class HistoryWindow:
     """history, most: messages, as a new prompt begins and as it has grown. message: tokens at which one is clipped.
 
     room: tokens of all messages together, the summary included. summary: tokens that it may take; 0: there is none.
     """
 
-    history: int
-    most: int
-    message: int
-    room: int
-    summary: int = 0
+    history_min: int
+    history_max: int
+    message_tokens: int
+    total_tokens: int
+    summary_tokens: int = 0
 
     @property
-    def for_summary(self) -> int:
+    def summary_budget(self) -> int:
         """Tokens that a summary may take, whatever the room is."""
-        return min(self.summary, self.room // 4)
+        return min(self.summary_tokens, self.total_tokens // 4)
 
     @property
-    def step(self) -> int:
+    def summary_batch(self) -> int:
         """Messages that may wait to be summed up: a new prompt shows at most twice the history that is asked for."""
-        return max(1, min((self.most - self.history) // 2, max(self.history, _FEW)))
+        return max(1, min((self.history_max - self.history_min) // 2, max(self.history_min, _FEW)))
 
-    def size(self, line: Line) -> int:
+    def line_tokens(self, line: StoredMessage) -> int:
         """Tokens of a message in the prompt, where a very long one is clipped."""
-        return min(estimate(line.text), self.message) + estimate(line.context)
+        return min(estimate_tokens(line.text), self.message_tokens) + estimate_tokens(line.context)
 
-    def has_room(self, lines: Sequence[Line], taken: int = 0) -> bool:
+    def fits(self, lines: Sequence[StoredMessage], taken: int = 0) -> bool:
         """Whether a prompt may go on to show `lines`. taken: tokens of the summary."""
-        return len(lines) <= self.most and sum(map(self.size, lines)) <= self.room - taken
+        return len(lines) <= self.history_max and sum(map(self.line_tokens, lines)) <= self.total_tokens - taken
 
-    def newest(self, lines: Sequence[Line], taken: int = 0) -> Sequence[Line]:
+    def minimum_shown(self, lines: Sequence[StoredMessage], taken: int = 0) -> Sequence[StoredMessage]:
         """What of `lines` a new prompt shows at least: the last ones, within half of the room."""
-        return _asked_first(self._fitting(lines, self.history, self.room // 2 - taken))
+        return _asked_first(self._fitting(lines, self.history_min, self.total_tokens // 2 - taken))
 
-    def since(self, lines: Sequence[Line], cursor: int, taken: int = 0) -> Sequence[Line]:
+    def shown(self, lines: Sequence[StoredMessage], cursor: int, taken: int = 0) -> Sequence[StoredMessage]:
         """What of `lines` a new prompt shows: the newest, and back to message `cursor`, after which nothing is summed
         up, as far as there is room.
         """
-        least = self.newest(lines, taken)
-        if not self.summary:
+        least = self.minimum_shown(lines, taken)
+        if not self.summary_tokens:
             return least
         unsummed = [line for line in lines if line.id > cursor]
-        more = self._fitting(unsummed, self.history + self.step, self.room - self.room // 4 - taken)
+        more = self._fitting(
+            unsummed, self.history_min + self.summary_batch, self.total_tokens - self.total_tokens // 4 - taken
+        )
         return max(least, _asked_first(more), key=len)
 
-    def waiting(self, lines: Sequence[Line], taken: int = 0) -> Sequence[Line]:
+    def unsummarized(self, lines: Sequence[StoredMessage], taken: int = 0) -> Sequence[StoredMessage]:
         """What of `lines`, none of which is summed up, a new prompt would not show by itself."""
-        return lines[: len(lines) - len(self.newest(lines, taken))]
+        return lines[: len(lines) - len(self.minimum_shown(lines, taken))]
 
-    def is_due(self, waiting: Sequence[Line]) -> bool:
+    def is_due(self, waiting: Sequence[StoredMessage]) -> bool:
         """Whether so much waits that it has to be summed up."""
-        return len(waiting) >= self.step or sum(map(self.size, waiting)) >= self.room // 4
+        return len(waiting) >= self.summary_batch or sum(map(self.line_tokens, waiting)) >= self.total_tokens // 4
 
-    def is_late(self, waiting: Sequence[Line]) -> bool:
+    def is_overdue(self, waiting: Sequence[StoredMessage]) -> bool:
         """Whether a new prompt may already leave out some of what waits."""
-        return len(waiting) >= 2 * self.step or sum(map(self.size, waiting)) >= self.room // 2
+        return len(waiting) >= 2 * self.summary_batch or sum(map(self.line_tokens, waiting)) >= self.total_tokens // 2
 
-    def _fitting(self, lines: Sequence[Line], most: int, room: int) -> Sequence[Line]:
+    def _fitting(self, lines: Sequence[StoredMessage], most: int, room: int) -> Sequence[StoredMessage]:
         """The longest end of `lines` within so many messages and tokens."""
         first = len(lines)
-        while first and len(lines) - first < most and (room := room - self.size(lines[first - 1])) >= 0:
+        while first and len(lines) - first < most and (room := room - self.line_tokens(lines[first - 1])) >= 0:
             first -= 1
         return lines[first:]
 
 
-def _asked_first(lines: Sequence[Line]) -> Sequence[Line]:
+def _asked_first(lines: Sequence[StoredMessage]) -> Sequence[StoredMessage]:
     """`lines` from the first one on that a person wrote: an answer alone says nothing."""
     first = next((at for at, line in enumerate(lines) if line.role == "user"), len(lines))
     return lines[first:]

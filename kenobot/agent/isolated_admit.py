@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.ports.memory import Candidate, Decision
-from kenobot.ports.signals import Value
+from kenobot.ports.signals import PayloadValue
 from kenobot.storage.connection import Connection, savepoint
 
 _log = logging.getLogger(__name__)
@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
-def apart(connection: Connection, name: str, work: Callable[[], T], failed: Callable[[Exception], T]) -> T:
+def in_savepoint(connection: Connection, name: str, work: Callable[[], T], failed: Callable[[Exception], T]) -> T:
     """`work`, whose mistake costs itself and not what else its transaction writes: then what `failed` says of it.
 
     A failing disk costs the whole transaction: that is raised. name: for the log, in one word.
@@ -31,9 +31,9 @@ def apart(connection: Connection, name: str, work: Callable[[], T], failed: Call
         return failed(error)
 
 
-def take(connection: Connection, candidate: Candidate, occasion: Occasion) -> Decision:
+def admit_isolated(connection: Connection, candidate: Candidate, occasion: AdmitContext) -> Decision:
     """Let memory decide on one candidate. One that cannot be written is discarded."""
-    return apart(
+    return in_savepoint(
         connection,
         "memory",
         lambda: admit(connection, candidate, occasion),
@@ -41,7 +41,7 @@ def take(connection: Connection, candidate: Candidate, occasion: Occasion) -> De
     )
 
 
-def announced(candidate: Candidate, decision: Decision) -> dict[str, Value]:
+def memory_written_payload(candidate: Candidate, decision: Decision) -> dict[str, PayloadValue]:
     """What MEMORY_WRITTEN tells of a decision."""
     return {
         "action": decision.action,

@@ -16,19 +16,19 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
 from kenobot.core.bus import Bus
-from kenobot.core.worker import let_finish
+from kenobot.core.worker import finish_or_cancel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.messages import Inbound
 from kenobot.ports.signals import (
     HEALTH_DEGRADED,
-    MESSAGE_ASIDE,
     MESSAGE_IN,
+    MESSAGE_QUARANTINED,
     MESSAGE_REFUSED,
-    MESSAGE_UNSTORED,
+    MESSAGE_STORE_FAILED,
     Envelope,
 )
-from kenobot.storage.inbox import Inbox, Pending, misfit
+from kenobot.storage.inbox import Inbox, PendingMessage, has_bad_ids
 
 _log = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ _CUT_SHORT = 2  # attempts that came to no end, after which a message may be the
 _CAUTION = 0.25  # seconds; four times as long after each further one
 _LONGEST_CAUTION = 16.0
 
-RunTurn = Callable[[Pending], Awaitable[bool]]
+RunTurn = Callable[[PendingMessage], Awaitable[bool]]
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class _Lane:
     parks: how often the message at its head was put back because no model could be reached.
     """
 
-    ready: deque[Pending] = field(default_factory=deque)
+    ready: deque[PendingMessage] = field(default_factory=deque)
     taken: int = 0
     more: bool = False
     reading: bool = False
@@ -61,7 +61,7 @@ class _Lane:
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class IntakePolicy:
     """What a message has to pass before it is stored.
 
     admits: whether this sender may talk here. turn_away: tell a chat that it writes faster than it can be answered.
@@ -69,7 +69,7 @@ class Gate:
     """
 
     admits: Callable[[Inbound], Awaitable[bool]]
-    turn_away: Callable[[Inbound], Awaitable[None]]
+    reject_flood: Callable[[Inbound], Awaitable[None]]
     backlog: int = 1000
     chat_backlog: int = 100
 
@@ -89,7 +89,7 @@ class AgentLoop:
         run_turn: RunTurn,
         until_back: Callable[[float], Awaitable[None]],
         new_trace: Callable[[], str],
-        gate: Gate,
+        gate: IntakePolicy,
         *,
         parallel: int = 32,
     ) -> None:
@@ -109,7 +109,7 @@ class AgentLoop:
         self._lanes: dict[str, _Lane] = {}
         self._parked: dict[str, asyncio.Task[None]] = {}
         self._flooding: set[str] = set()
-        self._handed: dict[int, Pending] = {}
+        self._handed: dict[int, PendingMessage] = {}
         self._taking: set[asyncio.Task[bool]] = set()
         self._stopping = False
 
@@ -135,32 +135,32 @@ class AgentLoop:
         session = inbound.session
         if self._open[session] < self._gate.chat_backlog:
             return False
-        if await self._inbox.knows(inbound):
+        if await self._inbox.is_known(inbound):
             return True
         if session not in self._flooding:
             self._flooding.add(session)
             where = {"channel": inbound.channel, "chat": inbound.chat, "user": inbound.user}
-            await self._bus.fire(MESSAGE_REFUSED, "loop", "", reason="too many messages of one chat wait", **where)
-            await self._gate.turn_away(inbound)
+            await self._bus.emit(MESSAGE_REFUSED, "loop", "", reason="too many messages of one chat wait", **where)
+            await self._gate.reject_flood(inbound)
         return True
 
     async def _take_in(self, inbound: Inbound) -> bool:
         pending = None
         try:
-            if misfit(inbound):
-                await self.set_aside(inbound.channel, inbound.external_id, repr(inbound), "one of its ids is no text")
+            if has_bad_ids(inbound):
+                await self.dead_letter(inbound.channel, inbound.external_id, repr(inbound), "one of its ids is no text")
                 return False
             new, pending = await self._store(inbound)
             return new
         except StoreError as error:
             where = {"channel": inbound.channel, "chat": inbound.chat, "session": inbound.session}
-            await self._bus.fire(MESSAGE_UNSTORED, "loop", "", error=type(error).__name__, **where)
+            await self._bus.emit(MESSAGE_STORE_FAILED, "loop", "", error=type(error).__name__, **where)
             raise
         finally:
             if pending is None:
                 self._count(inbound.session, -1)
 
-    async def _store(self, inbound: Inbound) -> tuple[bool, Pending | None]:
+    async def _store(self, inbound: Inbound) -> tuple[bool, PendingMessage | None]:
         """Store a message and ring for it; says whether it is new, and what waits for a turn now."""
         trace = self._new_trace()
         envelope = await self._bus.prepare(
@@ -174,12 +174,12 @@ class AgentLoop:
             text=inbound.text,
         )
         if envelope is None:
-            return await self._inbox.accept(inbound, trace, dropped="stopped by middleware") is not None, None
+            return await self._inbox.store(inbound, trace, drop_reason="stopped by middleware") is not None, None
         text = str(envelope.payload.get("text", inbound.text))
         if text != inbound.text:
             inbound = replace(inbound, text=text)
         first = self._is_free(inbound.session) and self._open[inbound.session] == 1
-        pending = await self._inbox.accept(inbound, trace, claimed=first)
+        pending = await self._inbox.store(inbound, trace, claimed=first)
         if pending is None:
             return False, None
         if len(self._handed) < _SEEN:
@@ -188,16 +188,16 @@ class AgentLoop:
         self._bus.deliver(replace(envelope, payload=payload))
         return True, pending
 
-    async def set_aside(self, channel: str, external_id: str, raw: str, reason: str) -> None:
+    async def dead_letter(self, channel: str, external_id: str, raw: str, reason: str) -> None:
         """See `kenobot.ports.channel.Sink`."""
         _log.warning("%s: something that cannot be understood was set aside: %s", channel, reason)
-        await self._inbox.set_aside(channel, external_id, raw, reason)
-        await self._bus.fire(MESSAGE_ASIDE, "loop", "", channel=channel, reason=reason)
+        await self._inbox.dead_letter(channel, external_id, raw, reason)
+        await self._bus.emit(MESSAGE_QUARANTINED, "loop", "", channel=channel, reason=reason)
 
     async def report(self, channel: str, problem: str) -> None:
         """See `kenobot.ports.channel.Sink`."""
         _log.warning("%s: %s", channel, problem)
-        await self._bus.fire(HEALTH_DEGRADED, channel, "", reason=problem)
+        await self._bus.emit(HEALTH_DEGRADED, channel, "", reason=problem)
 
     # ── lanes ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -215,12 +215,12 @@ class AgentLoop:
     def _is_free(self, session: str) -> bool:
         return session not in self._lanes and session not in self._parked
 
-    def on_message_in(self, envelope: Envelope) -> None:
+    def on_inbox_signal(self, envelope: Envelope) -> None:
         """The bell of `message:in`."""
         pending = self._handed.pop(int(envelope.payload["id"] or 0), None)
         self._wake(str(envelope.payload["session"]), pending)
 
-    def _wake(self, session: str, pending: Pending | None) -> None:
+    def _wake(self, session: str, pending: PendingMessage | None) -> None:
         if self._stopping or session in self._parked:
             return
         lane = self._lanes.get(session)
@@ -241,7 +241,7 @@ class AgentLoop:
                     await self._read(session, lane)
                 if not lane.ready:
                     return None
-                pending = replace(lane.ready.popleft(), parks=lane.parks)
+                pending = replace(lane.ready.popleft(), deferrals=lane.parks)
                 lane.taken = pending.id
                 async with self._caution(pending), self._slots:
                     if self._stopping:
@@ -254,7 +254,7 @@ class AgentLoop:
             self._lanes.pop(session, None)
 
     @contextlib.asynccontextmanager
-    async def _caution(self, pending: Pending) -> AsyncIterator[None]:
+    async def _caution(self, pending: PendingMessage) -> AsyncIterator[None]:
         """Time and room for a message that earlier runs of the process may have died of."""
         if pending.claimed or pending.attempts < _CUT_SHORT:
             yield
@@ -277,7 +277,7 @@ class AgentLoop:
         self._lanes[session] = _Lane(parks=parks)
         self._wake(session, None)
 
-    async def _release(self, pending: Pending) -> None:
+    async def _release(self, pending: PendingMessage) -> None:
         """Leave a message whose turn never began to the next start, at no cost of an attempt."""
         if pending.claimed:
             with contextlib.suppress(StoreError):
@@ -287,7 +287,7 @@ class AgentLoop:
         """Fill `ready` from the inbox; while that fails, wait and leave `more` as it is."""
         lane.more, lane.reading = False, True
         try:
-            lane.ready.extend(await self._inbox.waiting(session, lane.taken, _AHEAD))
+            lane.ready.extend(await self._inbox.pending_after(session, lane.taken, _AHEAD))
         except StoreError as error:
             _log.error("the inbox cannot be read: %s", error)
             lane.more = True
@@ -296,7 +296,7 @@ class AgentLoop:
             lane.reading = False
         lane.more = lane.more or len(lane.ready) == _AHEAD
 
-    async def _attend(self, session: str, pending: Pending) -> bool:
+    async def _attend(self, session: str, pending: PendingMessage) -> bool:
         """Run the turn of a message; says whether it is done with, as far as this lane is concerned."""
         done = True
         try:
@@ -324,7 +324,7 @@ class AgentLoop:
             self._room.clear()
 
     @property
-    def waiting(self) -> int:
+    def unfinished_count(self) -> int:
         """Messages accepted and not yet done."""
         return self._waiting
 
@@ -336,7 +336,7 @@ class AgentLoop:
     async def wait_idle(self) -> None:
         """Return once every accepted message has had its turn, or waits for a model that cannot be reached."""
         while True:
-            await self._bus.settle()
+            await self._bus.drain()
             tasks = [lane.task for lane in self._lanes.values() if lane.task is not None]
             if not tasks:
                 return
@@ -350,4 +350,4 @@ class AgentLoop:
             parked.cancel()
         await asyncio.gather(*self._parked.values(), return_exceptions=True)
         tasks = [*self._taking, *(lane.task for lane in self._lanes.values() if lane.task is not None)]
-        await let_finish(tasks, grace)
+        await finish_or_cancel(tasks, grace)

@@ -6,37 +6,37 @@ from dataclasses import dataclass
 
 from kenobot.cognitive.remember.extract import prompt
 from kenobot.core.circuit_breaker import CircuitBreaker
-from kenobot.core.token_estimate import estimate
+from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import RateLimited, Rejected, RemoteError, Resting, TruncatedReply, Unavailable
+from kenobot.ports.errors import CircuitOpen, RateLimited, Rejected, RemoteError, TruncatedReply, Unavailable
 from kenobot.ports.provider import Block, Message, Provider, Reply, Request, Usage
-from kenobot.storage.connection import storable
+from kenobot.storage.connection import replace_surrogates
 
 _PROBE = Request((), (Message("user", (Block("Say: ok"),)),), max_tokens=16)
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class ProviderRoute:
     """A provider and the breaker in front of it."""
 
     provider: Provider
     breaker: CircuitBreaker
 
 
-class Model:
+class ModelRouter:
     """The providers, the preferred one first, with everything around them that a turn should not have to know.
 
     seconds: how long one whole reply may take.
     """
 
-    def __init__(self, routes: Sequence[Route], seconds: float, clock: Clock) -> None:
+    def __init__(self, routes: Sequence[ProviderRoute], seconds: float, clock: Clock) -> None:
         self._routes = routes
         self._seconds = seconds
         self._clock = clock
         self._answered = asyncio.Event()
 
     @property
-    def count(self) -> int:
+    def provider_count(self) -> int:
         """How many providers there are to ask."""
         return len(self._routes)
 
@@ -47,30 +47,30 @@ class Model:
         ended without a stop reason. Nobody is asked before a pause is over that the provider itself asked for.
         """
         route = self._routes[level]
-        if pause := route.breaker.asked_pause:
+        if pause := route.breaker.retry_after:
             raise RateLimited("The model asked for a pause that is not over yet.", pause)
-        if not route.breaker.admits() and not insist:
-            raise Resting("The model has failed several times in a row; waiting before asking it again.")
+        if not route.breaker.allows_request() and not insist:
+            raise CircuitOpen("The model has failed several times in a row; waiting before asking it again.")
         settled = False
         try:
             reply = await self._collect(route.provider, request)
-            route.breaker.succeeded()
+            route.breaker.record_success()
             settled = True
             self._answered.set()
             return reply
         except Rejected:
             raise
         except (RemoteError, TimeoutError) as error:
-            route.breaker.failed(error.retry_after if isinstance(error, RateLimited | Unavailable) else None)
+            route.breaker.record_failure(error.retry_after if isinstance(error, RateLimited | Unavailable) else None)
             settled = True
             if isinstance(error, TimeoutError):
                 raise Unavailable(f"The model took longer than {self._seconds:.0f} seconds.") from error
             raise
         finally:
             if not settled:
-                route.breaker.dropped()
+                route.breaker.release_probe()
 
-    async def answers(self) -> bool:
+    async def probe(self) -> bool:
         """Whether any of the providers answers a harmless question: then what fails is the message, not the model.
 
         The breaker is not asked: it may be the message that opened it, and an answer closes it again for everybody. But
@@ -84,7 +84,7 @@ class Model:
             return True
         return False
 
-    async def wait_until_back(self, longest: float) -> None:
+    async def wait_until_available(self, longest: float) -> None:
         """Return after `longest` seconds, or as soon as somebody gets an answer again."""
         self._answered.clear()
         waits = {asyncio.ensure_future(self._clock.sleep(longest)), asyncio.create_task(self._answered.wait())}
@@ -108,11 +108,11 @@ class Model:
                 model = delta.model or model
         if stop_reason is None:
             raise TruncatedReply("The model's answer broke off before its end.")
-        return Reply(storable("".join(texts)), stop_reason, model, usage)
+        return Reply(replace_surrogates("".join(texts)), stop_reason, model, usage)
 
 
-def used(request: Request, reply: Reply) -> int:
+def tokens_used(request: Request, reply: Reply) -> int:
     """Tokens of a call as the provider counted them, or about as many when it does not say."""
     usage = reply.usage
     told = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-    return told or prompt.cost(request) - request.max_tokens + estimate(reply.text)
+    return told or prompt.request_tokens(request) - request.max_tokens + estimate_tokens(reply.text)

@@ -7,27 +7,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kenobot.agent.background.compaction import Compaction
-from kenobot.agent.background.extraction import Extraction
-from kenobot.agent.background.missing_files import Losing
-from kenobot.agent.background.proposal_announcer import Proposing
-from kenobot.agent.background.purge_worker import Scrubber
-from kenobot.agent.background.sleep import Sleeper
-from kenobot.agent.embedding_worker import Embedding
+from kenobot.agent.background.compaction import CompactionWorker
+from kenobot.agent.background.extraction import ExtractionWorker
+from kenobot.agent.background.missing_files import MissingFilesWorker
+from kenobot.agent.background.proposal_announcer import ProposalAnnouncer
+from kenobot.agent.background.purge_worker import PurgeFinisher
+from kenobot.agent.background.sleep import SleepWorker
+from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.loop import AgentLoop
 from kenobot.channels.console import Console, ConsoleOptions
-from kenobot.cognitive.mirror.tree import Tree
-from kenobot.cognitive.recall.index.index import Index
-from kenobot.cognitive.recall.index.indexer import Keeper
+from kenobot.cognitive.mirror.tree import MemoryFiles
+from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.index.indexer import Indexer
 from kenobot.cognitive.remember import boxes
-from kenobot.cognitive.store.change import Act
+from kenobot.cognitive.store.change import ChangeContext
 from kenobot.core import plugins
 from kenobot.core.bus import Bus
-from kenobot.core.scheduler import Schedule
-from kenobot.gateway.admission import Door
+from kenobot.core.scheduler import Scheduler
+from kenobot.gateway.admission import AdmissionControl
 from kenobot.gateway.channel_supervisor import keep_running, notify_systemd, stop_signals
 from kenobot.gateway.delivery import Delivery
-from kenobot.gateway.owner_alerts import Notices
+from kenobot.gateway.owner_alerts import OwnerAlerts
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
@@ -37,7 +37,7 @@ from kenobot.storage import reply_checkpoints
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
 from kenobot.storage.outbox import Outbox
-from kenobot.storage.signal_log import Audit
+from kenobot.storage.signal_log import SignalLog
 
 _log = logging.getLogger(__name__)
 
@@ -59,67 +59,67 @@ class App:
     clock: Clock
     database: Database
     bus: Bus
-    audit: Audit
+    audit: SignalLog
     inbox: Inbox
     outbox: Outbox
-    mirror: Tree
-    door: Door
+    memory_files: MemoryFiles
+    admission: AdmissionControl
     loop: AgentLoop
     delivery: Delivery
-    notices: Notices
-    extraction: Extraction
-    compaction: Compaction
-    proposing: Proposing
-    sleeper: Sleeper
-    index: Index
-    keeper: Keeper
-    embedding: Embedding
-    scrubber: Scrubber
-    losing: Losing
-    schedule: Schedule
+    owner_alerts: OwnerAlerts
+    extraction: ExtractionWorker
+    compaction: CompactionWorker
+    proposal_announcer: ProposalAnnouncer
+    sleep_worker: SleepWorker
+    index: SideIndex
+    indexer: Indexer
+    embedding: EmbeddingWorker
+    purge_finisher: PurgeFinisher
+    missing_files: MissingFilesWorker
+    scheduler: Scheduler
     channels: dict[str, Channel]
     providers: Sequence[Provider]
 
     async def start(self) -> None:
         """Take up what an earlier run left behind, then be ready for new mail."""
         await self._keep_house()
-        self.schedule.every(_HOUSEKEEPING_SECONDS, "housekeeping", self._keep_house)
-        self.schedule.every(_AUDIT_SECONDS, "audit", self.audit.flush)
-        self.schedule.every(_ELSEWHERE_SECONDS, "command line", self.look_elsewhere)
-        self.schedule.every(_SWEEP_SECONDS, "sweep", self.sweep)
-        self.schedule.every(_CARDS_SECONDS, "memory files", self.mirror.sweep)
-        self.schedule.every(_INDEX_SECONDS, "memory index", self.keeper.keep_up)
-        self.schedule.every(_SCRUB_SECONDS, "erasing", self.scrubber.tick)
-        self.schedule.every(_CARDS_SECONDS, "lost files", self.losing.tick)
-        self.schedule.every(_INDEX_SECONDS, "memory by meaning", self.embedding.tick)
-        await self.mirror.start()
-        await self.door.refresh()
-        self.bus.bell(MESSAGE_IN, self.loop.on_message_in)
-        self.bus.bell(MESSAGE_OUT, self.delivery.on_message_out)
-        self.notices.attach(self.bus)
-        self.bus.tap(self.audit.note)
+        self.scheduler.every(_HOUSEKEEPING_SECONDS, "housekeeping", self._keep_house)
+        self.scheduler.every(_AUDIT_SECONDS, "audit", self.audit.flush)
+        self.scheduler.every(_ELSEWHERE_SECONDS, "command line", self.check_external_changes)
+        self.scheduler.every(_SWEEP_SECONDS, "sweep", self.sweep)
+        self.scheduler.every(_CARDS_SECONDS, "memory files", self.memory_files.scan)
+        self.scheduler.every(_INDEX_SECONDS, "memory index", self.indexer.index_all)
+        self.scheduler.every(_SCRUB_SECONDS, "erasing", self.purge_finisher.tick)
+        self.scheduler.every(_CARDS_SECONDS, "lost files", self.missing_files.tick)
+        self.scheduler.every(_INDEX_SECONDS, "memory by meaning", self.embedding.tick)
+        await self.memory_files.start()
+        await self.admission.refresh()
+        self.bus.wake_on(MESSAGE_IN, self.loop.on_inbox_signal)
+        self.bus.wake_on(MESSAGE_OUT, self.delivery.on_outbox_signal)
+        self.owner_alerts.attach(self.bus)
+        self.bus.observe_all(self.audit.append)
         await self.delivery.start()
         await self.loop.start()
-        await self.extraction.start(self.schedule)
-        await self.compaction.start(self.schedule)
-        await self.proposing.start(self.schedule)
-        self.sleeper.start(self.schedule)
-        await self.bus.fire(STARTED, "app", "", channels=" ".join(self.channels), provider=self.providers[0].name)
+        await self.extraction.start(self.scheduler)
+        await self.compaction.start(self.scheduler)
+        await self.proposal_announcer.start(self.scheduler)
+        self.sleep_worker.start(self.scheduler)
+        await self.bus.emit(STARTED, "app", "", channels=" ".join(self.channels), provider=self.providers[0].name)
 
     async def _keep_house(self) -> None:
-        await self.notices.remember()
+        await self.owner_alerts.save_owner_chat()
         await self.inbox.prune()
         await self.outbox.prune()
         await reply_checkpoints.prune(self.database, self.clock.now())
-        rested = Act(self.clock.now(), "memory", "nothing was added for a while")
-        if await self.database.write(lambda connection: boxes.seal_idle(connection, rested)):
-            self.mirror.mark(())
+        rested = ChangeContext(self.clock.now(), "memory", "nothing was added for a while")
+        if await self.database.write(lambda connection: boxes.close_idle_boxes(connection, rested)):
+            self.memory_files.mark_dirty(())
 
-    async def look_elsewhere(self) -> None:
+    async def check_external_changes(self) -> None:
         """Notice what the owner did with the command line meanwhile: with people, mail and memory."""
-        if await self.database.changed_elsewhere() or self.door.stale:
-            await self.door.refresh()
-            self.mirror.mark(())  # memory may have changed as well
+        if await self.database.changed_elsewhere() or self.admission.stale:
+            await self.admission.refresh()
+            self.memory_files.mark_dirty(())  # memory may have changed as well
             self.embedding.wake()
             await self.sweep()
 
@@ -128,38 +128,38 @@ class App:
         await self.loop.sweep()
         await self.delivery.sweep()
 
-    async def drained(self) -> None:
+    async def wait_drained(self) -> None:
         """Return once every accepted message has been answered and every answer sent, memory mirrored included."""
         while True:
             await self.loop.wait_idle()
-            await self.door.settle()
-            await self.notices.wait_idle()
+            await self.admission.wait_refreshed()
+            await self.owner_alerts.wait_idle()
             await self.delivery.wait_idle()
-            await self.bus.settle()
+            await self.bus.drain()
             if self.delivery.idle and self.loop.idle:
                 break
-        await self.mirror.flush()
+        await self.memory_files.sync_out()
 
     async def stop(self) -> None:
         """Finish or park what is under way, then close everything. Within ten seconds in all."""
-        await self.bus.fire(STOPPING, "app", "")
-        await self.schedule.stop()
-        await self.sleeper.stop()
+        await self.bus.emit(STOPPING, "app", "")
+        await self.scheduler.stop()
+        await self.sleep_worker.stop()
         await self.loop.stop(_GRACE_SECONDS)
         await self.extraction.stop()
         await self.compaction.stop()
-        await self.proposing.stop()
-        await self.keeper.stop()
+        await self.proposal_announcer.stop()
+        await self.indexer.stop()
         await self.embedding.stop()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
-                await self.bus.settle()
-        await self.notices.stop()
+                await self.bus.drain()
+        await self.owner_alerts.stop()
         await self.delivery.stop(_CLOSE_SECONDS)
         await self.bus.close()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
-                await self.mirror.stop()
+                await self.memory_files.stop()
                 with contextlib.suppress(StoreError):  # a full disk is no reason to end badly
                     await self.audit.flush()
                 await plugins.close(self.providers)
@@ -177,10 +177,10 @@ async def serve(app: App, console: ConsoleOptions | None = None) -> int:
             await app.start()
             _log.info("ready: %s, with %s", ", ".join(app.channels), app.providers[0].name)
             notify_systemd("READY=1")
-            await app.schedule.start()
-            app.keeper.begin()
+            await app.scheduler.start()
+            app.indexer.begin()
             app.embedding.begin()
-            app.sleeper.begin()
+            app.sleep_worker.begin()
             await _watch(app, stop)
         finally:
             notify_systemd("STOPPING=1")
@@ -212,11 +212,11 @@ def _attach_console(app: App, options: ConsoleOptions) -> None:
     channel = app.channels["console"]
     assert isinstance(channel, Console)
     channel.options = options
-    channel.drain = app.drained
+    channel.wait_drained = app.wait_drained
     if options.trace:
 
         async def show(envelope: Envelope) -> None:
             told = envelope.payload
-            channel.announce(f"  ⋅ {told['action']} in {told['scope']}: {told['text']} ({told['reason']})")
+            channel.print_notice(f"  ⋅ {told['action']} in {told['scope']}: {told['text']} ({told['reason']})")
 
         app.bus.subscribe(MEMORY_WRITTEN, show)

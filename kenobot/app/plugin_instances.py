@@ -6,18 +6,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from kenobot.agent.embedding_worker import Formers, nobody
+from kenobot.agent.embedding_worker import PreviousEmbedders, no_embedders
 from kenobot.app import embedder_choice
 from kenobot.core import plugins
-from kenobot.core.plugins import Group
+from kenobot.core.plugins import PluginGroup
 from kenobot.core.settings.home import Home
-from kenobot.core.settings.load import Loaded
+from kenobot.core.settings.load import ResolvedSettings
 from kenobot.gateway.access import Roster
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
 from kenobot.ports.embedder import Embedder
 from kenobot.ports.errors import ConfigError, PluginError
-from kenobot.ports.plugin import Surroundings
+from kenobot.ports.plugin import PluginContext
 from kenobot.ports.postprocessor import PostProcessor
 from kenobot.ports.provider import Provider
 
@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class PluginInstances:
     """The parts that come from plugins, ready made. `rosters`: for each channel, who may talk there.
 
     fallbacks: who is asked when `provider` does not answer, in this order. reader: who reads for memories, if another.
@@ -34,46 +34,46 @@ class Given:
 
     provider: Provider
     channels: dict[str, Channel]
-    rosters: Mapping[str, Roster]
+    access_lists: Mapping[str, Roster]
     processors: Sequence[PostProcessor]
     fallbacks: Sequence[Provider] = ()
-    reader: Provider | None = None
+    extraction_provider: Provider | None = None
     embedder: Embedder | None = None
-    formers: Formers = nobody
+    previous_embedders: PreviousEmbedders = no_embedders
 
     @property
     def providers(self) -> tuple[Provider, ...]:
         return (self.provider, *self.fallbacks)
 
 
-def load_parts(home: Home, loaded: Loaded, clock: Clock, names: Iterable[str]) -> Given:
+def load_plugins(home: Home, loaded: ResolvedSettings, clock: Clock, names: Iterable[str]) -> PluginInstances:
     """The plugins that the configuration asks for. Raises ConfigError when a person must fix something."""
-    surroundings = Surroundings(home.path, clock, loaded.settings.bot.name)
-    given = load_models(home, loaded, clock)
+    surroundings = PluginContext(home.path, clock, loaded.settings.bot.name)
+    given = load_providers(home, loaded, clock)
     channels, rosters = _channels(loaded, names, surroundings)
     return replace(
         given,
         channels=channels,
-        rosters=rosters,
+        access_lists=rosters,
         processors=_processors(loaded, surroundings),
-        embedder=embedder_choice.choose(loaded, surroundings).embedder,
-        formers=partial(embedder_choice.formers, loaded, surroundings),
+        embedder=embedder_choice.choose_embedder(loaded, surroundings).embedder,
+        previous_embedders=partial(embedder_choice.previous_embedders, loaded, surroundings),
     )
 
 
-def load_models(home: Home, loaded: Loaded, clock: Clock) -> Given:
+def load_providers(home: Home, loaded: ResolvedSettings, clock: Clock) -> PluginInstances:
     """Only who is asked, for what needs nobody else. Raises ConfigError when a person must fix something."""
-    surroundings = Surroundings(home.path, clock, loaded.settings.bot.name)
+    surroundings = PluginContext(home.path, clock, loaded.settings.bot.name)
     provider: Provider = _part(loaded, "kenobot.providers", loaded.settings.provider.name, surroundings)
     written = loaded.settings.provider.fallbacks
     fallbacks = [_fallback(loaded, "provider.fallbacks", each, surroundings) for each in written]
     named = loaded.settings.extraction.model
     reader = _fallback(loaded, "extraction.model", named, surroundings) if named else None
-    return Given(provider, {}, {}, (), fallbacks, reader)
+    return PluginInstances(provider, {}, {}, (), fallbacks, reader)
 
 
 def _channels(
-    loaded: Loaded, names: Iterable[str], surroundings: Surroundings
+    loaded: ResolvedSettings, names: Iterable[str], surroundings: PluginContext
 ) -> tuple[dict[str, Channel], Mapping[str, Roster]]:
     """The channels by name, and who may talk there. A broken plugin is left out, loudly."""
     channels: dict[str, Channel] = {}
@@ -81,7 +81,7 @@ def _channels(
     for name in names:
         try:
             plugin = plugins.load("kenobot.channels", name)
-            settings = loaded.plugin("kenobot.channels", name, plugin.settings)
+            settings = loaded.plugin_settings("kenobot.channels", name, plugin.settings)
             channels[name] = plugin.build(settings, surroundings)
         except PluginError as error:
             _log.error("%s The other channels run without it.", error)
@@ -92,7 +92,7 @@ def _channels(
     return channels, rosters
 
 
-def _processors(loaded: Loaded, surroundings: Surroundings) -> list[PostProcessor]:
+def _processors(loaded: ResolvedSettings, surroundings: PluginContext) -> list[PostProcessor]:
     found: list[PostProcessor] = []
     for name in loaded.settings.postprocessors.enabled:
         try:
@@ -102,11 +102,11 @@ def _processors(loaded: Loaded, surroundings: Surroundings) -> list[PostProcesso
     return found
 
 
-def _fallback(loaded: Loaded, key: str, written: str, surroundings: Surroundings) -> Provider:
+def _fallback(loaded: ResolvedSettings, key: str, written: str, surroundings: PluginContext) -> Provider:
     """The provider that is written under a key: a name, or a name, a colon and the model to ask there."""
     name, _, model = written.partition(":")
     plugin = plugins.load("kenobot.providers", name)
-    settings = loaded.plugin("kenobot.providers", name, plugin.settings)
+    settings = loaded.plugin_settings("kenobot.providers", name, plugin.settings)
     if model:
         if "model" not in type(settings).model_fields:
             raise ConfigError(f'{key}: "{name}" has no models to choose from; write "{name}" alone')
@@ -115,6 +115,6 @@ def _fallback(loaded: Loaded, key: str, written: str, surroundings: Surroundings
     return built
 
 
-def _part(loaded: Loaded, group: Group, name: str, surroundings: Surroundings) -> Any:
+def _part(loaded: ResolvedSettings, group: PluginGroup, name: str, surroundings: PluginContext) -> Any:
     plugin = plugins.load(group, name)
-    return plugin.build(loaded.plugin(group, name, plugin.settings), surroundings)
+    return plugin.build(loaded.plugin_settings(group, name, plugin.settings), surroundings)

@@ -6,43 +6,43 @@ from dataclasses import dataclass
 from random import Random
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.background.compaction import Compaction
-from kenobot.agent.background.extraction import Extraction, Rooms, extraction
-from kenobot.agent.background.missing_files import Losing
-from kenobot.agent.background.proposal_announcer import Proposing
-from kenobot.agent.background.purge_worker import Scrubber
-from kenobot.agent.background.sleep import Rooms as Bedroom
-from kenobot.agent.background.sleep import Sleeper, policy_of
+from kenobot.agent.background.compaction import CompactionWorker
+from kenobot.agent.background.extraction import ExtractionContext, ExtractionWorker, build_extraction_worker
+from kenobot.agent.background.missing_files import MissingFilesWorker
+from kenobot.agent.background.proposal_announcer import ProposalAnnouncer
+from kenobot.agent.background.purge_worker import PurgeFinisher
+from kenobot.agent.background.sleep import SleepContext as Bedroom
+from kenobot.agent.background.sleep import SleepWorker, sleep_policy
 from kenobot.agent.background.summarizer import Summarizer
 from kenobot.agent.commands import catalog
-from kenobot.agent.commands.memory_base import Hands
-from kenobot.agent.embedding_worker import Embedding
-from kenobot.agent.loop import AgentLoop, Gate
-from kenobot.agent.model_router import Model, Route
+from kenobot.agent.commands.memory_base import MemoryCommandContext
+from kenobot.agent.embedding_worker import EmbeddingWorker
+from kenobot.agent.loop import AgentLoop, IntakePolicy
+from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.agent.prompt.context_builder import ContextBuilder
-from kenobot.agent.prompt.prompt_service import Building
-from kenobot.agent.prompt.reranker import reranker_of
-from kenobot.agent.turn.runner import Parts, TurnRunner
+from kenobot.agent.prompt.prompt_service import PromptService
+from kenobot.agent.prompt.reranker import build_reranker
+from kenobot.agent.turn.runner import TurnRunner, TurnServices
 from kenobot.app.app import App
-from kenobot.app.plugin_instances import Given
-from kenobot.app.settings_mapping import language_of, limits_of, turn_policy_of
+from kenobot.app.plugin_instances import PluginInstances
+from kenobot.app.settings_mapping import prompt_limits, reply_language, turn_policy
 from kenobot.cognitive.identity.files import Identity
-from kenobot.cognitive.mirror.rebuild import demand_memory
-from kenobot.cognitive.mirror.tree import Tree
-from kenobot.cognitive.recall.index.index import Index
-from kenobot.cognitive.recall.index.indexer import Keeper
+from kenobot.cognitive.mirror.rebuild import require_memory
+from kenobot.cognitive.mirror.tree import MemoryFiles
+from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.index.indexer import Indexer
 from kenobot.core.bus import Bus
 from kenobot.core.circuit_breaker import CircuitBreaker
-from kenobot.core.i18n import guess, say
+from kenobot.core.i18n import guess_language, translate
 from kenobot.core.redaction import Redactor
-from kenobot.core.scheduler import Schedule
+from kenobot.core.scheduler import Scheduler
 from kenobot.core.settings.home import Home
-from kenobot.core.settings.load import Loaded, Settings
+from kenobot.core.settings.load import ResolvedSettings, Settings
 from kenobot.gateway.access import Access
-from kenobot.gateway.admission import Door, Post
-from kenobot.gateway.bot_messages import Courier
+from kenobot.gateway.admission import AdmissionControl, BotMessages
+from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.gateway.delivery import Delivery
-from kenobot.gateway.owner_alerts import Notices
+from kenobot.gateway.owner_alerts import OwnerAlerts
 from kenobot.ports.clock import Clock
 from kenobot.ports.messages import Inbound
 from kenobot.ports.provider import Provider
@@ -50,7 +50,7 @@ from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
 from kenobot.storage.outbox import Outbox
-from kenobot.storage.signal_log import Audit
+from kenobot.storage.signal_log import SignalLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class _Ground:
     zone: ZoneInfo
     clock: Clock
     rng: Random
-    given: Given
+    given: PluginInstances
     redact: Redactor
     database: Database
     bus: Bus
@@ -72,10 +72,10 @@ class _Ground:
 class _Memory:
     """Memory, its files, and what finds it."""
 
-    mirror: Tree
-    index: Index
-    embedding: Embedding
-    keeper: Keeper
+    mirror: MemoryFiles
+    index: SideIndex
+    embedding: EmbeddingWorker
+    keeper: Indexer
     identity: Identity
 
 
@@ -87,49 +87,51 @@ class _Mail:
     outbox: Outbox
     delivery: Delivery
     access: Access
-    door: Door
+    door: AdmissionControl
 
 
-def assemble(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random) -> App:
+def assemble(home: Home, loaded: ResolvedSettings, clock: Clock, given: PluginInstances, rng: Random) -> App:
     """Wire everything up. Opens the database; raises ConfigError or StoreCorrupt when that fails."""
     ground = _ground(home, loaded, clock, given, rng)
     memory, mail = _memory(ground), _mail(ground)
     settings, database, bus, mirror = ground.settings, ground.database, ground.bus, memory.mirror
-    model = model_of(settings, given.providers, clock)
-    asked = thinking(settings, given, model, clock)
-    proposing = Proposing(database, bus)
-    runner = TurnRunner(_parts(ground, memory, mail, model, asked, proposing.decided))
-    rooms = Rooms(database, bus, clock, ground.zone, mirror.mark, memory.index, memory.embedding)
-    reading = extraction(settings.extraction, rooms, asked)
+    model = build_model_router(settings, given.providers, clock)
+    asked = choose_background_model(settings, given, model, clock)
+    proposing = ProposalAnnouncer(database, bus)
+    runner = TurnRunner(_parts(ground, memory, mail, model, asked, proposing.mark_decided))
+    rooms = ExtractionContext(database, bus, clock, ground.zone, mirror.mark_dirty, memory.index, memory.embedding)
+    reading = build_extraction_worker(settings.extraction, rooms, asked)
     return App(
         clock=clock,
         database=database,
         bus=bus,
-        audit=Audit(database, settings.signals.keep, ground.redact),
+        audit=SignalLog(database, settings.signals.keep, ground.redact),
         inbox=mail.inbox,
         outbox=mail.outbox,
-        mirror=mirror,
-        door=mail.door,
+        memory_files=mirror,
+        admission=mail.door,
         loop=_loop(ground, mail, runner, model),
         delivery=mail.delivery,
-        notices=_notices(ground, mail),
+        owner_alerts=_notices(ground, mail),
         extraction=reading,
         compaction=_compaction(settings, rooms, asked),
-        proposing=proposing,
-        sleeper=sleeper_of(settings, _bedroom(ground, memory, reading), asked),
+        proposal_announcer=proposing,
+        sleep_worker=build_sleep_worker(settings, _bedroom(ground, memory, reading), asked),
         index=memory.index,
-        keeper=memory.keeper,
+        indexer=memory.keeper,
         embedding=memory.embedding,
-        scrubber=Scrubber(database, home.database, mirror.flush, memory.keeper.keep_up),
-        losing=Losing(database, bus, clock, ground.zone, lambda: mirror.mark(())),
-        schedule=Schedule(),
+        purge_finisher=PurgeFinisher(database, home.database, mirror.sync_out, memory.keeper.index_all),
+        missing_files=MissingFilesWorker(database, bus, clock, ground.zone, lambda: mirror.mark_dirty(())),
+        scheduler=Scheduler(),
         channels=given.channels,
-        providers=given.providers if given.reader is None else (*given.providers, given.reader),
+        providers=given.providers
+        if given.extraction_provider is None
+        else (*given.providers, given.extraction_provider),
     )
 
 
-def _ground(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random) -> _Ground:
-    demand_memory(home.memory, home.database)
+def _ground(home: Home, loaded: ResolvedSettings, clock: Clock, given: PluginInstances, rng: Random) -> _Ground:
+    require_memory(home.memory, home.database)
     return _Ground(
         home=home,
         settings=loaded.settings,
@@ -145,12 +147,12 @@ def _ground(home: Home, loaded: Loaded, clock: Clock, given: Given, rng: Random)
 
 def _memory(ground: _Ground) -> _Memory:
     home, database, given = ground.home, ground.database, ground.given
-    index = Index(home.index)
+    index = SideIndex(home.index)
     return _Memory(
-        mirror=Tree(home.memory, database, ground.clock, ground.zone, policy_of(ground.settings.sleep)),
+        mirror=MemoryFiles(home.memory, database, ground.clock, ground.zone, sleep_policy(ground.settings.sleep)),
         index=index,
-        embedding=Embedding(database, index, ground.clock, given.embedder, given.formers),
-        keeper=Keeper(database, index),
+        embedding=EmbeddingWorker(database, index, ground.clock, given.embedder, given.previous_embedders),
+        keeper=Indexer(database, index),
         identity=Identity(home.identity),
     )
 
@@ -159,35 +161,40 @@ def _mail(ground: _Ground) -> _Mail:
     database, bus, clock = ground.database, ground.bus, ground.clock
     inbox, outbox = Inbox(database, clock), Outbox(database, clock)
     delivery = Delivery(ground.given.channels, outbox, bus, clock, ground.rng)
-    access = Access(ground.given.rosters)
-    door = Door(
+    access = Access(ground.given.access_lists)
+    door = AdmissionControl(
         access,
         database,
         bus,
         clock,
-        Post(delivery.hand_over, delivery.sweep),
+        BotMessages(delivery.dispatch, delivery.sweep),
         secrets.randbelow,
-        pairs=ground.settings.access.pairing,
-        language=language_of(ground.settings),
+        pairing_enabled=ground.settings.access.pairing,
+        language=reply_language(ground.settings),
     )
     return _Mail(inbox, outbox, delivery, access, door)
 
 
 def _parts(
-    ground: _Ground, memory: _Memory, mail: _Mail, model: Model, asked: Model | None, decided: Callable[[], None]
-) -> Parts:
+    ground: _Ground,
+    memory: _Memory,
+    mail: _Mail,
+    model: ModelRouter,
+    asked: ModelRouter | None,
+    decided: Callable[[], None],
+) -> TurnServices:
     """What a turn works with. decided: told that a proposal was approved or rejected."""
     settings, database, clock, zone = ground.settings, ground.database, ground.clock, ground.zone
-    builder = ContextBuilder(memory.identity, zone, limits_of(settings), memory.index)
-    reranker = reranker_of(settings, asked, database, clock)
-    hands = Hands(zone, ground.home.memory, memory.index, language_of(settings))
-    return Parts(
+    builder = ContextBuilder(memory.identity, zone, prompt_limits(settings), memory.index)
+    reranker = build_reranker(settings, asked, database, clock)
+    hands = MemoryCommandContext(zone, ground.home.memory, memory.index, reply_language(settings))
+    return TurnServices(
         database=database,
         bus=ground.bus,
         clock=clock,
         zone=zone,
         access=mail.access,
-        building=Building(database, builder, memory.mirror, clock, memory.embedding, reranker),
+        prompt_service=PromptService(database, builder, memory.mirror, clock, memory.embedding, reranker),
         embedding=memory.embedding,
         mirror=memory.mirror,
         model=model,
@@ -195,52 +202,52 @@ def _parts(
         channels=ground.given.channels,
         redact=ground.redact,
         rng=ground.rng,
-        commands=catalog.commands(mail.access, mail.door.changed, hands, decided),
+        commands=catalog.build_commands(mail.access, mail.door.schedule_refresh, hands, decided),
         finish_bootstrap=memory.identity.finish_bootstrap,
-        violations=memory.identity.violations,
-        hand_over=mail.delivery.hand_over,
-        language=language_of(settings),
-        policy=turn_policy_of(settings, model.count),
+        find_rule_violations=memory.identity.violations,
+        dispatch=mail.delivery.dispatch,
+        language=reply_language(settings),
+        policy=turn_policy(settings, model.provider_count),
     )
 
 
-def _loop(ground: _Ground, mail: _Mail, runner: TurnRunner, model: Model) -> AgentLoop:
+def _loop(ground: _Ground, mail: _Mail, runner: TurnRunner, model: ModelRouter) -> AgentLoop:
     settings, rng = ground.settings, ground.rng
-    courier = Courier(ground.database, ground.clock, ground.given.channels, mail.delivery.hand_over)
+    courier = BotMessenger(ground.database, ground.clock, ground.given.channels, mail.delivery.dispatch)
 
     async def turn_away(inbound: Inbound) -> None:
-        language = language_of(settings) or guess(inbound.text)
-        await courier.say(inbound.channel, inbound.chat, say("too_many", language))
+        language = reply_language(settings) or guess_language(inbound.text)
+        await courier.send(inbound.channel, inbound.chat, translate("too_many", language))
 
     return AgentLoop(
         mail.inbox,
         ground.bus,
         ground.clock,
         runner,
-        model.wait_until_back,
+        model.wait_until_available,
         lambda: f"{rng.getrandbits(64):016x}",
-        Gate(mail.door, turn_away, settings.loop.backlog, settings.loop.chat_backlog),
+        IntakePolicy(mail.door, turn_away, settings.loop.backlog, settings.loop.chat_backlog),
         parallel=settings.loop.parallel_chats,
     )
 
 
-def _notices(ground: _Ground, mail: _Mail) -> Notices:
-    return Notices(
+def _notices(ground: _Ground, mail: _Mail) -> OwnerAlerts:
+    return OwnerAlerts(
         ground.database,
         ground.clock,
         ground.given.channels,
-        mail.delivery.hand_over,
+        mail.delivery.dispatch,
         mail.access.is_owner,
         ground.redact,
-        language_of(ground.settings),
+        reply_language(ground.settings),
     )
 
 
-def _bedroom(ground: _Ground, memory: _Memory, reading: Extraction) -> Bedroom:
+def _bedroom(ground: _Ground, memory: _Memory, reading: ExtractionWorker) -> Bedroom:
     mirror, index = memory.mirror, memory.index
 
     async def gather() -> None:
-        await mirror.take_in()  # what people wrote into the files comes before what a night makes of it
+        await mirror.sync_in()  # what people wrote into the files comes before what a night makes of it
         await reading.drain()
 
     return Bedroom(
@@ -250,33 +257,41 @@ def _bedroom(ground: _Ground, memory: _Memory, reading: Extraction) -> Bedroom:
         ground.zone,
         ground.home.sleep_lock,
         gather,
-        lambda: mirror.mark(()),
-        memory.keeper.keep_up,
-        lambda: index.neighbours,
+        lambda: mirror.mark_dirty(()),
+        memory.keeper.index_all,
+        lambda: index.record_similarity,
     )
 
 
-def model_of(settings: Settings, providers: Sequence[Provider], clock: Clock) -> Model:
+def build_model_router(settings: Settings, providers: Sequence[Provider], clock: Clock) -> ModelRouter:
     """The providers in their order, each behind a breaker of its own."""
     failures, seconds = settings.provider.breaker_failures, settings.provider.breaker_seconds
-    routes = [Route(provider, CircuitBreaker(clock, failures, seconds)) for provider in providers]
-    return Model(routes, settings.loop.turn_seconds, clock)
+    routes = [ProviderRoute(provider, CircuitBreaker(clock, failures, seconds)) for provider in providers]
+    return ModelRouter(routes, settings.loop.turn_seconds, clock)
 
 
-def thinking(settings: Settings, given: Given, model: Model, clock: Clock) -> Model | None:
+def choose_background_model(
+    settings: Settings, given: PluginInstances, model: ModelRouter, clock: Clock
+) -> ModelRouter | None:
     """Who is asked in the background: the provider, by the `model` it shares, or one of its own; None when by rules."""
-    if getattr(given.reader or given.provider, "by_rote", False):
+    if getattr(given.extraction_provider or given.provider, "by_rote", False):
         return None
-    return model if given.reader is None else model_of(settings, [given.reader], clock)
+    return (
+        model if given.extraction_provider is None else build_model_router(settings, [given.extraction_provider], clock)
+    )
 
 
-def _compaction(settings: Settings, rooms: Rooms, asked: Model | None) -> Compaction:
+def _compaction(settings: Settings, rooms: ExtractionContext, asked: ModelRouter | None) -> CompactionWorker:
     """Who sums up what conversations no longer show."""
     summarizer = Summarizer(rooms.database, rooms.clock, rooms.zone, asked, settings.compaction.daily_tokens)
-    return Compaction(rooms, summarizer, limits_of(settings).window, reads=settings.extraction.enabled)
+    return CompactionWorker(rooms, summarizer, prompt_limits(settings).window, reads=settings.extraction.enabled)
 
 
-def sleeper_of(settings: Settings, rooms: Bedroom, asked: Model | None, *, hurried: bool = False) -> Sleeper:
+def build_sleep_worker(
+    settings: Settings, rooms: Bedroom, asked: ModelRouter | None, *, unthrottled: bool = False
+) -> SleepWorker:
     """Who looks after memory. hurried: nobody talks to the bot meanwhile."""
     hour = settings.sleep.hour if settings.sleep.hour >= 0 else None
-    return Sleeper(rooms, policy_of(settings.sleep), asked, enabled=settings.sleep.enabled, hour=hour, hurried=hurried)
+    return SleepWorker(
+        rooms, sleep_policy(settings.sleep), asked, enabled=settings.sleep.enabled, hour=hour, unthrottled=unthrottled
+    )

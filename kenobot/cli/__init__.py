@@ -59,8 +59,8 @@ def main(argv: Sequence[str] | None = None, clock: "Clock | None" = None) -> int
         # The reader has seen enough (`| head`). Without this the interpreter complains again while shutting down.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
-    except options.NothingYet as error:
-        return options.say_no(str(error))
+    except options.NoDatabase as error:
+        return options.print_failure(str(error))
     except KenobotError as error:
         for line in Redactor()(str(error)).splitlines():  # it may tell what somebody else's plugin said
             print(f"kenobot: {line}", file=sys.stderr)

@@ -68,15 +68,15 @@ def list_(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     home = options.home_of(arguments)
     rows = [row for channel, roster in _rosters(home).items() for row in _of_roster(channel, roster)]
     try:
-        with db_read.database(home) as connection:
-            known = approved_people.everybody(connection)
-    except options.NothingYet:
+        with db_read.open_readonly(home) as connection:
+            known = approved_people.list_people(connection)
+    except options.NoDatabase:
         known = []
     rows += [
         {"channel": p.channel, "kind": "guest", "id": p.user, "name": p.name, "by": "approval", "since": p.since}
         for p in known
     ]
-    return options.show(rows, arguments.json, _line, "Nobody may talk to the bot yet: run `kenobot setup`.")
+    return options.print_rows(rows, arguments.json, _line, "Nobody may talk to the bot yet: run `kenobot setup`.")
 
 
 def pending(arguments: argparse.Namespace, clock: "Clock | None") -> int:
@@ -84,13 +84,13 @@ def pending(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.gateway import pairing
 
     nothing = "Nobody waits to be let in."
-    with db_read.database(options.home_of(arguments)) as connection:
-        found = pairing.waiting(connection, options.clock_of(clock).now())
+    with db_read.open_readonly(options.home_of(arguments)) as connection:
+        found = pairing.open_pairings(connection, options.clock_of(clock).now())
     rows = [
         {"channel": item.channel, "kind": "stranger", "id": item.user, "name": item.name, "until": item.expires}
         for item in found
     ]
-    return options.show(rows, arguments.json, _line, nothing)
+    return options.print_rows(rows, arguments.json, _line, nothing)
 
 
 def approve(arguments: argparse.Namespace, clock: "Clock | None") -> int:
@@ -114,11 +114,11 @@ def approve(arguments: argparse.Namespace, clock: "Clock | None") -> int:
             print(f"Let in: {one_line(person.name)} ({one_line(person.channel)} {one_line(person.user)})")
             return 0
         case "nothing":
-            return options.say_no("No code is open: a code is good for one hour.")
+            return options.print_failure("No code is open: a code is good for one hour.")
         case "wrong":
-            return options.say_no(f"That code is not right. Tries left: {verdict.left}.", _WRONG)
+            return options.print_failure(f"That code is not right. Tries left: {verdict.tries_left}.", _WRONG)
         case "locked":
-            return options.say_no(_LOCKED, _WRONG)
+            return options.print_failure(_LOCKED, _WRONG)
 
 
 def revoke(arguments: argparse.Namespace, clock: "Clock | None") -> int:
@@ -128,31 +128,31 @@ def revoke(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
     home = options.home_of(arguments)
     with db_write.transaction(home) as connection:
-        gone = approved_people.put_out(connection, arguments.channel, arguments.user)
+        gone = approved_people.revoke_person(connection, arguments.channel, arguments.user)
     if gone:
         print(f"Put out: {one_line(arguments.channel)} {one_line(arguments.user)}")
         return 0
     roster = _rosters(home).get(arguments.channel)
     if roster is not None and arguments.user in roster.owners | roster.users:
-        return options.say_no(f"That account stands in the configuration: take it out of {home.config_file}.")
-    return options.say_no("There is nobody like that among the approved: see `kenobot access list`.")
+        return options.print_failure(f"That account stands in the configuration: take it out of {home.config_file}.")
+    return options.print_failure("There is nobody like that among the approved: see `kenobot access list`.")
 
 
 def _rosters(home: "Home") -> "dict[str, Roster]":
     """By channel, whom the configuration lets in. Raises ConfigError."""
     from kenobot.core import plugins
-    from kenobot.core.settings.load import load
+    from kenobot.core.settings.load import load_settings
     from kenobot.gateway.access import Roster
     from kenobot.ports.errors import PluginError
 
-    loaded = load(home, os.environ)
+    loaded = load_settings(home, os.environ)
     rosters = {}
     for name in loaded.settings.channels.enabled:
         try:
             model = plugins.load("kenobot.channels", name).settings
         except PluginError:
             continue  # `kenobot run` leaves such a channel out too
-        rosters[name] = Roster.from_settings(loaded.plugin("kenobot.channels", name, model))
+        rosters[name] = Roster.from_settings(loaded.plugin_settings("kenobot.channels", name, model))
     return rosters
 
 

@@ -6,12 +6,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from kenobot.cli import bench_cost, bench_recall, bench_years, options
-from kenobot.cli.page_marks import marks, put
+from kenobot.cli.page_marks import page_marks, replace_between_marks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kenobot.evals.month.judge import Verdict
+    from kenobot.evals.month.judge import MonthResult
     from kenobot.ports.clock import Clock
 
 _MARK = "month"
@@ -38,7 +38,7 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     month.add_argument("--fast", action="store_true", help="with a third of the everyday notes")
-    begin, end = marks(_MARK)
+    begin, end = page_marks(_MARK)
     month.add_argument("--write", metavar="FILE", help=f"put the table into FILE, between {begin} and {end}")
     options.add_json(month)
     month.set_defaults(command=bench_month)
@@ -52,13 +52,13 @@ def bench_month(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
     from kenobot.evals.month import script
     from kenobot.evals.month.judge import table
-    from kenobot.evals.month.play import play
+    from kenobot.evals.month.play import run_month
 
     log = logging.getLogger("kenobot")
     level = log.level
     log.setLevel(logging.ERROR)  # an hour without a model is part of the script
     try:
-        verdict = play(script.load(), _command_line, fast=arguments.fast)
+        verdict = run_month(script.load(), _command_line, fast=arguments.fast)
     finally:
         log.setLevel(level)
     if arguments.json:
@@ -66,10 +66,10 @@ def bench_month(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     else:
         print(table(verdict))
     if arguments.write:
-        put(_MARK, arguments.write, table(verdict))
-    if not verdict.good:
+        replace_between_marks(_MARK, arguments.write, table(verdict))
+    if not verdict.passed:
         print(f"kenobot: {len(verdict.failures)} things are not as they should be.", file=sys.stderr)
-    return 0 if verdict.good else 1
+    return 0 if verdict.passed else 1
 
 
 def _command_line(words: "Sequence[str]", clock: "Clock") -> int:
@@ -78,10 +78,10 @@ def _command_line(words: "Sequence[str]", clock: "Clock") -> int:
     return main(words, clock)
 
 
-def _print_json(verdict: "Verdict") -> None:
+def _print_json(verdict: "MonthResult") -> None:
     from dataclasses import asdict
 
     for row in (*verdict.rows.values(), verdict.total):
         print(json.dumps(asdict(row), ensure_ascii=False))
-    ending = {"restarts": verdict.restarts, "readings": verdict.readings, "failures": verdict.failures}
+    ending = {"restarts": verdict.restarts, "readings": verdict.extractions, "failures": verdict.failures}
     print(json.dumps(ending, ensure_ascii=False))

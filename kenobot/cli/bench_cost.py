@@ -6,14 +6,14 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from kenobot.cli import options
-from kenobot.cli.page_marks import marks, put
+from kenobot.cli.page_marks import page_marks, replace_between_marks
 
 if TYPE_CHECKING:
     from kenobot.ports.clock import Clock
 
 _MARK = "cost"
 _SIZES, _TURNS = (10, 1000, 100_000), 60
-_number = options.number(10_000)
+_number = options.bounded_int(10_000)
 _DESCRIPTION = """\
 Fill homes of their own with made-up memories, hold the same kind of conversation in each, with a model that answers at
 once, and measure every prompt: its tokens, how many of them are memory, how many a provider's prompt cache would serve,
@@ -40,7 +40,7 @@ def add(parts: Any) -> None:
     cost.add_argument("--turns", type=_number, default=_TURNS, metavar="N", help=f"messages of each talk ({_TURNS})")
     cost.add_argument("--embedder", default="none", metavar="NAME", help="as memory.embedder (none)")
     cost.add_argument("--plot", default="", metavar="FILE.png", help="draw it; needs kenobot[plots]")
-    begin, end = marks(_MARK)
+    begin, end = page_marks(_MARK)
     cost.add_argument("--write", metavar="FILE", help=f"put the table into FILE, between {begin} and {end}")
     options.add_json(cost)
     cost.set_defaults(command=bench_cost)
@@ -48,25 +48,25 @@ def add(parts: Any) -> None:
 
 def bench_cost(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cognitive.policy import DEFAULT
-    from kenobot.core.settings.schema import Context
+    from kenobot.core.settings.schema import ContextSettings
     from kenobot.evals import plots
     from kenobot.evals.cost import plot
-    from kenobot.evals.cost.judge import Limits, as_json, failures, table
+    from kenobot.evals.cost.judge import TokenCaps, as_json, failures, table
     from kenobot.evals.cost.run import run
-    from kenobot.evals.years.live import quietly
+    from kenobot.evals.years.live import errors_only
 
     if arguments.plot:
-        plots.demand()  # before a run that may take minutes
-    with quietly():
-        rows = run(arguments.sizes, arguments.turns, arguments.embedder, options.passing)
-    limits = Limits(Context().budget_tokens, Context().memory_tokens + DEFAULT.beside_memory)
+        plots.require_matplotlib()  # before a run that may take minutes
+    with errors_only():
+        rows = run(arguments.sizes, arguments.turns, arguments.embedder, options.show_progress)
+    limits = TokenCaps(ContextSettings().budget_tokens, ContextSettings().memory_tokens + DEFAULT.tokens_beside_memory)
     found = failures(rows, limits)
-    options.passing()
+    options.show_progress()
     print(json.dumps(as_json(rows, found), ensure_ascii=False) if arguments.json else table(rows, found))
     if arguments.plot:
         plot.draw(rows, limits, arguments.plot)
     if arguments.write:
-        put(_MARK, arguments.write, table(rows, found))
+        replace_between_marks(_MARK, arguments.write, table(rows, found))
     if found:
         print(f"kenobot: {len(found)} things are not as they should be.", file=sys.stderr)
     return 1 if found else 0

@@ -10,9 +10,9 @@ from kenobot.cli import options
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from kenobot.evals.recall.judge import Judge
-    from kenobot.evals.recall.lifecycle import Area
-    from kenobot.evals.recall.run import Report, Row
+    from kenobot.evals.recall.judge import CountingReranker
+    from kenobot.evals.recall.lifecycle import AreaScore
+    from kenobot.evals.recall.run import QuestionResult, RecallReport
     from kenobot.ports.clock import Clock
 
 _DESCRIPTION = """\
@@ -42,8 +42,8 @@ def add(parts: Any) -> None:
     _add_shared(found)
     found.add_argument("--dataset", default="own", metavar="FILE", help="own, talks, or a file (own)")
     found.add_argument("--split", default="", metavar="PART", help="one conversation, category or language of it")
-    found.add_argument("--limit", type=options.count, default=0, metavar="N", help="ask N questions at most")
-    found.add_argument("--budget", type=options.count, default=2000, metavar="TOKENS", help="a question (2000)")
+    found.add_argument("--limit", type=options.positive_int, default=0, metavar="N", help="ask N questions at most")
+    found.add_argument("--budget", type=options.positive_int, default=2000, metavar="TOKENS", help="a question (2000)")
     found.add_argument("--explain", default="", metavar="ID", help="of one question: what was found, and what was lost")
     found.add_argument(
         "--misses", action="store_true", help="name every question that was not answered in the first 10"
@@ -72,7 +72,7 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--sample",
-        type=options.count,
+        type=options.positive_int,
         default=0,
         metavar="N",
         help="ask N of the questions that have an answer and N of the others, the same ones every time",
@@ -87,21 +87,21 @@ def bench_recall(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
     from kenobot.evals import plots
     from kenobot.evals.recall import datasets
-    from kenobot.evals.recall.run import Setting, run
+    from kenobot.evals.recall.run import RecallOptions, run
 
     if arguments.plot:
-        plots.demand()  # before a run that may take minutes
+        plots.require_matplotlib()  # before a run that may take minutes
     conversations = datasets.load(arguments.dataset)
     if arguments.explain:
-        conversations = datasets.only(conversations, arguments.explain)
-    conversations = datasets.part(conversations, arguments.split, arguments.limit)
-    setting = Setting(arguments.embedder, arguments.budget, arguments.vectors)
+        conversations = datasets.select_question(conversations, arguments.explain)
+    conversations = datasets.select_part(conversations, arguments.split, arguments.limit)
+    setting = RecallOptions(arguments.embedder, arguments.budget, arguments.vectors)
     if arguments.sample:
         conversations = datasets.sample(conversations, arguments.sample)
     report = asyncio.run(
         _read(arguments, clock, lambda judge: run(conversations, setting, options.clock_of(clock), _progress, judge))
     )
-    options.passing()
+    options.show_progress()
     if arguments.explain:
         return _explained(report.rows[0], as_json=arguments.json)
     if arguments.json:
@@ -118,7 +118,7 @@ def bench_recall(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     return 0
 
 
-def table(report: "Report") -> str:
+def table(report: "RecallReport") -> str:
     """The figures of a run, as Markdown, in percent."""
     lines = [
         "| ranking | questions | R@5 | R@10 | R@20 | hit@10 | nDCG@10 | MRR |",
@@ -126,7 +126,7 @@ def table(report: "Report") -> str:
     ]
     names = {"recall": f"recall, {report.model or 'no model'}", "bm25": "BM25 alone", "dense": "vectors alone"}
     for method, name in names.items():
-        for kind, figures in report.figures(method).items():
+        for kind, figures in report.scores(method).items():
             if not figures.questions or (method != "recall" and kind != "all"):
                 continue
             values = [*figures.recall.values(), figures.hit[10], figures.ndcg, figures.mrr]
@@ -139,52 +139,54 @@ def table(report: "Report") -> str:
         f"{costs['characters']:.0f} characters; {costs['p50 ms']:.1f} ms (p50), {costs['p95 ms']:.1f} ms (p95), "
         "besides the embedding.",
     ]
-    if report.lost:
-        lost = ", ".join(f"{count} {stage}" for stage, count in report.lost.items())
+    if report.misses_by_stage:
+        lost = ", ".join(f"{count} {stage}" for stage, count in report.misses_by_stage.items())
         lines.append(f"Of what would have answered, not among the first 20: {lost}.")
     if report.judge is not None:
         lines.append(_told_of(report.judge))
     return "\n".join(lines)
 
 
-def _explained(row: "Row", *, as_json: bool) -> int:
+def _explained(row: "QuestionResult", *, as_json: bool) -> int:
     from dataclasses import asdict
 
-    from kenobot.core.terminal import safe
+    from kenobot.core.terminal import escape_controls
 
     if as_json:
-        lost = [asdict(verdict) for verdict in row.lost]
-        print(json.dumps({"id": row.question.id, "gold": row.question.gold, "first": row.first, "lost": lost}))
+        lost = [asdict(verdict) for verdict in row.misses]
+        print(
+            json.dumps({"id": row.question.id, "gold": row.question.gold, "first": row.explained_ranking, "lost": lost})
+        )
         return 0
-    print(safe(f"{row.question.id}: {row.question.text}  ({row.question.category}, {row.level})"))
-    for place, (key, why) in enumerate(row.first, 1):
-        print(safe(f"{place:>3}. {'*' if key in row.question.gold else ' '} {key}: {why}"))
-    for verdict in row.lost:
-        print(safe(f"lost: {verdict.unit}: {verdict.stage}; {verdict.why}"))
+    print(escape_controls(f"{row.question.id}: {row.question.text}  ({row.question.category}, {row.level})"))
+    for place, (key, why) in enumerate(row.explained_ranking, 1):
+        print(escape_controls(f"{place:>3}. {'*' if key in row.question.gold else ' '} {key}: {why}"))
+    for verdict in row.misses:
+        print(escape_controls(f"lost: {verdict.unit}: {verdict.stage}; {verdict.why}"))
     return 0
 
 
-def _print_misses(report: "Report") -> None:
-    from kenobot.core.terminal import safe
+def _print_misses(report: "RecallReport") -> None:
+    from kenobot.core.terminal import escape_controls
 
     for row in report.rows:
         if "recall" in row.scored and row.scored["recall"].recall[10] < 1:
-            stages = "; ".join(f"{verdict.unit} {verdict.stage}" for verdict in row.lost)
-            print(safe(f"{row.question.id} ({row.question.category}) {row.question.text}  {stages}"))
+            stages = "; ".join(f"{verdict.unit} {verdict.stage}" for verdict in row.misses)
+            print(escape_controls(f"{row.question.id} ({row.question.category}) {row.question.text}  {stages}"))
 
 
 def bench_lifecycle(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     import asyncio
 
-    from kenobot.evals.recall.lifecycle import Setting, run
+    from kenobot.evals.recall.lifecycle import LifecycleOptions, run
 
-    setting = Setting(arguments.embedder, arguments.vectors, arguments.sample)
+    setting = LifecycleOptions(arguments.embedder, arguments.vectors, arguments.sample)
 
-    async def work(judge: "Judge | None") -> "tuple[list[Area], Judge | None]":
+    async def work(judge: "CountingReranker | None") -> "tuple[list[AreaScore], CountingReranker | None]":
         return await run(setting, options.clock_of(clock), _progress, judge), judge
 
     rows, judge = asyncio.run(_read(arguments, clock, work))
-    options.passing()
+    options.show_progress()
     if arguments.json:
         told: dict[str, object] = {
             row.area: {"asked": row.asked, "right": row.right, "wrong": row.wrong} for row in rows
@@ -200,22 +202,22 @@ def bench_lifecycle(arguments: argparse.Namespace, clock: "Clock | None") -> int
 
 
 async def _read(
-    arguments: argparse.Namespace, clock: "Clock | None", work: "Callable[[Judge | None], Awaitable[T]]"
+    arguments: argparse.Namespace, clock: "Clock | None", work: "Callable[[CountingReranker | None], Awaitable[T]]"
 ) -> T:
     """What comes of `work` with whoever reads what is found, where somebody shall."""
     if arguments.reranker == "none":
         return await work(None)
     import os
 
-    from kenobot.core.settings.load import load
-    from kenobot.evals.recall.judge import judge_of
+    from kenobot.core.settings.load import load_settings
+    from kenobot.evals.recall.judge import open_reranker
 
     home = options.home_of(arguments)
-    async with judge_of(home, load(home, os.environ), options.clock_of(clock)) as judge:
+    async with open_reranker(home, load_settings(home, os.environ), options.clock_of(clock)) as judge:
         return await work(judge)
 
 
-def _told_of(judge: "Judge") -> str:
+def _told_of(judge: "CountingReranker") -> str:
     told = judge.figures
     marks = ", ".join(f"{count} of {mark}" for mark, count in enumerate(judge.marks))
     return (
@@ -227,4 +229,4 @@ def _told_of(judge: "Judge") -> str:
 
 def _progress(what: str, done: int, whole: int) -> None:
     filled = _BAR * done // max(1, whole)
-    options.passing(f"[{'#' * filled}{'.' * (_BAR - filled)}] {done}/{whole} {what[:40]}")
+    options.show_progress(f"[{'#' * filled}{'.' * (_BAR - filled)}] {done}/{whole} {what[:40]}")

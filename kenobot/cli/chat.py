@@ -22,6 +22,6 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
 
 def chat(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.channels.console import ConsoleOptions
-    from kenobot.cli.start import start
+    from kenobot.cli.start import serve_channels
 
-    return start(arguments.home, clock, ConsoleOptions(message=arguments.message, trace=arguments.trace))
+    return serve_channels(arguments.home, clock, ConsoleOptions(message=arguments.message, trace=arguments.trace))

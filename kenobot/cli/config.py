@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kenobot.cli import options
 
 if TYPE_CHECKING:
-    from kenobot.core.settings.load import Loaded
+    from kenobot.core.settings.load import ResolvedSettings
     from kenobot.ports.clock import Clock
 
 
@@ -25,10 +25,10 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
 
 
 def config(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.core.settings.load import load
+    from kenobot.core.settings.load import load_settings
     from kenobot.core.terminal import one_line
 
-    loaded = load(options.home_of(arguments), os.environ)
+    loaded = load_settings(options.home_of(arguments), os.environ)
     rows = {key: {"value": value, "origin": loaded.origin(key)} for key, value in _values(loaded)}
     if arguments.json:
         print(json.dumps(rows, indent=2))
@@ -40,17 +40,17 @@ def config(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     return 0
 
 
-def _values(loaded: "Loaded") -> Iterator[tuple[str, Any]]:
+def _values(loaded: "ResolvedSettings") -> Iterator[tuple[str, Any]]:
     from kenobot.core import plugins
-    from kenobot.core.settings.sources import ROOMS
+    from kenobot.core.settings.sources import PLUGIN_SECTIONS
     from kenobot.ports.errors import PluginError
 
     core = loaded.settings.model_dump(exclude={"providers", "embedders"}, mode="json")
     for section, table in core.items():
         yield from ((f"{section}.{key}", value) for key, value in table.items() if not isinstance(value, dict))
-    for section, group in ROOMS.items():
-        tables = loaded.settings.tables(group)
-        for name in dict.fromkeys((*loaded.settings.wanted(group), *tables)):
+    for section, group in PLUGIN_SECTIONS.items():
+        tables = loaded.settings.plugin_tables(group)
+        for name in dict.fromkeys((*loaded.settings.enabled_plugins(group), *tables)):
             try:
                 model = plugins.load(group, name).settings
                 # A table of a plugin that is switched off may be incomplete: its defaults are shown all the same.
@@ -58,8 +58,8 @@ def _values(loaded: "Loaded") -> Iterator[tuple[str, Any]]:
                     **model.model_construct().__dict__,
                     **tables.get(name, {}),
                 }
-                if name in loaded.settings.wanted(group):
-                    values = dict(loaded.plugin(group, name, model))
+                if name in loaded.settings.enabled_plugins(group):
+                    values = dict(loaded.plugin_settings(group, name, model))
             except PluginError:
                 values = tables.get(name, {})
             yield from ((f"{section}.{name}.{key}", _plain(key, value)) for key, value in values.items())

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from kenobot.cli import options
-from kenobot.cognitive.store.scopes import Reach, within
+from kenobot.cognitive.store.scopes import Scopes, scope_filter
 from kenobot.core.settings.home import Home
 from kenobot.ports.errors import StoreCorrupt, StoreError
 
@@ -19,9 +19,9 @@ Row = dict[str, Any]
 
 
 @contextmanager
-def database(home: Home) -> Iterator[sqlite3.Connection]:
+def open_readonly(home: Home) -> Iterator[sqlite3.Connection]:
     """A read-only connection. Raises NothingYet, StoreCorrupt or StoreError."""
-    options.demand_database(home)
+    options.require_database(home)
     try:
         connection = sqlite3.connect(f"{home.database.as_uri()}?mode=ro", uri=True, timeout=5)
         try:
@@ -46,7 +46,7 @@ def signals(
     return _latest(
         connection,
         "select id, at, name, source, trace, payload from signal",
-        [("name = ?", name), ("trace = ?", trace), ("at >= ?", stamp(since))],
+        [("name = ?", name), ("trace = ?", trace), ("at >= ?", sortable_timestamp(since))],
         limit,
         parsed="payload",
     )
@@ -57,15 +57,15 @@ def events(connection: sqlite3.Connection, since: datetime | None = None, limit:
     return _latest(
         connection,
         "select id, at, session, actor, type, record_id, data from event",
-        [("at >= ?", stamp(since))],
+        [("at >= ?", sortable_timestamp(since))],
         limit,
         parsed="data",
     )
 
 
-def records(connection: sqlite3.Connection, reach: Reach) -> list[Row]:
+def records(connection: sqlite3.Connection, reach: Scopes) -> list[Row]:
     """The live records within `reach` that say something, by scope, then in the order they were made."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     columns = "id, form, scope, text, category, status, trust, confidence, seen, created, updated"
     live = "status = 'active' and form != 'box'"
     query = f"select {columns} from record where {live} and {where} order by scope, created, id"  # noqa: S608
@@ -91,6 +91,6 @@ def _where(conditions: Sequence[tuple[str, object]]) -> tuple[str, list[object]]
     return (" where " + " and ".join(c for c, _ in asked) if asked else ""), [value for _, value in asked]
 
 
-def stamp(moment: datetime | None) -> str | None:
+def sortable_timestamp(moment: datetime | None) -> str | None:
     """Comparable with stored times as text, whether these end in `Z` or in `+00:00`."""
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%f") if moment else None

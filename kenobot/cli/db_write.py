@@ -13,7 +13,7 @@ from kenobot.storage import database, migrate
 @contextmanager
 def transaction(home: Home) -> Iterator[sqlite3.Connection]:
     """What the block writes is written whole or not at all. Raises NothingYet, ConfigError or StoreError."""
-    options.demand_database(home)
+    options.require_database(home)
     migrate.check(home.database)
     try:
         connection = database.connect(home.database)
@@ -25,18 +25,18 @@ def transaction(home: Home) -> Iterator[sqlite3.Connection]:
         finally:
             connection.close()
     except sqlite3.Error as error:
-        raise database.translate(error) from error
+        raise database.to_store_error(error) from error
 
 
-def demand_current(home: Home) -> None:
+def require_current_schema(home: Home) -> None:
     """For who writes beside a bot in transactions of their own. Raises NothingYet, ConfigError or StoreError."""
-    options.demand_database(home)
+    options.require_database(home)
     migrate.check(home.database)
     try:
         with closing(database.connect(home.database, readonly=True)) as connection:
             _demand_current(connection)
     except sqlite3.Error as error:
-        raise database.translate(error) from error
+        raise database.to_store_error(error) from error
 
 
 def _demand_current(connection: sqlite3.Connection) -> None:

@@ -9,15 +9,15 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from kenobot.cli import options
-from kenobot.cli.page_marks import marks, put, write
+from kenobot.cli.page_marks import page_marks, replace_between_marks, write_file
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
     from kenobot.core.i18n import Language
-    from kenobot.evals.demo.play import Seen
-    from kenobot.evals.demo.show import Look
+    from kenobot.evals.demo.play import StepResult
+    from kenobot.evals.demo.show import DisplayStyle
     from kenobot.evals.demo.story import Act, Story
     from kenobot.ports.clock import Clock
 
@@ -55,7 +55,7 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--lang", choices=("en", "es"), help="what the tour itself says ($LANG)")
     parser.add_argument("--record", metavar="FILE", help="keep it as a recording that asciinema plays")
-    begin, end = marks(_MARK)
+    begin, end = page_marks(_MARK)
     parser.add_argument("--write", metavar="FILE", help=f"put a short form into FILE, between {begin} and {end}")
     options.add_json(parser)
     parser.set_defaults(command=demo)
@@ -65,7 +65,7 @@ def demo(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from dataclasses import replace
 
     from kenobot.evals.demo import story
-    from kenobot.evals.demo.show import Look
+    from kenobot.evals.demo.show import DisplayStyle
 
     told = story.load()
     if arguments.wording:
@@ -73,7 +73,7 @@ def demo(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     spanish = os.environ.get("LANG", "").lower().startswith("es")
     language: Language = arguments.lang or ("es" if spanish else "en")
     width = min(_WIDTH, shutil.get_terminal_size((_WIDTH, 0)).columns)
-    show = _Show(arguments, Look(language, _has_colours(), width))
+    show = _Show(arguments, DisplayStyle(language, _has_colours(), width))
     failures, whole = _play(told, show, brisk=arguments.fast)
     show.end(true=whole and not failures)
     return 1 if failures else 0
@@ -103,17 +103,17 @@ def _play(told: "Story", show: "_Show", *, brisk: bool) -> tuple[int, bool]:
     return failures, True
 
 
-def _steps(told: "Story", act: "Act", folder: "Path", *, brisk: bool) -> "AsyncIterator[Seen]":
-    from kenobot.evals.demo.play import play
+def _steps(told: "Story", act: "Act", folder: "Path", *, brisk: bool) -> "AsyncIterator[StepResult]":
+    from kenobot.evals.demo.play import play_act
 
-    return play(told, act, folder, brisk=brisk)
+    return play_act(told, act, folder, skip_quiet_nights=brisk)
 
 
-async def _next(steps: "AsyncIterator[Seen]") -> "Seen | None":
+async def _next(steps: "AsyncIterator[StepResult]") -> "StepResult | None":
     return await anext(steps, None)
 
 
-async def _close(steps: "AsyncIterator[Seen]") -> None:
+async def _close(steps: "AsyncIterator[StepResult]") -> None:
     close = getattr(steps, "aclose", None)
     if close is not None:
         await close()
@@ -122,21 +122,21 @@ async def _close(steps: "AsyncIterator[Seen]") -> None:
 class _Show:
     """Prints the tour, waits for its reader, and keeps what is to be recorded."""
 
-    def __init__(self, arguments: argparse.Namespace, look: "Look") -> None:
+    def __init__(self, arguments: argparse.Namespace, look: "DisplayStyle") -> None:
         self._json: bool = arguments.json
         self._record: str | None = arguments.record
         self._write: str | None = arguments.write
         self._look = look
         self._pages: list[str] = []
-        self._steps: dict[str, tuple[Act, list[Seen]]] = {}
+        self._steps: dict[str, tuple[Act, list[StepResult]]] = {}
         self._pause = _pause(arguments)
 
     def begin(self, act: "Act") -> None:
-        from kenobot.evals.demo.show import opening
+        from kenobot.evals.demo.show import act_opening
 
-        self._page(lambda look: opening(act, look))
+        self._page(lambda look: act_opening(act, look))
 
-    def step(self, act: "Act", seen: "Seen") -> bool:
+    def step(self, act: "Act", seen: "StepResult") -> bool:
         """Show a step; whether its reader wants to see the next."""
         from kenobot.evals.demo.show import as_json, as_text
 
@@ -144,7 +144,7 @@ class _Show:
         if self._json:
             print(json.dumps(as_json(act, seen, self._look.language), ensure_ascii=False), flush=True)
         self._page(lambda look: as_text(seen, look))
-        return self._json or seen.number == seen.of or self._pause(self._look)
+        return self._json or seen.number == seen.step_count or self._pause(self._look)
 
     def end(self, *, true: bool) -> None:
         """The last words; then what is to be kept is written."""
@@ -155,11 +155,11 @@ class _Show:
         if true:
             self._page(lambda look: look.label("over"))
         if self._record:
-            write(self._record, record.cast(self._pages, _WIDTH, "kenobot demo"))
+            write_file(self._record, record.asciinema_cast(self._pages, _WIDTH, "kenobot demo"))
         if self._write and (kept := self._steps.get(_SHORT) or next(iter(self._steps.values()), None)):
-            put(_MARK, self._write, record.short(*kept, replace(self._look, colour=False)))
+            replace_between_marks(_MARK, self._write, record.page_excerpt(*kept, replace(self._look, colour=False)))
 
-    def _page(self, page: "Callable[[Look], str]") -> None:
+    def _page(self, page: "Callable[[DisplayStyle], str]") -> None:
         from dataclasses import replace
 
         if self._record:
@@ -168,7 +168,7 @@ class _Show:
             print(page(self._look), flush=True)
 
 
-def _pause(arguments: argparse.Namespace) -> "Callable[[Look], bool]":
+def _pause(arguments: argparse.Namespace) -> "Callable[[DisplayStyle], bool]":
     """What happens after a step; tells whether to go on."""
     if arguments.fast or arguments.json or not sys.stdout.isatty():
         return lambda _look: True
@@ -183,7 +183,7 @@ def _rested(seconds: float) -> bool:
     return True
 
 
-def _asked(look: "Look") -> bool:
+def _asked(look: "DisplayStyle") -> bool:
     """Wait for Enter; whether to go on."""
     try:
         said = input(look.paint(look.label("next"), "dim"))

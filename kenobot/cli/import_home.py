@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from kenobot.cli.importers.plan import About, Plan
-    from kenobot.cli.importers.take_in import Outcome, Report
+    from kenobot.cli.importers.plan import ImportContext, ImportPlan
+    from kenobot.cli.importers.take_in import FileResult, ImportReport
     from kenobot.core.settings.home import Home
     from kenobot.ports.clock import Clock
 
@@ -44,34 +44,34 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="only show what would be taken in")
     parser.add_argument("--yes", action="store_true", help="do it without asking")
     options.add_json(parser)
-    parser.set_defaults(command=import_home)
+    parser.set_defaults(command=import_agent)
 
 
-def import_home(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.core.settings.load import load
+def import_agent(arguments: argparse.Namespace, clock: "Clock | None") -> int:
+    from kenobot.core.settings.load import load_settings
 
     home = options.home_of(arguments)
-    loaded = load(home, os.environ)
+    loaded = load_settings(home, os.environ)
     about = _about(loaded, options.clock_of(clock).now())
     plan = _plan(home, arguments, about)
-    if not plan.sheets and not plan.offers:
-        return options.say_no(f"There is nothing to take in: {_shown(arguments.path)} holds no memories.")
+    if not plan.files and not plan.manual_files:
+        return options.print_failure(f"There is nothing to take in: {_shown(arguments.path)} holds no memories.")
     if arguments.dry_run or not arguments.yes:
         report = _rehearse(home, plan, about)
         _print(plan, report, arguments.json, done=False)
         if arguments.dry_run or not report.new:
             return 0
         if not _agreed(report):
-            return options.NOTHING
+            return options.NOT_FOUND
     report = _take_in(home, plan, about)
     _print(plan, report, arguments.json, done=True)
     return 0
 
 
-def _about(loaded: Any, now: Any) -> "About":
+def _about(loaded: Any, now: Any) -> "ImportContext":
     from zoneinfo import ZoneInfo
 
-    from kenobot.cli.importers.plan import About
+    from kenobot.cli.importers.plan import ImportContext
     from kenobot.ports.identity import session_id
 
     tables = loaded.settings.tables("kenobot.channels")
@@ -81,20 +81,20 @@ def _about(loaded: Any, now: Any) -> "About":
         for owner in (table.get("owners") or ())
         if isinstance(table.get("owners"), list | tuple)
     }
-    return About(now, ZoneInfo(loaded.settings.bot.timezone), frozenset(own))
+    return ImportContext(now, ZoneInfo(loaded.settings.bot.timezone), frozenset(own))
 
 
-def _plan(home: "Home", arguments: argparse.Namespace, about: "About") -> "Plan":
+def _plan(home: "Home", arguments: argparse.Namespace, about: "ImportContext") -> "ImportPlan":
     from pathlib import Path
 
     from kenobot.cli.importers import sources
-    from kenobot.cli.importers.folder import Folder
+    from kenobot.cli.importers.folder import SourceFolder
     from kenobot.ports.errors import ConfigError
 
     path = Path(arguments.path).expanduser()
     if not path.is_dir():
         raise ConfigError(f"{_shown(path)} is no folder: name the home or the workspace of the other agent.")
-    folder = Folder(path)
+    folder = SourceFolder(path)
     if folder.root in (home.path.resolve(), home.memory.resolve()):
         raise ConfigError(
             f"{_shown(path)} is this very home: what people write into its files is taken in by itself. "
@@ -105,16 +105,16 @@ def _plan(home: "Home", arguments: argparse.Namespace, about: "About") -> "Plan"
             f"{_shown(path)} is a home of this kind of KenoBot: move all it knows with `kenobot memory export` and "
             "`kenobot memory import`, or use it as it is with --home."
         )
-    origin = sources.recognise(folder) if arguments.origin == "auto" else arguments.origin
+    origin = sources.detect_origin(folder) if arguments.origin == "auto" else arguments.origin
     if origin is None:
         raise ConfigError(
             f"{_shown(path)} looks like none of {', '.join(_ORIGINS[1:])}: name the folder that holds `memory/`, "
             "or say with --from what it is."
         )
-    return sources.read(folder, origin, about)
+    return sources.read_plan(folder, origin, about)
 
 
-def _rehearse(home: "Home", plan: "Plan", about: "About") -> "Report":
+def _rehearse(home: "Home", plan: "ImportPlan", about: "ImportContext") -> "ImportReport":
     """What taking in `plan` would do, found out on a copy of the database."""
     import tempfile
     from pathlib import Path
@@ -139,11 +139,11 @@ def _copy(home: "Home", copy: "Path") -> None:
             with closing(db.connect(home.database, readonly=True)) as held, closing(sqlite3.connect(copy)) as other:
                 held.backup(other)
         except sqlite3.Error as error:
-            raise db.translate(error) from error
+            raise db.to_store_error(error) from error
     migrate.migrate(copy, copy.with_name("backups"))
 
 
-def _take_in(home: "Home", plan: "Plan", about: "About") -> "Report":
+def _take_in(home: "Home", plan: "ImportPlan", about: "ImportContext") -> "ImportReport":
     """Do it, in one transaction. Raises ConfigError when the bot runs: it would wait for all of this."""
     from kenobot.storage import migrate
 
@@ -154,24 +154,24 @@ def _take_in(home: "Home", plan: "Plan", about: "About") -> "Report":
         return _written(home.database, plan, about)
 
 
-def _written(database: "Path", plan: "Plan", about: "About") -> "Report":
+def _written(database: "Path", plan: "ImportPlan", about: "ImportContext") -> "ImportReport":
     import sqlite3
     from contextlib import closing
 
-    from kenobot.cli.importers.take_in import take_in
+    from kenobot.cli.importers.take_in import apply_plan
     from kenobot.storage import database as db
 
     try:
         with closing(db.connect(database)) as connection:
             connection.execute("BEGIN IMMEDIATE")
-            report = take_in(connection, plan, about)
+            report = apply_plan(connection, plan, about)
             connection.execute("COMMIT")
             return report
     except sqlite3.Error as error:
-        raise db.translate(error) from error
+        raise db.to_store_error(error) from error
 
 
-def _agreed(report: "Report") -> bool:
+def _agreed(report: "ImportReport") -> bool:
     if not sys.stdin.isatty():
         print("kenobot: nobody is here to agree: add --yes to do it.", file=sys.stderr)
         return False
@@ -188,7 +188,7 @@ def _agreed(report: "Report") -> bool:
 # ── what is printed ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _print(plan: "Plan", report: "Report", as_json: bool, *, done: bool) -> None:
+def _print(plan: "ImportPlan", report: "ImportReport", as_json: bool, *, done: bool) -> None:
     rows = _rows(plan, report, done)
     if as_json:
         for row in rows:
@@ -198,7 +198,7 @@ def _print(plan: "Plan", report: "Report", as_json: bool, *, done: bool) -> None
     for outcome in report.outcomes:
         for line in _lines(outcome):
             print(line)
-    for offer in plan.offers:
+    for offer in plan.manual_files:
         print(f"  {_shown(offer.path)} · left to you: {offer.advice}")
     known = f", {report.known} known already" if report.known else ""
     secrets = f", {report.secrets} refused as secrets" if report.secrets else ""
@@ -206,7 +206,7 @@ def _print(plan: "Plan", report: "Report", as_json: bool, *, done: bool) -> None
     print(f"{report.new} new{known}{secrets}{left}.")
 
 
-def _rows(plan: "Plan", report: "Report", done: bool) -> "Iterator[dict[str, object]]":
+def _rows(plan: "ImportPlan", report: "ImportReport", done: bool) -> "Iterator[dict[str, object]]":
     for outcome in report.outcomes:
         yield {
             "path": outcome.path,
@@ -217,7 +217,7 @@ def _rows(plan: "Plan", report: "Report", done: bool) -> "Iterator[dict[str, obj
             "skipped": dict(outcome.skipped),
             "note": outcome.note,
         }
-    for offer in plan.offers:
+    for offer in plan.manual_files:
         yield {"path": offer.path, "kind": "offer", "advice": offer.advice}
     yield {
         "from": plan.origin,
@@ -230,7 +230,7 @@ def _rows(plan: "Plan", report: "Report", done: bool) -> "Iterator[dict[str, obj
     }
 
 
-def _lines(outcome: "Outcome") -> "Iterator[str]":
+def _lines(outcome: "FileResult") -> "Iterator[str]":
     from kenobot.core.terminal import one_line
 
     counts = [f"{outcome.new} new"] if outcome.new else []

@@ -6,30 +6,30 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kenobot.core.settings.load import Loaded
-    from kenobot.ports.plugin import Surroundings
+    from kenobot.core.settings.load import ResolvedSettings
+    from kenobot.ports.plugin import PluginContext
 
 _SECONDS = 1800.0  # 130 MB over a slow line
 _WHAT = "kenobot[embedded]"
 
 
-def missing(loaded: "Loaded", surroundings: "Surroundings") -> bool:
+def should_offer(loaded: "ResolvedSettings", surroundings: "PluginContext") -> bool:
     """Whether memory would be found by words alone because nothing better is installed, though nobody wants it so."""
-    from kenobot.app.embedder_choice import choose
+    from kenobot.app.embedder_choice import choose_embedder
 
-    return loaded.settings.memory.embedder == "auto" and choose(loaded, surroundings).embedder is None
+    return loaded.settings.memory.embedder == "auto" and choose_embedder(loaded, surroundings).embedder is None
 
 
-def install(loaded: "Loaded", surroundings: "Surroundings") -> str:
+def install(loaded: "ResolvedSettings", surroundings: "PluginContext") -> str:
     """Install what ships for it into this Python; what came of it, in one plain line. Never raises."""
-    from kenobot.app.embedder_choice import choose
+    from kenobot.app.embedder_choice import choose_embedder
 
     why = _installed()
     importlib.invalidate_caches()
-    choice = choose(loaded, surroundings)
+    choice = choose_embedder(loaded, surroundings)
     if choice.embedder is not None:
         return f"Memories are found by their meaning, with {choice.embedder.model_id}."
-    return f"Memories are found by words alone: {why or choice.why}"
+    return f"Memories are found by words alone: {why or choice.reason}"
 
 
 def _installed() -> str:

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
     from kenobot.ports.clock import Clock
     from kenobot.storage.connection import Connection
-    from kenobot.storage.dead_letters import LetterId, Verdict
+    from kenobot.storage.dead_letters import DeadLetterId, LetterOutcome
 
-    Change = Callable[[Connection, LetterId, datetime], Verdict]
+    Change = Callable[[Connection, DeadLetterId, datetime], LetterOutcome]
 
 _STUCK = 1
 _STATES = (
@@ -59,7 +59,7 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
     listed.add_argument(
         "--state", choices=(*_STATES, "all"), help="only this; without it all but what is still on its way"
     )
-    options.add_window(listed)
+    options.add_since_and_limit(listed)
     options.add_json(listed)
     listed.set_defaults(command=list_)
     shown = parts.add_parser(
@@ -100,24 +100,24 @@ def list_(arguments: argparse.Namespace, clock: "Clock | None") -> int:
         if arguments.state
         else dead_letters.ENDED
     )
-    since = db_read.stamp(options.moment(arguments.since, clock))
-    with db_read.database(options.home_of(arguments)) as connection:
+    since = db_read.sortable_timestamp(options.since_moment(arguments.since, clock))
+    with db_read.open_readonly(options.home_of(arguments)) as connection:
         found = dead_letters.find(connection, states, since, arguments.limit)
     rows = [_row(letter) for letter in found]
     for row in rows:
         del row["text"]
-    return options.show(rows, arguments.json, _line, "There is no such mail: nothing went wrong.")
+    return options.print_rows(rows, arguments.json, _line, "There is no such mail: nothing went wrong.")
 
 
 def show(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import db_read
     from kenobot.storage import dead_letters
 
-    with db_read.database(options.home_of(arguments)) as connection:
+    with db_read.open_readonly(options.home_of(arguments)) as connection:
         found = dead_letters.get(connection, arguments.id)
     if found is None:
-        return options.say_no(f"{arguments.id}: {_WHY['missing']}")
-    return options.show([_row(found)], arguments.json, _whole, "")
+        return options.print_failure(f"{arguments.id}: {_WHY['missing']}")
+    return options.print_rows([_row(found)], arguments.json, _whole, "")
 
 
 def retry(arguments: argparse.Namespace, clock: "Clock | None") -> int:
@@ -137,25 +137,29 @@ def _change(arguments: argparse.Namespace, clock: "Clock | None", change: "Chang
     from kenobot.storage import dead_letters
 
     if arguments.state and not arguments.all:
-        return options.say_no("--state goes with --all: letters that are named are meant as they are.")
+        return options.print_failure("--state goes with --all: letters that are named are meant as they are.")
     at = options.clock_of(clock).now()
     done = _past(change.__name__)
     with db_write.transaction(options.home_of(arguments)) as connection:
-        ids: Sequence[LetterId] = list(dict.fromkeys(arguments.ids))
+        ids: Sequence[DeadLetterId] = list(dict.fromkeys(arguments.ids))
         if arguments.all:
             found = dead_letters.find(connection, [arguments.state] if arguments.state else dead_letters.ENDED)
             ids = [
-                dead_letters.LetterId.parse(item.id) for item in found if item.readable or change is dead_letters.drop
+                dead_letters.DeadLetterId.parse(item.id)
+                for item in found
+                if item.readable or change is dead_letters.drop
             ]
         verdicts = {str(number): change(connection, number, at) for number in ids}
     if not verdicts:
-        return options.say_no(f"There is nothing that could be {done}.")
+        return options.print_failure(f"There is nothing that could be {done}.")
     code = 0  # else of the last that could not be done
     for number, verdict in verdicts.items():
         if verdict == "done":
             print(f"{number}: {done}")
         else:
-            code = options.say_no(f"{number}: {_WHY[verdict]}", options.NOTHING if verdict == "missing" else _STUCK)
+            code = options.print_failure(
+                f"{number}: {_WHY[verdict]}", options.NOT_FOUND if verdict == "missing" else _STUCK
+            )
     return code
 
 
@@ -163,11 +167,11 @@ def _past(name: str) -> str:
     return {"retry": "retried", "drop": "dropped"}[name]
 
 
-def _id(text: str) -> "LetterId":
-    from kenobot.storage.dead_letters import LetterId
+def _id(text: str) -> "DeadLetterId":
+    from kenobot.storage.dead_letters import DeadLetterId
 
     try:
-        return LetterId.parse(text)
+        return DeadLetterId.parse(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is neither like in-12 nor like out-7") from None
 
@@ -188,8 +192,8 @@ def _line(row: Mapping[str, Any]) -> str:
 
 
 def _whole(row: Mapping[str, Any]) -> str:
-    from kenobot.core.terminal import one_line, safe
+    from kenobot.core.terminal import escape_controls, one_line
 
     names = ("id", "state", "at", "channel", "chat", "person", "attempts", "reason", "trace")
     head = [f"{name + ':':<10} {one_line(str(row[name]))}" for name in names if row[name] != ""]
-    return "\n".join([*head, "", safe(row["text"])])
+    return "\n".join([*head, "", escape_controls(row["text"])])

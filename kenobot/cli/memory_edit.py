@@ -12,23 +12,31 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kenobot.cli import options
-from kenobot.cli.memory_options import add_scope, bring_up_to_date, example, line_of, occasion, reach_of, row_of
+from kenobot.cli.memory_options import (
+    add_scope,
+    examples_epilog,
+    owner_context,
+    record_line,
+    record_row,
+    requested_scopes,
+    sync_files,
+)
 from kenobot.cli.options import clock_of, home_of
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from kenobot.agent.background.purge import Erased
-    from kenobot.cognitive.control.forget import Doomed
-    from kenobot.cognitive.remember.occasion import Occasion
+    from kenobot.agent.background.purge import ErasureResult
+    from kenobot.cognitive.control.forget import PurgePlan
+    from kenobot.cognitive.remember.occasion import AdmitContext
     from kenobot.core.settings.home import Home
-    from kenobot.core.settings.load import Loaded
+    from kenobot.core.settings.load import ResolvedSettings
     from kenobot.ports.clock import Clock
 
-    Work = Callable[[sqlite3.Connection, Occasion], int]
+    Work = Callable[[sqlite3.Connection, AdmitContext], int]
 
 _FAILED = 1
-_event = options.numbered("no number of a change: `kenobot memory log --json` shows them")
+_event = options.id_number("no number of a change: `kenobot memory log --json` shows them")
 _YES = frozenset({"y", "yes", "s", "si", "sí"})
 
 
@@ -38,7 +46,9 @@ def add(parts: Any, home: argparse.ArgumentParser) -> None:
         parents=[home],
         help="remember something",
         description="Remember something as the owner's own word.",
-        **example("kenobot memory remember I am allergic to nuts", "kenobot memory remember --scope user:telegram-2 …"),
+        **examples_epilog(
+            "kenobot memory remember I am allergic to nuts", "kenobot memory remember --scope user:telegram-2 …"
+        ),
     )
     kept.add_argument("text", metavar="TEXT", nargs="+", help="what to remember")
     kept.add_argument("--scope", metavar="SCOPE", default="owner", help="whose memory: owner, chat:SESSION or user:ID")
@@ -65,7 +75,9 @@ def add(parts: Any, home: argparse.ArgumentParser) -> None:
         parents=[home],
         help="take back a change",
         description="Take back the last change of what is remembered, or the change of a number; an undo too.",
-        **example("kenobot memory undo", "kenobot memory undo 345", "kenobot memory undo --scope chat:telegram-1"),
+        **examples_epilog(
+            "kenobot memory undo", "kenobot memory undo 345", "kenobot memory undo --scope chat:telegram-1"
+        ),
     )
     back.add_argument("event", metavar="CHANGE", nargs="?", type=_event, help="as `kenobot memory log` shows it")
     add_scope(back, "whose last change (owner)")
@@ -81,7 +93,7 @@ def _add_named(
         parents=[home],
         help=meaning,
         description=f"{meaning[0].upper()}{meaning[1:]}.",
-        **example(*examples),
+        **examples_epilog(*examples),
     )
     parser.add_argument("ref", metavar="MEMORY", help="its number, or the beginning of its key")
     add_scope(parser)
@@ -94,14 +106,16 @@ def _add_named(
 
 
 def remember(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    def work(connection: "sqlite3.Connection", at: "Occasion") -> int:
+    def work(connection: "sqlite3.Connection", at: "AdmitContext") -> int:
         from kenobot.cognitive.control.export_format import is_scope
         from kenobot.cognitive.remember.admit import admit
         from kenobot.cognitive.store import records as store
         from kenobot.ports.memory import Candidate
 
         if not is_scope(arguments.scope):
-            return options.say_no(f"{arguments.scope!r} is no memory: say owner, chat:SESSION or user:ID.", _FAILED)
+            return options.print_failure(
+                f"{arguments.scope!r} is no memory: say owner, chat:SESSION or user:ID.", _FAILED
+            )
         candidate = Candidate(
             "episode" if arguments.scope.startswith("chat:") else "note",
             arguments.scope,
@@ -112,42 +126,42 @@ def remember(arguments: argparse.Namespace, clock: "Clock | None") -> int:
         decision = admit(connection, candidate, at)
         record = store.get(connection, decision.record or 0, (arguments.scope,))
         if record is None:
-            return options.say_no(f"Not remembered: {decision.reason}.", _FAILED)
-        row = {"action": decision.action, "reason": decision.reason, **row_of(record)}
-        return _told(arguments, row, f"{decision.action}: {decision.reason}\n{line_of(row)}")
+            return options.print_failure(f"Not remembered: {decision.reason}.", _FAILED)
+        row = {"action": decision.action, "reason": decision.reason, **record_row(record)}
+        return _told(arguments, row, f"{decision.action}: {decision.reason}\n{record_line(row)}")
 
     return _change(arguments, clock, work)
 
 
 def correct(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    def work(connection: "sqlite3.Connection", at: "Occasion") -> int:
-        from kenobot.cognitive.control.refs import resolve
+    def work(connection: "sqlite3.Connection", at: "AdmitContext") -> int:
+        from kenobot.cognitive.control.refs import resolve_reference
         from kenobot.cognitive.remember import admit
         from kenobot.cognitive.store import records as store
 
-        known = resolve(connection, arguments.ref, reach_of(arguments), live=True)
+        known = resolve_reference(connection, arguments.ref, requested_scopes(arguments), live=True)
         try:
-            decision = admit.correct(connection, known.id, " ".join(arguments.text), reach_of(arguments), at)
+            decision = admit.correct(connection, known.id, " ".join(arguments.text), requested_scopes(arguments), at)
         except ValueError as error:
-            return options.say_no(f"Not corrected: {error}.", _FAILED)
+            return options.print_failure(f"Not corrected: {error}.", _FAILED)
         record = store.get(connection, decision.record or 0, (known.scope,))
         if record is None:
-            return options.say_no(f"Not corrected: {decision.reason}.", _FAILED)
-        row = {"action": decision.action, "in_place_of": known.id, **row_of(record)}
-        return _told(arguments, row, f"in the place of #{known.id}:\n{line_of(row)}")
+            return options.print_failure(f"Not corrected: {decision.reason}.", _FAILED)
+        row = {"action": decision.action, "in_place_of": known.id, **record_row(record)}
+        return _told(arguments, row, f"in the place of #{known.id}:\n{record_line(row)}")
 
     return _change(arguments, clock, work)
 
 
 def forget(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    def work(connection: "sqlite3.Connection", at: "Occasion") -> int:
-        from kenobot.cognitive.control.forget import hide
-        from kenobot.cognitive.control.refs import resolve
+    def work(connection: "sqlite3.Connection", at: "AdmitContext") -> int:
+        from kenobot.cognitive.control.forget import forget_record
+        from kenobot.cognitive.control.refs import resolve_reference
 
-        reach = reach_of(arguments)
-        records = [resolve(connection, ref, reach, live=True) for ref in (arguments.ref, *arguments.more)]
+        reach = requested_scopes(arguments)
+        records = [resolve_reference(connection, ref, reach, live=True) for ref in (arguments.ref, *arguments.more)]
         for record in records:
-            hidden = hide(connection, record.id, reach, at, reason="the owner said so")
+            hidden = forget_record(connection, record.id, reach, at, reason="the owner said so")
             if hidden is None:
                 continue  # it went with another one, whose words it repeats
             row = {"forgotten": record.id, "event": hidden.event, "text": record.text}
@@ -155,23 +169,27 @@ def forget(arguments: argparse.Namespace, clock: "Clock | None") -> int:
             also = f" and {len(hidden.copies)} that repeat it" if hidden.copies else ""
             told = f", and {len(hidden.turns)} messages that told it" if hidden.turns else ""
             undo_it = f"`kenobot memory undo {hidden.event}` brings it back."
-            _told(arguments, row, f"forgotten{also}{told}:\n{line_of(row_of(record))}\n{undo_it}")
+            _told(arguments, row, f"forgotten{also}{told}:\n{record_line(record_row(record))}\n{undo_it}")
         return 0
 
     return _change(arguments, clock, work)
 
 
 def undo(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    def work(connection: "sqlite3.Connection", at: "Occasion") -> int:
+    def work(connection: "sqlite3.Connection", at: "AdmitContext") -> int:
         from kenobot.cognitive.control import undo as undoing
 
         scopes = (arguments.scope or "owner",)
-        event = arguments.event if arguments.event is not None else undoing.last_change(connection, scopes)
+        event = arguments.event if arguments.event is not None else undoing.last_undoable_event(connection, scopes)
         if event is None:
-            return options.say_no("There is nothing to undo there: `kenobot memory log` shows what happened.")
-        done = undoing.undo(connection, event, reach_of(arguments), at)
-        row = {"undone": done.decision, "event": done.event, "records": [row_of(record) for record in done.after]}
-        lines = "\n".join(line_of(row_of(record)) for record in done.after)
+            return options.print_failure("There is nothing to undo there: `kenobot memory log` shows what happened.")
+        done = undoing.undo(connection, event, requested_scopes(arguments), at)
+        row = {
+            "undone": done.undone_event,
+            "event": done.event,
+            "records": [record_row(record) for record in done.after],
+        }
+        lines = "\n".join(record_line(record_row(record)) for record in done.after)
         back = f"`kenobot memory undo {done.event}` takes that back."
         return _told(arguments, row, f"undone ({done.kind}):\n{lines}\n{back}")
 
@@ -180,29 +198,29 @@ def undo(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
 def purge(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import db_read
-    from kenobot.cli.memory_purge import erase_files, finish_earlier, tell_plan
-    from kenobot.cognitive.control.forget import doom
-    from kenobot.cognitive.control.refs import Unclear, resolve
-    from kenobot.core.settings.load import load
+    from kenobot.cli.memory_purge import finish_interrupted_purge, purge_files, purge_plan_text
+    from kenobot.cognitive.control.forget import plan_purge
+    from kenobot.cognitive.control.refs import AmbiguousReference, resolve_reference
+    from kenobot.core.settings.load import load_settings
 
     home = home_of(arguments)
-    loaded = load(home, os.environ)
+    loaded = load_settings(home, os.environ)
     try:
         if not arguments.dry_run:
-            finish_earlier(home, loaded, clock)
-        with db_read.database(home) as connection:
-            record = resolve(connection, arguments.ref, reach_of(arguments))
-            doomed = doom(connection, record.id, reach_of(arguments))
-    except Unclear as error:
-        return options.say_no(str(error))
+            finish_interrupted_purge(home, loaded, clock)
+        with db_read.open_readonly(home) as connection:
+            record = resolve_reference(connection, arguments.ref, requested_scopes(arguments))
+            doomed = plan_purge(connection, record.id, requested_scopes(arguments))
+    except AmbiguousReference as error:
+        return options.print_failure(str(error))
     assert doomed is not None
-    print(tell_plan(doomed, home), file=sys.stderr if arguments.json else sys.stdout)
+    print(purge_plan_text(doomed, home), file=sys.stderr if arguments.json else sys.stdout)
     if arguments.dry_run:
         return 0
     if not arguments.yes and not _agreed():
-        return options.say_no("Nothing was erased.")
+        return options.print_failure("Nothing was erased.")
     doomed, erased = _erase(home, loaded, doomed, arguments, clock)
-    left = erase_files(home, loaded, clock, doomed)
+    left = purge_files(home, loaded, clock, doomed)
     row = {"purged": [each.id for each in doomed.records], "turns": [*doomed.turns], "left": left}
     row |= {"messages": len(erased.messages), "backups": [str(path) for path in sorted(home.backups.glob("*.db"))]}
     what = f"Erased: {len(doomed.records)} memories, {len(erased.messages)} messages, {erased.letters} letters."
@@ -211,13 +229,15 @@ def purge(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
 
 def _erase(
-    home: "Home", loaded: "Loaded", doomed: "Doomed", arguments: argparse.Namespace, clock: "Clock | None"
-) -> "tuple[Doomed, Erased]":
+    home: "Home", loaded: "ResolvedSettings", doomed: "PurgePlan", arguments: argparse.Namespace, clock: "Clock | None"
+) -> "tuple[PurgePlan, ErasureResult]":
     from kenobot.agent.background import purge as erasure
     from kenobot.cli import db_write
 
     with db_write.transaction(home) as connection:
-        return erasure.carry_out(connection, doomed, reach_of(arguments), occasion(loaded, clock_of(clock).now()))
+        return erasure.execute_purge(
+            connection, doomed, requested_scopes(arguments), owner_context(loaded, clock_of(clock).now())
+        )
 
 
 # ── how it is done ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -226,25 +246,25 @@ def _erase(
 def _change(arguments: argparse.Namespace, clock: "Clock | None", work: "Work") -> int:
     """Run `work` in one transaction; then let the files follow, unless a bot is there to do it."""
     from kenobot.cli import db_write
-    from kenobot.cognitive.control.refs import Unclear
-    from kenobot.core.settings.load import load
+    from kenobot.cognitive.control.refs import AmbiguousReference
+    from kenobot.core.settings.load import load_settings
 
     home = home_of(arguments)
-    loaded = load(home, os.environ)
+    loaded = load_settings(home, os.environ)
     try:
         with db_write.transaction(home) as connection:
-            code = work(connection, occasion(loaded, clock_of(clock).now()))
-    except Unclear as error:
-        return options.say_no(str(error))
+            code = work(connection, owner_context(loaded, clock_of(clock).now()))
+    except AmbiguousReference as error:
+        return options.print_failure(str(error))
     if code == 0:
-        bring_up_to_date(home, loaded, clock)
+        sync_files(home, loaded, clock)
     return code
 
 
 def _told(arguments: argparse.Namespace, row: Mapping[str, Any], lines: str) -> int:
-    from kenobot.core.terminal import safe
+    from kenobot.core.terminal import escape_controls
 
-    print(json.dumps(row) if arguments.json else safe(lines))
+    print(json.dumps(row) if arguments.json else escape_controls(lines))
     return 0
 
 

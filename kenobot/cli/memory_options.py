@@ -10,32 +10,32 @@ from typing import TYPE_CHECKING, Any
 from kenobot.cli import options
 
 if TYPE_CHECKING:
-    from kenobot.cognitive.remember.occasion import Occasion
+    from kenobot.cognitive.remember.occasion import AdmitContext
     from kenobot.cognitive.store.records import Record
-    from kenobot.cognitive.store.scopes import Reach
+    from kenobot.cognitive.store.scopes import Scopes
     from kenobot.core.settings.home import Home
-    from kenobot.core.settings.load import Loaded
+    from kenobot.core.settings.load import ResolvedSettings
     from kenobot.ports.clock import Clock
 
-BUSY = "The bot is running: it brings its files up to date within seconds."
+BOT_IS_RUNNING = "The bot is running: it brings its files up to date within seconds."
 _LEFT_OUT = ("changed", "day", "by")
 
 
-def reach_of(arguments: argparse.Namespace) -> "Reach":
+def requested_scopes(arguments: argparse.Namespace) -> "Scopes":
     """The scope that was asked for; without one, the owner sees all of the home."""
-    from kenobot.cognitive.store.scopes import WHOLE_HOME
+    from kenobot.cognitive.store.scopes import ALL_SCOPES
 
-    return WHOLE_HOME if arguments.scope is None else (arguments.scope,)
+    return ALL_SCOPES if arguments.scope is None else (arguments.scope,)
 
 
-def occasion(loaded: "Loaded", now: datetime) -> "Occasion":
+def owner_context(loaded: "ResolvedSettings", now: datetime) -> "AdmitContext":
     """The owner, at the command line, now."""
     from zoneinfo import ZoneInfo
 
-    from kenobot.cognitive.remember.occasion import Occasion
+    from kenobot.cognitive.remember.occasion import AdmitContext
     from kenobot.cognitive.text.calendar import local_day
 
-    return Occasion(now, local_day(now, ZoneInfo(loaded.settings.bot.timezone)), "owner")
+    return AdmitContext(now, local_day(now, ZoneInfo(loaded.settings.bot.timezone)), "owner")
 
 
 def add_scope(
@@ -46,11 +46,14 @@ def add_scope(
 
 def add_as_of(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--as-of", type=options.since, metavar="WHEN", help="as it was then: 2d, 3w, or a date like 2026-03-01 (UTC)"
+        "--as-of",
+        type=options.parse_since,
+        metavar="WHEN",
+        help="as it was then: 2d, 3w, or a date like 2026-03-01 (UTC)",
     )
 
 
-def example(*lines: str) -> dict[str, Any]:
+def examples_epilog(*lines: str) -> dict[str, Any]:
     """The end of a help text: how it is used."""
     told = "\n".join(f"  {line}" for line in lines)
     return {
@@ -59,13 +62,13 @@ def example(*lines: str) -> dict[str, Any]:
     }
 
 
-def row_of(record: "Record") -> dict[str, Any]:
+def record_row(record: "Record") -> dict[str, Any]:
     """A record for programs: JSON columns as what they hold."""
     row = {name: value for name, value in asdict(record).items() if name not in _LEFT_OUT}
-    return row | {"attrs": record.attributes, "tags": _list(record.tags), "evidence": [*record.witnesses]}
+    return row | {"attrs": record.attributes, "tags": _list(record.tags), "evidence": [*record.source_message_ids]}
 
 
-def line_of(row: Mapping[str, Any]) -> str:
+def record_line(row: Mapping[str, Any]) -> str:
     """A record as one line of a list."""
     from kenobot.core.terminal import one_line
 
@@ -80,10 +83,10 @@ def progress(arguments: argparse.Namespace) -> Callable[[int], None] | None:
     if getattr(arguments, "json", False) or not sys.stderr.isatty():
         return None
 
-    return lambda done: options.passing(f"{done} lines …")
+    return lambda done: options.show_progress(f"{done} lines …")
 
 
-def bring_up_to_date(home: "Home", loaded: "Loaded", clock: "Clock | None") -> int | None:
+def sync_files(home: "Home", loaded: "ResolvedSettings", clock: "Clock | None") -> int | None:
     """Let the Markdown files and memory agree, unless a bot is running, which does so itself.
 
     Returns how many facts people's edits touched; None when a bot is running.
@@ -101,20 +104,20 @@ def bring_up_to_date(home: "Home", loaded: "Loaded", clock: "Clock | None") -> i
         raise
 
 
-async def _agree(home: "Home", loaded: "Loaded", clock: "Clock") -> int:
+async def _agree(home: "Home", loaded: "ResolvedSettings", clock: "Clock") -> int:
     from zoneinfo import ZoneInfo
 
-    from kenobot.agent.background.sleep import policy_of
-    from kenobot.cognitive.mirror.tree import Tree
+    from kenobot.agent.background.sleep import sleep_policy
+    from kenobot.cognitive.mirror.tree import MemoryFiles
     from kenobot.storage.database import Database
 
     database = Database.open(home.database, home.backups)
     try:
-        zone, policy = ZoneInfo(loaded.settings.bot.timezone), policy_of(loaded.settings.sleep)
-        tree = Tree(home.memory, database, clock, zone, policy, pause=0)
-        touched = await tree.take_in()
-        await tree.flush()
-        touched += await tree.take_in()
+        zone, policy = ZoneInfo(loaded.settings.bot.timezone), sleep_policy(loaded.settings.sleep)
+        tree = MemoryFiles(home.memory, database, clock, zone, policy, pause=0)
+        touched = await tree.sync_in()
+        await tree.sync_out()
+        touched += await tree.sync_in()
         await tree.stop()
         for problem in tree.problems:
             print(problem, file=sys.stderr)

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kenobot.cognitive.control.forget import Doomed
+    from kenobot.cognitive.control.forget import PurgePlan
     from kenobot.core.settings.home import Home
-    from kenobot.core.settings.load import Loaded
+    from kenobot.core.settings.load import ResolvedSettings
     from kenobot.ports.clock import Clock
 
 _SHORTEST = 4  # characters that tell a text from others
@@ -14,24 +14,24 @@ _LARGEST = 5_000_000
 _ROUNDS = 10_000
 
 
-def tell_plan(doomed: "Doomed", home: "Home") -> str:
+def purge_plan_text(doomed: "PurgePlan", home: "Home") -> str:
     """What would be erased, and what would not, in plain words."""
-    from kenobot.cli.memory_options import line_of, row_of
+    from kenobot.cli.memory_options import record_line, record_row
 
     parts = ["To be erased for good:"]
-    parts += [line_of(row_of(record)) for record in doomed.records]
+    parts += [record_line(record_row(record)) for record in doomed.records]
     parts.append(f"  with every earlier wording ({len(doomed.wordings)} in all), link and vector of it;")
     if doomed.turns:
         parts.append(
             f"  {len(doomed.turns)} messages that told it, whole and with their answers, since nobody can tell which "
             "of their words did;"
         )
-    if doomed.retold:
-        parts.append(f"  {len(doomed.retold)} summaries of conversations that may tell it; they are made anew;")
+    if doomed.resummarized:
+        parts.append(f"  {len(doomed.resummarized)} summaries of conversations that may tell it; they are made anew;")
     parts.append("  and its lines in the Markdown files, in the index, and in prompts.")
-    if doomed.made_of:
+    if doomed.derived:
         parts.append("Not erased, though made from it or repeating it; purge them too if they should go:")
-        parts += [line_of(row_of(record)) for record in doomed.made_of]
+        parts += [record_line(record_row(record)) for record in doomed.derived]
     backups = sorted(home.backups.glob("*.db"))
     parts.append("Not erased: what the model's provider and the chat's platform keep, and copies that you made.")
     if backups:
@@ -39,7 +39,7 @@ def tell_plan(doomed: "Doomed", home: "Home") -> str:
     return "\n".join(parts)
 
 
-def erase_files(home: "Home", loaded: "Loaded", clock: "Clock | None", doomed: "Doomed") -> list[str]:
+def purge_files(home: "Home", loaded: "ResolvedSettings", clock: "Clock | None", doomed: "PurgePlan") -> list[str]:
     """Let files and index follow, and overwrite what the database's file still holds in free pages.
 
     A bot that is running does so itself, since what it writes leaves such pages again. Returns where the words still
@@ -47,44 +47,44 @@ def erase_files(home: "Home", loaded: "Loaded", clock: "Clock | None", doomed: "
     """
     from kenobot.agent.background import purge
     from kenobot.cli import db_read
-    from kenobot.cli.memory_options import BUSY, bring_up_to_date
+    from kenobot.cli.memory_options import BOT_IS_RUNNING, sync_files
 
-    running = bring_up_to_date(home, loaded, clock) is None
+    running = sync_files(home, loaded, clock) is None
     _wipe_index(home)
     if not running:
-        purge.scrub(home.database)
-    with db_read.database(home) as connection:
-        left = purge.residue(connection, doomed.wordings)
+        purge.vacuum_erased(home.database)
+    with db_read.open_readonly(home) as connection:
+        left = purge.find_residue(connection, doomed.wordings)
     if running:
-        return [*left, f"files and free space for a moment: {BUSY[0].lower()}{BUSY[1:-1]}"]
+        return [*left, f"files and free space for a moment: {BOT_IS_RUNNING[0].lower()}{BOT_IS_RUNNING[1:-1]}"]
     return left + _in_files(home.memory, doomed.wordings)
 
 
-def finish_earlier(home: "Home", loaded: "Loaded", clock: "Clock | None") -> None:
+def finish_interrupted_purge(home: "Home", loaded: "ResolvedSettings", clock: "Clock | None") -> None:
     """Finish what an earlier purge left undone because it was killed; a bot that is running does so itself."""
     from kenobot.agent.background import purge
     from kenobot.cli import db_read
-    from kenobot.cli.memory_options import bring_up_to_date
+    from kenobot.cli.memory_options import sync_files
 
-    with db_read.database(home) as connection:
-        if not purge.unfinished(connection):
+    with db_read.open_readonly(home) as connection:
+        if not purge.is_purge_unfinished(connection):
             return
-    if bring_up_to_date(home, loaded, clock) is not None:
+    if sync_files(home, loaded, clock) is not None:
         _wipe_index(home)
-        purge.scrub(home.database)
+        purge.vacuum_erased(home.database)
 
 
 def _wipe_index(home: "Home") -> None:
     """Take the words out of the index to the last: it may be made anew at any time."""
-    from kenobot.cognitive.recall.index.index import Index
+    from kenobot.cognitive.recall.index.index import SideIndex
     from kenobot.storage.connection import connect
 
-    index = Index(home.index)
+    index = SideIndex(home.index)
     truth = connect(home.database, readonly=True)
     try:
         index.catch_up(truth)
         for _ in range(_ROUNDS):
-            if not index.fill(truth):
+            if not index.index_backlog(truth):
                 break
     finally:
         truth.close()

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from kenobot.cli import options
-from kenobot.cli.memory_options import add_as_of, add_scope, example, reach_of
+from kenobot.cli.memory_options import add_as_of, add_scope, examples_epilog, requested_scopes
 from kenobot.cli.options import clock_of, home_of
 
 _NO_CHAT = "chat:none"
@@ -27,11 +27,13 @@ def add(parts: Any, home: argparse.ArgumentParser) -> None:
         help="what would be recalled for a message, and why",
         description="What would be recalled for a message, with the X-ray: why each memory was chosen, of what its "
         "score is made, and what was left out. Nothing counts as used by this.",
-        **example("kenobot memory recall where do I live?", "kenobot memory recall --as-of 2026-03-01 my job"),
+        **examples_epilog("kenobot memory recall where do I live?", "kenobot memory recall --as-of 2026-03-01 my job"),
     )
     found.add_argument("text", metavar="TEXT", nargs="+", help="the message")
-    found.add_argument("--limit", type=options.count, default=12, metavar="N", help="at most N memories (12)")
-    found.add_argument("--budget", type=options.count, default=1200, metavar="TOKENS", help="at most so long (1200)")
+    found.add_argument("--limit", type=options.positive_int, default=12, metavar="N", help="at most N memories (12)")
+    found.add_argument(
+        "--budget", type=options.positive_int, default=1200, metavar="TOKENS", help="at most so long (1200)"
+    )
     add_scope(found)
     add_as_of(found)
     found.add_argument("--markdown", action="store_true", help="the X-ray as Markdown")
@@ -43,10 +45,12 @@ def add(parts: Any, home: argparse.ArgumentParser) -> None:
         help="what a prompt would hold of memory",
         description="What a prompt of the owner's would hold of memory: with a message what is recalled for it, "
         "without one what every conversation begins with.",
-        **example("kenobot memory context", "kenobot memory context what is my address?"),
+        **examples_epilog("kenobot memory context", "kenobot memory context what is my address?"),
     )
     prompt.add_argument("text", metavar="TEXT", nargs="*", help="the message")
-    prompt.add_argument("--budget", type=options.count, metavar="TOKENS", help="at most so long (as the settings say)")
+    prompt.add_argument(
+        "--budget", type=options.positive_int, metavar="TOKENS", help="at most so long (as the settings say)"
+    )
     add_scope(prompt)
     options.add_json(prompt)
     prompt.set_defaults(command=context)
@@ -55,7 +59,7 @@ def add(parts: Any, home: argparse.ArgumentParser) -> None:
         parents=[home],
         help="how much there is, what waits, what it takes",
         description="How many memories there are, what waits to be read or indexed, and what it takes on disk.",
-        **example("kenobot memory stats", "kenobot memory stats --json"),
+        **examples_epilog("kenobot memory stats", "kenobot memory stats --json"),
     )
     add_scope(figures)
     options.add_json(figures)
@@ -70,21 +74,21 @@ def recall(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     if arguments.json:
         print(json.dumps(xray.as_json(seen)))
     elif pack.memories or pack.excerpts:
-        from kenobot.core.terminal import safe
+        from kenobot.core.terminal import escape_controls
 
-        print(safe(xray.as_markdown(seen) if arguments.markdown else xray.as_text(seen)))
+        print(escape_controls(xray.as_markdown(seen) if arguments.markdown else xray.as_text(seen)))
     if not (pack.memories or pack.excerpts):
-        return options.NOTHING if arguments.json else options.say_no("Nothing is remembered of that.")
+        return options.NOT_FOUND if arguments.json else options.print_failure("Nothing is remembered of that.")
     return 0
 
 
 def context(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.core.terminal import safe
+    from kenobot.core.terminal import escape_controls
 
     text = _recalled_text(arguments, clock) if arguments.text else _loaded_text(arguments, clock)
     if not text:
-        return options.say_no("Nothing of memory would be in it.")
-    print(json.dumps({"context": text}) if arguments.json else safe(text))
+        return options.print_failure("Nothing of memory would be in it.")
+    print(json.dumps({"context": text}) if arguments.json else escape_controls(text))
     return 0
 
 
@@ -99,7 +103,7 @@ def _loaded_text(arguments: argparse.Namespace, clock: "Clock | None") -> str:
     from kenobot.cli import db_read
     from kenobot.cognitive.recall import full_load
     from kenobot.cognitive.text.calendar import local_day
-    from kenobot.core.settings.load import load as settings
+    from kenobot.core.settings.load import load_settings as settings
 
     home = home_of(arguments)
     loaded = settings(home, os.environ).settings
@@ -108,9 +112,9 @@ def _loaded_text(arguments: argparse.Namespace, clock: "Clock | None") -> str:
     chat = scope if scope.startswith("chat:") else _NO_CHAT
     budget = arguments.budget or loaded.context.memory_tokens
     day = local_day(clock_of(clock).now(), zone)
-    with db_read.database(home) as connection:
-        query = full_load.Query((scope,), chat, day, budget, loaded.memory.recall, loaded.memory.days)
-        pack = full_load.Recall(zone)(connection, query)
+    with db_read.open_readonly(home) as connection:
+        query = full_load.FullLoadQuery((scope,), chat, day, budget, loaded.memory.recall, loaded.memory.days)
+        pack = full_load.FullLoader(zone)(connection, query)
     return "\n\n".join(part for part in (pack.long_term, pack.recent, pack.chat, pack.context) if part)
 
 
@@ -118,32 +122,32 @@ def _recalled(arguments: argparse.Namespace, clock: "Clock | None", text: str, b
     from zoneinfo import ZoneInfo
 
     from kenobot.cli import db_read, vectors
-    from kenobot.cognitive.recall.index.index import Index
+    from kenobot.cognitive.recall.index.index import SideIndex
     from kenobot.cognitive.recall.recall import Query
     from kenobot.cognitive.recall.recall import recall as remembered
-    from kenobot.core.settings.load import load
+    from kenobot.core.settings.load import load_settings
 
     home = home_of(arguments)
-    zone = ZoneInfo(load(home, os.environ).settings.bot.timezone)
-    as_of = options.moment(getattr(arguments, "as_of", None), clock)
+    zone = ZoneInfo(load_settings(home, os.environ).settings.bot.timezone)
+    as_of = options.since_moment(getattr(arguments, "as_of", None), clock)
     query = Query(
         text,
-        reach_of(arguments),
+        requested_scopes(arguments),
         clock_of(clock).now(),
         zone,
         budget=budget,
         limit=limit,
         as_of=as_of,
-        always=True,
+        force=True,
     )
-    index = Index(home.index)
+    index = SideIndex(home.index)
     try:
-        with db_read.database(home) as connection:
+        with db_read.open_readonly(home) as connection:
             connection.row_factory = None
             connection.execute("BEGIN")
             _filled(index, connection)
             if as_of is None:
-                vectors.prepare(home, connection, index, text, clock_of(clock))
+                vectors.enable_vector_search(home, connection, index, text, clock_of(clock))
             return remembered(connection, index, query)
     finally:
         index.close()
@@ -163,11 +167,11 @@ def stats(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import db_read
 
     home = home_of(arguments)
-    with db_read.database(home) as connection:
+    with db_read.open_readonly(home) as connection:
         connection.row_factory = None
         row = _figures(arguments, clock, home, connection)
     print(json.dumps(row) if arguments.json else "\n".join(_told(row)))
-    return 0 if row["records"] or row["events"] else options.NOTHING
+    return 0 if row["records"] or row["events"] else options.NOT_FOUND
 
 
 def _figures(
@@ -181,20 +185,26 @@ def _figures(
     from kenobot.cognitive.remember.extract import buffer
     from kenobot.cognitive.store import token_budget as budget
     from kenobot.cognitive.text.calendar import local_day
-    from kenobot.core.settings.load import load
+    from kenobot.core.settings.load import load_settings
 
-    loaded = load(home, os.environ).settings
+    loaded = load_settings(home, os.environ).settings
     day = local_day(clock_of(clock).now(), ZoneInfo(loaded.bot.timezone))
-    counted = figures.of(connection, reach_of(arguments))
-    lost = summary_rows.gaps(connection, reach_of(arguments))
-    waiting = sum(len(buffer.pending(connection, session, 10_000)) for session in buffer.sessions(connection))
+    counted = figures.collect_stats(connection, requested_scopes(arguments))
+    lost = summary_rows.gap_stats(connection, requested_scopes(arguments))
+    waiting = sum(
+        len(buffer.pending_turns(connection, session, 10_000)) for session in buffer.sessions_with_pending(connection)
+    )
     return {
         **counted,
         "turns_waiting": waiting,
-        "summaries": {"live": summary_rows.live(connection, reach_of(arguments)), "gaps": lost.found, **lost.kinds},
+        "summaries": {
+            "live": summary_rows.count_summaries(connection, requested_scopes(arguments)),
+            "gaps": lost.found,
+            **lost.kinds,
+        },
         "index_lag": _lag(home, connection),
-        **vectors.figures(home, connection, reach_of(arguments), clock_of(clock)),
-        "tokens_today": budget.spent(connection, day),
+        **vectors.vector_stats(home, connection, requested_scopes(arguments), clock_of(clock)),
+        "tokens_today": budget.tokens_spent(connection, day),
         "disk": {
             "database": _size(home.database),
             "index": _size(home.index),
@@ -205,9 +215,9 @@ def _figures(
 
 def _lag(home: "Home", connection: "Connection") -> int | None:
     """How many events and messages the index has not seen; None when there is no index yet."""
-    from kenobot.cognitive.recall.index.index import behind
+    from kenobot.cognitive.recall.index.index import unindexed_count
 
-    return behind(home.index, connection) if home.index.exists() else None
+    return unindexed_count(home.index, connection) if home.index.exists() else None
 
 
 def _size(path: "Path") -> int:

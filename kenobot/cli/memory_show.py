@@ -6,11 +6,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from kenobot.cli import options
-from kenobot.cli.memory_options import add_as_of, add_scope, example, line_of, reach_of, row_of
+from kenobot.cli.memory_options import add_as_of, add_scope, examples_epilog, record_line, record_row, requested_scopes
 from kenobot.cli.options import clock_of, home_of
 
 if TYPE_CHECKING:
-    from kenobot.cognitive.recall.access import Because
+    from kenobot.cognitive.recall.access import UsedMemory
     from kenobot.cognitive.store.records import Record
     from kenobot.ports.clock import Clock
     from kenobot.storage.connection import Connection
@@ -33,7 +33,9 @@ def _add_lists(parts: Any, home: argparse.ArgumentParser) -> None:
         parents=[home],
         help="memories, newest first",
         description="Memories, newest first; without options all that is remembered now.",
-        **example("kenobot memory list --scope owner --limit 20", "kenobot memory list --status forgotten --as-of 2w"),
+        **examples_epilog(
+            "kenobot memory list --scope owner --limit 20", "kenobot memory list --status forgotten --as-of 2w"
+        ),
     )
     add_scope(listed)
     listed.add_argument(
@@ -43,7 +45,7 @@ def _add_lists(parts: Any, home: argparse.ArgumentParser) -> None:
     listed.add_argument(
         "--min-confidence", type=_share, default=0.0, metavar="0..1", help="only what is as sure as this"
     )
-    listed.add_argument("--limit", type=options.count, default=100, metavar="N", help="at most N (100)")
+    listed.add_argument("--limit", type=options.positive_int, default=100, metavar="N", help="at most N (100)")
     add_as_of(listed)
     options.add_json(listed)
     listed.set_defaults(command=list_)
@@ -52,7 +54,7 @@ def _add_lists(parts: Any, home: argparse.ArgumentParser) -> None:
         parents=[home],
         help="one memory whole, or all of them by scope",
         description="One memory with everything known of it; without a number all that is remembered now, by scope.",
-        **example("kenobot memory show 12", "kenobot memory show 12 --as-of 2026-03-01", "kenobot memory show"),
+        **examples_epilog("kenobot memory show 12", "kenobot memory show 12 --as-of 2026-03-01", "kenobot memory show"),
     )
     live.add_argument("ref", metavar="MEMORY", nargs="?", help="its number, or the beginning of its key")
     add_scope(live)
@@ -68,7 +70,7 @@ def _add_pasts(parts: Any, home: argparse.ArgumentParser) -> None:
         parents=[home],
         help="what happened to a memory",
         description="What happened to a memory, newest first: by whom, why, and what it changed.",
-        **example("kenobot memory history 12"),
+        **examples_epilog("kenobot memory history 12"),
     )
     past.add_argument("ref", metavar="MEMORY", help="its number, or the beginning of its key")
     add_scope(past)
@@ -80,7 +82,7 @@ def _add_pasts(parts: Any, home: argparse.ArgumentParser) -> None:
         help="the memories behind a reply, or where a memory came from",
         description="The memories behind the last reply of a conversation and where each came from; or, given a "
         "memory, where that came from.",
-        **example("kenobot memory why", "kenobot memory why --session telegram-1", "kenobot memory why 12"),
+        **examples_epilog("kenobot memory why", "kenobot memory why --session telegram-1", "kenobot memory why 12"),
     )
     why_.add_argument("ref", metavar="MEMORY", nargs="?", help="its number, or the beginning of its key")
     why_.add_argument("--session", metavar="SESSION", help="the conversation; without it the one that was last")
@@ -92,9 +94,9 @@ def _add_pasts(parts: Any, home: argparse.ArgumentParser) -> None:
         parents=[home],
         help="what was taken in, changed or refused, and why",
         description="What memory took in, changed or refused, and why, oldest first. Times are UTC.",
-        **example("kenobot memory log --since 1d", "kenobot memory log --json --limit 1000"),
+        **examples_epilog("kenobot memory log --since 1d", "kenobot memory log --json --limit 1000"),
     )
-    options.add_window(log_)
+    options.add_since_and_limit(log_)
     options.add_json(log_)
     log_.set_defaults(command=log)
 
@@ -104,17 +106,17 @@ def list_(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cognitive.control import history as past
     from kenobot.cognitive.store import history as hands_store
 
-    moment = options.moment(arguments.as_of, clock)
+    moment = options.since_moment(arguments.as_of, clock)
     forms = (arguments.form,) if arguments.form else tuple(form for form in _FORMS if form != "box")
-    with db_read.database(home_of(arguments)) as connection:
-        reach = reach_of(arguments)
+    with db_read.open_readonly(home_of(arguments)) as connection:
+        reach = requested_scopes(arguments)
         if moment is not None:
-            records = past.alive(connection, reach, moment, forms, arguments.limit)
+            records = past.alive_at(connection, reach, moment, forms, arguments.limit)
         else:
             statuses = () if arguments.status == "all" else (arguments.status,)
-            records = hands_store.listed(connection, reach, statuses, forms, arguments.limit)
-    rows = [row_of(record) for record in records if record.confidence >= arguments.min_confidence]
-    return options.show(rows, arguments.json, line_of, _NOBODY)
+            records = hands_store.list_records(connection, reach, statuses, forms, arguments.limit)
+    rows = [record_row(record) for record in records if record.confidence >= arguments.min_confidence]
+    return options.print_rows(rows, arguments.json, record_line, _NOBODY)
 
 
 def show(arguments: argparse.Namespace, clock: "Clock | None") -> int:
@@ -122,16 +124,16 @@ def show(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
     if arguments.ref is not None:
         return _with_record(arguments, lambda connection, record: _show_one(arguments, clock, connection, record))
-    with db_read.database(home_of(arguments)) as connection:
-        rows = db_read.records(connection, reach_of(arguments))
+    with db_read.open_readonly(home_of(arguments)) as connection:
+        rows = db_read.records(connection, requested_scopes(arguments))
     if arguments.json or not rows:
-        return options.show(rows, arguments.json, line_of, _NOBODY)
+        return options.print_rows(rows, arguments.json, record_line, _NOBODY)
     from kenobot.core.terminal import one_line
 
     for number, (scope, group) in enumerate(groupby(rows, key=lambda row: str(row["scope"]))):
         print(("\n" if number else "") + one_line(scope))
         for row in group:
-            print(line_of(row))
+            print(record_line(row))
     return 0
 
 
@@ -140,19 +142,19 @@ def _show_one(arguments: argparse.Namespace, clock: "Clock | None", connection: 
     from kenobot.cognitive.control import history as past
     from kenobot.cognitive.store import links as graph_store
 
-    moment = options.moment(arguments.as_of, clock)
+    moment = options.since_moment(arguments.as_of, clock)
     if moment is not None:
-        then = past.as_of(connection, record.id, moment, reach_of(arguments))
+        then = past.as_of(connection, record.id, moment, requested_scopes(arguments))
         if then is None:
-            return options.say_no(f"#{record.id} was not there yet.")
+            return options.print_failure(f"#{record.id} was not there yet.")
         record = then
-    row = row_of(record)
+    row = record_row(record)
     row["effective_confidence"] = round(value.strength(record, moment or clock_of(clock).now()), 3)
     row["links"] = [
         {"to": link.dst if link.src == record.id else link.src, "type": link.type, "confidence": link.confidence}
-        for link in graph_store.around(connection, record.id, reach_of(arguments), _LINKS)
+        for link in graph_store.links_around(connection, record.id, requested_scopes(arguments), _LINKS)
     ]
-    return options.show([row], arguments.json, _whole, "")
+    return options.print_rows([row], arguments.json, _whole, "")
 
 
 def history(arguments: argparse.Namespace, clock: "Clock | None") -> int:
@@ -161,25 +163,25 @@ def history(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cognitive.control import history as past
 
     def told(connection: "Connection", record: "Record") -> int:
-        rows = [asdict(step) for step in past.history(connection, record.id, reach_of(arguments))]
-        return options.show(rows, arguments.json, _step, "Nothing is known of its past.")
+        rows = [asdict(step) for step in past.history(connection, record.id, requested_scopes(arguments))]
+        return options.print_rows(rows, arguments.json, _step, "Nothing is known of its past.")
 
     return _with_record(arguments, told)
 
 
 def why(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import db_read
-    from kenobot.cognitive.control.explain_reply import behind
+    from kenobot.cognitive.control.explain_reply import explain_last_reply
     from kenobot.cognitive.store import history as hands_store
 
     if arguments.ref is not None:
         return _with_record(arguments, lambda c, record: _say_origins(arguments, [_origin(c, record, arguments)]))
-    with db_read.database(home_of(arguments)) as connection:
-        session = arguments.session or hands_store.last_session(connection)
-        found = behind(connection, session, reach_of(arguments)) if session else None
+    with db_read.open_readonly(home_of(arguments)) as connection:
+        session = arguments.session or hands_store.last_answered_session(connection)
+        found = explain_last_reply(connection, session, requested_scopes(arguments)) if session else None
         if found is None:
-            return options.say_no("Nothing was answered there yet: `kenobot chat` begins a conversation.")
-        rows = [_because(connection, each, arguments) for each in found.because]
+            return options.print_failure("Nothing was answered there yet: `kenobot chat` begins a conversation.")
+        rows = [_because(connection, each, arguments) for each in found.used_memories]
         if not arguments.json:
             from kenobot.core.terminal import one_line
 
@@ -190,10 +192,10 @@ def why(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 def log(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import db_read
 
-    since = options.moment(arguments.since, clock)
-    with db_read.database(home_of(arguments)) as connection:
+    since = options.since_moment(arguments.since, clock)
+    with db_read.open_readonly(home_of(arguments)) as connection:
         rows = db_read.events(connection, since, arguments.limit)
-    return options.show(rows, arguments.json, _event, "Nothing has happened to memory in that time.")
+    return options.print_rows(rows, arguments.json, _event, "Nothing has happened to memory in that time.")
 
 
 # ── how it is shown ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -202,21 +204,24 @@ def log(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 def _with_record(arguments: argparse.Namespace, work: Any) -> int:
     """`work` on the record that was named; a plain sentence when it is not clear which."""
     from kenobot.cli import db_read
-    from kenobot.cognitive.control.refs import Unclear, resolve
+    from kenobot.cognitive.control.refs import AmbiguousReference, resolve_reference
 
     try:
-        with db_read.database(home_of(arguments)) as connection:
-            result: int = work(connection, resolve(connection, arguments.ref, reach_of(arguments)))
+        with db_read.open_readonly(home_of(arguments)) as connection:
+            result: int = work(connection, resolve_reference(connection, arguments.ref, requested_scopes(arguments)))
             return result
-    except Unclear as error:
-        return options.say_no(str(error))
+    except AmbiguousReference as error:
+        return options.print_failure(str(error))
 
 
 def _origin(connection: "Connection", record: "Record", arguments: argparse.Namespace) -> dict[str, Any]:
     """Where a record came from: how, by whom, and what was said then, as far as it is kept and may be shown."""
     from kenobot.cognitive.store import history as hands_store
 
-    quotes = ((turn, hands_store.quote(connection, turn, reach_of(arguments))) for turn in record.witnesses)
+    quotes = (
+        (turn, hands_store.quotable_message(connection, turn, requested_scopes(arguments)))
+        for turn in record.source_message_ids
+    )
     said = [
         {"turn": turn, "trust": quote[0], "at": quote[1], "session": quote[2], "text": quote[3]}
         for turn, quote in quotes
@@ -234,18 +239,18 @@ def _origin(connection: "Connection", record: "Record", arguments: argparse.Name
     }
 
 
-def _because(connection: "Connection", because: "Because", arguments: argparse.Namespace) -> dict[str, Any]:
+def _because(connection: "Connection", because: "UsedMemory", arguments: argparse.Namespace) -> dict[str, Any]:
     if because.record is None:
-        return {"id": because.number, "where": because.where, "text": None}
+        return {"id": because.record_id, "where": because.where, "text": None}
     row = _origin(connection, because.record, arguments) | {"where": because.where}
-    if because.why is not None:
-        row["why"] = because.why.as_json()
-        row["because"] = because.why.sentence()
+    if because.reason is not None:
+        row["why"] = because.reason.as_json()
+        row["because"] = because.reason.sentence()
     return row
 
 
 def _say_origins(arguments: argparse.Namespace, rows: list[dict[str, Any]]) -> int:
-    return options.show(rows, arguments.json, _told, "No memory stands behind it: only the conversation itself.")
+    return options.print_rows(rows, arguments.json, _told, "No memory stands behind it: only the conversation itself.")
 
 
 def _told(row: Mapping[str, Any]) -> str:
@@ -265,12 +270,12 @@ def _told(row: Mapping[str, Any]) -> str:
 
 
 def _whole(row: Mapping[str, Any]) -> str:
-    from kenobot.core.terminal import one_line, safe
+    from kenobot.core.terminal import escape_controls, one_line
 
     skipped = ("text", "links")
     head = [f"{name + ':':<22} {one_line(str(value))}" for name, value in row.items() if name not in skipped and value]
     links = [f"{'link:':<22} {link['type']} #{link['to']} ({link['confidence']:.2f})" for link in row["links"]]
-    return "\n".join([*head, *links, "", safe(row["text"])])
+    return "\n".join([*head, *links, "", escape_controls(row["text"])])
 
 
 def _step(row: Mapping[str, Any]) -> str:

@@ -10,11 +10,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kenobot.cli import options
-from kenobot.cli.memory_options import BUSY, add_scope, bring_up_to_date, example, occasion, progress, reach_of
+from kenobot.cli.memory_options import (
+    BOT_IS_RUNNING,
+    add_scope,
+    examples_epilog,
+    owner_context,
+    progress,
+    requested_scopes,
+    sync_files,
+)
 from kenobot.cli.options import clock_of, home_of
 
 if TYPE_CHECKING:
-    from kenobot.cognitive.control.export import Report
+    from kenobot.cognitive.control.export import MemoryImportReport
     from kenobot.ports.clock import Clock
 
 _FAILED = 1
@@ -27,7 +35,9 @@ def add(parts: Any, home: argparse.ArgumentParser) -> None:
         help="write all of memory into one file",
         description="Write all of memory into one file of JSON lines: every memory whatever its state, its past, its "
         "links, the conversations that it came from, and what was erased (without content).",
-        **example("kenobot memory export memory.jsonl", "kenobot memory export - --scope owner | gzip > owner.gz"),
+        **examples_epilog(
+            "kenobot memory export memory.jsonl", "kenobot memory export - --scope owner | gzip > owner.gz"
+        ),
     )
     out.add_argument("file", metavar="FILE", help="where to; - is standard output")
     add_scope(out)
@@ -38,7 +48,7 @@ def add(parts: Any, home: argparse.ArgumentParser) -> None:
         help="bring in what `export` wrote",
         description="Bring in what `export` wrote: all of it, or nothing when anything is wrong with the file. What is "
         "here already wins, and what was erased for good here stays away.",
-        **example("kenobot memory import memory.jsonl --dry-run", "kenobot memory import memory.jsonl"),
+        **examples_epilog("kenobot memory import memory.jsonl --dry-run", "kenobot memory import memory.jsonl"),
     )
     back.add_argument("file", metavar="FILE", help="where from; - is standard input")
     back.add_argument("--dry-run", action="store_true", help="only say what would be brought in")
@@ -50,7 +60,7 @@ def add(parts: Any, home: argparse.ArgumentParser) -> None:
         help="take in edits of the Markdown files, and write what is new",
         description="Take in what people wrote into the Markdown files, and write what is new into them. A running bot "
         "does so by itself before each answer.",
-        **example("kenobot memory sync"),
+        **examples_epilog("kenobot memory sync"),
     )
     options.add_json(agree)
     agree.set_defaults(command=sync)
@@ -60,7 +70,7 @@ def add(parts: Any, home: argparse.ArgumentParser) -> None:
         help="make memory again from its Markdown files",
         description="Make memory again from its Markdown files, for when the database is lost. Conversations and the "
         "past of memories are not in the files.",
-        **example("kenobot memory rebuild --dry-run", "kenobot memory rebuild"),
+        **examples_epilog("kenobot memory rebuild --dry-run", "kenobot memory rebuild"),
     )
     again.add_argument("--replace", action="store_true", help="throw away what the database holds of memory")
     again.add_argument("--dry-run", action="store_true", help="only say what would be made")
@@ -74,16 +84,16 @@ def export(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
     tell = progress(arguments)
     try:
-        with db_read.database(home_of(arguments)) as connection:
+        with db_read.open_readonly(home_of(arguments)) as connection:
             connection.row_factory = None
             connection.execute("BEGIN")
-            lines = portable.export(connection, reach_of(arguments), clock_of(clock).now())
+            lines = portable.export(connection, requested_scopes(arguments), clock_of(clock).now())
             if arguments.file == "-":
                 count = sum(1 for _ in map(print, lines))
             else:
                 count = _write(Path(arguments.file), lines, tell)
     except OSError as error:
-        return options.say_no(f"{arguments.file} cannot be written: {error.strerror}.", _FAILED)
+        return options.print_failure(f"{arguments.file} cannot be written: {error.strerror}.", _FAILED)
     if arguments.file != "-":
         print(f"{arguments.file}: {count} lines. It holds what you told the bot: keep it where only you can read it.")
     return 0
@@ -93,39 +103,39 @@ def import_(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import db_write
     from kenobot.cognitive.control import export as portable
     from kenobot.cognitive.mirror.places import is_memory_file
-    from kenobot.core.settings.load import load
+    from kenobot.core.settings.load import load_settings
     from kenobot.storage.connection import savepoint
 
     home = home_of(arguments)
-    loaded = load(home, os.environ)
+    loaded = load_settings(home, os.environ)
     _make(home)
     try:
         with _lines(arguments.file) as lines, db_write.transaction(home) as connection:
-            at = occasion(loaded, clock_of(clock).now())
+            at = owner_context(loaded, clock_of(clock).now())
             try:
                 with savepoint(connection, "import"):
-                    report = portable.bring_in(connection, lines, at, is_memory_file, progress(arguments))
+                    report = portable.import_lines(connection, lines, at, is_memory_file, progress(arguments))
                     if arguments.dry_run:
                         raise _Rehearsed(report)
             except _Rehearsed as rehearsed:
                 report = rehearsed.report
     except (OSError, UnicodeDecodeError) as error:
-        return options.say_no(f"{arguments.file} cannot be read: {error}.", _FAILED)
+        return options.print_failure(f"{arguments.file} cannot be read: {error}.", _FAILED)
     if not arguments.dry_run:
-        bring_up_to_date(home, loaded, clock)
+        sync_files(home, loaded, clock)
     _tell(arguments, report)
     return 0
 
 
 def sync(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.core.settings.load import load
+    from kenobot.core.settings.load import load_settings
 
     home = home_of(arguments)
-    loaded = load(home, os.environ)
-    options.demand_database(home)
-    touched = bring_up_to_date(home, loaded, clock)
+    loaded = load_settings(home, os.environ)
+    options.require_database(home)
+    touched = sync_files(home, loaded, clock)
     if touched is None:
-        print(json.dumps({"running": True}) if arguments.json else BUSY)
+        print(json.dumps({"running": True}) if arguments.json else BOT_IS_RUNNING)
         return 0
     told = f"Files and memory agree: {touched} facts were taken in from your edits."
     print(json.dumps({"running": False, "touched": touched}) if arguments.json else told)
@@ -135,13 +145,13 @@ def sync(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 def rebuild(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import db_write
     from kenobot.cognitive.mirror import rebuild as rebuilding
-    from kenobot.core.settings.load import load
+    from kenobot.core.settings.load import load_settings
     from kenobot.storage.connection import savepoint
 
     home = home_of(arguments)
-    loaded = load(home, os.environ)
+    loaded = load_settings(home, os.environ)
     if not home.memory.exists():
-        return options.say_no(f"There are no files in {home.memory}.")
+        return options.print_failure(f"There are no files in {home.memory}.")
     at = clock_of(clock).now()
     told = progress(arguments)
     with home.lock():
@@ -156,7 +166,7 @@ def rebuild(arguments: argparse.Namespace, clock: "Clock | None") -> int:
                 progress=(lambda done, _: told(done)) if told else None,
             )
     if not arguments.dry_run:
-        bring_up_to_date(home, loaded, clock)
+        sync_files(home, loaded, clock)
     if arguments.json:
         print(json.dumps(asdict(report)))
         return 0
@@ -175,7 +185,7 @@ def rebuild(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 class _Rehearsed(Exception):
     """Undoes what a dry run wrote."""
 
-    def __init__(self, report: "Report") -> None:
+    def __init__(self, report: "MemoryImportReport") -> None:
         super().__init__()
         self.report = report
 
@@ -221,13 +231,13 @@ def _write(path: Path, lines: Iterator[str], tell: Any) -> int:
     return count
 
 
-def _tell(arguments: argparse.Namespace, report: "Report") -> None:
+def _tell(arguments: argparse.Namespace, report: "MemoryImportReport") -> None:
     if arguments.json:
         print(json.dumps({"dry_run": arguments.dry_run, **asdict(report)}))
         return
     print("Would be brought in:" if arguments.dry_run else "Brought in:")
     for kind, count in report.added.items():
-        if count or report.known[kind]:
-            print(f"  {kind:<10} {count:>8} new  {report.known[kind]:>8} known")
-    for why, count in report.left_out.items():
+        if count or report.already_known[kind]:
+            print(f"  {kind:<10} {count:>8} new  {report.already_known[kind]:>8} known")
+    for why, count in report.skipped.items():
         print(f"  {count} left out: {why}")

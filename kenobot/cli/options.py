@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from kenobot.core.settings.home import Home
     from kenobot.ports.clock import Clock
 
-NOTHING = 2
+NOT_FOUND = 2
 _DIGITS = 15  # what no number of ours comes near, and SQLite can still count
 _AGO = re.compile(r"(\d{1,6})([smhdw])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-class NothingYet(StoreError):
+class NoDatabase(StoreError):
     """This home has no database, because the bot has never run here. `main` says so and ends with NOTHING."""
 
 
@@ -37,13 +37,13 @@ def clock_of(clock: "Clock | None") -> "Clock":
     return clock or SystemClock()
 
 
-def demand_database(home: "Home") -> None:
+def require_database(home: "Home") -> None:
     """Raises NothingYet."""
     if not home.database.exists():
-        raise NothingYet(f"There is nothing in {home.path} yet: start with `kenobot chat`.")
+        raise NoDatabase(f"There is nothing in {home.path} yet: start with `kenobot chat`.")
 
 
-def since(text: str) -> timedelta | datetime:
+def parse_since(text: str) -> timedelta | datetime:
     """`90s`, `30m`, `1h`, `2d`, `1w` ago, or a date or time; without an offset it is UTC."""
     if ago := _AGO.fullmatch(text):
         return timedelta(**{_UNITS[ago[2]]: int(ago[1])})
@@ -54,7 +54,7 @@ def since(text: str) -> timedelta | datetime:
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def number(most: int) -> Callable[[str], int]:
+def bounded_int(most: int) -> Callable[[str], int]:
     """What reads a number from 1 to `most`."""
 
     def read(text: str) -> int:
@@ -65,10 +65,10 @@ def number(most: int) -> Callable[[str], int]:
     return read
 
 
-count = number(1_000_000)
+positive_int = bounded_int(1_000_000)
 
 
-def numbered(complaint: str) -> Callable[[str], int]:
+def id_number(complaint: str) -> Callable[[str], int]:
     """What reads the number that something goes by, with or without #; complaint: of what is none."""
 
     def read(text: str) -> int:
@@ -80,43 +80,46 @@ def numbered(complaint: str) -> Callable[[str], int]:
     return read
 
 
-def passing(line: str = "") -> None:
+def show_progress(line: str = "") -> None:
     """Have a person see how far it is, on stderr, where the next such line takes this one's place."""
     if sys.stderr.isatty():
         print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
 
 
-def add_window(parser: argparse.ArgumentParser) -> None:
+def add_since_and_limit(parser: argparse.ArgumentParser) -> None:
     """--since and --limit."""
     parser.add_argument(
-        "--since", type=since, metavar="WHEN", help="only later ones: 30m, 1h, 2d, 1w, or a date like 2026-11-21 (UTC)"
+        "--since",
+        type=parse_since,
+        metavar="WHEN",
+        help="only later ones: 30m, 1h, 2d, 1w, or a date like 2026-11-21 (UTC)",
     )
-    parser.add_argument("--limit", type=count, default=100, metavar="N", help="only the last N (100)")
+    parser.add_argument("--limit", type=positive_int, default=100, metavar="N", help="only the last N (100)")
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object a line, for scripts")
 
 
-def moment(wanted: timedelta | datetime | None, clock: "Clock | None") -> datetime | None:
+def since_moment(wanted: timedelta | datetime | None, clock: "Clock | None") -> datetime | None:
     """--since as a moment."""
     if not isinstance(wanted, timedelta):
         return wanted
     return clock_of(clock).now() - wanted
 
 
-def show(
+def print_rows(
     rows: Sequence[Mapping[str, Any]], as_json: bool, lines: Callable[[Mapping[str, Any]], str], nothing: str
 ) -> int:
     """Print the rows, or say on stderr that there are none. Returns the exit code."""
     if not rows:
-        return say_no(nothing)
+        return print_failure(nothing)
     for row in rows:
         print(json.dumps(row) if as_json else lines(row))
     return 0
 
 
-def say_no(why: str, code: int = NOTHING) -> int:
+def print_failure(why: str, code: int = NOT_FOUND) -> int:
     """Say on stderr why there is nothing to show for it. Returns the exit code."""
     print(why, file=sys.stderr)
     return code

@@ -5,12 +5,12 @@ from pathlib import Path
 from kenobot.ports.errors import ConfigError
 
 
-def marks(name: str) -> tuple[str, str]:
+def page_marks(name: str) -> tuple[str, str]:
     """The lines between which a part of a page is kept up to date."""
     return f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
 
 
-def write(file: str, text: str) -> None:
+def write_file(file: str, text: str) -> None:
     """Write a file. Raises ConfigError."""
     try:
         Path(file).write_text(text, "utf-8")
@@ -18,9 +18,9 @@ def write(file: str, text: str) -> None:
         raise ConfigError(f"{file} cannot be written: {error}.") from error
 
 
-def put(name: str, file: str, text: str) -> None:
+def replace_between_marks(name: str, file: str, text: str) -> None:
     """Put `text` between the marks of a file; the rest stays as it is. Raises ConfigError when there are none."""
-    opening, closing = marks(name)
+    opening, closing = page_marks(name)
     path = Path(file)
     try:
         before, begin, rest = path.read_bytes().decode("utf-8").partition(opening)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 from kenobot.cli import options
 
 if TYPE_CHECKING:
-    from kenobot.cognitive.sleep.proposals import Ruling
-    from kenobot.cognitive.store.proposals import Proposal, State
+    from kenobot.cognitive.sleep.proposals import DecisionContext
+    from kenobot.cognitive.store.proposals import Proposal, ProposalState
     from kenobot.ports.clock import Clock
     from kenobot.storage.connection import Connection
 
-    Deed = Callable[[Connection, int, Ruling], Proposal]
+    Deed = Callable[[Connection, int, DecisionContext], Proposal]
 
-_number = options.numbered("not the number of a proposal")
-_STATES: "tuple[State, ...]" = ("pending", "approved", "rejected", "undone")
+_number = options.id_number("not the number of a proposal")
+_STATES: "tuple[ProposalState, ...]" = ("pending", "approved", "rejected", "undone")
 _MEANING = """\
 kinds:
   rule            approving puts a line into rules.json
@@ -43,7 +43,7 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
         "list", parents=[home], help="what waits for you", description="What waits for you, oldest first."
     )
     listed.add_argument("--state", choices=(*_STATES, "all"), default="pending", help="only these (pending)")
-    listed.add_argument("--limit", type=options.count, default=100, metavar="N", help="only the last N (100)")
+    listed.add_argument("--limit", type=options.positive_int, default=100, metavar="N", help="only the last N (100)")
     options.add_json(listed)
     listed.set_defaults(command=list_)
     shown = parts.add_parser(
@@ -74,23 +74,23 @@ def list_(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import db_read
     from kenobot.cognitive.store import proposals as proposal_store
 
-    states: Sequence[State] = _STATES if arguments.state == "all" else (arguments.state,)
-    with db_read.database(options.home_of(arguments)) as connection:
+    states: Sequence[ProposalState] = _STATES if arguments.state == "all" else (arguments.state,)
+    with db_read.open_readonly(options.home_of(arguments)) as connection:
         connection.row_factory = None
-        found = proposal_store.listed(connection, states, arguments.limit)
-    return options.show([_row(each) for each in found], arguments.json, _line, "There is no such proposal.")
+        found = proposal_store.list_proposals(connection, states, arguments.limit)
+    return options.print_rows([_row(each) for each in found], arguments.json, _line, "There is no such proposal.")
 
 
 def show(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import db_read
     from kenobot.cognitive.store import proposals as proposal_store
 
-    with db_read.database(options.home_of(arguments)) as connection:
+    with db_read.open_readonly(options.home_of(arguments)) as connection:
         connection.row_factory = None
         found = proposal_store.get(connection, arguments.number)
     if found is None:
-        return options.say_no(f"There is no proposal {arguments.number}.")
-    return options.show([_row(found)], arguments.json, _whole, "")
+        return options.print_failure(f"There is no proposal {arguments.number}.")
+    return options.print_rows([_row(found)], arguments.json, _whole, "")
 
 
 def approve(arguments: argparse.Namespace, clock: "Clock | None") -> int:
@@ -108,23 +108,23 @@ def reject(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 def undo(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cognitive.sleep import proposals
 
-    return _decide(arguments, clock, proposals.take_back)
+    return _decide(arguments, clock, proposals.undo_approval)
 
 
 def _decide(arguments: argparse.Namespace, clock: "Clock | None", deed: "Deed") -> int:
     from kenobot.cli import db_write
-    from kenobot.cognitive.sleep.proposals import CannotDecide, Ruling
+    from kenobot.cognitive.sleep.proposals import CannotDecide, DecisionContext
     from kenobot.cognitive.store import proposals as proposal_store
 
     home = options.home_of(arguments)
-    ruling = Ruling(options.clock_of(clock).now(), "owner", home.identity)
+    ruling = DecisionContext(options.clock_of(clock).now(), "owner", home.identity)
     try:
         with db_write.transaction(home) as connection:
             if proposal_store.get(connection, arguments.number) is None:
-                return options.say_no(f"There is no proposal {arguments.number}.")
+                return options.print_failure(f"There is no proposal {arguments.number}.")
             done = deed(connection, arguments.number, ruling)
     except CannotDecide as error:
-        return options.say_no(str(error), 1)
+        return options.print_failure(str(error), 1)
     print(json.dumps(_row(done)) if arguments.json else f"{done.id}: {done.state}")
     return 0
 
@@ -145,7 +145,7 @@ def _line(row: Mapping[str, Any]) -> str:
 
 
 def _whole(row: Mapping[str, Any]) -> str:
-    from kenobot.core.terminal import one_line, safe
+    from kenobot.core.terminal import escape_controls, one_line
 
     names = ("id", "state", "kind", "at", "decided", "by", "title")
     head = [f"{name + ':':<10} {one_line(str(row[name]))}" for name in names if row[name]]
@@ -154,4 +154,4 @@ def _whole(row: Mapping[str, Any]) -> str:
         for name in ("payload", "evidence")
         if row[name]
     ]
-    return "\n".join([*head, *told, "", safe(row["text"])])
+    return "\n".join([*head, *told, "", escape_controls(row["text"])])

@@ -19,6 +19,6 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.cli.start import start
+    from kenobot.cli.start import serve_channels
 
-    return start(arguments.home, clock)
+    return serve_channels(arguments.home, clock)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from kenobot.cli import options
 
 if TYPE_CHECKING:
-    from kenobot.cli.wizard import Wishes
+    from kenobot.cli.wizard import SetupChanges
     from kenobot.core.settings.home import Home
-    from kenobot.core.settings.load import Loaded
+    from kenobot.core.settings.load import ResolvedSettings
     from kenobot.ports.clock import Clock
 
 _DESCRIPTION = """\
@@ -53,20 +53,20 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
 def setup(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import install_embedder, toml_edit
     from kenobot.core.settings.home import replace_file
-    from kenobot.core.settings.load import load
-    from kenobot.ports.plugin import Surroundings
+    from kenobot.core.settings.load import load_settings
+    from kenobot.ports.plugin import PluginContext
 
     home = options.home_of(arguments)
-    loaded = load(home, os.environ)
+    loaded = load_settings(home, os.environ)
     text = _current_text(home)
     wishes = _from_flags(arguments, loaded)
-    surroundings = Surroundings(home.path, options.clock_of(clock), loaded.settings.bot.name)
-    if not arguments.yes and not _ask(loaded, wishes, install_embedder.missing(loaded, surroundings)):
+    surroundings = PluginContext(home.path, options.clock_of(clock), loaded.settings.bot.name)
+    if not arguments.yes and not _ask(loaded, wishes, install_embedder.should_offer(loaded, surroundings)):
         return 2
     _take_secrets(wishes, loaded, os.environ)
     for (section, key), value in wishes.values.items():
-        text = toml_edit.put(text, section, key, value)
-    after = load(home, os.environ, text=text, given=wishes.secrets)
+        text = toml_edit.set_value(text, section, key, value)
+    after = load_settings(home, os.environ, text=text, new_credentials=wishes.secrets)
     _try_out(home, after, options.clock_of(clock))
 
     home.prepare()
@@ -90,10 +90,10 @@ def _current_text(home: "Home") -> str:
     return resources.files("kenobot").joinpath("config", "kenobot.toml").read_text("utf-8")
 
 
-def _from_flags(arguments: argparse.Namespace, loaded: "Loaded") -> "Wishes":
-    from kenobot.cli.wizard import Wishes
+def _from_flags(arguments: argparse.Namespace, loaded: "ResolvedSettings") -> "SetupChanges":
+    from kenobot.cli.wizard import SetupChanges
 
-    wishes = Wishes(install=arguments.embedded)
+    wishes = SetupChanges(install=arguments.embedded)
     provider, enable = arguments.provider, list(arguments.enable)
     if arguments.anthropic_key_file:
         wishes.secrets["anthropic_api_key"] = _secret(arguments.anthropic_key_file)
@@ -114,13 +114,13 @@ def _from_flags(arguments: argparse.Namespace, loaded: "Loaded") -> "Wishes":
     channels = [name for name in dict.fromkeys((*before, *enable)) if name not in arguments.disable]
     if channels != before:
         wishes.values["channels", "enabled"] = channels
-    owners = settings.tables("kenobot.channels").get("telegram", {}).get("owners")
+    owners = settings.plugin_tables("kenobot.channels").get("telegram", {}).get("owners")
     if arguments.owner and arguments.owner != owners:
         wishes.values["channels.telegram", "owners"] = arguments.owner
     return wishes
 
 
-def _ask(loaded: "Loaded", wishes: "Wishes", installable: bool) -> bool:
+def _ask(loaded: "ResolvedSettings", wishes: "SetupChanges", installable: bool) -> bool:
     """Let the wizard ask. False when there is nobody to answer."""
     from getpass import getpass
 
@@ -137,7 +137,7 @@ def _ask(loaded: "Loaded", wishes: "Wishes", installable: bool) -> bool:
     return True
 
 
-def _take_secrets(wishes: "Wishes", loaded: "Loaded", environ: Mapping[str, str]) -> None:
+def _take_secrets(wishes: "SetupChanges", loaded: "ResolvedSettings", environ: Mapping[str, str]) -> None:
     """Keep what only the environment of this moment knows, if the parts it is for are in use."""
     provider = wishes.values.get(("provider", "name"), loaded.settings.provider.name)
     channels = wishes.values.get(("channels", "enabled"), loaded.settings.channels.enabled)
@@ -163,22 +163,22 @@ def _secret(path: str) -> str:
     return value
 
 
-def _try_out(home: "Home", loaded: "Loaded", clock: "Clock") -> None:
+def _try_out(home: "Home", loaded: "ResolvedSettings", clock: "Clock") -> None:
     """Build what would be started, so that its own complaints come now. Raises ConfigError."""
-    from kenobot.app.embedder_choice import choose
+    from kenobot.app.embedder_choice import choose_embedder
     from kenobot.core import plugins
-    from kenobot.ports.plugin import Surroundings
+    from kenobot.ports.plugin import PluginContext
 
-    surroundings = Surroundings(home.path, clock, loaded.settings.bot.name)
-    groups: tuple[plugins.Group, ...] = ("kenobot.channels", "kenobot.providers")
+    surroundings = PluginContext(home.path, clock, loaded.settings.bot.name)
+    groups: tuple[plugins.PluginGroup, ...] = ("kenobot.channels", "kenobot.providers")
     for group in groups:
-        for name in loaded.settings.wanted(group):
+        for name in loaded.settings.enabled_plugins(group):
             plugin = plugins.load(group, name)
-            plugin.build(loaded.plugin(group, name, plugin.settings), surroundings)
-    choose(loaded, surroundings)
+            plugin.build(loaded.plugin_settings(group, name, plugin.settings), surroundings)
+    choose_embedder(loaded, surroundings)
 
 
-def _say_what_next(home: "Home", after: "Loaded", wishes: "Wishes", elsewhere: bool) -> None:
+def _say_what_next(home: "Home", after: "ResolvedSettings", wishes: "SetupChanges", elsewhere: bool) -> None:
     from kenobot.core.terminal import one_line
 
     print(f"KenoBot is set up in {one_line(str(home.path))}.")

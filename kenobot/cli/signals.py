@@ -20,21 +20,21 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--type", metavar="NAME", help="only signals of this name, such as message:in")
     parser.add_argument("--trace", metavar="ID", help="only what one message set in motion")
-    options.add_window(parser)
+    options.add_since_and_limit(parser)
     options.add_json(parser)
     parser.set_defaults(command=signals)
 
 
 def signals(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import db_read
-    from kenobot.core.plugins import nearest
-    from kenobot.ports.signals import ALL
+    from kenobot.core.plugins import did_you_mean
+    from kenobot.ports.signals import ALL_SIGNALS
 
-    since = options.moment(arguments.since, clock)
-    with db_read.database(options.home_of(arguments)) as connection:
+    since = options.since_moment(arguments.since, clock)
+    with db_read.open_readonly(options.home_of(arguments)) as connection:
         rows = db_read.signals(connection, arguments.type, arguments.trace, since, arguments.limit)
-    hint = nearest(arguments.type, ALL) if arguments.type and arguments.type not in ALL else ""
-    return options.show(rows, arguments.json, _line, f"No signal fits{hint or '.'}")
+    hint = did_you_mean(arguments.type, ALL_SIGNALS) if arguments.type and arguments.type not in ALL_SIGNALS else ""
+    return options.print_rows(rows, arguments.json, _line, f"No signal fits{hint or '.'}")
 
 
 def _line(row: Mapping[str, Any]) -> str:

@@ -6,21 +6,21 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from kenobot.cli import options
-from kenobot.cli.memory_options import example
+from kenobot.cli.memory_options import examples_epilog
 from kenobot.cli.options import clock_of, home_of
 
 if TYPE_CHECKING:
     from kenobot.cognitive.policy.sleep import Phase
-    from kenobot.cognitive.sleep.report import Report
-    from kenobot.cognitive.sleep.sleep_store import Run
+    from kenobot.cognitive.sleep.report import NightReport
+    from kenobot.cognitive.sleep.sleep_store import SleepRun
     from kenobot.core.settings.home import Home
-    from kenobot.core.settings.load import Loaded
+    from kenobot.core.settings.load import ResolvedSettings
     from kenobot.ports.clock import Clock
     from kenobot.storage.connection import Connection
 
 _FAILED = 1
 _PHASES: "tuple[Phase, ...]" = ("consolidate", "errors", "prune", "improve")
-_night = options.numbered("no number of a night: `kenobot sleep status` shows the last one")
+_night = options.id_number("no number of a night: `kenobot sleep status` shows the last one")
 _NEVER = "It has not slept here yet: `kenobot sleep run` has it do so now."
 
 
@@ -39,7 +39,7 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
         parents=[home],
         help="when it slept last, and when it will again",
         description="When it slept last, what that came to, and when it will again.",
-        **example("kenobot sleep status", "kenobot sleep status --json"),
+        **examples_epilog("kenobot sleep status", "kenobot sleep status --json"),
     )
     options.add_json(state)
     state.set_defaults(command=status)
@@ -48,7 +48,7 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
         parents=[home],
         help="what a night changed, why, and how to take it back",
         description="What a night changed, why, and how to take each change back, as Markdown.",
-        **example("kenobot sleep report", "kenobot sleep report 12 --json"),
+        **examples_epilog("kenobot sleep report", "kenobot sleep report 12 --json"),
     )
     told.add_argument("run", metavar="NIGHT", nargs="?", type=_night, help="its number; without it the last one")
     options.add_json(told)
@@ -59,7 +59,7 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
         help="take back all that a night changed",
         description="Take back all that a night changed, the newest change first. What memory has built on since is "
         "left and named. Sleep does not decide the same again.",
-        **example("kenobot sleep undo", "kenobot sleep undo 12"),
+        **examples_epilog("kenobot sleep undo", "kenobot sleep undo 12"),
     )
     back.add_argument("run", metavar="NIGHT", nargs="?", type=_night, help="its number; without it the last one")
     options.add_json(back)
@@ -72,7 +72,9 @@ def _add_run(parts: Any, home: argparse.ArgumentParser) -> None:
         parents=[home],
         help="sleep now",
         description="Sleep now. A night that was cut short is gone on with. Ctrl-C breaks off; nothing is lost by it.",
-        **example("kenobot sleep run", "kenobot sleep run --dry-run", "kenobot sleep run --phase prune --phase errors"),
+        **examples_epilog(
+            "kenobot sleep run", "kenobot sleep run --dry-run", "kenobot sleep run --phase prune --phase errors"
+        ),
     )
     now.add_argument("--dry-run", action="store_true", help="only say what would be changed, by rules, without a model")
     now.add_argument("--phase", action="append", choices=_PHASES, help="only this phase; may be given several times")
@@ -88,19 +90,19 @@ def run(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
     from kenobot.cli import sleep_home
     from kenobot.core import log
-    from kenobot.core.settings.home import Held
-    from kenobot.core.settings.load import load
+    from kenobot.core.settings.home import AlreadyLocked
+    from kenobot.core.settings.load import load_settings
 
     home = home_of(arguments)
-    loaded = load(home, os.environ)
-    options.demand_database(home)
-    log.set_up("warning", loaded.settings.log.format, loaded.secrets())
+    loaded = load_settings(home, os.environ)
+    options.require_database(home)
+    log.configure("warning", loaded.settings.log.format, loaded.secrets())
     phases = tuple(phase for phase in _PHASES if phase in (arguments.phase or _PHASES))
-    night = sleep_home.rehearse if arguments.dry_run else sleep_home.sleep
+    night = sleep_home.dry_run if arguments.dry_run else sleep_home.run_sleep
     try:
         done = asyncio.run(night(home, loaded, clock_of(clock), phases))
-    except Held as error:
-        return options.say_no(f"{error} `kenobot sleep status` shows how far it is.", _FAILED)
+    except AlreadyLocked as error:
+        return options.print_failure(f"{error} `kenobot sleep status` shows how far it is.", _FAILED)
     return _show(arguments, loaded, done)
 
 
@@ -108,103 +110,107 @@ def status(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import db_read
     from kenobot.cognitive.sleep import sleep_store
     from kenobot.cognitive.store import sleep_plans
-    from kenobot.core.settings.load import load
+    from kenobot.core.settings.load import load_settings
 
     home = home_of(arguments)
-    loaded = load(home, os.environ)
-    with db_read.database(home) as connection:
+    loaded = load_settings(home, os.environ)
+    with db_read.open_readonly(home) as connection:
         connection.row_factory = None
-        numbers = sleep_plans.nights(connection, 1)
-        last = sleep_store.get(connection, numbers[0]) if numbers else None
+        numbers = sleep_plans.newest_nights(connection, 1)
+        last = sleep_store.get_run(connection, numbers[0]) if numbers else None
         if last is None:
-            return options.say_no(_NEVER)
+            return options.print_failure(_NEVER)
         row = _status(connection, home, loaded, clock_of(clock), last)
-    return options.show([row], arguments.json, _status_lines, "")
+    return options.print_rows([row], arguments.json, _status_lines, "")
 
 
 def report(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.agent.background.sleep import policy_of
+    from kenobot.agent.background.sleep import sleep_policy
     from kenobot.cli import db_read
     from kenobot.cognitive.sleep import sleep_store
     from kenobot.cognitive.sleep.night import NIGHT
-    from kenobot.cognitive.sleep.report import build
+    from kenobot.cognitive.sleep.report import build_report
     from kenobot.cognitive.store import sleep_plans
-    from kenobot.core.settings.load import load
+    from kenobot.core.settings.load import load_settings
 
     home = home_of(arguments)
-    loaded = load(home, os.environ)
-    with db_read.database(home) as connection:
+    loaded = load_settings(home, os.environ)
+    with db_read.open_readonly(home) as connection:
         connection.row_factory = None
         connection.execute("BEGIN")
-        numbers = [arguments.run] if arguments.run is not None else sleep_plans.nights(connection, 1)
-        night = sleep_store.get(connection, numbers[0]) if numbers else None
+        numbers = [arguments.run] if arguments.run is not None else sleep_plans.newest_nights(connection, 1)
+        night = sleep_store.get_run(connection, numbers[0]) if numbers else None
         if night is None:
-            return options.say_no(_NEVER if arguments.run is None else f"There is no night {arguments.run}.")
-        done = build(connection, night, NIGHT, policy_of(loaded.settings.sleep).sleep)
+            return options.print_failure(_NEVER if arguments.run is None else f"There is no night {arguments.run}.")
+        done = build_report(connection, night, NIGHT, sleep_policy(loaded.settings.sleep).sleep)
     return _show(arguments, loaded, done)
 
 
 def undo(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import sleep_home
-    from kenobot.cli.memory_options import bring_up_to_date
-    from kenobot.core.settings.home import Held
-    from kenobot.core.settings.load import load
+    from kenobot.cli.memory_options import sync_files
+    from kenobot.core.settings.home import AlreadyLocked
+    from kenobot.core.settings.load import load_settings
 
     home = home_of(arguments)
-    loaded = load(home, os.environ)
+    loaded = load_settings(home, os.environ)
     try:
-        back = sleep_home.take_back(home, loaded, clock_of(clock), arguments.run)
-    except sleep_home.NoSuchNight as error:
-        return options.say_no(str(error))
-    except Held as error:
-        return options.say_no(str(error), _FAILED)
+        back = sleep_home.undo_sleep_run(home, loaded, clock_of(clock), arguments.run)
+    except sleep_home.NoSuchSleepRun as error:
+        return options.print_failure(str(error))
+    except AlreadyLocked as error:
+        return options.print_failure(str(error), _FAILED)
     if back.undone:
-        bring_up_to_date(home, loaded, clock)
+        sync_files(home, loaded, clock)
     row: dict[str, Any] = {"run": back.run, "undone": [*back.undone], "unchanged": back.unchanged}
-    row["kept"] = [{"event": kept.event, "what": kept.kind, "why": kept.why} for kept in back.kept]
+    row["kept"] = [{"event": kept.event, "what": kept.kind, "why": kept.reason} for kept in back.conflicts]
     if arguments.json:
         print(json.dumps(row))
         return 0
     print(f"Night {back.run}: {len(back.undone)} decisions were taken back.")
     if back.unchanged:
         print(f"{back.unchanged} more changed no memory: links, notes and proposals.")
-    if back.kept:
+    if back.conflicts:
         from kenobot.core.terminal import one_line
 
-        print(f"{len(back.kept)} could not be taken back:")
-        for kept in back.kept:
-            print(f"  {kept.event:>6}  {one_line(kept.kind)}: {one_line(kept.why)}")
+        print(f"{len(back.conflicts)} could not be taken back:")
+        for kept in back.conflicts:
+            print(f"  {kept.event:>6}  {one_line(kept.kind)}: {one_line(kept.reason)}")
     return 0
 
 
 # ── how it is shown ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _show(arguments: argparse.Namespace, loaded: "Loaded", done: "Report") -> int:
+def _show(arguments: argparse.Namespace, loaded: "ResolvedSettings", done: "NightReport") -> int:
     from zoneinfo import ZoneInfo
 
     from kenobot.cognitive.sleep.report import as_json, as_markdown
-    from kenobot.core.terminal import safe
+    from kenobot.core.terminal import escape_controls
 
     rehearsed = getattr(arguments, "dry_run", False)
     if arguments.json:
         print(json.dumps(as_json(done) | {"dry_run": rehearsed}))
     else:
-        print(safe(as_markdown(done, ZoneInfo(loaded.settings.bot.timezone), rehearsed=rehearsed)))
+        print(escape_controls(as_markdown(done, ZoneInfo(loaded.settings.bot.timezone), dry_run=rehearsed)))
     return 0
 
 
-def _status(connection: "Connection", home: "Home", loaded: "Loaded", clock: "Clock", last: "Run") -> dict[str, Any]:
-    from kenobot.agent.background.sleep import due_at, policy_of
+def _status(
+    connection: "Connection", home: "Home", loaded: "ResolvedSettings", clock: "Clock", last: "SleepRun"
+) -> dict[str, Any]:
+    from kenobot.agent.background.sleep import next_sleep_time, sleep_policy
     from kenobot.cli.sleep_home import is_asleep
     from kenobot.cognitive.sleep import sleep_store
     from kenobot.cognitive.sleep.report import is_large
     from kenobot.cognitive.store import sleep_plans
 
-    policy = policy_of(loaded.settings.sleep).sleep
-    open_ = sleep_store.last(connection, "running")
-    passed = sleep_store.passed(connection, last.id)
-    due = due_at(loaded.settings.sleep, sleep_plans.last_whole(connection), clock.now(), loaded.settings.bot.timezone)
+    policy = sleep_policy(loaded.settings.sleep).sleep
+    open_ = sleep_store.last_run(connection, "running")
+    passed = sleep_store.pass_results(connection, last.id)
+    due = next_sleep_time(
+        loaded.settings.sleep, sleep_plans.last_full_night_at(connection), clock.now(), loaded.settings.bot.timezone
+    )
     return {
         "state": "awake" if open_ is None else "asleep" if is_asleep(home) else "cut short",
         "run": last.id,
@@ -214,7 +220,7 @@ def _status(connection: "Connection", home: "Home", loaded: "Loaded", clock: "Cl
         "night": last.state,
         "passes": len(passed),
         "decisions": sum(each.done for each in passed),
-        "tokens": sleep_plans.tokens(connection, last.id),
+        "tokens": sleep_plans.tokens_used(connection, last.id),
         "large": [each.name for each in passed if is_large(each, policy)],
         "trouble": {each.name: each.trouble for each in passed if each.trouble},
         "enabled": loaded.settings.sleep.enabled,

@@ -13,13 +13,13 @@ _HEADER = re.compile(r"\s*\[\s*([A-Za-z0-9_.-]+)\s*\]\s*(?:#.*)?")
 _ANY_HEADER = re.compile(r"\s*\[")
 
 
-def put(text: str, section: str, key: str, value: Value) -> str:
+def set_value(text: str, section: str, key: str, value: Value) -> str:
     """`text` with `key` of `[section]` set to `value`.
 
     The edit is by line and knows only the common ways to write TOML. So the outcome is parsed and compared: unless
     exactly this one value has changed, ConfigError asks the person to do it by hand.
     """
-    edited = _edit(text, section, key, literal(value))
+    edited = _edit(text, section, key, toml_literal(value))
     wanted = tomllib.loads(text)
     table = wanted
     for part in section.split("."):
@@ -28,12 +28,12 @@ def put(text: str, section: str, key: str, value: Value) -> str:
     if _parsed(edited) != wanted:
         raise ConfigError(
             f"kenobot.toml is written in a way that cannot be edited safely; please set it by hand, "
-            f"under [{section}]: {key} = {literal(value)}"
+            f"under [{section}]: {key} = {toml_literal(value)}"
         )
     return edited
 
 
-def literal(value: Value) -> str:
+def toml_literal(value: Value) -> str:
     """`value` as TOML writes it; JSON writes texts, switches and lists of texts alike, but for one character."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 

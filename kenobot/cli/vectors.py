@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from kenobot.cognitive.recall.index.index import Index
-    from kenobot.cognitive.store.scopes import Reach
+    from kenobot.cognitive.recall.index.index import SideIndex
+    from kenobot.cognitive.store.scopes import Scopes
     from kenobot.core.settings.home import Home
     from kenobot.ports.clock import Clock
 
@@ -19,7 +19,7 @@ _PLACING = 2.0  # seconds
 _PATIENCE = 10.0  # seconds: a person waits for one answer, and a model may have to be loaded for it
 
 
-class OneReader:
+class SnapshotReader:
     """A connection that reads, in the place of a database: what would be written is for the bot to write."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -35,20 +35,26 @@ class OneReader:
         return None  # type: ignore[return-value]
 
 
-def prepare(home: "Home", connection: sqlite3.Connection, index: "Index", text: str, clock: "Clock") -> None:
+def enable_vector_search(
+    home: "Home", connection: sqlite3.Connection, index: "SideIndex", text: str, clock: "Clock"
+) -> None:
     """Have `index` find by the meaning of `text` too, where there is a model. Never raises for want of one."""
-    from kenobot.agent.embedding_worker import Embedding
-    from kenobot.app.embedder_choice import choose, formers
-    from kenobot.core.settings.load import load
-    from kenobot.ports.plugin import Surroundings
+    from kenobot.agent.embedding_worker import EmbeddingWorker
+    from kenobot.app.embedder_choice import choose_embedder, previous_embedders
+    from kenobot.core.settings.load import load_settings
+    from kenobot.ports.plugin import PluginContext
 
-    loaded = load(home, os.environ)
-    surroundings = Surroundings(home.path, clock, loaded.settings.bot.name)
-    chosen = choose(loaded, surroundings).embedder
+    loaded = load_settings(home, os.environ)
+    surroundings = PluginContext(home.path, clock, loaded.settings.bot.name)
+    chosen = choose_embedder(loaded, surroundings).embedder
     if chosen is None:
         return
-    embedding = Embedding(
-        OneReader(connection), index, clock, chosen, lambda models: formers(loaded, surroundings, models)
+    embedding = EmbeddingWorker(
+        SnapshotReader(connection),
+        index,
+        clock,
+        chosen,
+        lambda models: previous_embedders(loaded, surroundings, models),
     )
 
     async def ask() -> None:
@@ -56,25 +62,25 @@ def prepare(home: "Home", connection: sqlite3.Connection, index: "Index", text: 
         with contextlib.suppress(TimeoutError):  # the newest of what no bot has placed yet
             async with asyncio.timeout(_PLACING):
                 await embedding.wait_idle()
-        await embedding.ask(text, patience=_PATIENCE)
+        await embedding.embed_query(text, patience=_PATIENCE)
         await embedding.stop()
 
     asyncio.run(ask())
 
 
-def figures(home: "Home", connection: sqlite3.Connection, reach: "Reach", clock: "Clock") -> dict[str, Any]:
+def vector_stats(home: "Home", connection: sqlite3.Connection, reach: "Scopes", clock: "Clock") -> dict[str, Any]:
     """Which model places memory, why none does, and how much of it has a vector of that model."""
-    from kenobot.app.embedder_choice import choose
+    from kenobot.app.embedder_choice import choose_embedder
     from kenobot.cognitive.recall.index import turn_vectors
     from kenobot.cognitive.recall.vectors import vector_rows
-    from kenobot.core.settings.load import load
+    from kenobot.core.settings.load import load_settings
     from kenobot.ports.errors import ConfigError
-    from kenobot.ports.plugin import Surroundings
+    from kenobot.ports.plugin import PluginContext
 
-    loaded = load(home, os.environ)
+    loaded = load_settings(home, os.environ)
     try:
-        choice = choose(loaded, Surroundings(home.path, clock, loaded.settings.bot.name))
-        embedder, why = choice.embedder, choice.why
+        choice = choose_embedder(loaded, PluginContext(home.path, clock, loaded.settings.bot.name))
+        embedder, why = choice.embedder, choice.reason
     except ConfigError as error:
         embedder, why = None, str(error)
     if embedder is None:

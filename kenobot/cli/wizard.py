@@ -9,10 +9,10 @@ from pydantic import SecretStr, ValidationError
 from kenobot.cli.toml_edit import Value
 from kenobot.core import plugins
 from kenobot.core.i18n import Language
-from kenobot.core.settings.load import Loaded
-from kenobot.core.settings.schema import Bot
+from kenobot.core.settings.load import ResolvedSettings
+from kenobot.core.settings.schema import BotSettings
 
-Ask = Callable[[str], str]
+Prompt = Callable[[str], str]
 
 _WORDS: Mapping[str, Mapping[Language, str]] = {
     "language": {
@@ -48,7 +48,7 @@ _WORDS: Mapping[str, Mapping[Language, str]] = {
 
 
 @dataclass(slots=True)
-class Wishes:
+class SetupChanges:
     """What is to change: values by (section, key), secrets by the name of their credential file.
 
     install: whether the embedded model is to be fetched.
@@ -66,11 +66,11 @@ class Wizard:
     installable: whether there is an embedded model to be fetched.
     """
 
-    loaded: Loaded
-    wishes: Wishes
+    loaded: ResolvedSettings
+    changes: SetupChanges
     environ: Mapping[str, str]
-    ask: Ask
-    ask_secret: Ask
+    ask: Prompt
+    ask_secret: Prompt
     say: Callable[[str], None]
     installable: bool = False
 
@@ -82,18 +82,18 @@ class Wizard:
         here = system_timezone(self.environ) if new else bot.timezone
         self._value("bot", "timezone", here, self._bot("timezone"))
         if here != bot.timezone:
-            self.wishes.values.setdefault(("bot", "timezone"), here)
+            self.changes.values.setdefault(("bot", "timezone"), here)
         self._provider()
         self._telegram()
-        if self.installable and not self.wishes.install:
+        if self.installable and not self.changes.install:
             answer = self.ask(f"{self._word('embedded')} [{self._yes_no[0]}]: ").strip().lower()[:1]
-            self.wishes.install = answer in {"", "y", "s"}
+            self.changes.install = answer in {"", "y", "s"}
 
     def _provider(self) -> None:
         choices = plugins.names("kenobot.providers")
 
         def check(answer: str) -> str | None:
-            return None if answer in choices else plugins.unknown("kenobot.providers", answer)
+            return None if answer in choices else plugins.unknown_plugin("kenobot.providers", answer)
 
         self._value("provider", "name", self.loaded.settings.provider.name, check, choices=", ".join(choices))
         if self.provider == "anthropic":
@@ -106,31 +106,31 @@ class Wizard:
         wanted = answer in {"y", "s"} if answer else before
         if wanted != before:
             rest = [name for name in self.enabled if name != "telegram"]
-            self.wishes.values["channels", "enabled"] = [*rest, "telegram"] if wanted else rest
+            self.changes.values["channels", "enabled"] = [*rest, "telegram"] if wanted else rest
         if not wanted:
             return
         self._secret("telegram_token", ("kenobot.channels", "telegram", "token"))
-        given = self.wishes.values.get(("channels.telegram", "owners"))
+        given = self.changes.values.get(("channels.telegram", "owners"))
         owners = (
             given
             if isinstance(given, list)
-            else self.loaded.settings.tables("kenobot.channels").get("telegram", {}).get("owners", [])
+            else self.loaded.settings.plugin_tables("kenobot.channels").get("telegram", {}).get("owners", [])
         )
         current = ", ".join(map(str, owners)) if isinstance(owners, list) else str(owners)
         while answer := self.ask(f"{self._word('owner')} [{current}]: ").strip():
             ids = [item.strip() for item in answer.split(",")]
             if all(item.isdecimal() for item in ids):
-                self.wishes.values["channels.telegram", "owners"] = ids
+                self.changes.values["channels.telegram", "owners"] = ids
                 break
             self.say(self._word("no", why=answer))
 
     @property
     def provider(self) -> str:
-        return str(self.wishes.values.get(("provider", "name"), self.loaded.settings.provider.name))
+        return str(self.changes.values.get(("provider", "name"), self.loaded.settings.provider.name))
 
     @property
     def enabled(self) -> list[str]:
-        wished = self.wishes.values.get(("channels", "enabled"))
+        wished = self.changes.values.get(("channels", "enabled"))
         return list(wished) if isinstance(wished, list) else list(self.loaded.settings.channels.enabled)
 
     @property
@@ -139,7 +139,7 @@ class Wizard:
 
     @property
     def _language(self) -> Language:
-        chosen = self.wishes.values.get(("bot", "language"), self.loaded.settings.bot.language)
+        chosen = self.changes.values.get(("bot", "language"), self.loaded.settings.bot.language)
         if chosen not in {"en", "es"}:
             chosen = (self.environ.get("LC_ALL") or self.environ.get("LANG") or "en")[:2]
         return "es" if chosen == "es" else "en"
@@ -150,7 +150,7 @@ class Wizard:
     def _bot(self, key: str) -> Callable[[str], str | None]:
         def check(answer: str) -> str | None:
             try:
-                Bot.model_validate({key: answer})
+                BotSettings.model_validate({key: answer})
             except ValidationError as error:
                 detail = error.errors()[0]
                 return str(detail.get("ctx", {}).get("error") or detail["msg"])
@@ -159,24 +159,24 @@ class Wizard:
         return check
 
     def _value(self, section: str, key: str, current: str, check: Callable[[str], str | None], **parts: str) -> None:
-        current = str(self.wishes.values.get((section, key), current))
+        current = str(self.changes.values.get((section, key), current))
         what = "provider" if section == "provider" else key
         while answer := self.ask(f"{self._word(what, **parts)} [{current}]: ").strip():
             why = check(answer)
             if why is None:
                 if answer != current:
-                    self.wishes.values[section, key] = answer
+                    self.changes.values[section, key] = answer
                 return
             self.say(self._word("no", why=why))
 
-    def _secret(self, file: str, where: tuple[plugins.Group, str, str]) -> None:
-        if file in self.wishes.secrets:
+    def _secret(self, file: str, where: tuple[plugins.PluginGroup, str, str]) -> None:
+        if file in self.changes.secrets:
             return
         group, plugin, key = where
-        held = self.loaded.settings.tables(group).get(plugin, {}).get(key)
+        held = self.loaded.settings.plugin_tables(group).get(plugin, {}).get(key)
         mark = f" [{self._word('set')}]" if isinstance(held, SecretStr) else ""
         if answer := self.ask_secret(f"{self._word(file)}{mark}: ").strip():
-            self.wishes.secrets[file] = answer
+            self.changes.secrets[file] = answer
 
 
 def system_timezone(environ: Mapping[str, str]) -> str:
@@ -184,7 +184,7 @@ def system_timezone(environ: Mapping[str, str]) -> str:
     _, marker, name = str(Path("/etc/localtime").resolve()).partition("/zoneinfo/")
     for candidate in (environ.get("TZ", "").removeprefix(":"), name if marker else ""):
         try:
-            return Bot(timezone=candidate).timezone
+            return BotSettings(timezone=candidate).timezone
         except ValidationError:
             continue
     return "UTC"

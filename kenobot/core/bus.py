@@ -16,11 +16,19 @@ from typing import Any
 import blinker
 
 from kenobot.ports.clock import Clock
-from kenobot.ports.signals import ALL, MESSAGE_IN, MESSAGE_OUT, RECEIVER_FAILED, Envelope, Signal, Value
+from kenobot.ports.signals import (
+    ALL_SIGNALS,
+    MESSAGE_IN,
+    MESSAGE_OUT,
+    SUBSCRIBER_FAILED,
+    Envelope,
+    PayloadValue,
+    Signal,
+)
 
 _log = logging.getLogger(__name__)
 
-Receiver = Callable[[Envelope], Awaitable[None]]
+Subscriber = Callable[[Envelope], Awaitable[None]]
 Middleware = Callable[[Envelope], Awaitable[Envelope | None]]
 Unsubscribe = Callable[[], None]
 
@@ -54,7 +62,7 @@ class _OrderedSignal(blinker.Signal):
 class _Subscription:
     """One receiver: its queue, and the task that empties it."""
 
-    def __init__(self, bus: "Bus", receiver: Receiver) -> None:
+    def __init__(self, bus: "Bus", receiver: Subscriber) -> None:
         self._bus = bus
         self._receiver = receiver
         self._queue: asyncio.Queue[Envelope] = asyncio.Queue(_QUEUE)
@@ -82,9 +90,9 @@ class _Subscription:
                 if _is_ours(error):
                     raise
                 _log.warning("receiver %s of %s failed: %r", self._name, envelope.signal.name, error)
-                if envelope.signal is not RECEIVER_FAILED:
-                    await self._bus.fire(
-                        RECEIVER_FAILED,
+                if envelope.signal is not SUBSCRIBER_FAILED:
+                    await self._bus.emit(
+                        SUBSCRIBER_FAILED,
                         "bus",
                         envelope.trace,
                         receiver=self._name,
@@ -104,7 +112,7 @@ class _Subscription:
         if self._task is not None and not self._busy:
             self._task.cancel()
 
-    async def settle(self) -> None:
+    async def drain(self) -> None:
         await self._queue.join()
 
     async def close(self) -> None:
@@ -122,35 +130,35 @@ class Bus:
     def __init__(self, clock: Clock, deadline: float = 5.0) -> None:
         self.deadline = deadline
         self._clock = clock
-        self._signals = {name: _OrderedSignal(signal.meaning) for name, signal in ALL.items()}
+        self._signals = {name: _OrderedSignal(signal.meaning) for name, signal in ALL_SIGNALS.items()}
         self._middleware: list[Middleware] = []
         self._taps: list[Callable[[Envelope], None]] = []
         self._bells: dict[str, list[Callable[[Envelope], None]]] = {}
         self._subscriptions: set[_Subscription] = set()
         self._unheard: set[str] = set()
 
-    def use(self, middleware: Middleware) -> None:
+    def add_middleware(self, middleware: Middleware) -> None:
         """Let `middleware` see every envelope before it is delivered: it returns it, a changed one, or None to stop.
 
         For `message:in` this happens before the message is stored, so an enriched text is what is remembered.
         """
-        _demand_async(middleware)
+        _require_async(middleware)
         self._middleware.append(middleware)
 
-    def tap(self, listener: Callable[[Envelope], None]) -> None:
+    def observe_all(self, listener: Callable[[Envelope], None]) -> None:
         """Call `listener` at once with every delivered envelope; it must be quick and must not raise. For the audit."""
         self._taps.append(listener)
 
-    def bell(self, signal: Signal, ring: Callable[[Envelope], None]) -> None:
+    def wake_on(self, signal: Signal, ring: Callable[[Envelope], None]) -> None:
         """Call `ring` at once with every envelope of `signal`. For the house's own wake-ups, which only note the call.
 
         A plugin subscribes instead: here there is no queue and no deadline.
         """
         self._bells.setdefault(signal.name, []).append(ring)
 
-    def subscribe(self, signal: Signal, receiver: Receiver) -> Unsubscribe:
+    def subscribe(self, signal: Signal, receiver: Subscriber) -> Unsubscribe:
         """Have `receiver` called with every envelope of `signal`. Raises TypeError unless it is `async def`."""
-        _demand_async(receiver)
+        _require_async(receiver)
         subscription = _Subscription(self, receiver)
         self._subscriptions.add(subscription)
         self._signals[signal.name].connect(subscription.offer, weak=False)
@@ -162,14 +170,14 @@ class Bus:
 
         return unsubscribe
 
-    async def fire(self, signal: Signal, source: str, trace: str, /, **payload: Value) -> Envelope | None:
+    async def emit(self, signal: Signal, source: str, trace: str, /, **payload: PayloadValue) -> Envelope | None:
         """Send a signal; returns the envelope as delivered, or None when middleware stopped it."""
         envelope = await self.prepare(signal, source, trace, **payload)
         if envelope is not None:
             self.deliver(envelope)
         return envelope
 
-    async def prepare(self, signal: Signal, source: str, trace: str, /, **payload: Value) -> Envelope | None:
+    async def prepare(self, signal: Signal, source: str, trace: str, /, **payload: PayloadValue) -> Envelope | None:
         """Make an envelope and pass it through the middleware, without delivering it yet."""
         envelope = Envelope(signal, payload, source, trace, self._clock.now())
         for middleware in self._middleware:
@@ -200,10 +208,10 @@ class Bus:
             self._unheard.add(envelope.signal.name)
             _log.warning("dead signal: nobody listens to %s", envelope.signal.name)
 
-    async def settle(self) -> None:
+    async def drain(self) -> None:
         """Return once every receiver has dealt with what was sent so far."""
         for subscription in list(self._subscriptions):
-            await subscription.settle()
+            await subscription.drain()
 
     async def close(self) -> None:
         """Stop every receiver."""
@@ -217,7 +225,7 @@ def _is_ours(error: BaseException) -> bool:
     return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
 
 
-def _demand_async(function: Callable[..., Any]) -> None:
+def _require_async(function: Callable[..., Any]) -> None:
     called: Any = function
     while isinstance(called, functools.partial):
         called = called.func

@@ -7,10 +7,10 @@ from enum import StrEnum
 
 from kenobot.ports.clock import Clock
 
-LONGEST_PAUSE = 3600.0  # seconds that a server's own wish counts; one that asks for a day may be wrong, or well again
+MAX_RETRY_AFTER = 3600.0  # seconds that a server's own wish counts; one that asks for a day may be wrong, or well again
 
 
-class State(StrEnum):
+class CircuitState(StrEnum):
     """CLOSED: calls go through. OPEN: none does. HALF_OPEN: one is under way to find out."""
 
     CLOSED = "CLOSED"
@@ -29,13 +29,13 @@ class CircuitBreaker:
         self._clock = clock
         self._threshold = threshold
         self._cooldown = cooldown
-        self._state = State.CLOSED
+        self._state = CircuitState.CLOSED
         self._failures = 0
         self._opened_at = 0.0
         self._silent_until = 0.0
 
     @property
-    def state(self) -> State:
+    def state(self) -> CircuitState:
         return self._state
 
     @property
@@ -44,47 +44,47 @@ class CircuitBreaker:
         return self._failures
 
     @property
-    def opens_in(self) -> float:
+    def seconds_until_probe(self) -> float:
         """Seconds until a probe may go through; 0 when calls go through already or a probe is under way."""
-        if self._state is not State.OPEN:
+        if self._state is not CircuitState.OPEN:
             return 0.0
         return max(0.0, self._opened_at + self._cooldown - self._clock.monotonic())
 
     @property
-    def asked_pause(self) -> float:
+    def retry_after(self) -> float:
         """Seconds for which the server still wants to be left alone, by its own word; 0 when it said nothing."""
         return max(0.0, self._silent_until - self._clock.monotonic())
 
-    def admits(self) -> bool:
+    def allows_request(self) -> bool:
         """Whether a call may be made now. True while OPEN and cooled down makes the caller the probe."""
-        if self.asked_pause:
+        if self.retry_after:
             return False
-        if self._state is State.OPEN and self.opens_in == 0:
-            self._state = State.HALF_OPEN
+        if self._state is CircuitState.OPEN and self.seconds_until_probe == 0:
+            self._state = CircuitState.HALF_OPEN
             return True
-        return self._state is State.CLOSED
+        return self._state is CircuitState.CLOSED
 
-    def succeeded(self) -> None:
+    def record_success(self) -> None:
         """A call got through: all is well."""
-        self._state = State.CLOSED
+        self._state = CircuitState.CLOSED
         self._failures = 0
         self._silent_until = 0.0
 
-    def failed(self, pause: float | None = None) -> None:
+    def record_failure(self, retry_after: float | None = None) -> None:
         """A call failed in a way that speaks against the server, which may have asked for a `pause` of so many seconds.
 
         It counts as an hour at most.
         """
-        if pause is not None:
-            self._silent_until = max(self._silent_until, self._clock.monotonic() + min(pause, LONGEST_PAUSE))
-        if self._state is State.OPEN:
+        if retry_after is not None:
+            self._silent_until = max(self._silent_until, self._clock.monotonic() + min(retry_after, MAX_RETRY_AFTER))
+        if self._state is CircuitState.OPEN:
             return  # a straggler from before; what it tells is known, and it must not prolong the pause
         self._failures += 1
-        if self._state is State.HALF_OPEN or self._failures >= self._threshold:
-            self._state = State.OPEN
+        if self._state is CircuitState.HALF_OPEN or self._failures >= self._threshold:
+            self._state = CircuitState.OPEN
             self._opened_at = self._clock.monotonic()
 
-    def dropped(self) -> None:
+    def release_probe(self) -> None:
         """A call ended without a verdict, cancelled or refused on its own account: the next one may probe."""
-        if self._state is State.HALF_OPEN:
-            self._state = State.OPEN
+        if self._state is CircuitState.HALF_OPEN:
+            self._state = CircuitState.OPEN

@@ -22,7 +22,7 @@ _ENGLISH = frozenset(
 _SPANISH_SIGNS = re.compile(r"[ñ¿¡]", re.IGNORECASE)
 
 
-def guess(text: str, default: Language = "en") -> Language:
+def guess_language(text: str, default: Language = "en") -> Language:
     """The likelier of the two languages of `text`; `default` when nothing speaks for either."""
     words = [word.lower() for word in _WORD.findall(text[:2000])]
     spanish = sum(word in _SPANISH for word in words) + 2 * bool(_SPANISH_SIGNS.search(text[:2000]))
@@ -173,7 +173,7 @@ _SENTENCES: dict[str, dict[Language, str]] = {
     },
 }
 
-Sentence = Literal[
+TextKey = Literal[
     "noted",
     "silent",
     "patience",
@@ -209,7 +209,7 @@ Sentence = Literal[
 ]
 
 
-def say(sentence: Sentence, language: Language, **values: object) -> str:
+def translate(sentence: TextKey, language: Language, **values: object) -> str:
     """One of the core's own sentences, in `language`, with `values` in their places."""
     text = _SENTENCES[sentence][language]
     return text.format(**values) if values else text
@@ -225,7 +225,7 @@ _PROBLEMS: tuple[tuple[str, str], ...] = (
 )
 
 
-def problem(text: str, language: Language) -> str:
+def translate_problem(text: str, language: Language) -> str:
     """What is wrong, in `language` as far as it is a problem that this house knows; else as it was written."""
     for english, spanish in _PROBLEMS if language == "es" else ():
         if match := re.fullmatch(re.escape(english).replace(r"\{\}", "(.+)"), text):

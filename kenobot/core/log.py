@@ -11,21 +11,21 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from kenobot.core.redaction import Redactor
-from kenobot.core.terminal import one_line, safe
+from kenobot.core.terminal import escape_controls, one_line
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
 _log = logging.getLogger(__name__)
 
-trace: ContextVar[str] = ContextVar("trace", default="")
+current_trace: ContextVar[str] = ContextVar("trace", default="")
 
 _CHATTY = ("httpx", "httpx2", "httpcore", "anthropic", "telegram", "apscheduler", "asyncio")
 
 
-def set_up(
+def configure(
     level: str = "info",
-    form: Literal["plain", "json"] = "plain",
+    log_format: Literal["plain", "json"] = "plain",
     secrets: Iterable[str] = (),
     stream: TextIO | None = None,
 ) -> None:
@@ -34,7 +34,7 @@ def set_up(
     secrets: values that must never appear; what only looks like a secret is blotted out as well.
     """
     handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter((_Json if form == "json" else _Plain)(Redactor(secrets)))
+    handler.setFormatter((_Json if log_format == "json" else _Plain)(Redactor(secrets)))
     root = logging.getLogger()
     for old in [old for old in root.handlers if isinstance(old.formatter, _Redacting)]:
         root.removeHandler(old)
@@ -44,7 +44,7 @@ def set_up(
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
-def guard() -> None:
+def install_exception_hooks() -> None:
     """Log what nobody caught, where Python would print it as it is: a traceback can quote a secret.
 
     Somebody else's hooks for threads and finalizers stay.
@@ -102,17 +102,17 @@ class _Redacting(logging.Formatter):
 class _Plain(_Redacting):
     def format(self, record: logging.LogRecord) -> str:
         at, message, details = self.parts(record)
-        mark = f" [{trace.get()}]" if trace.get() else ""
+        mark = f" [{current_trace.get()}]" if current_trace.get() else ""
         line = f"{at} {record.levelname.lower()} {record.name}{mark}: {one_line(message)}"
-        return f"{line}\n{safe(details)}" if details else line
+        return f"{line}\n{escape_controls(details)}" if details else line
 
 
 class _Json(_Redacting):
     def format(self, record: logging.LogRecord) -> str:
         at, message, details = self.parts(record)
         line = {"at": at, "level": record.levelname.lower(), "logger": record.name, "message": message}
-        if trace.get():
-            line["trace"] = trace.get()
+        if current_trace.get():
+            line["trace"] = current_trace.get()
         if details:
             line["exception"] = details
         return json.dumps(line, ensure_ascii=False)

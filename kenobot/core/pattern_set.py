@@ -14,22 +14,22 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from kenobot.core.pattern_syntax import (
-    BadPattern,
-    Char,
-    Choice,
-    Edge,
-    EdgeKind,
-    Repeat,
-    Row,
+    Alternation,
+    Assertion,
+    AssertionKind,
+    CharTest,
+    Concatenation,
+    InvalidPattern,
+    Repetition,
     Test,
     Tree,
     is_word,
     parse,
 )
 
-__all__ = ["MOST", "Automaton", "BadPattern"]
+__all__ = ["MAX_PATTERNS", "InvalidPattern", "PatternSet"]
 
-MOST = 50
+MAX_PATTERNS = 50
 _MOST_NODES = 4000
 _MOST_MOVES = 10_000
 _OTHER, _WORD, _LINE = 0, 1, 2
@@ -37,7 +37,7 @@ _OTHER, _WORD, _LINE = 0, 1, 2
 
 @dataclass(slots=True)
 class _Node:
-    kind: EdgeKind | Literal["char", "split", "match"]
+    kind: AssertionKind | Literal["char", "split", "match"]
     test: Test | None = None
     out: list[int] = field(default_factory=list)
 
@@ -51,12 +51,12 @@ class _State:
     moves: "dict[str, _State | None]" = field(default_factory=dict)
 
 
-class Automaton:
+class PatternSet:
     """All patterns at once. Raises BadPattern when one of them cannot be used."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
-        if len(patterns) > MOST:
-            raise BadPattern(f"there are more than {MOST}")
+        if len(patterns) > MAX_PATTERNS:
+            raise InvalidPattern(f"there are more than {MAX_PATTERNS}")
         self._nodes: list[_Node] = []
         self._starts = [self._compile(parse(pattern), self._add("match")) for pattern in patterns]
         self._states: dict[tuple[frozenset[int], int], _State] = {}
@@ -82,7 +82,7 @@ class Automaton:
         return self._matches(self._closure(state, ""))
 
     @property
-    def moves(self) -> int:
+    def cached_moves(self) -> int:
         """How many moves from state to state are known at present."""
         return self._moves
 
@@ -125,26 +125,26 @@ class Automaton:
 
     # ── building ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _add(self, kind: EdgeKind | Literal["char", "split", "match"], *out: int, test: Test | None = None) -> int:
+    def _add(self, kind: AssertionKind | Literal["char", "split", "match"], *out: int, test: Test | None = None) -> int:
         if len(self._nodes) >= _MOST_NODES:
-            raise BadPattern("with all their repeats they are too long")
+            raise InvalidPattern("with all their repeats they are too long")
         self._nodes.append(_Node(kind, test, list(out)))
         return len(self._nodes) - 1
 
     def _compile(self, tree: Tree, after: int) -> int:
         """Add the nodes of `tree`, which is followed by node `after`; returns where it begins."""
         match tree:
-            case Char(test):
+            case CharTest(test):
                 return self._add("char", after, test=test)
-            case Edge(kind):
+            case Assertion(kind):
                 return self._add(kind, after)
-            case Row(items):
+            case Concatenation(items):
                 for item in reversed(items):
                     after = self._compile(item, after)
                 return after
-            case Choice(items):
+            case Alternation(items):
                 return self._add("split", *(self._compile(item, after) for item in items))
-            case Repeat(item, least, most):
+            case Repetition(item, least, most):
                 return self._repeat(item, least, most, after)
 
     def _repeat(self, item: Tree, least: int, most: int | None, after: int) -> int:

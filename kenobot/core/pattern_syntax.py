@@ -8,49 +8,49 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-LONGEST = 200
+MAX_LENGTH = 200
 _MOST_REPEATS = 50
 _DEEPEST = 20
 _COUNT = re.compile(r"\{(\d{1,4})(?:(,)(\d{0,4}))?\}")
 
 Test = Callable[[str], bool]
-EdgeKind = Literal["word edge", "no word edge", "line start", "line end"]
+AssertionKind = Literal["word edge", "no word edge", "line start", "line end"]
 
 
-class BadPattern(ValueError):
+class InvalidPattern(ValueError):
     """A pattern that cannot be used; the text says why, as one plain clause."""
 
 
 @dataclass(frozen=True, slots=True)
-class Char:
+class CharTest:
     """One character that passes `test`, given in lower case."""
 
     test: Test
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class Assertion:
     """A place between characters."""
 
-    kind: EdgeKind
+    kind: AssertionKind
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Concatenation:
     """One after the other."""
 
     items: "tuple[Tree, ...]"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Alternation:
     """Any of these."""
 
     items: "tuple[Tree, ...]"
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
+class Repetition:
     """The same, `least` to `most` times; None for no limit."""
 
     item: "Tree"
@@ -58,7 +58,7 @@ class Repeat:
     most: int | None
 
 
-Tree = Char | Edge | Row | Choice | Repeat
+Tree = CharTest | Assertion | Concatenation | Alternation | Repetition
 
 
 def is_word(char: str) -> bool:
@@ -74,16 +74,16 @@ _CLASSES: dict[str, Test] = {
     "S": lambda char: not char.isspace(),
 }
 _CONTROLS = {"n": "\n", "t": "\t", "r": "\r"}
-_EDGES: dict[str, EdgeKind] = {"b": "word edge", "B": "no word edge"}
+_EDGES: dict[str, AssertionKind] = {"b": "word edge", "B": "no word edge"}
 _SIMPLE: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 
 def parse(pattern: str) -> Tree:
     """The tree of a pattern. Raises BadPattern."""
     if not pattern.strip():
-        raise BadPattern("a pattern is empty")
-    if len(pattern) > LONGEST:
-        raise BadPattern(f'"{pattern[:20]}…" is longer than {LONGEST} characters')
+        raise InvalidPattern("a pattern is empty")
+    if len(pattern) > MAX_LENGTH:
+        raise InvalidPattern(f'"{pattern[:20]}…" is longer than {MAX_LENGTH} characters')
     return _Reader(pattern).whole()
 
 
@@ -99,8 +99,8 @@ class _Reader:
             raise self._bad("a ) without its (")
         return tree
 
-    def _bad(self, problem: str) -> BadPattern:
-        return BadPattern(f'"{self._text}" has {problem}')
+    def _bad(self, problem: str) -> InvalidPattern:
+        return InvalidPattern(f'"{self._text}" has {problem}')
 
     def _peek(self) -> str:
         return self._text[self._at : self._at + 1]
@@ -117,13 +117,13 @@ class _Reader:
         while self._peek() == "|":
             self._at += 1
             branches.append(self._row())
-        return branches[0] if len(branches) == 1 else Choice(tuple(branches))
+        return branches[0] if len(branches) == 1 else Alternation(tuple(branches))
 
     def _row(self) -> Tree:
         items: list[Tree] = []
         while self._peek() not in ("", "|", ")"):
             items.append(self._repeated(self._atom()))
-        return Row(tuple(items))
+        return Concatenation(tuple(items))
 
     def _repeated(self, item: Tree) -> Tree:
         """`item` with the repeat sign behind it; a ? that asks for the fewest makes no difference here."""
@@ -141,26 +141,26 @@ class _Reader:
             raise self._bad(f"a repeat of more than {_MOST_REPEATS}")
         if most is not None and most < least:
             raise self._bad("a repeat whose end comes before its beginning")
-        if isinstance(item, Edge):
+        if isinstance(item, Assertion):
             raise self._bad("a repeated edge")
         if self._peek() == "?":
             self._at += 1
         if self._peek() in _SIMPLE and self._peek():
             raise self._bad("two repeat signs in a row")
-        return Repeat(item, least, most)
+        return Repetition(item, least, most)
 
     def _atom(self) -> Tree:
         char = self._take()
         if char == "(":
             return self._group()
         if char == "[":
-            return Char(self._class())
+            return CharTest(self._class())
         if char == "\\":
             return self._escape()
         if char == ".":
-            return Char(lambda found: found != "\n")
+            return CharTest(lambda found: found != "\n")
         if char in "^$":
-            return Edge("line start" if char == "^" else "line end")
+            return Assertion("line start" if char == "^" else "line end")
         if char in "*+?":
             raise self._bad(f"a {char} with nothing to repeat")
         return _letter(char)
@@ -182,9 +182,9 @@ class _Reader:
     def _escape(self) -> Tree:
         char = self._take("a \\")
         if char in _CLASSES:
-            return Char(_CLASSES[char])
+            return CharTest(_CLASSES[char])
         if char in _EDGES:
-            return Edge(_EDGES[char])
+            return Assertion(_EDGES[char])
         return _letter(self._literal(char))
 
     def _literal(self, char: str) -> str:
@@ -227,9 +227,9 @@ class _Reader:
         return self._literal(char)
 
 
-def _letter(char: str) -> Char:
+def _letter(char: str) -> CharTest:
     small = char.lower()
-    return Char(lambda found: found == small)
+    return CharTest(lambda found: found == small)
 
 
 def _span(low: str, high: str) -> Test:

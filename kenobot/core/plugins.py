@@ -9,9 +9,9 @@ from typing import Any, Literal
 from kenobot.ports.errors import ConfigError, PluginError
 from kenobot.ports.plugin import Plugin
 
-Group = Literal["kenobot.channels", "kenobot.providers", "kenobot.postprocessors", "kenobot.embedders"]
+PluginGroup = Literal["kenobot.channels", "kenobot.providers", "kenobot.postprocessors", "kenobot.embedders"]
 
-_KINDS: dict[Group, str] = {
+_KINDS: dict[PluginGroup, str] = {
     "kenobot.channels": "channel",
     "kenobot.providers": "provider",
     "kenobot.postprocessors": "post-processor",
@@ -20,24 +20,24 @@ _KINDS: dict[Group, str] = {
 
 
 @lru_cache(maxsize=len(_KINDS))
-def installed(group: Group) -> EntryPoints:
+def installed(group: PluginGroup) -> EntryPoints:
     """What is installed in `group`. It is looked up once: that takes milliseconds, and a start asks a dozen times."""
     return entry_points(group=group)
 
 
-def names(group: Group) -> tuple[str, ...]:
+def names(group: PluginGroup) -> tuple[str, ...]:
     """What is installed in `group`, sorted; imports none of it."""
     return tuple(sorted({entry.name for entry in installed(group)}))
 
 
-def load(group: Group, name: str) -> Plugin[Any, Any]:
+def load(group: PluginGroup, name: str) -> Plugin[Any, Any]:
     """Import one plugin.
 
     Raises ConfigError when nothing of that name is installed, PluginError when it is but cannot be used.
     """
     found = [entry for entry in installed(group) if entry.name == name]
     if not found:
-        raise ConfigError(unknown(group, name))
+        raise ConfigError(unknown_plugin(group, name))
     if len({entry.value for entry in found}) > 1:
         owners = " and ".join(sorted({_origin(entry) for entry in found}))
         raise PluginError(f'The {_KINDS[group]} "{name}" is provided twice, by {owners}: uninstall one of them.')
@@ -56,15 +56,14 @@ def load(group: Group, name: str) -> Plugin[Any, Any]:
     return plugin
 
 
-def unknown(group: Group, name: str) -> str:
+def unknown_plugin(group: PluginGroup, name: str) -> str:
     """The sentence for a name that nothing installed has."""
     known = names(group)
-    return (
-        f'There is no {_KINDS[group]} called "{name}"{nearest(name, known)} (installed: {", ".join(known) or "none"})'
-    )
+    listed = ", ".join(known) or "none"
+    return f'There is no {_KINDS[group]} called "{name}"{did_you_mean(name, known)} (installed: {listed})'
 
 
-def nearest(wrong: str, known: Iterable[str]) -> str:
+def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     """`; did you mean "right"?` when one of `known` looks like `wrong`, else nothing."""
     near = difflib.get_close_matches(wrong, list(known), n=1, cutoff=0.6)
     return f'; did you mean "{near[0]}"?' if near else ""

@@ -60,14 +60,14 @@ _LEAST_TRUST: tuple[Trust, ...] = ("forward", "tool", "model", "guest", "owner")
 
 
 @dataclass(frozen=True, slots=True)
-class Voice:
+class AttributedText:
     """A text and how far the one who said it is trusted."""
 
     trust: Trust
     text: str
 
 
-def quoted(text: str) -> list[str]:
+def quoted_passages(text: str) -> list[str]:
     """What a person marked as somebody else's words: lines after `>`, fenced blocks, long passages in quotation marks.
 
     Everything else that a person writes, or pastes without such a mark, counts as their own.
@@ -79,7 +79,7 @@ def quoted(text: str) -> list[str]:
     return [*found, *(passage for passage in marked if len(passage) >= _PASSAGE)]
 
 
-def unquoted(text: str) -> str:
+def without_quotes(text: str) -> str:
     """`text` without what `quoted` finds in it."""
     rest = _QUOTED_LINE.sub("", _FENCED.sub("\n", text))
     return _IN_MARKS.sub(lambda match: " " if len(match[0]) >= _PASSAGE else match[0], rest)
@@ -87,10 +87,10 @@ def unquoted(text: str) -> str:
 
 def may_be_pasted(text: str) -> bool:
     """Whether somebody else may have written part of `text`: it is quoted, or longer than people type in a chat."""
-    return len(text) > _LONG or bool(quoted(text))
+    return len(text) > _LONG or bool(quoted_passages(text))
 
 
-def words(text: str) -> frozenset[str]:
+def content_words(text: str) -> frozenset[str]:
     """The words of `text` that mean something, as they are compared."""
     plain = text[:_LONGEST]
     if not plain.isascii():
@@ -124,14 +124,14 @@ class _Heard:
     """The words of some texts, to look words up in."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._beginnings = {begin for text in texts for word in words(text) for begin in _beginnings(word)}
+        self._beginnings = {begin for text in texts for word in content_words(text) for begin in _beginnings(word)}
 
     def __contains__(self, word: str) -> bool:
         return any(begin in self._beginnings for begin in _beginnings(word))
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SpeechContext:
     """What was said in a turn and shortly before it.
 
     trust: how far the speaker is trusted. now: the speaker's own words of this turn; before: of earlier ones. asked:
@@ -140,38 +140,38 @@ class Said:
     """
 
     trust: Trust
-    now: str
-    before: tuple[str, ...] = ()
-    asked: tuple[str, ...] = ()
-    others: tuple[Voice, ...] = ()
-    quoting: bool = False
+    message: str
+    earlier_messages: tuple[str, ...] = ()
+    model_replies: tuple[str, ...] = ()
+    other_texts: tuple[AttributedText, ...] = ()
+    has_quotes: bool = False
 
 
 class Provenance:
     """Says of one memory after the other whose words it is made of. The texts are looked at once."""
 
-    def __init__(self, said: Said) -> None:
+    def __init__(self, said: SpeechContext) -> None:
         self._trust = said.trust
         rank = _LEAST_TRUST.index(said.trust)
-        lesser = [voice for voice in said.others if _LEAST_TRUST.index(voice.trust) < rank]
+        lesser = [voice for voice in said.other_texts if _LEAST_TRUST.index(voice.trust) < rank]
         self._others = {
             trust: _Heard(voice.text for voice in lesser if voice.trust == trust)
             for trust in _LEAST_TRUST
             if any(voice.trust == trust for voice in lesser)
         }
-        self._own = _Heard([said.now, *said.before] if lesser else [])
-        self._asked = _Heard(said.asked if lesser else [])
-        self._leaning = said.quoting or len(words(said.now)) <= _FEW
+        self._own = _Heard([said.message, *said.earlier_messages] if lesser else [])
+        self._asked = _Heard(said.model_replies if lesser else [])
+        self._leaning = said.has_quotes or len(content_words(said.message)) <= _FEW
 
-    def least(self, candidate: Candidate) -> Trust:
+    def lowest_trust(self, candidate: Candidate) -> Trust:
         """The trust of `candidate`, lowered to that of those whose words it repeats."""
-        return min(candidate.trust, self.trust(candidate.text), key=_LEAST_TRUST.index)
+        return min(candidate.trust, self.trust_of(candidate.text), key=_LEAST_TRUST.index)
 
-    def trust(self, text: str) -> Trust:
+    def trust_of(self, text: str) -> Trust:
         """How far a memory that says `text` is to be trusted: as the speaker, or as those whose words it repeats."""
         if not self._others:
             return self._trust
-        found = words(text)
+        found = content_words(text)
         own = {word for word in found if word in self._own}
         alien = {trust: {word for word in found - own if word in heard} for trust, heard in self._others.items()}
         copied = set().union(*alien.values())

@@ -37,10 +37,10 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("a password in an address", re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{0,64}:[^\s/@]{3,256}(?=@)")),
     ("a bearer token", re.compile(r"\bBearer\s{1,3}(?=\S{0,64}[0-9])[A-Za-z0-9._~+/-]{16,512}=*", re.IGNORECASE)),
 )
-BLOT = "[secret]"
+REDACTED = "[secret]"
 
 
-def find(text: str) -> str | None:
+def find_secret(text: str) -> str | None:
     """The kind of secret that stands in `text`, in words; None when there is none."""
     return next((kind for kind, pattern in _KINDS if pattern.search(text)), None)
 
@@ -54,14 +54,14 @@ class Redactor:
         self._known = sorted(values | {quote(value, safe="") for value in values}, key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
-        text = self.known(text)
+        text = self.redact_known(text)
         for _, pattern in _KINDS:
-            text = pattern.sub(BLOT, text)
+            text = pattern.sub(REDACTED, text)
         return text
 
-    def known(self, text: str) -> str:
+    def redact_known(self, text: str) -> str:
         """Only the secrets that this process was given; cheap enough for every reply."""
         for value in self._known:
             if value in text:
-                text = text.replace(value, BLOT)
+                text = text.replace(value, REDACTED)
         return text

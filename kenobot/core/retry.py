@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from random import Random
 
-from kenobot.ports.errors import RateLimited, RemoteError, Resting, TruncatedReply, Unavailable
+from kenobot.ports.errors import CircuitOpen, RateLimited, RemoteError, TruncatedReply, Unavailable
 
 _MOST_JITTER = 0.25
 
@@ -24,7 +24,7 @@ class RetryPolicy:
     longest_wait: float = 60.0
 
 
-def delay(
+def retry_delay(
     attempt: int, error: RemoteError, policy: RetryPolicy, jitter: Random | None = None, elapsed: float = 0.0
 ) -> float | None:
     """Seconds to wait after the `attempt`-th try (from 1) failed with `error`; None when it should not be repeated.
@@ -36,7 +36,7 @@ def delay(
     """
     if attempt >= policy.attempts or not isinstance(error, RateLimited | Unavailable | TruncatedReply):
         return None
-    if isinstance(error, Resting):
+    if isinstance(error, CircuitOpen):
         return None
     wait = min(policy.cap, policy.base * 2.0 ** min(attempt - 1, 64))
     asked = None if isinstance(error, TruncatedReply) else error.retry_after

@@ -14,7 +14,7 @@ _log = logging.getLogger(__name__)
 Job = Callable[[], Awaitable[None]]
 
 
-class Schedule:
+class Scheduler:
     """Runs jobs while started. A late job is run once, however late; a failing one is logged and comes again.
 
     A full disk is logged once a job until the job succeeds again: the log may lie on the same disk.
@@ -40,7 +40,7 @@ class Schedule:
             self._scheduler.add_job(self._run, "interval", seconds=seconds, args=(name, job), id=name)
         self._scheduler.start()
 
-    async def once(self) -> None:
+    async def run_all_now(self) -> None:
         """Run every job now, one after the other: for a clock that somebody moves by hand."""
         for name, _, job in self._jobs:
             await self._run(name, job)

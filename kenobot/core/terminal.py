@@ -6,14 +6,14 @@ import re
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def safe(text: str) -> str:
+def escape_controls(text: str) -> str:
     """`text` with whatever a terminal would obey shown as an escape like `\\x1b`; tabs and newlines stay."""
     return _UNSAFE.sub(_shown, text)
 
 
 def one_line(text: str) -> str:
     """`safe`, with line breaks shown as `\\n` and tabs as `\\t`."""
-    return safe(text).replace("\n", "\\n").replace("\t", "\\t")
+    return escape_controls(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def _shown(match: re.Match[str]) -> str:

@@ -4,7 +4,7 @@ BYTES_A_TOKEN = 3.5
 _LONGEST_CHARACTER = 4
 
 
-def estimate(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """About how many tokens `text` has, rounded up.
 
     Byte-level tokenizers come to 3.5–4.5 bytes a token over English, Spanish and code, and to about 3 over Chinese;
@@ -14,7 +14,7 @@ def estimate(text: str) -> int:
     return int(length / BYTES_A_TOKEN) + 1
 
 
-def clip(text: str, tokens: int) -> str:
+def clip_to_tokens(text: str, tokens: int) -> str:
     """The beginning of `text` that fits into `tokens`, cut between characters."""
     room = max(0, int((tokens - 1) * BYTES_A_TOKEN))
     if len(text) * _LONGEST_CHARACTER <= room:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Coroutine
 from typing import Any
 
 
-class Worker:
+class BackgroundTask:
     """name: of its task. What is broken off is the next start's: whoever derives from this keeps it on disk."""
 
     def __init__(self, name: str) -> None:
@@ -43,7 +43,7 @@ class Worker:
             self._task = None
 
 
-async def let_finish(tasks: Collection[asyncio.Task[Any]], grace: float) -> None:
+async def finish_or_cancel(tasks: Collection[asyncio.Task[Any]], grace: float) -> None:
     """Give tasks `grace` seconds, then break off those that are still at it."""
     if tasks:
         _, late = await asyncio.wait(tasks, timeout=grace)

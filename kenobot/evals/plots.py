@@ -6,7 +6,7 @@ from typing import Any
 from kenobot.ports.errors import ConfigError
 
 
-def demand() -> None:
+def require_matplotlib() -> None:
     """Raises ConfigError, with what to do, when nothing here can draw."""
     _library()
 

@@ -11,7 +11,7 @@ from typing import Literal
 from kenobot.ports.identity import OWNER_SCOPE, Account, Principal, Trust, chat_scope, user_scope
 from kenobot.ports.messages import Inbound
 
-Standing = Literal["owner", "guest", "stranger"]
+AccessLevel = Literal["owner", "guest", "stranger"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +47,18 @@ class Access:
         self._people: frozenset[Account] = frozenset()
 
     @property
-    def people(self) -> frozenset[Account]:
+    def approved(self) -> frozenset[Account]:
         """Whom the owner approved, as last told by `know`."""
         return self._people
 
-    def know(self, people: Iterable[Account]) -> None:
+    def set_approved(self, people: Iterable[Account]) -> None:
         """From now on these are the approved people, and nobody else is."""
         self._people = frozenset(people)
 
     def is_owner(self, channel: str, user: str) -> bool:
         return user in self._rosters.get(channel, _NOBODY).owners
 
-    def standing(self, inbound: Inbound) -> Standing:
+    def access_level(self, inbound: Inbound) -> AccessLevel:
         """Whether the sender of `inbound` may talk to the bot there, and as whom."""
         if self.is_owner(inbound.channel, inbound.user):
             return "owner"

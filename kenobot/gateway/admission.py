@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from kenobot.core.bus import Bus
-from kenobot.core.i18n import Language, guess
+from kenobot.core.i18n import Language, guess_language
 from kenobot.gateway import pairing
 from kenobot.gateway.access import Access
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.messages import Inbound, Outbound
-from kenobot.ports.names import plain_name
-from kenobot.ports.signals import MESSAGE_REFUSED, PAIRING_ASKED, PAIRING_ENDED
+from kenobot.ports.names import sanitize_name
+from kenobot.ports.signals import MESSAGE_REFUSED, PAIRING_CLOSED, PAIRING_REQUESTED
 from kenobot.storage import approved_people, outbox
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -31,14 +31,14 @@ _NOTICED = 500  # strangers an hour of whom the bot takes any notice; of the res
 
 
 @dataclass(frozen=True, slots=True)
-class Post:
+class BotMessages:
     """The way out. hand_over: send what was just committed; look: find what somebody else put into the outbox."""
 
-    hand_over: Callable[[Sequence[Outbound]], None]
-    look: Callable[[], Awaitable[None]]
+    dispatch: Callable[[Sequence[Outbound]], None]
+    check_outbox: Callable[[], Awaitable[None]]
 
 
-class Door:
+class AdmissionControl:
     """Call it with every message; True lets the message in. Call `refresh` once before the first.
 
     below: see `pairing.Below`. pairs: whether strangers are given codes. language: of what strangers are told; None
@@ -51,19 +51,19 @@ class Door:
         database: Database,
         bus: Bus,
         clock: Clock,
-        post: Post,
-        below: pairing.Below,
+        messages: BotMessages,
+        random_below: pairing.RandomBelow,
         *,
-        pairs: bool,
+        pairing_enabled: bool,
         language: Language | None = None,
     ) -> None:
         self._access = access
         self._database = database
         self._bus = bus
         self._clock = clock
-        self._post = post
-        self._below = below
-        self._pairs = pairs
+        self._post = messages
+        self._below = random_below
+        self._pairs = pairing_enabled
         self._language = language
         self._noticed: OrderedDict[tuple[str, str, bool], float] = OrderedDict()
         self._locked: datetime | None = None
@@ -74,8 +74,8 @@ class Door:
 
     async def __call__(self, inbound: Inbound) -> bool:
         """Whether `inbound` may come in. Never raises."""
-        await self.settle()
-        if self._access.standing(inbound) != "stranger":
+        await self.wait_refreshed()
+        if self._access.access_level(inbound) != "stranger":
             return True
         if self._is_news(inbound):
             await self._turn_away(inbound)
@@ -96,26 +96,26 @@ class Door:
 
     async def _turn_away(self, inbound: Inbound) -> None:
         where = {"channel": inbound.channel, "chat": inbound.chat, "user": inbound.user}
-        await self._bus.fire(MESSAGE_REFUSED, "door", "", reason="a stranger", **where)
+        await self._bus.emit(MESSAGE_REFUSED, "door", "", reason="a stranger", **where)
         if not (self._pairs and inbound.private):
             return
         stranger = pairing.Stranger(
             inbound.channel,
             inbound.user,
             inbound.chat,
-            plain_name(inbound.user_name),
-            self._language or guess(inbound.text),
+            sanitize_name(inbound.user_name),
+            self._language or guess_language(inbound.text),
         )
-        at, fresh = self._clock.now(), pairing.ticket(self._below)
+        at, fresh = self._clock.now(), pairing.new_code(self._below)
         try:
             waiting = await self._database.write(lambda connection: _ask(connection, stranger, fresh, at))
         except StoreError as error:  # the disk is no reason to keep a stranger's message on the platform
             _log.warning("a stranger could not be given a code: %s", error)
             return
         if waiting:
-            self._post.hand_over(waiting)
+            self._post.dispatch(waiting)
             asked = {"channel": stranger.channel, "user": stranger.user, "name": stranger.name}
-            await self._bus.fire(PAIRING_ASKED, "door", "", **asked)
+            await self._bus.emit(PAIRING_REQUESTED, "door", "", **asked)
 
     # ── who is let in ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -127,12 +127,12 @@ class Door:
         # A write comes after the transaction that is under way; a read might see what was before it.
         known, locked = await self._database.write(
             lambda connection: (
-                [person.account for person in approved_people.everybody(connection)],
+                [person.account for person in approved_people.list_people(connection)],
                 pairing.locked_until(connection, at),
             )
         )
-        before, now = self._access.people, frozenset(known)
-        self._access.know(now)
+        before, now = self._access.approved, frozenset(known)
+        self._access.set_approved(now)
         self.stale = False
         newly_locked = locked is not None and locked != self._locked
         self._locked = locked
@@ -142,18 +142,18 @@ class Door:
             for private in (True, False):
                 self._noticed.pop((channel, user, private), None)
             reason = "approved" if (channel, user) in now else "revoked"
-            await self._bus.fire(PAIRING_ENDED, "door", "", reason=reason, channel=channel, user=user)
+            await self._bus.emit(PAIRING_CLOSED, "door", "", reason=reason, channel=channel, user=user)
         if newly_locked:
-            await self._bus.fire(PAIRING_ENDED, "door", "", reason="too many wrong codes", channel="", user="")
-        await self._post.look()
+            await self._bus.emit(PAIRING_CLOSED, "door", "", reason="too many wrong codes", channel="", user="")
+        await self._post.check_outbox()
 
-    def changed(self) -> None:
+    def schedule_refresh(self) -> None:
         """Have `refresh` follow the transaction that is under way. May be called from the writer's thread."""
         if self._loop is not None:
             with suppress(RuntimeError):  # the loop is closed: the next start will know
                 self._loop.call_soon_threadsafe(self._begin_refresh)
 
-    async def settle(self) -> None:
+    async def wait_refreshed(self) -> None:
         """Return once what `changed` told of is known."""
         while self._refreshing:
             await asyncio.wait(self._refreshing)
@@ -170,9 +170,11 @@ class Door:
             _log.error("it could not be looked up who is let in: %s", error)
 
 
-def _ask(connection: Connection, stranger: pairing.Stranger, fresh: pairing.Ticket, at: datetime) -> list[Outbound]:
+def _ask(
+    connection: Connection, stranger: pairing.Stranger, fresh: pairing.PairingCode, at: datetime
+) -> list[Outbound]:
     """Open a code and put the notice of it into the outbox; nothing when there is no code to be had now."""
-    if not pairing.ask(connection, stranger, fresh, at):
+    if not pairing.request_pairing(connection, stranger, fresh, at):
         return []
-    letter = outbox.Letter(stranger.channel, stranger.chat)
-    return outbox.enqueue(connection, letter, [pairing.notice(fresh.shown, stranger.language)], at)
+    letter = outbox.Destination(stranger.channel, stranger.chat)
+    return outbox.enqueue(connection, letter, [pairing.code_message(fresh.formatted, stranger.language)], at)

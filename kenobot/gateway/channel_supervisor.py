@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import cast
 
 from kenobot.core.bus import Bus
-from kenobot.ports.channel import Channel, ShowsLife, Sink
+from kenobot.ports.channel import Channel, ReportsLiveness, Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ConfigError, Unavailable
 from kenobot.ports.signals import CHANNEL_DOWN, HEALTH_DEGRADED
@@ -26,7 +26,7 @@ _STALL_MEMORY = 3600.0
 _CLOSE_SECONDS = 5.0
 
 
-class Stalled(Unavailable):
+class ChannelStalled(Unavailable):
     """The platform has said nothing for so long that the connection must be dead."""
 
 
@@ -53,29 +53,31 @@ async def keep_running(channel: Channel, sink: Sink, bus: Bus, clock: Clock) -> 
                 failures.clear()
                 announced = False
             failures.append(clock.monotonic())
-            if isinstance(error, Stalled):
+            if isinstance(error, ChannelStalled):
                 again = stalled is not None and clock.monotonic() - stalled < _STALL_MEMORY
                 stalled = clock.monotonic()
-            await bus.fire(CHANNEL_DOWN, "supervise", "", channel=channel.name, error=str(error)[:300])
+            await bus.emit(CHANNEL_DOWN, "supervise", "", channel=channel.name, error=str(error)[:300])
         if again:
-            await bus.fire(HEALTH_DEGRADED, "supervise", "", reason=f"channel {channel.name} keeps falling silent")
+            await bus.emit(HEALTH_DEGRADED, "supervise", "", reason=f"channel {channel.name} keeps falling silent")
         often = len(failures) == _INTENSITY and failures[-1] - failures[0] < _WINDOW
         if often and not announced:
             announced = True
-            await bus.fire(HEALTH_DEGRADED, "supervise", "", reason=f"channel {channel.name} keeps failing")
+            await bus.emit(HEALTH_DEGRADED, "supervise", "", reason=f"channel {channel.name} keeps failing")
         await clock.sleep(_LONGEST_PAUSE if announced else min(_LONGEST_PAUSE, 2.0 ** len(failures)))
 
 
 async def _run(channel: Channel, sink: Sink) -> None:
     """Run a channel once. Raises what it raises, and Stalled when it shows life and then none for too long."""
-    if not (hasattr(channel, "heard") and hasattr(channel, "patience")):
+    if not (hasattr(channel, "last_answer_at") and hasattr(channel, "stall_seconds")):
         return await channel.run(sink)
     intake = asyncio.create_task(channel.run(sink), name=f"intake {channel.name}")
     try:
-        await _until_silent(intake, cast("ShowsLife", channel))
+        await _until_silent(intake, cast("ReportsLiveness", channel))
         if not intake.done():
-            patience = cast("ShowsLife", channel).patience
-            raise Stalled(f"{channel.name} has not answered for {patience:g} seconds; its connection is opened anew")
+            stall_seconds = cast("ReportsLiveness", channel).stall_seconds
+            raise ChannelStalled(
+                f"{channel.name} has not answered for {stall_seconds:g} seconds; its connection is opened anew"
+            )
     finally:
         intake.cancel()
         ended, _ = await asyncio.wait({intake}, timeout=_CLOSE_SECONDS)
@@ -88,18 +90,18 @@ async def _run(channel: Channel, sink: Sink) -> None:
     return intake.result()
 
 
-async def _until_silent(intake: asyncio.Task[None], channel: ShowsLife) -> None:
+async def _until_silent(intake: asyncio.Task[None], channel: ReportsLiveness) -> None:
     """Return when `intake` is done, or when nothing was heard for the channel's patience.
 
     What counts is how often we looked, not what a clock says: a process that was frozen for an hour has looked once in
     that hour, and gives its channel the time to notice for itself.
     """
-    last, silences = channel.heard, 0
+    last, silences = channel.last_answer_at, 0
     while silences < _CHECKS:
-        done, _ = await asyncio.wait({intake}, timeout=channel.patience / _CHECKS)
+        done, _ = await asyncio.wait({intake}, timeout=channel.stall_seconds / _CHECKS)
         if done:
             return
-        heard = channel.heard
+        heard = channel.last_answer_at
         last, silences = heard, 0 if heard != last else silences + 1
 
 

@@ -9,12 +9,12 @@ from random import Random
 from typing import TypeVar
 
 from kenobot.core.bus import Bus
-from kenobot.core.worker import let_finish
+from kenobot.core.worker import finish_or_cancel
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RateLimited, Rejected, RemoteError, StoreError, Unavailable
 from kenobot.ports.messages import Outbound
-from kenobot.ports.signals import MESSAGE_FAILED, MESSAGE_SENT, Envelope, Value
+from kenobot.ports.signals import MESSAGE_FAILED, MESSAGE_SENT, Envelope, PayloadValue
 from kenobot.storage.outbox import Outbox
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ _PARALLEL = 16
 _AHEAD = 32  # parts of a chat held in memory; the rest waits in the outbox
 _STORE_PAUSE = 5.0
 
-Key = tuple[str, str]
+ChatKey = tuple[str, str]
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ class Delivery:
         self._bus = bus
         self._clock = clock
         self._rng = rng
-        self._lines: dict[Key, _Line] = {}
+        self._lines: dict[ChatKey, _Line] = {}
         self._slots = {name: asyncio.Semaphore(_PARALLEL) for name in channels}
         self._stopping = False
 
@@ -72,7 +72,7 @@ class Delivery:
                     self._line((name, chat)).more = True
                     self._wake((name, chat))
 
-    def hand_over(self, parts: Sequence[Outbound]) -> None:
+    def dispatch(self, parts: Sequence[Outbound]) -> None:
         """Send parts that have just been committed, so that they need not be read back, doorbell or not."""
         for part in parts:
             if part.channel not in self._channels:
@@ -84,7 +84,7 @@ class Delivery:
                 line.ready.append((part, 0))
             self._wake((part.channel, part.chat))
 
-    def on_message_out(self, envelope: Envelope) -> None:
+    def on_outbox_signal(self, envelope: Envelope) -> None:
         """The bell of `message:out`."""
         self._wake((str(envelope.payload["channel"]), str(envelope.payload["chat"])))
 
@@ -102,17 +102,17 @@ class Delivery:
         """Give what is being sent `grace` seconds, then leave the rest to the next start."""
         self._stopping = True
         tasks = [line.task for line in self._lines.values() if line.task is not None]
-        await let_finish(tasks, grace)
+        await finish_or_cancel(tasks, grace)
 
-    def _line(self, key: Key) -> _Line:
+    def _line(self, key: ChatKey) -> _Line:
         return self._lines.setdefault(key, _Line())
 
-    def _wake(self, key: Key) -> None:
+    def _wake(self, key: ChatKey) -> None:
         line = self._lines.get(key)
         if line is not None and line.task is None and not self._stopping:
             line.task = asyncio.create_task(self._empty(key, line), name=f"delivery {key[0]}")
 
-    async def _empty(self, key: Key, line: _Line) -> None:
+    async def _empty(self, key: ChatKey, line: _Line) -> None:
         try:
             while not self._stopping:
                 try:
@@ -132,10 +132,10 @@ class Delivery:
         finally:
             self._lines.pop(key, None)
 
-    async def _read(self, key: Key, line: _Line) -> None:
+    async def _read(self, key: ChatKey, line: _Line) -> None:
         line.more, line.reading = False, True
         try:
-            line.ready.extend(await self._outbox.waiting(*key, after=line.taken, limit=_AHEAD))
+            line.ready.extend(await self._outbox.pending_after(*key, after=line.taken, limit=_AHEAD))
         finally:
             line.reading = False
         line.more = line.more or len(line.ready) == _AHEAD
@@ -151,7 +151,7 @@ class Delivery:
                 tries += 1
                 if isinstance(error, Rejected) or tries >= _TRIES:
                     return await self._give_up(part, error)
-                await self._outbox.tried(part.id, _describe(error))
+                await self._outbox.record_failure(part.id, _describe(error))
                 await self._clock.sleep(self._pause(error, tries))
             except Exception as error:
                 _log.exception("channel %s broke while sending", part.channel)
@@ -164,13 +164,13 @@ class Delivery:
         pause = 1.0
         while True:
             try:
-                await self._outbox.sent(part.id, platform_id)
+                await self._outbox.mark_sent(part.id, platform_id)
             except StoreError as error:
                 _log.error("a sent part could not be recorded: %s", error)
                 await self._clock.sleep(pause)
                 pause = min(30.0, pause * 2)
             else:
-                await self._bus.fire(MESSAGE_SENT, "delivery", part.trace, channel=part.channel, part=part.id)
+                await self._bus.emit(MESSAGE_SENT, "delivery", part.trace, channel=part.channel, part=part.id)
                 return
 
     def _pause(self, error: Exception, tries: int) -> float:
@@ -183,8 +183,8 @@ class Delivery:
     async def _give_up(self, part: Outbound, error: Exception) -> None:
         await self._outbox.give_up(part.id, _describe(error))
         _log.error("part %s to %s could not be delivered: %s", part.id, part.channel, _describe(error))
-        told: dict[str, Value] = {"channel": part.channel, "chat": part.chat, "part": part.id}
-        await self._bus.fire(MESSAGE_FAILED, "delivery", part.trace, error=type(error).__name__, **told)
+        told: dict[str, PayloadValue] = {"channel": part.channel, "chat": part.chat, "part": part.id}
+        await self._bus.emit(MESSAGE_FAILED, "delivery", part.trace, error=type(error).__name__, **told)
 
 
 async def _unbroken(sending: Awaitable[T]) -> T:

@@ -14,22 +14,22 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from kenobot.core.bus import Bus
-from kenobot.core.i18n import Language, Sentence, guess, problem, say
+from kenobot.core.i18n import Language, TextKey, guess_language, translate, translate_problem
 from kenobot.core.redaction import Redactor
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.messages import Outbound
-from kenobot.ports.names import plain_name
+from kenobot.ports.names import sanitize_name
 from kenobot.ports.signals import (
     APPROVAL_PROPOSED,
     HEALTH_DEGRADED,
-    MEMORY_LOST,
-    MESSAGE_ASIDE,
-    MESSAGE_DEAD,
+    MEMORY_FILES_MISSING,
+    MESSAGE_DEAD_LETTERED,
     MESSAGE_FAILED,
-    MESSAGE_UNSTORED,
-    PAIRING_ASKED,
+    MESSAGE_QUARANTINED,
+    MESSAGE_STORE_FAILED,
+    PAIRING_REQUESTED,
     SLEEP_FINISHED,
     Envelope,
 )
@@ -51,18 +51,18 @@ _FIELDS = ("chat", "user", "language", "at")
 _HEARD = (
     APPROVAL_PROPOSED,
     HEALTH_DEGRADED,
-    MEMORY_LOST,
-    MESSAGE_ASIDE,
-    MESSAGE_DEAD,
+    MEMORY_FILES_MISSING,
+    MESSAGE_QUARANTINED,
+    MESSAGE_DEAD_LETTERED,
     MESSAGE_FAILED,
-    MESSAGE_UNSTORED,
-    PAIRING_ASKED,
+    MESSAGE_STORE_FAILED,
+    PAIRING_REQUESTED,
     SLEEP_FINISHED,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class OwnerChat:
     """The private chat in which the owner last wrote, when, and in which language."""
 
     channel: str
@@ -77,13 +77,13 @@ class _Notice:
     """subject: of one subject there is one notice an hour. about: a chat that knows, or that is out of reach."""
 
     subject: str
-    sentence: Sentence
+    sentence: TextKey
     values: Mapping[str, str] = field(default_factory=dict)
     about: tuple[str, str] = ("", "")
     trace: str = ""
 
 
-class Notices:
+class OwnerAlerts:
     """`attach` it to the bus. is_owner: whether an account of a channel is the owner's. language: None guesses."""
 
     def __init__(
@@ -91,7 +91,7 @@ class Notices:
         database: Database,
         clock: Clock,
         channels: Mapping[str, Channel],
-        hand_over: Callable[[Sequence[Outbound]], None],
+        dispatch: Callable[[Sequence[Outbound]], None],
         is_owner: Callable[[str, str], bool],
         redact: Redactor,
         language: Language | None = None,
@@ -99,12 +99,12 @@ class Notices:
         self._database = database
         self._clock = clock
         self._channels = channels
-        self._hand_over = hand_over
+        self._hand_over = dispatch
         self._is_owner = is_owner
         self._redact = redact
         self._language = language
-        self._home: Home | None = None
-        self._kept: Home | None = None
+        self._home: OwnerChat | None = None
+        self._kept: OwnerChat | None = None
         self._said = _Hour(clock, _MOST)
         self._chats = _Hour(clock, _CHATS)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -112,7 +112,7 @@ class Notices:
     def attach(self, bus: Bus) -> None:
         """Hear what needs somebody's eye from now on."""
         for signal in _HEARD:
-            bus.bell(signal, self._hear)
+            bus.wake_on(signal, self._hear)
 
     async def wait_idle(self) -> None:
         """Return once every notice has been put on its way."""
@@ -134,27 +134,27 @@ class Notices:
             case HEALTH_DEGRADED.name:
                 reason = " ".join(told.get("reason", "").split())[:300].rstrip(".")
                 self._tell_owner(_Notice(f"health:{reason}", "notice_health", {"problem": reason}, trace=trace))
-            case MESSAGE_ASIDE.name:
+            case MESSAGE_QUARANTINED.name:
                 self._tell_owner(_Notice(f"aside:{channel}", "notice_aside", {"channel": channel}, trace=trace))
-            case MESSAGE_DEAD.name:
+            case MESSAGE_DEAD_LETTERED.name:
                 self._tell_owner(_Notice("dead", "notice_dead", trace=trace))
             case MESSAGE_FAILED.name:
                 values = {"channel": channel}
                 self._tell_owner(_Notice(f"failed:{channel}", "notice_failed", values, (channel, chat), trace))
-            case PAIRING_ASKED.name:
+            case PAIRING_REQUESTED.name:
                 user = told.get("user", "")
-                values = {"channel": channel, "name": plain_name(told.get("name", "")) or plain_name(user) or "?"}
+                values = {"channel": channel, "name": sanitize_name(told.get("name", "")) or sanitize_name(user) or "?"}
                 self._tell_owner(_Notice(f"pairing:{channel}:{user}", "notice_pairing", values, trace=trace))
             case APPROVAL_PROPOSED.name:
                 values = {"count": told.get("count", "")}
                 self._tell_owner(_Notice(f"proposals:{told.get('newest')}", "notice_proposals", values, trace=trace))
             case SLEEP_FINISHED.name if told.get("large"):
                 self._tell_owner(_Notice(f"sleep:{told.get('run')}", "notice_sleep", {"what": told["large"]}))
-            case MEMORY_LOST.name:
+            case MEMORY_FILES_MISSING.name:
                 values = {"count": told["files"], "where": told["where"], "event": told["event"]}
                 wished = told["event"] != "0"
                 self._tell_owner(_Notice(f"lost:{told['at']}", "notice_taken_out" if wished else "notice_lost", values))
-            case MESSAGE_UNSTORED.name:
+            case MESSAGE_STORE_FAILED.name:
                 if self._chats.is_news(f"{channel}:{chat}"):
                     self._begin(self._tell_chat(channel, chat, told.get("session", "")))
                 self._tell_owner(_Notice("disk", "notice_disk", about=(channel, chat)))
@@ -195,13 +195,13 @@ class Notices:
             return []
         write_state(connection, _TOLD, json.dumps(told | {notice.subject: at.isoformat()}))
         parts = self._channels[home.channel].render(self._words(notice, home.language))
-        return outbox.enqueue(connection, outbox.Letter(home.channel, home.chat, notice.trace), parts, at)
+        return outbox.enqueue(connection, outbox.Destination(home.channel, home.chat, notice.trace), parts, at)
 
     def _words(self, notice: _Notice, language: Language) -> str:
         values = dict(notice.values)
         if "problem" in values:
-            values["problem"] = problem(values["problem"], language)
-        return self._redact(say(notice.sentence, self._language or language, **values))
+            values["problem"] = translate_problem(values["problem"], language)
+        return self._redact(translate(notice.sentence, self._language or language, **values))
 
     async def _tell_chat(self, channel: str, chat: str, session: str) -> None:
         """Tell a chat that its message could not be stored."""
@@ -210,7 +210,7 @@ class Notices:
         except StoreError:
             said = []
         theirs = " ".join(line.text[:400] for line in said if line.role == "user")
-        await self._send(channel, chat, say("unstored", self._language or guess(theirs)))
+        await self._send(channel, chat, translate("unstored", self._language or guess_language(theirs)))
 
     async def _send(self, channel: str, chat: str, text: str) -> None:
         """Send without the outbox. A failure is only logged: what is wrong comes up again within the hour."""
@@ -226,7 +226,7 @@ class Notices:
 
     # ── where the owner is ───────────────────────────────────────────────────────────────────────────────────────
 
-    async def remember(self) -> None:
+    async def save_owner_chat(self) -> None:
         """Keep where the owner is to be found, for when their messages have left the inbox. A failure can wait."""
         home = self._home = await self._home_or_last()
         if home is None or home == self._kept:
@@ -238,13 +238,13 @@ class Notices:
         else:
             self._kept = home
 
-    async def _home_or_last(self) -> Home | None:
+    async def _home_or_last(self) -> OwnerChat | None:
         try:
             return await self._database.read(self._find_home) or self._home
         except StoreError:
             return self._home
 
-    def _find_home(self, connection: Connection) -> Home | None:
+    def _find_home(self, connection: Connection) -> OwnerChat | None:
         """The private chat in which the owner wrote last, as far as this run has the channel for it."""
         homes = {}
         for channel, kept in _load(connection, _HOMES).items():
@@ -259,7 +259,7 @@ class Notices:
         ]
         return max(mine, key=lambda home: home.at, default=None)
 
-    def _newest_home(self, connection: Connection, kept: Mapping[str, Home]) -> Home | None:
+    def _newest_home(self, connection: Connection, kept: Mapping[str, OwnerChat]) -> OwnerChat | None:
         """Where the owner's newest private message in the inbox came from."""
         newest, texts = None, []
         for channel, chat, user, text, at in connection.execute(
@@ -278,7 +278,7 @@ class Notices:
             return None
         channel, chat, user, at = newest
         before: Language = kept[channel].language if channel in kept else "en"
-        return Home(channel, chat, user, self._language or guess(" ".join(texts), before), at)
+        return OwnerChat(channel, chat, user, self._language or guess_language(" ".join(texts), before), at)
 
 
 class _Hour:
@@ -308,15 +308,15 @@ def _within_the_hour(told: Mapping[str, object], at: datetime) -> dict[str, str]
     }
 
 
-def _home(channel: str, kept: object) -> Home | None:
+def _home(channel: str, kept: object) -> OwnerChat | None:
     """A home as it was kept; None when somebody has written something else in its place."""
     if not isinstance(kept, dict) or not all(isinstance(kept.get(name), str) for name in _FIELDS):
         return None
     language: Language = "es" if kept["language"] == "es" else "en"
-    return Home(channel, kept["chat"], kept["user"], language, kept["at"])
+    return OwnerChat(channel, kept["chat"], kept["user"], language, kept["at"])
 
 
-def _keep(connection: Connection, home: Home) -> None:
+def _keep(connection: Connection, home: OwnerChat) -> None:
     homes = _load(connection, _HOMES)
     homes[home.channel] = {name: getattr(home, name) for name in _FIELDS}
     write_state(connection, _HOMES, json.dumps(homes))

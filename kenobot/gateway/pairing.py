@@ -15,24 +15,24 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, cast
 
-from kenobot.core.i18n import Language, say
-from kenobot.ports.messages import Part, Span
+from kenobot.core.i18n import Language, translate
+from kenobot.ports.messages import MessagePart, TextEntity
 from kenobot.storage import approved_people, outbox
-from kenobot.storage.approved_people import Person
+from kenobot.storage.approved_people import ApprovedPerson
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 
 ALPHABET = "ACDEFHJKMNPQRTVWXY2346789"  # of 0 O, 1 I L, 2 Z, 5 S, 6 G, 8 B and U V one at most of each
-LENGTH = 8
-LIFE = timedelta(hours=1)
-MOST_OPEN = 3
-MOST_WRONG = 5
-LOCKED = timedelta(hours=1)
+CODE_LENGTH = 8
+CODE_LIFETIME = timedelta(hours=1)
+MAX_OPEN_CODES = 3
+MAX_WRONG_CODES = 5
+LOCK_DURATION = timedelta(hours=1)
 
 _STATE = "pairing:wrong"
 _SLACK = timedelta(hours=1)  # by which a clock may be set back without voiding what is open
 
-Below = Callable[[int], int]
+RandomBelow = Callable[[int], int]
 """A number from 0 up to, not including, its argument, that nobody can foretell: `secrets.randbelow`."""
 
 
@@ -48,7 +48,7 @@ class Stranger:
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
+class OpenPairing:
     """A code that waits for the owner. The code itself is not known."""
 
     channel: str
@@ -59,16 +59,16 @@ class Open:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PairingResult:
     """What came of a code. person: who was let in. left: how many more wrong ones there may be."""
 
     kind: Literal["approved", "wrong", "locked", "nothing"]
-    person: Person | None = None
-    left: int = 0
+    person: ApprovedPerson | None = None
+    tries_left: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Ticket:
+class PairingCode:
     """A fresh code, and what is kept of it."""
 
     code: str
@@ -76,32 +76,32 @@ class Ticket:
     digest: bytes
 
     @property
-    def shown(self) -> str:
+    def formatted(self) -> str:
         """The code as people pass it on: in two groups of four."""
         return f"{self.code[:4]}-{self.code[4:]}"
 
 
-def ticket(below: Below) -> Ticket:
+def new_code(below: RandomBelow) -> PairingCode:
     """A new code out of `below`."""
-    code = "".join(ALPHABET[below(len(ALPHABET))] for _ in range(LENGTH))
+    code = "".join(ALPHABET[below(len(ALPHABET))] for _ in range(CODE_LENGTH))
     salt = bytes(below(256) for _ in range(16))
-    return Ticket(code, salt, _digest(code, salt))
+    return PairingCode(code, salt, _digest(code, salt))
 
 
-def notice(shown: str, language: Language) -> Part:
+def code_message(shown: str, language: Language) -> MessagePart:
     """What a stranger is told; the code is set apart, so that one touch copies it."""
-    text = say("stranger", language, code=shown)
+    text = translate("stranger", language, code=shown)
     before = text[: text.index(shown)]
-    return Part(text, (Span("code", len(before.encode("utf-16-le")) // 2, len(shown)),))
+    return MessagePart(text, (TextEntity("code", len(before.encode("utf-16-le")) // 2, len(shown)),))
 
 
-def ask(connection: Connection, stranger: Stranger, fresh: Ticket, at: datetime) -> bool:
+def request_pairing(connection: Connection, stranger: Stranger, fresh: PairingCode, at: datetime) -> bool:
     """Open `fresh` for a stranger; False when they have one, when too many are open, or while pairing is locked."""
     _drop_expired(connection, at)
     if locked_until(connection, at) is not None:
         return False
     users = [row[0] for row in connection.execute("SELECT user FROM pairing WHERE channel = ?", (stranger.channel,))]
-    if stranger.user in users or len(users) >= MOST_OPEN:
+    if stranger.user in users or len(users) >= MAX_OPEN_CODES:
         return False
     connection.execute(
         "INSERT INTO pairing (channel, user, chat, name, language, salt, digest, created, expires) "
@@ -115,34 +115,34 @@ def ask(connection: Connection, stranger: Stranger, fresh: Ticket, at: datetime)
             fresh.salt,
             fresh.digest,
             at.isoformat(),
-            (at + LIFE).isoformat(),
+            (at + CODE_LIFETIME).isoformat(),
         ),
     )
     return True
 
 
-def waiting(connection: Connection, at: datetime) -> list[Open]:
+def open_pairings(connection: Connection, at: datetime) -> list[OpenPairing]:
     """The codes that may still be approved, oldest first."""
     rows = connection.execute(
         "SELECT channel, user, name, created, expires FROM pairing WHERE expires > ? AND expires <= ? "
         "ORDER BY created, channel, user",
         _lifetime(at),
     )
-    return [Open(*row) for row in rows]
+    return [OpenPairing(*row) for row in rows]
 
 
-def approve(connection: Connection, code: str, at: datetime, is_owner: Callable[[str, str], bool]) -> Verdict:
+def approve(connection: Connection, code: str, at: datetime, is_owner: Callable[[str, str], bool]) -> PairingResult:
     """Let in whoever was given `code`, and tell them so through the outbox. An owner's account is never a guest's.
 
     Case, blanks and hyphens do not matter. Every open code is compared, in a time that does not tell which one fits.
     """
     if locked_until(connection, at) is not None:
-        return Verdict("locked")
+        return PairingResult("locked")
     _drop_expired(connection, at)
     rows = connection.execute("SELECT channel, user, chat, name, language, salt, digest FROM pairing").fetchall()
     rows = [row for row in rows if not is_owner(row[0], row[1])]
     if not rows:
-        return Verdict("nothing")
+        return PairingResult("nothing")
     typed = "".join(char for char in code.upper() if char.isalnum())[:64]
     fitting = [row for row in rows if hmac.compare_digest(_digest(typed, row[5]), row[6])]
     if not fitting:
@@ -150,37 +150,37 @@ def approve(connection: Connection, code: str, at: datetime, is_owner: Callable[
     channel, user, chat, name, language, *_ = fitting[0]
     connection.execute("DELETE FROM pairing WHERE channel = ? AND user = ?", (channel, user))
     connection.execute("DELETE FROM state WHERE key = ?", (_STATE,))
-    person = approved_people.let_in(connection, channel, user, name, at)
-    letter = outbox.Letter(channel, chat)
-    outbox.enqueue(connection, letter, [Part(say("let_in", cast("Language", language)))], at)
-    return Verdict("approved", person)
+    person = approved_people.approve_person(connection, channel, user, name, at)
+    letter = outbox.Destination(channel, chat)
+    outbox.enqueue(connection, letter, [MessagePart(translate("let_in", cast("Language", language)))], at)
+    return PairingResult("approved", person)
 
 
 def locked_until(connection: Connection, at: datetime) -> datetime | None:
     """Until when nothing can be asked for or approved, after too many wrong codes; None when it can."""
     wrong, until = _wrong(connection, at)
-    return until if wrong >= MOST_WRONG else None
+    return until if wrong >= MAX_WRONG_CODES else None
 
 
-def _count_wrong(connection: Connection, at: datetime) -> Verdict:
+def _count_wrong(connection: Connection, at: datetime) -> PairingResult:
     wrong = _wrong(connection, at)[0] + 1
-    write_state(connection, _STATE, json.dumps([wrong, (at + LOCKED).isoformat()]))
-    if wrong < MOST_WRONG:
-        return Verdict("wrong", left=MOST_WRONG - wrong)
+    write_state(connection, _STATE, json.dumps([wrong, (at + LOCK_DURATION).isoformat()]))
+    if wrong < MAX_WRONG_CODES:
+        return PairingResult("wrong", tries_left=MAX_WRONG_CODES - wrong)
     connection.execute("DELETE FROM pairing")
-    return Verdict("locked")
+    return PairingResult("locked")
 
 
 def _wrong(connection: Connection, at: datetime) -> tuple[int, datetime]:
     """How many wrong codes count still, and until when."""
     count, until = json.loads(read_state(connection, _STATE) or f'[0, "{at.isoformat()}"]')
     moment = datetime.fromisoformat(until)
-    return (count, moment) if at < moment <= at + LOCKED + _SLACK else (0, at)
+    return (count, moment) if at < moment <= at + LOCK_DURATION + _SLACK else (0, at)
 
 
 def _lifetime(at: datetime) -> tuple[str, str]:
     """Between these a code that is good now expires. Later than it could be means that the clock was set back."""
-    return at.isoformat(), (at + LIFE + _SLACK).isoformat()
+    return at.isoformat(), (at + CODE_LIFETIME + _SLACK).isoformat()
 
 
 def _drop_expired(connection: Connection, at: datetime) -> None:

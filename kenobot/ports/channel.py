@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from kenobot.ports.messages import Inbound, Outbound, Part
+from kenobot.ports.messages import Inbound, MessagePart, Outbound
 
 
 class Sink(Protocol):
@@ -16,7 +16,7 @@ class Sink(Protocol):
         """
         ...
 
-    async def set_aside(self, channel: str, external_id: str, raw: str, reason: str) -> None:
+    async def dead_letter(self, channel: str, external_id: str, raw: str, reason: str) -> None:
         """Keep something that cannot be understood in the dead-letter box, so that it stops nobody else."""
         ...
 
@@ -41,7 +41,7 @@ class Channel(Protocol):
         """
         ...
 
-    def render(self, text: str) -> Sequence[Part]:
+    def render(self, text: str) -> Sequence[MessagePart]:
         """Cut a Markdown reply into parts this channel can show. Pure; at least one part for a non-empty text."""
         ...
 
@@ -50,21 +50,21 @@ class Channel(Protocol):
         ...
 
 
-class ShowsLife(Protocol):
+class ReportsLiveness(Protocol):
     """A channel that can tell when its platform last answered, so that a silent stall is noticed."""
 
     @property
-    def heard(self) -> float | None:
+    def last_answer_at(self) -> float | None:
         """When the platform last answered, by the Clock's `monotonic`; None before it first did."""
         ...
 
     @property
-    def patience(self) -> float:
+    def stall_seconds(self) -> float:
         """Seconds of silence after which the channel counts as stalled and is started again."""
         ...
 
 
-class ShowsTyping(Protocol):
+class TypingIndicator(Protocol):
     """A channel that can show that an answer is on its way; the core calls it every few seconds while it is."""
 
     async def typing(self, chat: str) -> None: ...

@@ -32,7 +32,7 @@ class Embedder(Protocol):
 class Reranker(Protocol):
     """Judges what recall found, by reading it. Memory works without one."""
 
-    async def judge(self, question: str, texts: Sequence[str]) -> Sequence[float] | None:
+    async def score(self, question: str, texts: Sequence[str]) -> Sequence[float] | None:
         """How much each text helps to answer, from 0 to 1, in order; None when that cannot be told in time.
 
         Never raises for what lies outside, and somebody waits for the reply meanwhile.

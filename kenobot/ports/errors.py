@@ -52,7 +52,7 @@ class Unavailable(RemoteError):
         self.retry_after = retry_after
 
 
-class Resting(Unavailable):
+class CircuitOpen(Unavailable):
     """Nobody was asked: the server failed too often lately, and is left alone for a while."""
 
 

@@ -55,8 +55,8 @@ class Principal:
     """
 
     role: Literal["owner", "guest"]
-    reads: tuple[str, ...]
-    writes: str
+    read_scopes: tuple[str, ...]
+    write_scope: str
     trust: Trust
 
 

@@ -16,7 +16,7 @@ Relation = Literal["repeat", "contradiction", "independent"]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RelationVerdict:
     """How a candidate relates to the record it was compared with, as somebody who read both sees it."""
 
     record: int
@@ -52,7 +52,7 @@ class Candidate:
     importance: float | None = None
     evidence: tuple[int, ...] = ()
     expires: datetime | None = None
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[RelationVerdict, ...] = ()
     action: str = ""
 
 

@@ -12,11 +12,11 @@ from kenobot.ports.clock import Clock
 SettingsT = TypeVar("SettingsT", bound=BaseModel)
 
 
-PartT = TypeVar("PartT")
+InstanceT = TypeVar("InstanceT")
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class PluginContext:
     """What every plugin is handed beside its own settings."""
 
     home: Path
@@ -29,7 +29,7 @@ class NoSettings(BaseModel, extra="forbid"):
 
 
 @dataclass(frozen=True, slots=True)
-class Plugin(Generic[SettingsT, PartT]):
+class Plugin(Generic[SettingsT, InstanceT]):
     """The target of an entry point: the model of its settings, and how to build the part from them.
 
     Importing the module that holds it must be cheap: import SDKs inside `build`.
@@ -37,4 +37,4 @@ class Plugin(Generic[SettingsT, PartT]):
     """
 
     settings: type[SettingsT]
-    build: Callable[[SettingsT, Surroundings], PartT]
+    build: Callable[[SettingsT, PluginContext], InstanceT]

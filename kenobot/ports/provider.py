@@ -66,7 +66,7 @@ class Reply:
     usage: Usage = field(default_factory=Usage)
 
     @property
-    def cut(self) -> bool:
+    def truncated(self) -> bool:
         """Whether it ends because it had become as long as it might, as one provider or another says it."""
         return self.stop_reason in ("max_tokens", "length")
 
@@ -85,8 +85,8 @@ class Provider(Protocol):
         ...
 
 
-class SpeaksByRote(Protocol):
+class RuleBased(Protocol):
     """A provider that follows rules or a script: it cannot be asked to read a text and say what is in it."""
 
     @property
-    def by_rote(self) -> bool: ...
+    def rule_based(self) -> bool: ...

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-Value = str | int | float | bool | None
+PayloadValue = str | int | float | bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Signal:
 
     name: str
     meaning: str
-    texts: frozenset[str] = frozenset()
+    text_keys: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Envelope:
     """One signal sent: what, with what, from where, because of which message, when."""
 
     signal: Signal
-    payload: Mapping[str, Value]
+    payload: Mapping[str, PayloadValue]
     source: str
     trace: str
     at: datetime
@@ -37,37 +37,49 @@ MESSAGE_IN = Signal("message:in", "a person's message has been stored and waits 
 MESSAGE_OUT = Signal("message:out", "a reply has been committed and waits in the outbox", _TEXT)
 MESSAGE_SENT = Signal("message:sent", "the platform took a part of a reply")
 MESSAGE_FAILED = Signal("message:failed", "a part of a reply could not be delivered")
-MESSAGE_PARKED = Signal("message:parked", "the model is out of reach; the message waits until it is back")
+MESSAGE_DEFERRED = Signal("message:parked", "the model is out of reach; the message waits until it is back")
 MESSAGE_EXPIRED = Signal("message:expired", "a message waited too long to be answered; the person was told")
 MESSAGE_REFUSED = Signal("message:refused", "a message was turned away at the door: a stranger's, or one too many")
-MESSAGE_UNSTORED = Signal("message:unstored", "our disk failed; the platform keeps the message until it works again")
-MESSAGE_ASIDE = Signal("message:aside", "something unreadable came in and lies in the dead-letter box")
-MESSAGE_DEAD = Signal("message:dead", "a message was given up on and lies in the dead-letter box")
+MESSAGE_STORE_FAILED = Signal(
+    "message:unstored", "our disk failed; the platform keeps the message until it works again"
+)
+MESSAGE_QUARANTINED = Signal("message:aside", "something unreadable came in and lies in the dead-letter box")
+MESSAGE_DEAD_LETTERED = Signal("message:dead", "a message was given up on and lies in the dead-letter box")
 THINKING_START = Signal("thinking:start", "a turn began; an answer is on its way")
 THINKING_END = Signal("thinking:end", "that turn is over, well or badly")
 TURN_FAILED = Signal("turn:failed", "the person was told that there is no answer")
 REPLY_GRADED = Signal("reply:graded", "the metacognition post-processor has looked at a reply")
-TAG_INERT = Signal("tag:inert", "a tag also stood in the message it answers and was not acted on")
+TAG_IGNORED = Signal("tag:inert", "a tag also stood in the message it answers and was not acted on")
 PROCESSOR_FAILED = Signal("postprocessor:failed", "a post-processor broke; the reply went out without it")
 MEMORY_WRITTEN = Signal("memory:written", "memory took in, changed or refused something", _TEXT)
-MEMORY_EXTRACTED = Signal("memory:extracted", "some turns have been read for what should be remembered")
-MEMORY_LOST = Signal("memory:lost", "files of memory went at once: written again, or forgotten with what they said")
-MEMORY_WAITING = Signal("memory:waiting", "turns cannot be read for memories yet: no model, or no tokens left today")
+EXTRACTION_FINISHED = Signal("memory:extracted", "some turns have been read for what should be remembered")
+MEMORY_FILES_MISSING = Signal(
+    "memory:lost", "files of memory went at once: written again, or forgotten with what they said"
+)
+EXTRACTION_DEFERRED = Signal(
+    "memory:waiting", "turns cannot be read for memories yet: no model, or no tokens left today"
+)
 SLEEP_STARTED = Signal("sleep:started", "memory is being looked after; a night that was cut short goes on")
 SLEEP_PHASE = Signal("sleep:phase", "sleep has come to its next phase")
 SLEEP_FINISHED = Signal("sleep:finished", "a night is over; `kenobot sleep report` tells what it changed")
-MEMORY_COMPACTED = Signal("memory:compacted", "what a conversation no longer shows has been summed up")
+COMPACTION_FINISHED = Signal("memory:compacted", "what a conversation no longer shows has been summed up")
 APPROVAL_PROPOSED = Signal("approval:proposed", "sleep has laid a proposal before the owner")
 APPROVAL_APPROVED = Signal("approval:approved", "the owner has approved a proposal, and what it says is done")
 CONFIG_CHANGED = Signal("config:changed", "what the prompt is made of has changed: memory, context or identity")
 BOOTSTRAP_DONE = Signal("bootstrap:done", "onboarding ended in a chat")
-RECEIVER_FAILED = Signal("receiver:failed", "a receiver of a signal raised or ran out of time")
-LINK_CUT = Signal("link:cut", "an address was taken out of a reply: private memory and foreign text met in that turn")
-PAIRING_ASKED = Signal("pairing:asked", "a stranger was given a code that the owner may approve", frozenset({"name"}))
-PAIRING_ENDED = Signal("pairing:ended", "a person was let in or put out, or too many wrong codes were tried")
+SUBSCRIBER_FAILED = Signal("receiver:failed", "a receiver of a signal raised or ran out of time")
+LINK_REMOVED = Signal(
+    "link:cut", "an address was taken out of a reply: private memory and foreign text met in that turn"
+)
+PAIRING_REQUESTED = Signal(
+    "pairing:asked", "a stranger was given a code that the owner may approve", frozenset({"name"})
+)
+PAIRING_CLOSED = Signal("pairing:ended", "a person was let in or put out, or too many wrong codes were tried")
 CHANNEL_DOWN = Signal("channel:down", "a channel stopped with an error and will be started again")
 HEALTH_DEGRADED = Signal("health:degraded", "something needs the owner's eye")
 STARTED = Signal("kenobot:started", "everything is up")
 STOPPING = Signal("kenobot:stopping", "intake is over, turns are finishing")
 
-ALL: Mapping[str, Signal] = {signal.name: signal for signal in tuple(globals().values()) if isinstance(signal, Signal)}
+ALL_SIGNALS: Mapping[str, Signal] = {
+    signal.name: signal for signal in tuple(globals().values()) if isinstance(signal, Signal)
+}

@@ -21,7 +21,7 @@ from kenobot.ports.errors import (
     TruncatedReply,
     Unavailable,
 )
-from kenobot.ports.plugin import Plugin, Surroundings
+from kenobot.ports.plugin import Plugin, PluginContext
 from kenobot.ports.provider import Block, Delta, Request, Role, Usage
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class AnthropicProvider:
         Raises RateLimited, Unavailable and Rejected, and TruncatedReply when the stream ends without a stop reason.
         Their texts hold neither the key nor what the server wrote, and they hide the SDK's own errors, which do.
         """
-        system, messages = payload(request)
+        system, messages = request_payload(request)
         try:
             async with asyncio.timeout(self._settings.total_seconds) as limit:
                 events = await self._open(system, messages, request.max_tokens)
@@ -207,7 +207,7 @@ class _End:
         self.usage = replace(self.usage, **{ours: figure for ours, figure in told.items() if isinstance(figure, int)})
 
 
-def payload(request: Request) -> "tuple[list[TextBlockParam], list[MessageParam]]":
+def request_payload(request: Request) -> "tuple[list[TextBlockParam], list[MessageParam]]":
     """The system blocks and messages in the API's form.
 
     Blank blocks are left out and neighbours of one role merged, for the API refuses the ones and dislikes the others.
@@ -266,7 +266,7 @@ def retry_after(headers: Mapping[str, str], clock: Clock) -> float | None:
     return max(0.0, (moment - clock.now()).total_seconds())
 
 
-def build(settings: AnthropicSettings, surroundings: Surroundings) -> AnthropicProvider:
+def build(settings: AnthropicSettings, surroundings: PluginContext) -> AnthropicProvider:
     """A provider ready to stream. Raises ConfigError when the key is missing or cannot be one."""
     key = settings.api_key.get_secret_value().strip()
     if not key:

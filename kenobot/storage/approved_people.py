@@ -8,7 +8,7 @@ from kenobot.storage.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class ApprovedPerson:
     """An approved guest. since: when, as ISO-8601 text in UTC."""
 
     channel: str
@@ -21,21 +21,21 @@ class Person:
         return self.channel, self.user
 
 
-def everybody(connection: Connection) -> list[Person]:
+def list_people(connection: Connection) -> list[ApprovedPerson]:
     """All approved people, in the order they were let in."""
     rows = connection.execute("SELECT channel, user, name, since FROM person ORDER BY since, channel, user")
-    return [Person(*row) for row in rows]
+    return [ApprovedPerson(*row) for row in rows]
 
 
-def let_in(connection: Connection, channel: str, user: str, name: str, at: datetime) -> Person:
+def approve_person(connection: Connection, channel: str, user: str, name: str, at: datetime) -> ApprovedPerson:
     """Add a person, inside a transaction; who is there already stays as they are."""
     connection.execute(
         "INSERT INTO person (channel, user, name, since) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
         (channel, user, name, at.isoformat()),
     )
-    return Person(channel, user, name, at.isoformat())
+    return ApprovedPerson(channel, user, name, at.isoformat())
 
 
-def put_out(connection: Connection, channel: str, user: str) -> bool:
+def revoke_person(connection: Connection, channel: str, user: str) -> bool:
     """Make an approved person a stranger again, inside a transaction; False when they were not one."""
     return connection.execute("DELETE FROM person WHERE channel = ? AND user = ?", (channel, user)).rowcount > 0

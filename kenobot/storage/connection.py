@@ -12,29 +12,29 @@ from kenobot.ports.errors import StoreCorrupt, StoreError, StoreFull
 Connection = sqlite3.Connection
 
 
-class Watched(sqlite3.Connection):
+class CancellableConnection(sqlite3.Connection):
     """A connection that asks nothing more once `over` is set: it raises StoreError instead."""
 
-    over: threading.Event
+    cancelled: threading.Event
 
     def execute(self, sql: str, /, *values: Any) -> sqlite3.Cursor:
-        if self.over.is_set():
+        if self.cancelled.is_set():
             raise StoreError("Nobody waits for this any more.")
         return super().execute(sql, *values)
 
 
-def connect(path: Path, *, readonly: bool = False, over: threading.Event | None = None) -> Connection:
+def connect(path: Path, *, readonly: bool = False, cancelled: threading.Event | None = None) -> Connection:
     """A connection with the house's settings, in autocommit mode: transactions are spelled out.
 
     over: when it is set, the connection asks nothing more.
     """
     uri = f"{path.absolute().as_uri()}?mode={'ro' if readonly else 'rwc'}"
-    factory = sqlite3.Connection if over is None else Watched
+    factory = sqlite3.Connection if cancelled is None else CancellableConnection
     connection = sqlite3.connect(
         uri, uri=True, isolation_level=None, check_same_thread=False, timeout=10, factory=factory
     )
-    if isinstance(connection, Watched) and over is not None:
-        connection.over = over
+    if isinstance(connection, CancellableConnection) and cancelled is not None:
+        connection.cancelled = cancelled
     try:
         connection.execute("PRAGMA foreign_keys = ON")
         if not readonly:
@@ -47,12 +47,12 @@ def connect(path: Path, *, readonly: bool = False, over: threading.Event | None 
     return connection
 
 
-def storable(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """`text` as it can be kept: lone surrogates, which have no UTF-8, are replaced, and split pairs joined."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def translate(error: sqlite3.Error | MemoryError) -> StoreError:
+def to_store_error(error: sqlite3.Error | MemoryError) -> StoreError:
     """Our own error for one of SQLite's."""
     if isinstance(error, MemoryError):
         return StoreError("There is no memory left for the database to work with.")

@@ -12,7 +12,7 @@ _UNVEILED = "NOT EXISTS (SELECT 1 FROM veil WHERE veil.inbox_id = message.inbox_
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class StoredMessage:
     """One message of a conversation. `context` is what the prompt carried beside a person's words.
 
     trust: whose words they are.
@@ -27,18 +27,18 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class PromptPrefix:
     """The frozen beginning of a session's prompt; see the table of this name."""
 
     session: str
     scopes: str
     text: str
     day: str
-    seen: int
-    known: int
-    first: int
-    made_after: int
-    left_out: int = 0
+    last_event: int
+    last_record: int
+    first_message: int
+    last_message: int
+    omitted: int = 0
 
 
 def append(
@@ -59,12 +59,12 @@ def append(
     )
 
 
-def belongs(connection: Connection, message: int, scope: str) -> None:
+def set_scope(connection: Connection, message: int, scope: str) -> None:
     """Note the scope to which memory may write what was said in the turn of an inbox row, inside a transaction."""
     connection.execute("UPDATE message SET scope = ? WHERE inbox_id = ?", (scope, message))
 
 
-def bring(
+def import_history(
     connection: Connection, session: str, said: Iterable[tuple[Role, str, datetime]], trust: Trust, scope: str
 ) -> int:
     """Begin a conversation with what was said elsewhere before, oldest first; the id of its newest message.
@@ -84,42 +84,43 @@ def bring(
     return newest
 
 
-def latest(connection: Connection, session: str, limit: int) -> list[Line]:
+def latest(connection: Connection, session: str, limit: int) -> list[StoredMessage]:
     """The last `limit` messages, oldest first, without turns that told what somebody wants forgotten."""
     rows = connection.execute(
         f"SELECT id, role, text, context, at, trust FROM message WHERE session = ? AND {_UNVEILED} "
         "ORDER BY id DESC LIMIT ?",
         (session, limit),
     ).fetchall()
-    return [Line(*row) for row in reversed(rows)]
+    return [StoredMessage(*row) for row in reversed(rows)]
 
 
-def since(connection: Connection, session: str, first: int, limit: int) -> list[Line]:
+def since(connection: Connection, session: str, first: int, limit: int) -> list[StoredMessage]:
     """Messages from id `first` on, oldest first, at most `limit`, without turns that told what is to be forgotten."""
     rows = connection.execute(
         f"SELECT id, role, text, context, at, trust FROM message WHERE session = ? AND id >= ? AND {_UNVEILED} "
         "ORDER BY id LIMIT ?",
         (session, first, limit),
     )
-    return [Line(*row) for row in rows]
+    return [StoredMessage(*row) for row in rows]
 
 
-def frame(connection: Connection, session: str) -> Frame | None:
+def load_prefix(connection: Connection, session: str) -> PromptPrefix | None:
     """The session's frame, if it has one."""
     row = connection.execute(
         "SELECT session, scopes, text, day, seen, known, first, made_after, left_out FROM frame WHERE session = ?",
         (session,),
     ).fetchone()
-    return Frame(*row) if row else None
+    return PromptPrefix(*row) if row else None
 
 
-def keep_frame(connection: Connection, frame: Frame, before: Frame | None) -> None:
+def save_prefix(connection: Connection, frame: PromptPrefix, before: PromptPrefix | None) -> None:
     """Store a session's frame where it differs from what was stored `before`, inside a transaction."""
     if frame is before:
         return
-    if before is not None and frame.text is before.text and frame.made_after == before.made_after:
+    if before is not None and frame.text is before.text and frame.last_message == before.last_message:
         connection.execute(
-            "UPDATE frame SET seen = ?, known = ? WHERE session = ?", (frame.seen, frame.known, frame.session)
+            "UPDATE frame SET seen = ?, known = ? WHERE session = ?",
+            (frame.last_event, frame.last_record, frame.session),
         )
         return
     connection.execute(
@@ -130,10 +131,10 @@ def keep_frame(connection: Connection, frame: Frame, before: Frame | None) -> No
             frame.scopes,
             frame.text,
             frame.day,
-            frame.seen,
-            frame.known,
-            frame.first,
-            frame.made_after,
-            frame.left_out,
+            frame.last_event,
+            frame.last_record,
+            frame.first_message,
+            frame.last_message,
+            frame.omitted,
         ),
     )

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kenobot.ports.errors import StoreError
-from kenobot.storage.connection import Connection, connect, savepoint, storable, translate
-from kenobot.storage.migrate import migrate, opened
+from kenobot.storage.connection import Connection, connect, replace_surrogates, savepoint, to_store_error
+from kenobot.storage.migrate import migrate, open_writer
 
-__all__ = ["Connection", "Database", "connect", "savepoint", "storable", "translate"]
+__all__ = ["Connection", "Database", "connect", "replace_surrogates", "savepoint", "to_store_error"]
 
 T = TypeVar("T")
 
@@ -76,7 +76,7 @@ class Database:
         Raises ConfigError when the file comes from a newer KenoBot or cannot be opened, StoreCorrupt when damaged.
         """
         migrate(path, backups)
-        database = cls(path, opened(path))
+        database = cls(path, open_writer(path))
         for thread in (database._writer, *database._readers):
             thread.start()
         return database
@@ -96,15 +96,15 @@ class Database:
         raised, or StoreError when the commit failed: then nothing of it was written. `before` shares the transaction
         and stays written when `work` raises; its own failure is only logged. `patient`: see `write_soon`.
         """
-        self._demand_open()
-        _demand_room(self._jobs)
+        self._require_open()
+        _require_room(self._jobs)
         loop = asyncio.get_running_loop()
         waiting: asyncio.Future[T] = loop.create_future()
         job = _Job(work, loop, waiting, patient=patient)
         self._jobs.put((job,) if before is None else (_Job(before, loop, None), job))
         return waiting
 
-    def post(self, work: Callable[[Connection], object]) -> None:
+    def write_nowait(self, work: Callable[[Connection], object]) -> None:
         """Queue `work` for the next transaction and do not wait; a failure is only logged. May ride with others.
 
         It is left undone when the disk is far behind: nobody waits for it, so nothing else would bound the queue.
@@ -169,19 +169,19 @@ class Database:
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Run `work` on a reader connection, in one consistent snapshot of what has been committed."""
-        self._demand_open()
-        _demand_room(self._reads)
+        self._require_open()
+        _require_room(self._reads)
         loop = asyncio.get_running_loop()
         waiting: asyncio.Future[T] = loop.create_future()
         self._reads.put(_Job(work, loop, waiting))
         return await waiting
 
-    async def survey(self, work: Callable[[Connection], T]) -> T:
+    async def read_long(self, work: Callable[[Connection], T]) -> T:
         """Like `read`, for what takes seconds: in a thread and by a connection of its own, so that nobody waits behind.
 
         Cancelled, it ends at its next query.
         """
-        self._demand_open()
+        self._require_open()
         loop, over = asyncio.get_running_loop(), threading.Event()
         waiting: asyncio.Future[T] = loop.create_future()
         job = _Job(work, loop, waiting)
@@ -216,14 +216,14 @@ class Database:
         self._jobs.put(None)  # last, because the last connection to close folds the write-ahead log into the file
         await asyncio.to_thread(self._writer.join)
 
-    def _demand_open(self) -> None:
+    def _require_open(self) -> None:
         if self._closed:
             raise StoreError("The database is closed.")
 
 
 def _plain(error: Exception) -> Exception:
     """What whoever waits is told: the store's own errors for SQLite's, and others as they are."""
-    return translate(error) if isinstance(error, (sqlite3.Error, MemoryError)) else error
+    return to_store_error(error) if isinstance(error, (sqlite3.Error, MemoryError)) else error
 
 
 def _look(connection: Connection, job: _Job) -> None:
@@ -238,7 +238,7 @@ def _look(connection: Connection, job: _Job) -> None:
 
 def _survey(path: Path, job: _Job, over: threading.Event) -> None:
     try:
-        with contextlib.closing(connect(path, readonly=True, over=over)) as connection:
+        with contextlib.closing(connect(path, readonly=True, cancelled=over)) as connection:
             _look(connection, job)
     except Exception as error:
         job.error = _plain(error)
@@ -249,7 +249,7 @@ def _each(sql: str, rows: list[tuple[object, ...]], connection: Connection) -> N
     connection.executemany(sql, rows)
 
 
-def _demand_room(waiting: "queue.SimpleQueue[Any]") -> None:
+def _require_room(waiting: "queue.SimpleQueue[Any]") -> None:
     if waiting.qsize() >= _QUEUED:
         raise StoreError("The disk is too slow for what is asked of it: try again later.")
 

@@ -12,11 +12,11 @@ from typing import Literal
 
 from kenobot.storage.connection import Connection
 
-State = Literal["dead", "failed", "expired", "undelivered", "waiting"]
-Verdict = Literal["done", "missing", "unreadable", "busy"]
+LetterState = Literal["dead", "failed", "expired", "undelivered", "waiting"]
+LetterOutcome = Literal["done", "missing", "unreadable", "busy"]
 
-STATES: tuple[State, ...] = ("dead", "failed", "expired", "undelivered", "waiting")
-ENDED: tuple[State, ...] = ("dead", "failed", "expired", "undelivered")
+STATES: tuple[LetterState, ...] = ("dead", "failed", "expired", "undelivered", "waiting")
+ENDED: tuple[LetterState, ...] = ("dead", "failed", "expired", "undelivered")
 
 _ID = re.compile(r"(in|out)-([1-9][0-9]{0,17})")
 _AS_LETTER = (
@@ -33,14 +33,14 @@ _AS_LETTER = (
 
 
 @dataclass(frozen=True, slots=True)
-class LetterId:
+class DeadLetterId:
     """side: "in" for what people wrote, "out" for what the bot did. number: the row."""
 
     side: Literal["in", "out"]
     number: int
 
     @classmethod
-    def parse(cls, text: str) -> "LetterId":
+    def parse(cls, text: str) -> "DeadLetterId":
         """Raises ValueError unless it is like in-12 or out-7."""
         match = _ID.fullmatch(text)
         if match is None:
@@ -52,14 +52,14 @@ class LetterId:
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class DeadLetter:
     """at: when it ended, or came when it has not. person: who wrote it; empty for what the bot wrote.
 
     readable: False for something that came in and could not be understood.
     """
 
     id: str
-    state: State
+    state: LetterState
     channel: str
     chat: str
     person: str
@@ -71,7 +71,9 @@ class Letter:
     text: str
 
 
-def find(connection: Connection, states: Sequence[State], since: str | None = None, limit: int = -1) -> list[Letter]:
+def find(
+    connection: Connection, states: Sequence[LetterState], since: str | None = None, limit: int = -1
+) -> list[DeadLetter]:
     """The last `limit` letters in one of `states`, none older than `since`, oldest first."""
     marks = ", ".join("?" * len(states))
     order = "ORDER BY at DESC, side DESC, number DESC LIMIT ?"
@@ -82,7 +84,7 @@ def find(connection: Connection, states: Sequence[State], since: str | None = No
     return [_letter(row) for row in reversed(rows)]
 
 
-def get(connection: Connection, letter: LetterId) -> Letter | None:
+def get(connection: Connection, letter: DeadLetterId) -> DeadLetter | None:
     """One letter, None when there is none of that number or all went well with it."""
     row = connection.execute(
         f"SELECT * FROM ({_AS_LETTER}) WHERE side = ? AND number = ?",  # noqa: S608 - constants of ours
@@ -91,7 +93,7 @@ def get(connection: Connection, letter: LetterId) -> Letter | None:
     return _letter(row) if row else None
 
 
-def retry(connection: Connection, letter: LetterId, at: datetime) -> Verdict:
+def retry(connection: Connection, letter: DeadLetterId, at: datetime) -> LetterOutcome:
     """Have a message answered once more, from the beginning, or a part sent once more."""
     found = get(connection, letter)
     if found is None:
@@ -119,7 +121,7 @@ def retry(connection: Connection, letter: LetterId, at: datetime) -> Verdict:
     return "done"
 
 
-def drop(connection: Connection, letter: LetterId, at: datetime) -> Verdict:
+def drop(connection: Connection, letter: DeadLetterId, at: datetime) -> LetterOutcome:
     """Be done with a letter. Of a message its number stays for a while, without its words, to know a repeat of it."""
     found = get(connection, letter)
     if found is None:
@@ -136,6 +138,6 @@ def drop(connection: Connection, letter: LetterId, at: datetime) -> Verdict:
     return "done"
 
 
-def _letter(row: tuple[str, State, str, str, str, int, str, int, str, str, str, int, int]) -> Letter:
+def _letter(row: tuple[str, LetterState, str, str, str, int, str, int, str, str, str, int, int]) -> DeadLetter:
     number, state, channel, chat, person, readable, at, attempts, reason, trace, text, *_ = row
-    return Letter(number, state, channel, chat, person, bool(readable), at, attempts, reason, trace, text)
+    return DeadLetter(number, state, channel, chat, person, bool(readable), at, attempts, reason, trace, text)

@@ -14,10 +14,10 @@ from typing import Literal
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Fenced
 from kenobot.ports.messages import Inbound
-from kenobot.storage.connection import Connection, storable
+from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.database import Database
 
-End = Literal["answered", "failed", "expired", "dead", "dropped"]
+FinalState = Literal["answered", "failed", "expired", "dead", "dropped"]
 
 _KEEP_DAYS = 7
 _DEAD_KEPT = 1000
@@ -32,7 +32,7 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Pending:
+class PendingMessage:
     """A stored message that waits for its turn, or has begun one `attempts` times.
 
     claimed: the latest attempt is the reader's own and has not begun yet. fresh: it came in just now, so there can be
@@ -46,17 +46,17 @@ class Pending:
     attempts: int = 0
     claimed: bool = False
     fresh: bool = False
-    parks: int = 0
-    retried: datetime | None = None
+    deferrals: int = 0
+    retried_at: datetime | None = None
 
     @property
     def session(self) -> str:
         return self.inbound.session
 
     @property
-    def since(self) -> datetime:
+    def waiting_since(self) -> datetime:
         """From when it counts how long the message has waited: its sending, or the owner's wish to try it once more."""
-        return self.retried or self.inbound.sent_at
+        return self.retried_at or self.inbound.sent_at
 
 
 class Inbox:
@@ -68,7 +68,9 @@ class Inbox:
         self._dropped: deque[int] = deque(maxlen=_DROPPED_KEPT)
         self._aside: deque[int] = deque(maxlen=_DEAD_KEPT)
 
-    async def accept(self, inbound: Inbound, trace: str, *, dropped: str = "", claimed: bool = False) -> Pending | None:
+    async def store(
+        self, inbound: Inbound, trace: str, *, drop_reason: str = "", claimed: bool = False
+    ) -> PendingMessage | None:
         """Store a message; None when it had been stored before. Returns once it is on disk.
 
         dropped: why it is not to be answered; it is then stored as done and without its words, so that it is
@@ -77,10 +79,10 @@ class Inbox:
         see `misfit`.
         """
         now = self._clock.now()
-        inbound = replace(inbound, text=storable(inbound.text), user_name=_name(inbound.user_name))
-        state = "dropped" if dropped else "claimed" if claimed else "pending"
+        inbound = replace(inbound, text=replace_surrogates(inbound.text), user_name=_name(inbound.user_name))
+        state = "dropped" if drop_reason else "claimed" if claimed else "pending"
 
-        def work(connection: Connection) -> Pending | None:
+        def work(connection: Connection) -> PendingMessage | None:
             cursor = connection.execute(
                 "INSERT INTO inbox (channel, external_id, chat, session, sender, sender_name, private, forwarded, "
                 "text, sent_at, received_at, trace, state, attempts, reason, done_at) "
@@ -95,26 +97,26 @@ class Inbox:
                     inbound.user_name,
                     inbound.private,
                     inbound.forwarded,
-                    "" if dropped else inbound.text,
+                    "" if drop_reason else inbound.text,
                     inbound.sent_at.isoformat(),
                     now.isoformat(),
                     trace,
                     state,
                     int(claimed),
-                    dropped,
-                    now.isoformat() if dropped else None,
+                    drop_reason,
+                    now.isoformat() if drop_reason else None,
                 ),
             )
             if cursor.rowcount == 0 or cursor.lastrowid is None:
                 return None
-            return Pending(cursor.lastrowid, inbound, trace, int(claimed), claimed, fresh=True)
+            return PendingMessage(cursor.lastrowid, inbound, trace, int(claimed), claimed, fresh=True)
 
         pending = await self._database.write(work)
-        if pending is not None and dropped:
+        if pending is not None and drop_reason:
             self._make_room(self._dropped, pending.id)
         return pending
 
-    async def set_aside(self, channel: str, external_id: str, raw: str, reason: str) -> None:
+    async def dead_letter(self, channel: str, external_id: str, raw: str, reason: str) -> None:
         """Keep something unreadable in the dead-letter box."""
         now = self._clock.now().isoformat()
 
@@ -122,7 +124,15 @@ class Inbox:
             cursor = connection.execute(
                 "INSERT INTO inbox (channel, external_id, chat, session, sender, text, sent_at, received_at, trace, "
                 "state, reason, done_at) VALUES (?, ?, '', '', '', ?, ?, ?, '', 'dead', ?, ?) ON CONFLICT DO NOTHING",
-                (_spelt(channel), _spelt(external_id), storable(raw[:_RAW_KEPT]), now, now, storable(reason), now),
+                (
+                    _escape_surrogates(channel),
+                    _escape_surrogates(external_id),
+                    replace_surrogates(raw[:_RAW_KEPT]),
+                    now,
+                    now,
+                    replace_surrogates(reason),
+                    now,
+                ),
             )
             return cursor.lastrowid if cursor.rowcount else None
 
@@ -137,7 +147,7 @@ class Inbox:
         """
         if len(kept) == kept.maxlen:
             oldest = kept[0]
-            self._database.post(
+            self._database.write_nowait(
                 lambda connection: connection.execute(
                     "DELETE FROM inbox WHERE id = ? AND state IN ('dead', 'dropped')", (oldest,)
                 )
@@ -169,19 +179,19 @@ class Inbox:
             )
         )
 
-    async def knows(self, inbound: Inbound) -> bool:
+    async def is_known(self, inbound: Inbound) -> bool:
         """Whether this message is stored already."""
         return await self._database.read(
             lambda connection: (
                 connection.execute(
                     "SELECT 1 FROM inbox WHERE channel = ? AND external_id = ?",
-                    (_spelt(inbound.channel), _spelt(inbound.external_id)),
+                    (_escape_surrogates(inbound.channel), _escape_surrogates(inbound.external_id)),
                 ).fetchone()
                 is not None
             )
         )
 
-    async def waiting(self, session: str, after: int, limit: int) -> list[Pending]:
+    async def pending_after(self, session: str, after: int, limit: int) -> list[PendingMessage]:
         """The next messages of a session that are not done, oldest first, with ids above `after`."""
         return await self._database.read(
             lambda connection: [
@@ -210,29 +220,29 @@ class Inbox:
         horizon = (self._clock.now() - timedelta(days=_KEEP_DAYS)).isoformat()
 
         await self._database.prune("inbox", "done_at < ? AND state != 'dead'", horizon)
-        limits: tuple[tuple[End, int], ...] = (("dead", _DEAD_KEPT), ("dropped", _DROPPED_KEPT))
+        limits: tuple[tuple[FinalState, int], ...] = (("dead", _DEAD_KEPT), ("dropped", _DROPPED_KEPT))
         for state, kept in limits:
             newest = await self._database.read(partial(_oldest_kept, state, kept))
             await self._database.prune("inbox", f"{_ASIDE} AND state = ? AND id < ?", state, newest)
 
 
-def misfit(inbound: Inbound) -> bool:
+def has_bad_ids(inbound: Inbound) -> bool:
     """Whether an id holds half a surrogate pair: then it has no UTF-8, and mended it would be somebody else's."""
     ids = (inbound.channel, inbound.external_id, inbound.chat, inbound.user)
-    return any(text != storable(text) for text in ids)
+    return any(text != replace_surrogates(text) for text in ids)
 
 
-def _spelt(text: str) -> str:
+def _escape_surrogates(text: str) -> str:
     """`text` with escapes for what has no UTF-8, so that no two become one."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 def _name(text: str) -> str:
     """A person's name on one line and of a sane length: in a group it stands before their words in the prompt."""
-    return " ".join(storable(text[:_NAME_KEPT]).split())
+    return " ".join(replace_surrogates(text[:_NAME_KEPT]).split())
 
 
-def _oldest_kept(state: End, kept: int, connection: Connection) -> int:
+def _oldest_kept(state: FinalState, kept: int, connection: Connection) -> int:
     """The id of the oldest of the newest `kept` rows in a state; 0 when there are not so many."""
     row = connection.execute(
         f"SELECT id FROM inbox WHERE {_ASIDE} AND state = ? ORDER BY id DESC LIMIT 1 OFFSET ?", (state, kept - 1)
@@ -240,7 +250,7 @@ def _oldest_kept(state: End, kept: int, connection: Connection) -> int:
     return int(row[0]) if row else 0
 
 
-def finish(connection: Connection, message: int, attempt: int, end: End, at: datetime, reason: str = "") -> None:
+def finish(connection: Connection, message: int, attempt: int, end: FinalState, at: datetime, reason: str = "") -> None:
     """Mark a message done, inside a transaction. Raises Fenced when `attempt` is not its latest claim."""
     cursor = connection.execute(
         "UPDATE inbox SET state = ?, reason = ?, done_at = ? WHERE id = ? AND attempts = ? AND state = 'claimed'",
@@ -250,7 +260,7 @@ def finish(connection: Connection, message: int, attempt: int, end: End, at: dat
         raise Fenced(f"Attempt {attempt} at message {message} has been overtaken.")
 
 
-def park(connection: Connection, message: int, attempt: int) -> bool:
+def defer(connection: Connection, message: int, attempt: int) -> bool:
     """Give a claim back, inside a transaction, because no model can be reached; the attempt does not count.
 
     Returns whether the person has still to be asked for patience. Raises Fenced when `attempt` was overtaken.
@@ -268,7 +278,7 @@ def park(connection: Connection, message: int, attempt: int) -> bool:
     return not row[0]
 
 
-def _pending(row: tuple[int, str, str, str, str, str, int, int, str, str, str, int, str | None]) -> Pending:
+def _pending(row: tuple[int, str, str, str, str, str, int, int, str, str, str, int, str | None]) -> PendingMessage:
     number, channel, external, chat, sender, name, private, forwarded, text, sent_at, trace, attempts, retried = row
     inbound = Inbound(
         channel=channel,
@@ -281,4 +291,6 @@ def _pending(row: tuple[int, str, str, str, str, str, int, int, str, str, str, i
         text=text,
         sent_at=datetime.fromisoformat(sent_at),
     )
-    return Pending(number, inbound, trace, attempts, retried=datetime.fromisoformat(retried) if retried else None)
+    return PendingMessage(
+        number, inbound, trace, attempts, retried_at=datetime.fromisoformat(retried) if retried else None
+    )

@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 
 from kenobot.ports.errors import ConfigError, KenobotError, StoreCorrupt
-from kenobot.storage.connection import Connection, connect, translate
+from kenobot.storage.connection import Connection, connect, to_store_error
 
 _BACKUPS_KEPT = 5
 
@@ -31,7 +31,7 @@ def migrate(path: Path, backups: Path) -> None:
     newest = steps[-1][0]
     check(path)
     existed = path.exists()
-    connection = opened(path)
+    connection = open_writer(path)
     try:
         path.chmod(0o600)
         version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -49,7 +49,7 @@ def migrate(path: Path, backups: Path) -> None:
         connection.close()
 
 
-def opened(path: Path) -> Connection:
+def open_writer(path: Path) -> Connection:
     """A connection to write by. Raises ConfigError when the file cannot be opened, StoreCorrupt when damaged."""
     try:
         return connect(path)
@@ -133,7 +133,7 @@ def _newer(path: Path, version: int, newest: int) -> ConfigError:
 
 def _cannot_open(path: Path, error: Exception) -> KenobotError:
     if isinstance(error, sqlite3.Error):
-        translated = translate(error)
+        translated = to_store_error(error)
         if isinstance(translated, StoreCorrupt):
             return translated
     return ConfigError(f"The database {path} cannot be opened ({error}): check the folder's owner and free space.")

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from kenobot.ports.clock import Clock
-from kenobot.ports.messages import Outbound, Part, Span
+from kenobot.ports.messages import MessagePart, Outbound, TextEntity
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
@@ -15,7 +15,7 @@ _KEEP_DAYS = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class Destination:
     """Where parts go and why: the answer to inbox row `message`, or of the bot's own accord when that is None.
 
     first: the number of the first part; an answer's parts count from 0, and a plea for patience is part -1.
@@ -24,24 +24,24 @@ class Letter:
     channel: str
     chat: str
     trace: str = ""
-    message: int | None = None
-    first: int = 0
+    inbox_id: int | None = None
+    first_part: int = 0
 
 
-def enqueue(connection: Connection, letter: Letter, parts: Sequence[Part], at: datetime) -> list[Outbound]:
+def enqueue(connection: Connection, letter: Destination, parts: Sequence[MessagePart], at: datetime) -> list[Outbound]:
     """Put parts into the outbox, inside a transaction. Each number is unique per answered message."""
     waiting = []
-    for number, part in enumerate(parts, letter.first):
+    for number, part in enumerate(parts, letter.first_part):
         cursor = connection.execute(
             "INSERT INTO outbox (inbox_id, part, channel, chat, text, spans, trace, created_at) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                letter.message,
+                letter.inbox_id,
                 number,
                 letter.channel,
                 letter.chat,
                 part.text,
-                _dump(part.spans),
+                _dump(part.entities),
                 letter.trace,
                 at.isoformat(),
             ),
@@ -69,11 +69,13 @@ class Outbox:
             ]
         )
 
-    async def waiting(self, channel: str, chat: str, after: int = 0, limit: int = 20) -> list[tuple[Outbound, int]]:
+    async def pending_after(
+        self, channel: str, chat: str, after: int = 0, limit: int = 20
+    ) -> list[tuple[Outbound, int]]:
         """The next parts of a chat with ids above `after`, in order, each with how often it was tried."""
         return await self._database.read(
             lambda connection: [
-                (Outbound(row[0], channel, chat, Part(row[1], _load(row[2])), row[3]), row[4])
+                (Outbound(row[0], channel, chat, MessagePart(row[1], _load(row[2])), row[3]), row[4])
                 for row in connection.execute(
                     "SELECT id, text, spans, trace, attempts FROM outbox "
                     "WHERE channel = ? AND chat = ? AND id > ? AND state = 'pending' ORDER BY id LIMIT ?",
@@ -82,7 +84,7 @@ class Outbox:
             ]
         )
 
-    async def sent(self, part: int, platform_id: str) -> None:
+    async def mark_sent(self, part: int, platform_id: str) -> None:
         """The platform took it. Returns once that is on disk, so that a restart does not repeat it."""
         now = self._clock.now().isoformat()
         await self._database.write_soon(
@@ -92,7 +94,7 @@ class Outbox:
             )
         )
 
-    async def tried(self, part: int, reason: str) -> None:
+    async def record_failure(self, part: int, reason: str) -> None:
         """A try failed; it will be tried again."""
         await self._database.write(
             lambda connection: connection.execute(
@@ -116,14 +118,14 @@ class Outbox:
         await self._database.prune("outbox", "done_at < ?", horizon)
 
 
-def _dump(spans: Sequence[Span]) -> str:
+def _dump(spans: Sequence[TextEntity]) -> str:
     if not spans:
         return "[]"
     return json.dumps([[span.kind, span.offset, span.length, span.detail] for span in spans])
 
 
-def _load(text: str) -> tuple[Span, ...]:
+def _load(text: str) -> tuple[TextEntity, ...]:
     if text == "[]":
         return ()
     rows: list[list[Any]] = json.loads(text)
-    return tuple(Span(kind, offset, length, detail) for kind, offset, length, detail in rows)
+    return tuple(TextEntity(kind, offset, length, detail) for kind, offset, length, detail in rows)

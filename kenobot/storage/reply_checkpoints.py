@@ -32,7 +32,7 @@ def checkpoint(connection: Connection, message: int, session: str, trace: str, r
     )
 
 
-def saved(connection: Connection, message: int) -> Reply | None:
+def saved_reply(connection: Connection, message: int) -> Reply | None:
     """The reply to a message that was paid for before a restart, if there is one."""
     row = connection.execute(
         "SELECT reply, stop_reason, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens "
@@ -42,7 +42,7 @@ def saved(connection: Connection, message: int) -> Reply | None:
     return Reply(row[0], row[1], row[2], Usage(*row[3:])) if row else None
 
 
-def commit(connection: Connection, message: int, at: datetime, grade: str) -> None:
+def mark_committed(connection: Connection, message: int, at: datetime, grade: str) -> None:
     """The reply has had its effects."""
     connection.execute(
         "UPDATE turn SET state = 'committed', committed_at = ?, grade = ? WHERE inbox_id = ?",

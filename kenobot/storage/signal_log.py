@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from kenobot.core.redaction import Redactor
 from kenobot.ports.errors import StoreError
-from kenobot.ports.signals import Envelope, Value
-from kenobot.storage.connection import Connection, storable
+from kenobot.ports.signals import Envelope, PayloadValue
+from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.database import Database
 
 _BATCH = 64
@@ -16,7 +16,7 @@ _HELD = 10_000
 Row = tuple[str, str, str, str, str]
 
 
-class Audit:
+class SignalLog:
     """Collects envelopes and writes them in batches. The newest `keep` rows stay.
 
     redact: blots secrets out, because what a signal tells of an error may quote one.
@@ -28,7 +28,7 @@ class Audit:
         self._redact = redact or Redactor()
         self._held: deque[Envelope] = deque(maxlen=_HELD)
 
-    def note(self, envelope: Envelope) -> None:
+    def append(self, envelope: Envelope) -> None:
         """Remember one signal; written with the next batch. A crash may lose the last few."""
         self._held.append(envelope)
         if len(self._held) >= _BATCH:
@@ -51,7 +51,9 @@ class Audit:
     def _submit(self) -> None:
         envelopes = list(self._held)
         self._held.clear()
-        self._database.post(lambda connection: self._insert(connection, [self._row(item) for item in envelopes]))
+        self._database.write_nowait(
+            lambda connection: self._insert(connection, [self._row(item) for item in envelopes])
+        )
 
     def _insert(self, connection: Connection, rows: list[Row]) -> None:
         connection.executemany("INSERT INTO signal (at, name, source, trace, payload) VALUES (?, ?, ?, ?, ?)", rows)
@@ -64,10 +66,10 @@ class Audit:
         """People's words become their length: the trail says what happened, not what was said."""
         payload = {key: self._told(envelope, key, value) for key, value in envelope.payload.items()}
         at = envelope.at.strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
-        told = storable(json.dumps(payload, ensure_ascii=False))
+        told = replace_surrogates(json.dumps(payload, ensure_ascii=False))
         return at, envelope.signal.name, envelope.source, envelope.trace, told
 
-    def _told(self, envelope: Envelope, key: str, value: Value) -> Value:
+    def _told(self, envelope: Envelope, key: str, value: PayloadValue) -> PayloadValue:
         if not isinstance(value, str):
             return value
-        return len(value) if key in envelope.signal.texts else self._redact(value)
+        return len(value) if key in envelope.signal.text_keys else self._redact(value)

@@ -10,10 +10,10 @@ import pytest
 from kenobot.ports.channel import Channel, Sink
 from kenobot.ports.errors import RemoteError, StoreError
 from kenobot.ports.identity import is_session_id, session_id
-from kenobot.ports.messages import Inbound, Outbound, Part
+from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.testing.clock import START
 
-HOSTILE = (
+HOSTILE_TEXTS = (
     "\0",
     "half a pair: \ud83d",
     "\u202e\u200b\U000e0041",
@@ -47,8 +47,8 @@ class FakeChannel:
         self._failures: deque[Exception | None] = deque()
         self._count = 0
         self._changed = asyncio.Event()
-        self.taken: list[Inbound] = []
-        self.tried: list[Outbound] = []
+        self.accepted: list[Inbound] = []
+        self.attempted: list[Outbound] = []
         self.sent: list[Outbound] = []
 
     @property
@@ -86,12 +86,12 @@ class FakeChannel:
         self._ring()
         return inbound
 
-    def hang_up(self) -> None:
+    def end_input(self) -> None:
         """The person ends the conversation: `run` returns after what was said before."""
         self._said.append(None)
         self._ring()
 
-    def fail(self, *errors: Exception | None) -> None:
+    def fail_next(self, *errors: Exception | None) -> None:
         """The next calls of `send` raise these, one each; None lets one through."""
         self._failures.extend(errors)
 
@@ -111,18 +111,18 @@ class FakeChannel:
             inbound = self._said[0]
             if inbound is not None:
                 await sink(inbound)
-                self.taken.append(inbound)
+                self.accepted.append(inbound)
             self._said.popleft()
             if inbound is None:
                 return
 
-    def render(self, text: str) -> Sequence[Part]:
+    def render(self, text: str) -> Sequence[MessagePart]:
         """See `kenobot.ports.channel.Channel`. Plain text, cut every `longest` characters."""
-        return [Part(text[start : start + self._longest]) for start in range(0, len(text), self._longest)]
+        return [MessagePart(text[start : start + self._longest]) for start in range(0, len(text), self._longest)]
 
     async def send(self, outbound: Outbound) -> str:
         """See `kenobot.ports.channel.Channel`."""
-        self.tried.append(outbound)
+        self.attempted.append(outbound)
         error = self._failures.popleft() if self._failures else None
         if error is not None:
             raise error
@@ -141,30 +141,30 @@ class RecordingSink:
         self._failures = list(failures)
         self._changed = asyncio.Event()
         self.refused: list[Inbound] = []
-        self.taken: list[Inbound] = []
-        self.aside: list[tuple[str, str, str, str]] = []
+        self.accepted: list[Inbound] = []
+        self.quarantined: list[tuple[str, str, str, str]] = []
         self.reports: list[tuple[str, str]] = []
 
     async def __call__(self, inbound: Inbound) -> bool:
         if self._failures:
             self.refused.append(inbound)
             raise self._failures.pop(0)
-        self.taken.append(inbound)
+        self.accepted.append(inbound)
         self._changed.set()
         return True
 
-    async def set_aside(self, channel: str, external_id: str, raw: str, reason: str) -> None:
-        self.aside.append((channel, external_id, raw, reason))
+    async def dead_letter(self, channel: str, external_id: str, raw: str, reason: str) -> None:
+        self.quarantined.append((channel, external_id, raw, reason))
 
     async def report(self, channel: str, problem: str) -> None:
         self.reports.append((channel, problem))
 
-    async def until_taken(self, count: int) -> list[Inbound]:
+    async def until_accepted(self, count: int) -> list[Inbound]:
         """Wait until `count` messages were taken."""
-        while len(self.taken) < count:
+        while len(self.accepted) < count:
             self._changed.clear()
             await self._changed.wait()
-        return self.taken
+        return self.accepted
 
 
 @pytest.mark.asyncio
@@ -201,14 +201,14 @@ class ChannelContract:
         """Short plain text comes out as it is, in one part."""
         assert [part.text.strip() for part in channel.render("Hello, world")] == ["Hello, world"]
 
-    @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+    @pytest.mark.parametrize("text", HOSTILE_TEXTS, ids=range(len(HOSTILE_TEXTS)))
     async def test_any_text_can_be_rendered(self, channel: Channel, text: str) -> None:
         """No reply breaks the channel; each gives a part at least, with its formatting inside its text."""
         parts = list(channel.render(text))
         assert parts, "a text was lost"
         for part in parts:
             length = len(part.text.encode("utf-16-le", "surrogatepass")) // 2
-            for span in part.spans:
+            for span in part.entities:
                 assert span.offset >= 0, f"{span} begins before the text"
                 assert span.length > 0, f"{span} is empty"
                 assert span.offset + span.length <= length, f"{span} ends after the text"
@@ -229,7 +229,7 @@ class ChannelContract:
         if failing is None:
             pytest.skip("this channel has no platform that could refuse")
         with pytest.raises(RemoteError) as caught:
-            await failing.send(Outbound(1, failing.name, "1", Part("hello"), "trace"))
+            await failing.send(Outbound(1, failing.name, "1", MessagePart("hello"), "trace"))
         assert str(caught.value).strip(), "the error says nothing"
 
     async def test_what_a_person_writes_reaches_the_sink(self, channel: Channel) -> None:
@@ -240,7 +240,7 @@ class ChannelContract:
         running = asyncio.create_task(channel.run(sink))
         try:
             async with asyncio.timeout(10):
-                taken = await sink.until_taken(2)
+                taken = await sink.until_accepted(2)
         finally:
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
@@ -254,15 +254,15 @@ class ChannelContract:
         sink = RecordingSink(StoreError("the disk is full"))
         await self.say(channel, "precious")
         async with asyncio.timeout(10):
-            while not sink.taken:
+            while not sink.accepted:
                 running = asyncio.create_task(channel.run(sink))
-                waiting = asyncio.create_task(sink.until_taken(1))
+                waiting = asyncio.create_task(sink.until_accepted(1))
                 await asyncio.wait({running, waiting}, return_when=asyncio.FIRST_COMPLETED)
                 for task in (running, waiting):
                     task.cancel()
                 await asyncio.gather(running, waiting, return_exceptions=True)
         assert [inbound.text for inbound in sink.refused] == ["precious"]
-        assert [inbound.text for inbound in sink.taken] == ["precious"]
+        assert [inbound.text for inbound in sink.accepted] == ["precious"]
 
     async def test_it_stops_when_cancelled(self, channel: Channel) -> None:
         """Cancelling `run` ends it and leaves no task behind."""

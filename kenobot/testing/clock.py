@@ -26,7 +26,7 @@ class ManualClock:
         await future
 
     @property
-    def naps(self) -> list[float]:
+    def pending_sleeps(self) -> list[float]:
         """How much longer each sleeper sleeps, in seconds."""
         return [until - self._elapsed for until, future in self._sleepers if not future.done()]
 

@@ -22,22 +22,24 @@ class WordEmbedder:
     is taken away. asked: every text with its kind, in the order they came. Set `gate` to hold answers back.
     """
 
-    def __init__(self, same: Iterable[Sequence[str]] = (), *, model_id: str = "words", dimensions: int = 256) -> None:
+    def __init__(
+        self, synonyms: Iterable[Sequence[str]] = (), *, model_id: str = "words", dimensions: int = 256
+    ) -> None:
         self.model_id = model_id
         self.dimensions = dimensions
-        self.asked: list[tuple[str, EmbedKind]] = []
-        self.fails: Exception | None = None
+        self.embedded: list[tuple[str, EmbedKind]] = []
+        self.failure: Exception | None = None
         self.gate: asyncio.Event | None = None
-        self._one = {word: group[0] for group in same for word in group}
+        self._one = {word: group[0] for group in synonyms for word in group}
 
     async def embed(self, texts: Sequence[str], kind: EmbedKind = "passage") -> Sequence[Sequence[float]]:
         """A row for each text; raises what it was told to."""
-        self.asked += [(text, kind) for text in texts]
+        self.embedded += [(text, kind) for text in texts]
         if self.gate is not None:
             await self.gate.wait()
         await asyncio.sleep(0)
-        if self.fails is not None:
-            raise self.fails
+        if self.failure is not None:
+            raise self.failure
         return [self._row(text) for text in texts]
 
     def _row(self, text: str) -> Sequence[float]:

@@ -10,14 +10,14 @@ from random import Random
 from zoneinfo import ZoneInfo
 
 from kenobot.app.app import App
-from kenobot.app.plugin_instances import load_parts
+from kenobot.app.plugin_instances import load_plugins
 from kenobot.app.wiring import assemble
 from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.core.settings.home import Home
-from kenobot.core.settings.load import load
+from kenobot.core.settings.load import load_settings
 from kenobot.gateway.access import Roster
 from kenobot.ports.channel import Sink
-from kenobot.ports.messages import Inbound, Outbound, Part
+from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.provider import Provider
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import ManualClock
@@ -29,7 +29,7 @@ _BREATH = 1.0  # seconds: a pause as short as this is over at once
 _AN_HOUR = timedelta(hours=1)
 
 
-class Line:
+class ScriptedChannel:
     """A channel on which only the script speaks; what the bot says stays in `sent`."""
 
     def __init__(self, name: str) -> None:
@@ -40,9 +40,9 @@ class Line:
         """See `kenobot.ports.channel.Channel`."""
         await asyncio.Event().wait()
 
-    def render(self, text: str) -> Sequence[Part]:
+    def render(self, text: str) -> Sequence[MessagePart]:
         """See `kenobot.ports.channel.Channel`."""
-        return (Part(text),)
+        return (MessagePart(text),)
 
     async def send(self, outbound: Outbound) -> str:
         """See `kenobot.ports.channel.Channel`."""
@@ -57,7 +57,7 @@ class _Clock(ManualClock):
         await (super().sleep(seconds) if seconds > _BREATH else asyncio.sleep(0))
 
 
-class House:
+class Simulation:
     """Use as `async with House(...) as house`, then `say` things and let time pass with `live`.
 
     start: the time on its clock, which nothing else moves. lines: the channels' names. config: text for kenobot.toml.
@@ -72,7 +72,7 @@ class House:
         roster: Roster,
         *,
         start: datetime,
-        lines: Iterable[str],
+        channels: Iterable[str],
         config: str = "",
         files: Mapping[str, str] | None = None,
         embedder: str = "none",
@@ -80,7 +80,7 @@ class House:
         self.home = Home(folder / "home")
         self.clock: ManualClock = _Clock(start.astimezone(UTC))
         self._start = self.clock.now()
-        self.lines = {name: Line(name) for name in lines}
+        self.channels = {name: ScriptedChannel(name) for name in channels}
         self.app: App
         self.zone: ZoneInfo
         self._provider = provider
@@ -91,7 +91,7 @@ class House:
         self._numbers = 0
         self._held = contextlib.ExitStack()
 
-    async def __aenter__(self) -> "House":
+    async def __aenter__(self) -> "Simulation":
         self.home.prepare()
         self.home.seed_identity()
         (self.home.identity / "BOOTSTRAP.md").unlink()
@@ -108,15 +108,15 @@ class House:
 
     async def _open(self) -> None:
         self._held.enter_context(self.home.lock())  # as a bot that runs holds it
-        loaded = load(self.home, {"KENOBOT_MEMORY__EMBEDDER": self._embedder})
+        loaded = load_settings(self.home, {"KENOBOT_MEMORY__EMBEDDER": self._embedder})
         self.zone = ZoneInfo(loaded.settings.bot.timezone)
-        parts = load_parts(self.home, loaded, self.clock, ["console"])
+        parts = load_plugins(self.home, loaded, self.clock, ["console"])
         given = replace(
             parts,
             provider=self._provider,
             fallbacks=(),
-            channels=dict(self.lines),
-            rosters=dict.fromkeys(self.lines, self.roster),
+            channels=dict(self.channels),
+            access_lists=dict.fromkeys(self.channels, self.roster),
         )
         self.app = assemble(self.home, loaded, self.clock, given, Random(7))  # noqa: S311 - jitter, and the same each time
         await self.app.start()
@@ -129,25 +129,25 @@ class House:
 
     async def restart(self) -> None:
         """Stop the bot and start it again."""
-        await self.switch_off(self.clock.now())
+        await self.stop_until(self.clock.now())
 
-    async def switch_off(self, until: datetime) -> None:
+    async def stop_until(self, until: datetime) -> None:
         """Stop the bot, and start it again at a moment."""
         await self._close()
-        self.jump(until)
+        self.advance_to(until)
         await self._open()
-        await self.settle()
+        await self.wait_idle()
 
     # ── talk ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def say(self, line: str, chat: str, user: str, text: str, *, name: str = "", private: bool = True) -> str:
+    async def say(self, channel: str, chat: str, user: str, text: str, *, name: str = "", private: bool = True) -> str:
         """Have somebody say something; what the bot answered once all is quiet again, "" when it did not."""
-        sent = self.lines[line].sent
+        sent = self.channels[channel].sent
         before = len(sent)
         self._numbers += 1
         await self.app.loop(
             Inbound(
-                channel=line,
+                channel=channel,
                 external_id=str(self._numbers),
                 chat=chat,
                 user=user,
@@ -157,15 +157,15 @@ class House:
                 private=private,
             )
         )
-        await self.settle()
+        await self.wait_idle()
         return "\n".join(each.part.text for each in sent[before:])
 
-    async def settle(self) -> None:
+    async def wait_idle(self) -> None:
         """Wait until nothing is under way; what sleeps for a little while is woken."""
         waiting = asyncio.ensure_future(self._quiet())
         while not waiting.done():
             await asyncio.wait({waiting}, timeout=_POLL)
-            naps = [nap for nap in self.clock.naps if nap <= _NAP]
+            naps = [nap for nap in self.clock.pending_sleeps if nap <= _NAP]
             if not waiting.done() and naps:
                 self.clock.advance(max(_BLINK, min(naps)))
         await waiting
@@ -173,36 +173,36 @@ class House:
     async def _quiet(self) -> None:
         app = self.app
         while True:
-            await app.drained()
-            if app.extraction.idle and app.compaction.idle and app.sleeper.idle:
+            await app.wait_drained()
+            if app.extraction.idle and app.compaction.idle and app.sleep_worker.idle:
                 return
             await app.extraction.wait_idle()
             await app.compaction.wait_idle()
-            await app.sleeper.wait_idle()
+            await app.sleep_worker.wait_idle()
 
     # ── time ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def jump(self, moment: datetime) -> None:
+    def advance_to(self, moment: datetime) -> None:
         """Move the clock and nothing else. Time never goes back."""
         self.clock.advance(max(0.0, (moment - self.clock.now()).total_seconds()))
 
-    async def live(self, until: datetime, every: timedelta = _AN_HOUR) -> None:
+    async def run_until(self, until: datetime, every: timedelta = _AN_HOUR) -> None:
         """Let time pass until a moment: `every` so often, counted from the start, the bot's schedule is followed."""
         while (moment := self._start + ((self.clock.now() - self._start) // every + 1) * every) <= until:
-            self.jump(moment)
-            await self.work()
-        self.jump(until)
+            self.advance_to(moment)
+            await self.run_schedule()
+        self.advance_to(until)
 
-    async def work(self) -> None:
+    async def run_schedule(self) -> None:
         """Have all that is on the bot's schedule happen now."""
-        await self.app.schedule.once()
-        await self.settle()
+        await self.app.scheduler.run_all_now()
+        await self.wait_idle()
 
     # ── a look inside ────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def recalled(self, question: str, scopes: Sequence[str]) -> str:
+    async def recall_text(self, question: str, scopes: Sequence[str]) -> str:
         """What memory finds for a question, for somebody who may know these scopes only."""
-        query = Query(question, tuple(scopes), self.clock.now(), self.zone, always=True)
+        query = Query(question, tuple(scopes), self.clock.now(), self.zone, force=True)
         pack = await self.app.database.read(lambda connection: recall(connection, self.app.index, query))
         return "\n".join([*(memory.line for memory in pack.memories), *(excerpt.line for excerpt in pack.excerpts)])
 

@@ -11,9 +11,9 @@ from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate
 from kenobot.ports.postprocessor import Element, PostProcessor, TurnEffects
 
-OWNER = Principal(role="owner", reads=("owner", "chat:console-local"), writes="owner", trust="owner")
+OWNER = Principal(role="owner", read_scopes=("owner", "chat:console-local"), write_scope="owner", trust="owner")
 
-HOSTILE = (
+HOSTILE_TEXTS = (
     "\0",
     "\ud800",
     "\u202e\u200b\U000e0041",
@@ -122,13 +122,13 @@ class PostProcessorContract:
 
     def test_hostile_contents_do_no_harm(self) -> None:
         """Controls, lone surrogates, markup, paths and a megabyte pass through without an exception."""
-        for content in HOSTILE:
+        for content in HOSTILE_TEXTS:
             self._applied(self.processor, content)
 
     def test_it_writes_only_where_the_principal_may(self) -> None:
         """Every candidate goes to the scope that the principal writes to, or to this chat."""
         turn = self._applied(self.processor, "one", "two")
-        allowed = {turn.principal.writes, f"chat:{turn.session}"}
+        allowed = {turn.principal.write_scope, f"chat:{turn.session}"}
         assert {candidate.scope for candidate in turn.admitted} <= allowed, "a candidate left its scope"
         assert all(candidate.trust == turn.principal.trust for candidate in turn.admitted), "trust was invented"
 

@@ -8,7 +8,7 @@ import pytest
 from kenobot.ports.errors import RemoteError
 from kenobot.ports.provider import Block, Delta, Message, Provider, Reply, Request, Usage
 
-Scripted = str | Exception | Reply | Callable[[Request], str]
+ScriptedReply = str | Exception | Reply | Callable[[Request], str]
 
 
 class ScriptedProvider:
@@ -22,8 +22,10 @@ class ScriptedProvider:
 
     name = "scripted"
 
-    def __init__(self, replies: Iterable[Scripted] = (), *, repeat_last: bool = False, by_rote: bool = True) -> None:
-        self.by_rote = by_rote
+    def __init__(
+        self, replies: Iterable[ScriptedReply] = (), *, repeat_last: bool = False, rule_based: bool = True
+    ) -> None:
+        self.rule_based = rule_based
         self.requests: list[Request] = []
         self._replies = list(replies)
         self._repeat_last = repeat_last
@@ -60,12 +62,12 @@ def _halves(text: str) -> list[str]:
     return [half for half in (text[:middle], text[middle:]) if half]
 
 
-def ask(text: str, *, system: str = "You are a helpful assistant.") -> Request:
+def make_request(text: str, *, system: str = "You are a helpful assistant.") -> Request:
     """A request with one message."""
     return Request(system=(Block(system),), messages=(Message("user", (Block(text),)),))
 
 
-async def collect(provider: Provider, request: Request) -> list[Delta]:
+async def collect_deltas(provider: Provider, request: Request) -> list[Delta]:
     """Everything that `provider` yields for `request`."""
     return [delta async for delta in provider.stream(request)]
 
@@ -86,19 +88,19 @@ class ProviderContract:
 
     async def test_only_the_last_delta_has_a_stop_reason(self, provider: Provider) -> None:
         """The stop reason comes once, at the end: without it the core takes the reply for cut."""
-        deltas = await collect(provider, ask("Hello!"))
+        deltas = await collect_deltas(provider, make_request("Hello!"))
         assert deltas, "nothing was yielded"
         assert deltas[-1].stop_reason, "the last delta has no stop reason"
         assert all(delta.stop_reason is None for delta in deltas[:-1]), "a stop reason came before the end"
 
     async def test_the_texts_add_up_to_the_reply(self, provider: Provider) -> None:
         """The reply is the deltas' texts, one after another; none of them is None."""
-        deltas = await collect(provider, ask("Hello!"))
+        deltas = await collect_deltas(provider, make_request("Hello!"))
         assert len("".join(delta.text for delta in deltas)) >= 2, "the reply is empty"
 
     async def test_the_usage_is_not_negative(self, provider: Provider) -> None:
         """The last delta says what the request cost, or leaves it out."""
-        usage = (await collect(provider, ask("Hello!")))[-1].usage
+        usage = (await collect_deltas(provider, make_request("Hello!")))[-1].usage
         figures = (usage.input_tokens, usage.output_tokens) if usage else ()
         assert all(figure >= 0 for figure in figures), f"negative usage: {usage}"
 
@@ -107,10 +109,12 @@ class ProviderContract:
         begun = asyncio.Event()
 
         async def read() -> None:
-            async for _ in provider.stream(ask("Hello!")):
+            async for _ in provider.stream(make_request("Hello!")):
                 begun.set()
 
-        await collect(provider, ask("Are you there?"))  # opens what a provider may keep open between requests
+        await collect_deltas(
+            provider, make_request("Are you there?")
+        )  # opens what a provider may keep open between requests
         before = asyncio.all_tasks()
         reader = asyncio.create_task(read())
         await asyncio.wait_for(begun.wait(), 10)
@@ -121,11 +125,11 @@ class ProviderContract:
         if left := asyncio.all_tasks() - before:
             _, running = await asyncio.wait(left, timeout=5)  # such as a connection that is being closed
             assert not running, f"tasks were left running: {running}"
-        assert (await collect(provider, ask("Hello again!")))[-1].stop_reason
+        assert (await collect_deltas(provider, make_request("Hello again!")))[-1].stop_reason
 
     async def test_a_reader_may_leave_early(self, provider: Provider) -> None:
         """Closing the stream after its first delta is not an error."""
-        stream = provider.stream(ask("Hello!"))
+        stream = provider.stream(make_request("Hello!"))
         assert await anext(stream)
         close = getattr(stream, "aclose", None)
         if close is not None:
@@ -133,25 +137,27 @@ class ProviderContract:
 
     async def test_streams_may_run_side_by_side(self, provider: Provider) -> None:
         """Two chats may be answered at the same time."""
-        both = await asyncio.gather(collect(provider, ask("One?")), collect(provider, ask("Two?")))
+        both = await asyncio.gather(
+            collect_deltas(provider, make_request("One?")), collect_deltas(provider, make_request("Two?"))
+        )
         assert all(deltas[-1].stop_reason for deltas in both)
 
     @pytest.mark.parametrize("system", ["", "  \n"])
     async def test_a_blank_system_prompt_is_allowed(self, provider: Provider, system: str) -> None:
         """A blank block is not worth a failed turn."""
-        assert (await collect(provider, ask("Hello!", system=system)))[-1].stop_reason
+        assert (await collect_deltas(provider, make_request("Hello!", system=system)))[-1].stop_reason
 
     @pytest.mark.parametrize(
         "text", ["¿Qué tal? ñandú", "你好，世界", "مرحبا", "👩‍👩‍👧 \u202e\u0000", "half a pair: \ud83d"]
     )
     async def test_any_text_passes(self, provider: Provider, text: str) -> None:
         """People write in every script, and platforms let odd characters through."""
-        assert (await collect(provider, ask(text)))[-1].stop_reason
+        assert (await collect_deltas(provider, make_request(text)))[-1].stop_reason
 
     async def test_failures_are_remote_errors(self, failing: Provider | None) -> None:
         """What goes wrong at the server's side is a RemoteError, whose text may be shown to a person."""
         if failing is None:
             pytest.skip("this provider has no server that could fail")
         with pytest.raises(RemoteError) as caught:
-            await collect(failing, ask("Hello!"))
+            await collect_deltas(failing, make_request("Hello!"))
         assert str(caught.value).strip(), "the error says nothing"

@@ -4,7 +4,7 @@ import asyncio
 import json
 from pathlib import Path
 
-from kenobot.channels.console import shorten
+from kenobot.channels.console import trim_history
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from tests.scene import Scene
@@ -56,10 +56,10 @@ def test_the_history_of_the_console_is_shortened(tmp_path: Path) -> None:
         f"\n# 2026-02-14 14:30:{number % 60:02}.000000\n+{json.dumps('ñ' * 90)} {number}\n" for number in range(9000)
     ]
     history.write_text("".join(entries[:100]), "utf-8")
-    shorten(history)
+    trim_history(history)
     assert history.read_text("utf-8") == "".join(entries[:100])
     history.write_text("".join(entries), "utf-8")
-    shorten(history)
+    trim_history(history)
     assert 400_000 < history.stat().st_size <= 500_000
     kept = history.read_text("utf-8")
     assert kept.startswith("\n# ") and "".join(entries).endswith(kept)

@@ -5,12 +5,12 @@ from datetime import timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.prompt.context_builder import ContextBuilder, Limits
+from kenobot.agent.prompt.context_builder import ContextBuilder, PromptLimits
 from kenobot.cognitive.identity.files import Identity
 from kenobot.gateway.access import Access, Roster
 from kenobot.ports.messages import Inbound
 from kenobot.storage.connection import Connection
-from kenobot.storage.inbox import Pending
+from kenobot.storage.inbox import PendingMessage
 from tests.scene import Scene
 
 _TICK = 100  # steps of SQLite's virtual machine
@@ -51,7 +51,7 @@ class _Builder:
         home = scene.home
         self._clock = scene.clock
         self._access = Access({"telegram": Roster.of(("1",))})
-        self._builder = ContextBuilder(Identity(home.identity), ZoneInfo("UTC"), Limits())
+        self._builder = ContextBuilder(Identity(home.identity), ZoneInfo("UTC"), PromptLimits())
 
     def __call__(self, connection: sqlite3.Connection) -> tuple[int, int]:
         """Steps, and the characters of memory that are shown."""
@@ -66,7 +66,7 @@ class _Builder:
         connection.set_progress_handler(tick, _TICK)
         context = self._builder.build(
             connection,
-            Pending(9, inbound, "t"),
+            PendingMessage(9, inbound, "t"),
             self._access.principal(inbound),
             self._clock.now() + timedelta(hours=2),
         )

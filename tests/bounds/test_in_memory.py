@@ -16,10 +16,10 @@ import pytest
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.cognitive.identity.files import Identity
-from kenobot.cognitive.mirror.sync import Mirror
+from kenobot.cognitive.mirror.sync import ListFiles
 from kenobot.cognitive.recall import full_load
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.core.bus import Bus
 from kenobot.gateway.access import Roster
 from kenobot.gateway.delivery import Delivery
@@ -27,11 +27,11 @@ from kenobot.gateway.owner_alerts import _Hour
 from kenobot.ports.channel import Sink
 from kenobot.ports.errors import StoreError
 from kenobot.ports.memory import Candidate
-from kenobot.ports.messages import Outbound, Part
+from kenobot.ports.messages import MessagePart, Outbound
 from kenobot.ports.signals import STARTED, Envelope
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.outbox import Letter, Outbox, enqueue
+from kenobot.storage.outbox import Destination, Outbox, enqueue
 from kenobot.testing.clock import START, ManualClock
 from tests.bounds.registry import IN_MEMORY
 from tests.samples import rows
@@ -65,7 +65,7 @@ async def test_nothing_of_a_turn_stays_when_it_is_over(tmp_path: Path) -> None:
         for _ in range(4):
             await asyncio.gather(*(scene.put(f"hello {chat}", str(chat)) for chat in range(1, 31)))
             await asyncio.gather(*(scene.put("one of many", "1") for _ in range(10)))
-            await scene.app.drained()
+            await scene.app.wait_drained()
         gc.collect()
         assert _sizes("test_nothing_of_a_turn_stays_when_it_is_over") == before
     assert len(before) > 15
@@ -110,7 +110,7 @@ async def test_a_disk_that_stands_still_fills_no_queue(database: Database, monke
     written = database.submit(lambda c: c.execute("INSERT INTO state VALUES ('written', 'in the end')"))
     waiting = [database.submit(lambda connection: None) for _ in range(19)]
     for _ in range(500):
-        database.post(lambda connection: None)
+        database.write_nowait(lambda connection: None)
         with pytest.raises(StoreError, match="too slow"):
             await database.write(lambda connection: None)
     assert database._jobs.qsize() == 20
@@ -147,7 +147,7 @@ async def test_a_chat_with_much_mail_holds_little_of_it(tmp_path: Path) -> None:
         for number in range(200):
             await scene.put(f"message {number}")
             largest = max([largest, *(len(lane.ready) for lane in scene.app.loop._lanes.values())])
-        await scene.app.drained()
+        await scene.app.wait_drained()
         assert 1 < largest <= 16
         assert len(scene.texts) == 200
 
@@ -173,8 +173,8 @@ class _Stuck:
 
     async def run(self, sink: Sink) -> None: ...
 
-    def render(self, text: str) -> Sequence[Part]:
-        return (Part(text),)
+    def render(self, text: str) -> Sequence[MessagePart]:
+        return (MessagePart(text),)
 
     async def send(self, outbound: Outbound) -> str:
         await self.open.wait()
@@ -188,9 +188,9 @@ async def test_a_chat_that_takes_nothing_holds_few_parts(database: Database, clo
     delivery = Delivery({"fake": channel}, Outbox(database, clock), bus, clock, Random(1))
     texts = [f"part {number}" for number in range(200)]
     for number, text in enumerate(texts):
-        letter = Letter("fake", "1", message=number)
-        parts = [Part(text)]
-        delivery.hand_over(await database.write(lambda c, w=letter, p=parts: enqueue(c, w, p, START)))  # type: ignore[misc]
+        letter = Destination("fake", "1", inbox_id=number)
+        parts = [MessagePart(text)]
+        delivery.dispatch(await database.write(lambda c, w=letter, p=parts: enqueue(c, w, p, START)))  # type: ignore[misc]
     assert [len(line.ready) <= 32 for line in delivery._lines.values()] == [True]
     channel.open.set()
     await delivery.wait_idle()
@@ -204,8 +204,8 @@ async def test_strangers_leave_little_behind(tmp_path: Path, monkeypatch: pytest
     async with Scene(tmp_path, ["never"], roster=Roster.of(("1",))) as scene:
         for number in range(100):
             assert not await scene.put("let me in", str(1000 + number % 60))
-        await scene.app.drained()
-        assert len(scene.app.door._noticed) == 20
+        await scene.app.wait_drained()
+        assert len(scene.app.admission._noticed) == 20
         for table, count in (("pairing", 3), ("outbox", 3), ("inbox", 0), ("person", 0), ("message", 0), ("turn", 0)):
             assert await scene.rows(f"SELECT count(*) FROM {table}") == [(count,)], table
 
@@ -228,8 +228,8 @@ async def test_a_receiver_that_leaves_leaves_nothing_behind(clock: ManualClock) 
 
     for _ in range(200):
         leave = bus.subscribe(STARTED, ear)
-        await bus.fire(STARTED, "test", "")
-        await bus.settle()
+        await bus.emit(STARTED, "test", "")
+        await bus.drain()
         leave()
     assert not bus._subscriptions
     assert not bus._signals[STARTED.name].receivers
@@ -244,7 +244,7 @@ async def test_updates_without_a_number_are_remembered_up_to_a_hundred(clock: Ma
         async def __call__(self, inbound: object) -> bool:
             raise AssertionError
 
-        async def set_aside(self, channel: str, external_id: str, raw: str, reason: str) -> None:
+        async def dead_letter(self, channel: str, external_id: str, raw: str, reason: str) -> None:
             aside.append(raw)
 
         async def report(self, channel: str, problem: str) -> None: ...
@@ -265,13 +265,13 @@ async def test_what_is_known_of_memory_files_goes_with_them(tmp_path: Path, data
     clock = ManualClock()
     root = tmp_path / "memory"
     root.mkdir()
-    mirror = Mirror(root, database, clock, _ZONE)
+    mirror = ListFiles(root, database, clock, _ZONE)
     for number in range(1, 10):
         (root / f"2026-01-0{number}.md").write_text("## 10:00 — a fact\n")
         (root / f"2026-02-0{number}.md").write_bytes(b"\xff not text")
     (root / "2026-02-14-garden.md").write_text("- a topic\n")
-    await mirror.take_in()
-    await mirror.flush()
+    await mirror.sync_in()
+    await mirror.sync_out()
     # The topic stands in its day's log as well.
     assert (len(mirror._seen), len(mirror._known), len(mirror.problems)) == (20, 11, 9)
     assert len(mirror._topics) == 1
@@ -279,13 +279,13 @@ async def test_what_is_known_of_memory_files_goes_with_them(tmp_path: Path, data
         path.write_text("")
     for sweep in ("2026-02-*.md", "2026-01-*.md"):
         clock.advance(60)
-        await mirror.take_in()
-        await mirror.flush()
+        await mirror.sync_in()
+        await mirror.sync_out()
         for path in root.glob(sweep):
             path.unlink()
     clock.advance(60)
-    await mirror.take_in()
-    await mirror.flush()
+    await mirror.sync_in()
+    await mirror.sync_out()
     held = (mirror._seen, mirror._known, mirror._topics, mirror._problems, mirror._marked, mirror._again)
     assert [len(each) for each in held] == [0] * 6
     assert await rows(database, "SELECT * FROM mirror") == []
@@ -300,14 +300,18 @@ async def test_worked_out_logs_are_kept_within_a_number_and_a_size(
     def learn(connection: Connection) -> None:
         for number in range(20):
             admit(
-                connection, Candidate("note", "owner", f"fact {number} {'x' * 100}"), Occasion(START, "2026-02-14", "t")
+                connection,
+                Candidate("note", "owner", f"fact {number} {'x' * 100}"),
+                AdmitContext(START, "2026-02-14", "t"),
             )
 
     await database.write(learn)
-    recall = full_load.Recall(_ZONE)
+    recall = full_load.FullLoader(_ZONE)
 
-    def ask(chat: int, connection: Connection) -> full_load.Pack:
-        return recall(connection, full_load.Query(("owner", f"chat:{chat}"), f"chat:{chat}", "2026-02-14", 6000))
+    def ask(chat: int, connection: Connection) -> full_load.FullLoad:
+        return recall(
+            connection, full_load.FullLoadQuery(("owner", f"chat:{chat}"), f"chat:{chat}", "2026-02-14", 6000)
+        )
 
     for chat in range(100):
         await database.read(partial(ask, chat))

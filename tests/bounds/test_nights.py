@@ -48,7 +48,7 @@ async def test_nothing_of_a_night_stays_when_it_is_over(tmp_path: Path) -> None:
         await scene.app.database.write(_put)
         before = _left()
         for _ in range(2):
-            await scene.app.sleeper.sleep("hourly")
+            await scene.app.sleep_worker.sleep("hourly")
         more = {name: count - before.get(name, 0) for name, count in _left().items() if count > before.get(name, 0)}
         assert more == {}
         assert await scene.rows("SELECT name FROM sleep_pass WHERE trouble != ''") == []
@@ -57,14 +57,14 @@ async def test_nothing_of_a_night_stays_when_it_is_over(tmp_path: Path) -> None:
 async def test_the_ledger_keeps_a_year_of_nights_and_plans_of_none(database: Database) -> None:
     """What was planned and answered goes with its night; the oldest nights go; a proposal is made once."""
     await database.write(fill)
-    policy = replace(DEFAULT, sleep=replace(DEFAULT.sleep, kept=3))
+    policy = replace(DEFAULT, sleep=replace(DEFAULT.sleep, kept_nights=3))
     for number in range(6):
         await database.write(lambda c, start=100 * number: _more(c, start))  # type: ignore[misc]
-        await database.write(lambda c: sleep_plans.prune(c, policy.sleep.kept - 1))
+        await database.write(lambda c: sleep_plans.prune_nights(c, policy.sleep.kept_nights - 1))
         await play(cycle(database, Oracle(), night=PASSES, policy=policy, clock=EagerClock()))
     assert await rows(database, "SELECT id FROM sleep_run") == [(4,), (5,), (6,)]
     assert await scalar(database, "SELECT count(*) FROM sleep_pass") == 3 * len(PASSES)
     assert await scalar(database, "SELECT count(*) FROM sleep_plan") == 0
     assert await scalar(database, "SELECT count(*) FROM sleep_answer") == 0
     assert await scalar(database, "SELECT count(*) FROM proposal") == 1
-    assert await database.read(sleep_store.last) is not None
+    assert await database.read(sleep_store.last_run) is not None

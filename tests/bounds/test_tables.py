@@ -34,15 +34,15 @@ async def test_a_flood_of_dropped_messages_keeps_its_newest(
     monkeypatch.setattr(mail, "_DROPPED_KEPT", 50)
     box = Inbox(database, clock)
     for number in range(300):
-        assert await box.accept(inbound("x" * 4000, number), "", dropped="flood") is not None
+        assert await box.store(inbound("x" * 4000, number), "", drop_reason="flood") is not None
     await _caught_up(database)
     newest = [(str(number), "") for number in range(250, 300)]
     assert await rows(database, "SELECT external_id, text FROM inbox ORDER BY id") == newest
-    assert await box.accept(inbound("again", 299), "") is None
+    assert await box.store(inbound("again", 299), "") is None
 
     restarted = Inbox(database, clock)
     for number in range(300, 330):
-        await restarted.accept(inbound("y", number), "", dropped="flood")
+        await restarted.store(inbound("y", number), "", drop_reason="flood")
     await _caught_up(database)
     assert await scalar(database, "SELECT count(*) FROM inbox") == 80
     await restarted.prune()
@@ -56,10 +56,10 @@ async def test_a_flood_of_unreadable_updates_keeps_its_newest(
     """So it is with what cannot be read; a dead letter that was put back to be tried again is left alone."""
     monkeypatch.setattr(mail, "_DEAD_KEPT", 20)
     box = Inbox(database, clock)
-    await box.set_aside("fake", "first", "{}", "odd")
+    await box.dead_letter("fake", "first", "{}", "odd")
     await database.write(lambda c: c.execute("UPDATE inbox SET state = 'pending', done_at = NULL"))
     for number in range(100):
-        await box.set_aside("fake", str(number), "{}", "odd")
+        await box.dead_letter("fake", str(number), "{}", "odd")
     await _caught_up(database)
     assert await scalar(database, "SELECT count(*) FROM inbox WHERE state = 'dead'") == 20
     assert await rows(database, "SELECT external_id FROM inbox WHERE state = 'pending'") == [("first",)]
@@ -72,7 +72,7 @@ async def test_an_update_that_comes_again_and_again_pushes_nothing_out(
     monkeypatch.setattr(mail, "_DEAD_KEPT", 5)
     box = Inbox(database, clock)
     for number in (1, 2, 3, *[4] * 50):
-        await box.set_aside("fake", str(number), "{}", "odd")
+        await box.dead_letter("fake", str(number), "{}", "odd")
     await _caught_up(database)
     assert await scalar(database, "SELECT count(*) FROM inbox") == 4
 
@@ -87,9 +87,9 @@ async def test_a_reply_is_dropped_a_month_after_it_had_its_effects(database: Dat
     def paid(connection: Connection, message: int, at: datetime, *, committed: bool) -> None:
         reply_checkpoints.checkpoint(connection, message, "fake-1", "trace", _REPLY, at)
         if committed:
-            reply_checkpoints.commit(connection, message, at, "")
+            reply_checkpoints.mark_committed(connection, message, at, "")
 
-    waiting = await box.accept(inbound(number=1), "trace")
+    waiting = await box.store(inbound(number=1), "trace")
     assert waiting is not None
     old, recent = START - timedelta(days=31), START - timedelta(days=29)
     await database.write(lambda c: paid(c, waiting.id, old, committed=False))
@@ -97,7 +97,7 @@ async def test_a_reply_is_dropped_a_month_after_it_had_its_effects(database: Dat
         await database.write(lambda c, n=number, a=at, d=committed: paid(c, n, a, committed=d))  # type: ignore[misc]
     await reply_checkpoints.prune(database, START)
     assert await rows(database, "SELECT inbox_id FROM turn ORDER BY inbox_id") == [(waiting.id,), (103,)]
-    assert await database.read(lambda c: reply_checkpoints.saved(c, waiting.id)) == _REPLY
+    assert await database.read(lambda c: reply_checkpoints.saved_reply(c, waiting.id)) == _REPLY
 
 
 async def test_housekeeping_leaves_what_is_meant_to_stay(tmp_path: Path) -> None:

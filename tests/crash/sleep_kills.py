@@ -71,7 +71,7 @@ def furnish(connection: Connection) -> None:
             seen=1 + number % 3,
             expires=(at + timedelta(days=14)).strftime("%Y-%m-%dT%H:%M:%S.%f+00:00") if guess else None,
         )
-    sleep_store.begin(connection, _NIGHT, "hourly", PHASES)
+    sleep_store.begin_or_resume(connection, _NIGHT, "hourly", PHASES)
 
 
 def found(home: Path) -> tuple[list[str], dict[str, str]]:

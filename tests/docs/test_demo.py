@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.cli import main
-from kenobot.cli.page_marks import marks
+from kenobot.cli.page_marks import page_marks
 
 ROOT = Path(__file__).resolve().parents[2]
 AGAIN = "kenobot demo --fast --lang en --wording strong --write README.md --record docs/demo.cast"
@@ -14,7 +14,7 @@ AGAIN = "kenobot demo --fast --lang en --wording strong --write README.md --reco
 def test_readme_and_recording_are_up_to_date(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Played again, the tour gives the very same page and the very same recording."""
     page, cast = tmp_path / "README.md", tmp_path / "demo.cast"
-    begin, end = marks("demo")
+    begin, end = page_marks("demo")
     before, _, rest = (ROOT / "README.md").read_text("utf-8").partition(begin)
     page.write_text(f"{before}{begin}\n{end}{rest.partition(end)[2]}", "utf-8")
     words = AGAIN.replace("README.md", str(page)).replace("docs/demo.cast", str(cast)).split()[1:]

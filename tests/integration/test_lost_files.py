@@ -8,7 +8,7 @@ import pytest
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from tests.scene import Scene
@@ -21,23 +21,23 @@ async def settled(scene: Scene, count: int, language: str = "en") -> None:
     """A bot that remembers so many things, each with its card."""
     await scene.say(PLANTS[language].format(0, 0))
     rest = [PLANTS[language].partition(" ")[2].format(number, number * 7919) for number in range(1, count)]
-    occasion = Occasion(scene.clock.now(), "2026-02-14", "owner")
+    occasion = AdmitContext(scene.clock.now(), "2026-02-14", "owner")
 
     def learn(connection: Connection) -> None:
         for text in rest:
             admit(connection, Candidate("note", "owner", text, source="command"), occasion)
 
     await scene.app.database.write(learn)
-    await scene.app.mirror.flush()
+    await scene.app.memory_files.sync_out()
 
 
 async def looked(scene: Scene) -> list[str]:
     """What the owner is told after the bot has looked at its files and for what there is to tell."""
     before = len(scene.texts)
-    await scene.app.mirror.sweep()
-    await scene.app.mirror.take_in()
-    await scene.app.losing.tick()
-    await scene.app.drained()
+    await scene.app.memory_files.scan()
+    await scene.app.memory_files.sync_in()
+    await scene.app.missing_files.tick()
+    await scene.app.wait_drained()
     return scene.texts[before:]
 
 
@@ -84,7 +84,7 @@ async def test_what_is_undone_is_forgotten_no_further(tmp_path: Path) -> None:
         await looked(scene)
         said = await scene.say("/lost forget")
         assert "25 memories" in said
-        assert await scene.rows(LIVE) == [(25 - DEFAULT.hands.at_once,)]
+        assert await scene.rows(LIVE) == [(25 - DEFAULT.control.max_forgotten_together,)]
         await scene.say(re.findall(r"/undo \d+", said)[0])
         await looked(scene)
         assert await scene.rows(LIVE) == [(25,)]
@@ -98,8 +98,8 @@ async def test_what_was_lost_while_no_bot_ran_is_told_at_the_next_start(tmp_path
     shutil.rmtree(scene.home.memory / "facts")
     async with Scene(tmp_path, ["Hm."]) as scene:
         scene.channel.number = 100
-        await scene.app.losing.tick()
-        await scene.app.drained()
+        await scene.app.missing_files.tick()
+        await scene.app.wait_drained()
         assert "6 memory files are gone at once" in scene.texts[-1]
         assert await scene.say("/lost keep") == "Good, I keep all of it."
         assert "No memory files were lost" in await scene.say("/lost forget")

@@ -229,13 +229,13 @@ async def test_a_forgotten_preference_leaves_its_file(tmp_path: Path) -> None:
 async def test_the_command_line_beside_a_running_bot(tmp_path: Path) -> None:
     """What is forgotten there is in no later prompt and no file of the bot's, and what is remembered there is."""
     async with Scene(tmp_path, [SALARY, "Sure."]) as scene:
-        await scene.app.look_elsewhere()
+        await scene.app.check_external_changes()
         await scene.say("My salary is 90k euros, by the way")
         with scene.home.lock():
             for order in (["forget", "1"], ["remember", "likes", "lapsang"]):
                 assert await asyncio.to_thread(main, ["memory", *order, "--home", str(scene.home.path)]) == 0
         assert "90k" in files(scene)
-        await scene.app.look_elsewhere()
+        await scene.app.check_external_changes()
         await scene.say("And now something else")
         assert "90k" not in scene.requests[-1]
         assert "likes lapsang" in scene.requests[-1]
@@ -254,7 +254,7 @@ async def test_a_purge_beside_a_running_bot_is_finished_by_the_bot(tmp_path: Pat
     """
     secret = "<memory>Adrian's boat is called Zanzibar</memory>"
     async with Scene(tmp_path, [f"Got it. {secret}", "Sure."]) as scene:
-        await scene.app.look_elsewhere()
+        await scene.app.check_external_changes()
         for number in range(20):
             await scene.say(f"/remember the plant number {number} wants water")
         await scene.say("My boat is called Zanzibar")
@@ -262,15 +262,15 @@ async def test_a_purge_beside_a_running_bot_is_finished_by_the_bot(tmp_path: Pat
         with scene.home.lock():
             order = ["memory", "purge", str(boat), "--yes", "--home", str(scene.home.path)]
             assert await asyncio.to_thread(main, order) == 0
-        await scene.app.look_elsewhere()
-        await scene.app.drained()
+        await scene.app.check_external_changes()
+        await scene.app.wait_drained()
         assert await scene.rows("SELECT value FROM state WHERE key = 'purge:unfinished'") != []
-        await scene.app.scrubber.tick()
+        await scene.app.purge_finisher.tick()
         held = {path for path, content in _bytes_of(scene.home.path).items() if b"Zanzibar" in content}
         assert held == set()
         assert await scene.rows("SELECT value FROM state WHERE key = 'purge:unfinished'") == []
         before = scene.home.database.stat().st_mtime_ns
-        await scene.app.scrubber.tick()
+        await scene.app.purge_finisher.tick()
         assert scene.home.database.stat().st_mtime_ns == before
         await scene.say("How are you?")
         assert "Zanzibar" not in scene.requests[-1]
@@ -296,7 +296,7 @@ async def test_a_purge_that_was_killed_is_finished_by_the_next_start(
         assert await asyncio.to_thread(main, order) == 130
     assert any(b"Zanzibar" in content for content in _bytes_of(home.path).values())
     async with Scene(tmp_path, ["Sure."]) as scene:
-        await scene.app.scrubber.tick()
+        await scene.app.purge_finisher.tick()
         assert not [path for path, content in _bytes_of(home.path).items() if b"Zanzibar" in content]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.ports.clock import Clock
-from kenobot.ports.plugin import Surroundings
+from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Provider
 from kenobot.providers.offline import plugin
 from kenobot.testing.clock import EagerClock
@@ -16,7 +16,7 @@ LIVE = "SELECT text FROM record WHERE status = 'active' AND form != 'box' ORDER 
 
 
 def offline(home: Path, clock: Clock) -> Provider:
-    return plugin.build(plugin.settings(), Surroundings(home, clock, "KenoBot"))
+    return plugin.build(plugin.settings(), PluginContext(home, clock, "KenoBot"))
 
 
 async def live(scene: Scene) -> list[object]:

@@ -5,9 +5,9 @@ from datetime import timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.sleep.apply import Night, apply
+from kenobot.cognitive.sleep.apply import PassContext, apply_change
 from kenobot.cognitive.sleep.consolidate import patterns, promote
-from kenobot.cognitive.sleep.plan.passes import View
+from kenobot.cognitive.sleep.plan.passes import NightView
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import ManualClock
 from tests.scene import Scene
@@ -25,13 +25,13 @@ async def _sleep(scene: Scene) -> None:
 
     def work(connection: Connection) -> None:
         for one in (promote.PASS, patterns.PASS):
-            for change in list(one.plan(View(connection, now, _UTC))):
-                apply(connection, change, Night(1, one.name, now, _UTC))
+            for change in list(one.plan(NightView(connection, now, _UTC))):
+                apply_change(connection, change, PassContext(1, one.name, now, _UTC))
 
     await scene.app.database.write(work)
-    scene.app.mirror.mark(())
-    await scene.app.drained()
-    await scene.app.mirror.flush()
+    scene.app.memory_files.mark_dirty(())
+    await scene.app.wait_drained()
+    await scene.app.memory_files.sync_out()
 
 
 def _pattern(scene: Scene) -> dict[str, object]:
@@ -70,7 +70,7 @@ async def test_a_pattern_is_learned_in_february_and_helps_in_june(tmp_path: Path
         assert "reunido en reposo" in why
 
         await scene.say("¡Funcionó, gracias!")
-        await scene.app.mirror.flush()
+        await scene.app.memory_files.sync_out()
         assert (_pattern(scene)["usageCount"], _pattern(scene)["confidence"]) == (1, 0.7)
         assert scene.requests[-1].count(_LINE) == 1
 
@@ -78,7 +78,7 @@ async def test_a_pattern_is_learned_in_february_and_helps_in_june(tmp_path: Path
         await scene.say("the n8n webhook gives me a 401 again")
         assert f"{_LINE} _(confidence 0.70, tried 1 time)_" in scene.requests[-1]
         await scene.say("no, it still fails")
-        await scene.app.mirror.flush()
+        await scene.app.memory_files.sync_out()
         assert (_pattern(scene)["usageCount"], _pattern(scene)["confidence"]) == (2, 0.5)
 
 
@@ -127,7 +127,7 @@ async def _sleep_patterns_only(scene: Scene) -> None:
     now = scene.clock.now()
 
     def work(connection: Connection) -> None:
-        for change in list(patterns.PASS.plan(View(connection, now, _UTC))):
-            apply(connection, change, Night(1, "patterns", now, _UTC))
+        for change in list(patterns.PASS.plan(NightView(connection, now, _UTC))):
+            apply_change(connection, change, PassContext(1, "patterns", now, _UTC))
 
     await scene.app.database.write(work)

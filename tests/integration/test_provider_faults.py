@@ -8,8 +8,8 @@ import pytest
 from llmock.pytest_plugin import LLMock
 from pydantic import SecretStr
 
-from kenobot.core.i18n import say
-from kenobot.ports.plugin import Surroundings
+from kenobot.core.i18n import translate
+from kenobot.ports.plugin import PluginContext
 from kenobot.providers.anthropic import AnthropicProvider, AnthropicSettings, build
 from kenobot.testing.clock import EagerClock
 from tests.integration.anthropic_standin import Entry, StandIn
@@ -46,7 +46,7 @@ async def connect() -> AsyncIterator[Callable[[str], AnthropicProvider]]:
     def make(url: str) -> AnthropicProvider:
         key = SecretStr("sk-ant-test")
         settings = AnthropicSettings(api_key=key, base_url=url, idle_seconds=0.2, total_seconds=0.5)
-        made.append(build(settings, Surroundings(Path("unused"), EagerClock(), "KenoBot")))
+        made.append(build(settings, PluginContext(Path("unused"), EagerClock(), "KenoBot")))
         return made[-1]
 
     yield make
@@ -58,10 +58,10 @@ async def _answered(scene: Scene, count: int = 1) -> list[str]:
     """Wait until `count` messages are done with; what was sent by then."""
     async with asyncio.timeout(30):
         while True:
-            await scene.app.drained()
+            await scene.app.wait_drained()
             done = await scene.rows("SELECT count(*) FROM inbox WHERE state NOT IN ('pending', 'claimed')")
             if done == [(count,)]:
-                await scene.app.drained()
+                await scene.app.wait_drained()
                 return scene.texts
             await asyncio.sleep(0.01)
 
@@ -80,7 +80,7 @@ async def test_a_fault_that_passes_costs_patience_at_most(
         await scene.put("Remember: the garden needs water on Mondays")
         texts = await _answered(scene)
         assert texts[-1] == TOLD
-        assert texts[:-1] in ([], [say("patience", "en")])
+        assert texts[:-1] in ([], [translate("patience", "en")])
         if times > 3:
             assert texts[:-1], "the person should have been asked for patience"
         assert await scene.rows("SELECT text FROM record WHERE form != 'box'") == [
@@ -99,7 +99,7 @@ async def test_a_fault_that_lasts_is_told_and_kept_for_the_owner(
         StandIn([{**fault, "times": 1}, {"reply": "fine"}]) as server,
         Scene(tmp_path, provider=connect(server.url)) as scene,
     ):
-        assert await scene.say("hello?") == say("rejected", "en")
+        assert await scene.say("hello?") == translate("rejected", "en")
         [(state, reason)] = await scene.rows("SELECT state, reason FROM inbox")
         assert state == "failed"
         assert str(reason).startswith("Rejected: ")

@@ -24,7 +24,7 @@ async def _crowded(scene: Scene, many: int = 300) -> None:
             insert(connection, text, {}, at, quietly=True)
 
     await scene.app.database.write(work)
-    await scene.app.keeper.keep_up()
+    await scene.app.indexer.index_all()
 
 
 async def _ask(scene: Scene, text: str, chat: str = "1") -> None:
@@ -115,10 +115,10 @@ async def test_a_reply_can_be_explained_by_what_it_was_given(tmp_path: Path) -> 
         ((inbox,), _) = await scene.rows("SELECT id FROM inbox ORDER BY id")
         told = await scene.app.database.read(lambda c: explain_turn(c, int(str(inbox)), ("owner", "chat:telegram-1")))
     assert told is not None
-    first = told.because[0]
+    first = told.used_memories[0]
     assert first.record is not None
     assert (first.record.text, first.where) == ("The vet is Dr. Aranda", "message")
-    assert any(each.where == "frame" for each in told.because)
+    assert any(each.where == "frame" for each in told.used_memories)
 
 
 async def test_what_was_said_long_ago_in_this_chat_is_quoted(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from kenobot.evals.demo import story
-from kenobot.evals.demo.play import Seen, play
+from kenobot.evals.demo.play import StepResult, play_act
 
 FACT = "n8n webhooks: use query params (?token=xxx) for authentication instead of headers — headers cause 401 errors"
 LESSON = "n8n webhooks prefer query params for auth, headers always fail with 401"
@@ -44,7 +44,7 @@ class Lived:
     """The whole story in one wording. noted: the fact as the model tags it; fact: as it stands in the end."""
 
     strong: bool
-    seen: Mapping[str, Seen]
+    seen: Mapping[str, StepResult]
 
     @property
     def noted(self) -> str:
@@ -59,7 +59,7 @@ class Lived:
         """MEMORY.md from the first night on."""
         return CONSOLIDATED if self.strong else PROFILE
 
-    def at(self, moment: str) -> Seen:
+    def at(self, moment: str) -> StepResult:
         return self.seen[moment]
 
 
@@ -68,7 +68,7 @@ async def lived(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
     """Every step of the story, by its moment; of the nights in which nothing happens only some are played."""
     told = story.load()
     [act] = [act for act in told.acts if act.name == request.param]
-    seen = [each async for each in play(told, act, tmp_path_factory.mktemp(act.name), brisk=True)]
+    seen = [each async for each in play_act(told, act, tmp_path_factory.mktemp(act.name), skip_quiet_nights=True)]
     assert [failure for each in seen for failure in each.failures] == []
     return Lived(act.name == "strong", {f"{each.step.at:%m-%d %H:%M}": each for each in seen})
 
@@ -83,9 +83,9 @@ def pattern(tree: Mapping[str, str]) -> dict[str, object]:
     return dict(found)
 
 
-def decided(seen: Seen, name: str) -> list[str]:
+def decided(seen: StepResult, name: str) -> list[str]:
     """What a pass of the nights before a step decided, about which texts."""
-    decisions = [each for _, night in seen.slept.busy for each in night]
+    decisions = [each for _, night in seen.sleep.with_changes for each in night]
     return [f"{deed.kind}: {deed.text}" for by, deed in decisions if by == name]
 
 
@@ -104,7 +104,7 @@ def test_on_14_february_the_message_is_on_disk_as_the_seed_shows(lived: Lived) -
 def test_on_15_february_at_4_it_sleeps(lived: Lived) -> None:
     """Phase 7: MEMORY.md to the byte, if the fact stands out; a pattern; no lesson; everything too young to go."""
     then = lived.at("02-15 04:00")
-    assert then.slept.nights == 1
+    assert then.sleep.nights == 1
     assert then.tree[MEMORY] == lived.core
     assert pattern(then.tree).items() >= {**PATTERN, "usageCount": 0}.items()
     assert decided(then, "promote") == ([f"promoted: {LESSON}"] if lived.strong else [])
@@ -149,7 +149,7 @@ def test_in_june_it_is_resurrected(lived: Lived) -> None:
     assert (FACT in found) == (not lived.strong)
     assert EPISODE in found
     assert PAD not in then.memory
-    assert [(fit.coverage, fit.confidence, round(fit.score, 2)) for fit in then.fits] == [(0.75, 0.6, 0.45)]
+    assert [(fit.coverage, fit.confidence, round(fit.score, 2)) for fit in then.pattern_matches] == [(0.75, 0.6, 0.45)]
     assert f"- {PATTERN['trigger']} → {PATTERN['response']}" in frame
 
 
@@ -159,6 +159,6 @@ def test_in_june_somebody_else_gets_nothing_of_it(lived: Lived) -> None:
     assert then.step.says == QUESTION
     assert then.step.who is not None
     assert then.step.who.user == "555"
-    assert then.fits == ()
+    assert then.pattern_matches == ()
     for text in ("query params", "Adrian", "n8n webhook 401 error"):
         assert text not in then.memory

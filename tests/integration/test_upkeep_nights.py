@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from kenobot.cognitive.control.undo import undo
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.sleep.consolidate import guidelines, identity
 from kenobot.cognitive.sleep.errors import errors
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import beliefs, commitments, expiry, scratchpads
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.provider import Reply, Request
 from kenobot.testing.clock import START, ManualClock
 from kenobot.testing.provider import ScriptedProvider
@@ -26,7 +26,7 @@ class _Reader(ScriptedProvider):
     """A model that answers people with one reply, and finds the same facts in every turn it reads."""
 
     def __init__(self, reply: str, facts: Sequence[dict[str, Any]]) -> None:
-        super().__init__([reply], repeat_last=True, by_rote=False)
+        super().__init__([reply], repeat_last=True, rule_based=False)
         self.asked: list[str] = []
         self._facts = json.dumps({"facts": facts})
 
@@ -41,8 +41,8 @@ async def _sleep(scene: Scene, *passes: Pass, days: float) -> list[Change]:
     """Some passes of a night, so many days after the start; then what the mirror makes of it."""
     now = START + timedelta(days=days)
     done: list[Change] = await scene.app.database.write(lambda connection: play(connection, passes, now))
-    scene.app.mirror.mark([change.record for change in done if change.record is not None])
-    await scene.app.mirror.flush()
+    scene.app.memory_files.mark_dirty([change.record for change in done if change.record is not None])
+    await scene.app.memory_files.sync_out()
     return done
 
 
@@ -112,9 +112,9 @@ async def test_what_a_night_let_go_is_recalled_no_more_and_recalled_again_after_
         assert "Berlin" not in scene.requests[-1].rpartition("What is new?")[0].rpartition("## Memory")[2][:400]
         assert "Adrian lives in Lyon" in scene.requests[-1]
         events = await scene.rows("SELECT max(id) FROM event WHERE type = 'pruned'")
-        when = Occasion(scene.clock.now(), "2026-06-24", "owner")
-        await scene.app.database.write(lambda connection: undo(connection, int(str(events[0][0])), WHOLE_HOME, when))
-        back = await scene.app.database.read(lambda connection: records.get(connection, record, WHOLE_HOME))
+        when = AdmitContext(scene.clock.now(), "2026-06-24", "owner")
+        await scene.app.database.write(lambda connection: undo(connection, int(str(events[0][0])), ALL_SCOPES, when))
+        back = await scene.app.database.read(lambda connection: records.get(connection, record, ALL_SCOPES))
         assert back is not None
         assert back.status == "active"
 

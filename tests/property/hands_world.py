@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 from kenobot.agent.commands import forget_unextracted
-from kenobot.agent.commands.forget import Forget
-from kenobot.agent.commands.memory import Undo
-from kenobot.agent.commands.memory_base import Hands
-from kenobot.agent.commands.registry import Order
-from kenobot.cognitive.control.find import near_in, seek
+from kenobot.agent.commands.forget import ForgetCommand
+from kenobot.agent.commands.memory import UndoCommand
+from kenobot.agent.commands.memory_base import MemoryCommandContext
+from kenobot.agent.commands.registry import CommandCall
+from kenobot.cognitive.control.find import find_memories, index_search
 from kenobot.cognitive.recall import full_load
-from kenobot.cognitive.recall.index.index import Index
+from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.extract import buffer
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import history, records
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate
@@ -32,7 +32,7 @@ OWNER = Principal("owner", REACH, "owner", "owner")
 SAYINGS = ["Ana{n}q likes {one} {two}", "Íñigo{n}q prefiere {one} {two}", "我喜欢 kq{n}q {one} {two}"]
 State = Literal["said", "live", "hidden", "away", "purged"]
 Snapshot = tuple[list[tuple[Any, ...]], ...]
-Deed = Callable[[Connection, Order], str]
+Deed = Callable[[Connection, CommandCall], str]
 
 
 @dataclass
@@ -72,7 +72,7 @@ def told(connection: Connection, fact: Fact, at: str) -> None:
         )
 
 
-def learn(connection: Connection, fact: Fact, occasion: Occasion) -> int:
+def learn(connection: Connection, fact: Fact, occasion: AdmitContext) -> int:
     """What a reading of the turn makes of it."""
     candidate = Candidate("note", "owner", fact.text, source="extraction", evidence=(fact.turn,))
     decision = admit(connection, candidate, occasion)
@@ -80,15 +80,15 @@ def learn(connection: Connection, fact: Fact, occasion: Occasion) -> int:
     return decision.record
 
 
-def order(rest: str, at: Occasion) -> Order:
+def order(rest: str, at: AdmitContext) -> CommandCall:
     """What the owner orders, with `rest` behind the command's name."""
-    return Order(Inbound("telegram", "0", "1", "1", f"/x {rest}", at.at), OWNER, rest, "en", at.at)
+    return CommandCall(Inbound("telegram", "0", "1", "1", f"/x {rest}", at.at), OWNER, rest, "en", at.at)
 
 
-def commands(folder: Path, index: Index) -> tuple[Forget, Undo]:
+def commands(folder: Path, index: SideIndex) -> tuple[ForgetCommand, UndoCommand]:
     """The chat's own commands."""
-    hands = Hands(ZONE, folder, index, "en")
-    return Forget(hands), Undo(hands)
+    hands = MemoryCommandContext(ZONE, folder, index, "en")
+    return ForgetCommand(hands), UndoCommand(hands)
 
 
 def snapshot(connection: Connection) -> Snapshot:
@@ -106,33 +106,35 @@ def snapshot(connection: Connection) -> Snapshot:
     return tuple(connection.execute(query).fetchall() for query in queries)
 
 
-def shown(connection: Connection, index: Index, facts: Sequence[Fact], now: Occasion) -> str:
+def shown(connection: Connection, index: SideIndex, facts: Sequence[Fact], now: AdmitContext) -> str:
     """Whatever the owner or a prompt is shown of memory and talk, asked for each of `facts` by its own words."""
-    pack = full_load.Recall(ZONE)(connection, full_load.Query(REACH, CHAT, now.day, 60_000))
+    pack = full_load.FullLoader(ZONE)(connection, full_load.FullLoadQuery(REACH, CHAT, now.day, 60_000))
     parts = [pack.long_term, pack.recent, pack.chat, pack.context, *pack.texts]
     parts += [line.text for line in conversation.latest(connection, SESSION, 1000)]
-    parts += [turn.text for turn in buffer.pending(connection, SESSION, 1000) if not turn.hidden]
-    parts += [record.text for record in history.listed(connection, REACH, ("active",), (), 1000)]
+    parts += [turn.text for turn in buffer.pending_turns(connection, SESSION, 1000) if not turn.hidden]
+    parts += [record.text for record in history.list_records(connection, REACH, ("active",), (), 1000)]
     for fact in facts:
         found = recall(
-            connection, index, Query(text=fact.text, reach=REACH, now=now.at, session=SESSION, always=True, whole=True)
+            connection, index, Query(text=fact.text, reach=REACH, now=now.at, session=SESSION, force=True, whole=True)
         )
         parts += [each.line for each in found.memories]
         parts += [each.line for each in found.excerpts]
-        parts += [each.record.text for each in seek(connection, fact.text, REACH, near=near_in(index))]
-        said = forget_unextracted.find(connection, fact.text, SESSION, REACH)
+        parts += [each.record.text for each in find_memories(connection, fact.text, REACH, search=index_search(index))]
+        said = forget_unextracted.find_unextracted(connection, fact.text, SESSION, REACH)
         parts += [said.text] if said is not None else []
     return "\n".join(parts)
 
 
 def waiting(connection: Connection) -> set[int]:
     """The turns that wait to be read for memories and may be."""
-    return {turn.inbox for turn in buffer.pending(connection, SESSION, 1000) if turn.inbox and not turn.hidden}
+    return {
+        turn.inbox_id for turn in buffer.pending_turns(connection, SESSION, 1000) if turn.inbox_id and not turn.hidden
+    }
 
 
-def recalled(connection: Connection, index: Index, fact: Fact, now: Occasion) -> bool:
+def recalled(connection: Connection, index: SideIndex, fact: Fact, now: AdmitContext) -> bool:
     """Whether the fact is found by its own words as a memory."""
-    found = recall(connection, index, Query(text=fact.text, reach=REACH, now=now.at, always=True))
+    found = recall(connection, index, Query(text=fact.text, reach=REACH, now=now.at, force=True))
     return any(each.record.id == fact.record for each in found.memories)
 
 

@@ -16,14 +16,14 @@ from random import Random
 from typing import Literal
 
 from kenobot.app.app import App
-from kenobot.app.plugin_instances import Given, load_parts
+from kenobot.app.plugin_instances import PluginInstances, load_plugins
 from kenobot.app.wiring import assemble
 from kenobot.core.settings.home import Home
-from kenobot.core.settings.load import Loaded, load
+from kenobot.core.settings.load import ResolvedSettings, load_settings
 from kenobot.gateway.access import Roster
 from kenobot.ports.channel import Sink
 from kenobot.ports.errors import RateLimited, Rejected, StoreError, Unavailable
-from kenobot.ports.messages import Inbound, Outbound, Part
+from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.postprocessor import PostProcessor
 from kenobot.ports.provider import Delta, Request
 from kenobot.testing.clock import EagerClock
@@ -88,7 +88,7 @@ class Brain:
     """The model, as one process knows it."""
 
     name = "scripted"
-    by_rote = True  # it cannot read turns for memories
+    rule_based = True  # it cannot read turns for memories
 
     def __init__(self, world: World, alive: Callable[[], bool]) -> None:
         self._world = world
@@ -149,9 +149,9 @@ class Platform:
         """What people say is handed in by the machine itself."""
         await asyncio.Event().wait()
 
-    def render(self, text: str) -> Sequence[Part]:
+    def render(self, text: str) -> Sequence[MessagePart]:
         """See `kenobot.ports.channel.Channel`."""
-        return [Part(piece) for piece in text.split("\n\n")]
+        return [MessagePart(piece) for piece in text.split("\n\n")]
 
     async def send(self, outbound: Outbound) -> str:
         """See `kenobot.ports.channel.Channel`."""
@@ -201,7 +201,7 @@ class Life:
         (self.home.identity / "BOOTSTRAP.md").unlink(missing_ok=True)
         loaded, processors = _settings()
         roster = Roster.of(CHATS[:1], CHATS[1:])
-        given = Given(self.brain, {CHANNEL: Platform(world, self.alive)}, {CHANNEL: roster}, processors)
+        given = PluginInstances(self.brain, {CHANNEL: Platform(world, self.alive)}, {CHANNEL: roster}, processors)
         self.app: App = assemble(self.home, loaded, world.clock, given, Random(7))
 
     def alive(self) -> bool:
@@ -246,7 +246,7 @@ class Life:
         busy = set(await self.app.inbox.open_sessions()) - held - self.orphaned
         sending = await self.app.outbox.open_chats(CHANNEL)
         quiet = not sending and self.app.delivery.idle and (self.app.loop.idle or bool(held)) and not busy
-        await self.app.notices.wait_idle()  # what was just done may have to be told to the owner
+        await self.app.owner_alerts.wait_idle()  # what was just done may have to be told to the owner
         return quiet
 
     async def kill(self) -> None:
@@ -279,11 +279,11 @@ class Life:
 
 
 @cache
-def _settings() -> tuple[Loaded, tuple[PostProcessor, ...]]:
+def _settings() -> tuple[ResolvedSettings, tuple[PostProcessor, ...]]:
     """The shipped settings and post-processors: the same for every life, and slow to look up."""
     nowhere = Home(Path("/nonexistent"))
-    loaded = load(nowhere, {})
-    return loaded, tuple(load_parts(nowhere, loaded, EagerClock(), ["console"]).processors)
+    loaded = load_settings(nowhere, {})
+    return loaded, tuple(load_plugins(nowhere, loaded, EagerClock(), ["console"]).processors)
 
 
 def inherit(old: Path, new: Path) -> None:

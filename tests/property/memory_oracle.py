@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.control.forget import forget, hide
+from kenobot.cognitive.control.forget import forget, forget_record
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.full_load import Pack, Query, Recall, working
+from kenobot.cognitive.recall.full_load import FullLoad, FullLoader, FullLoadQuery, read_scratchpad
 from kenobot.cognitive.remember.admit import admit, supersede
-from kenobot.cognitive.remember.occasion import Occasion, clean
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.remember.occasion import AdmitContext, sanitize
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.storage.connection import Connection
 
@@ -38,7 +38,7 @@ _ROWS: list[tuple[str, str, list[str]]] = [
 ]
 FACTS = {name: dresses for name, _, dresses in _ROWS}
 _PATTERNS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern, _ in _ROWS}
-_NAMES = {clean(dress, 16_000): name for name, dresses in FACTS.items() for dress in dresses}
+_NAMES = {sanitize(dress, 16_000): name for name, dresses in FACTS.items() for dress in dresses}
 NOTHING = ["", " \n\t", "\x00", "ⓧ my password is hunter2", "ⓧ mi contraseña es gato123"]
 SCOPES = ["owner", "chat:fake-1", "chat:fake-2", "user:fake-2"]
 Reader = tuple[tuple[str, ...], str]  # the scopes, and the chat
@@ -113,7 +113,7 @@ def _weight(trust: str, scope: str) -> int:
 
 def name_of(text: str) -> str:
     """Which fact a text that was said states."""
-    return _NAMES[clean(text, 16_000)]
+    return _NAMES[sanitize(text, 16_000)]
 
 
 def key_in(candidate: Candidate) -> Key:
@@ -130,7 +130,7 @@ class Seen:
     live: dict[Key, Row]
     gone: dict[int, tuple[str, str, str]]
     links: list[tuple[int, int]]
-    packs: dict[tuple[Reader, int], Pack]
+    packs: dict[tuple[Reader, int], FullLoad]
     pads: dict[str, set[str]]
 
     @classmethod
@@ -140,13 +140,13 @@ class Seen:
             "ON event.id = (SELECT max(id) FROM event WHERE record_id = record.id) "
             "WHERE status != 'active' AND form != 'box'"
         ).fetchall()
-        recall = Recall(ZONE)
+        recall = FullLoader(ZONE)
         packs = {
-            ((scopes, chat), budget): recall(connection, Query(scopes, chat, today, budget))
+            ((scopes, chat), budget): recall(connection, FullLoadQuery(scopes, chat, today, budget))
             for scopes, chat in READERS
             for budget in BUDGETS
         }
-        pads = {chat: working(connection, chat) for _, chat in READERS}
+        pads = {chat: read_scratchpad(connection, chat) for _, chat in READERS}
         return cls(
             recorded(connection),
             {row[0]: row[1:] for row in gone},
@@ -178,7 +178,7 @@ def recorded(connection: Connection) -> dict[Key, Row]:
     return found
 
 
-def facts_in(pack: Pack) -> set[str]:
+def facts_in(pack: FullLoad) -> set[str]:
     """Which facts a pack shows."""
     shown = "\n".join([pack.long_term, pack.recent, pack.chat, pack.context, *pack.texts])
     assert "ⓧ" not in shown
@@ -209,7 +209,7 @@ Deed = Callable[[Connection], Callable[[Memory], None]]
 """Something done to memory inside a transaction; what comes back does the same to the oracle."""
 
 
-def said(candidates: Sequence[Candidate], occasion: Occasion) -> Deed:
+def said(candidates: Sequence[Candidate], occasion: AdmitContext) -> Deed:
     """A turn remembers `candidates`."""
 
     def deed(connection: Connection) -> Callable[[Memory], None]:
@@ -224,7 +224,7 @@ def said(candidates: Sequence[Candidate], occasion: Occasion) -> Deed:
     return deed
 
 
-def rewritten(old: int, candidate: Candidate, occasion: Occasion) -> Deed:
+def rewritten(old: int, candidate: Candidate, occasion: AdmitContext) -> Deed:
     """A person puts `candidate` in the place of a line."""
 
     def deed(connection: Connection) -> Callable[[Memory], None]:
@@ -245,13 +245,13 @@ def rewritten(old: int, candidate: Candidate, occasion: Occasion) -> Deed:
     return deed
 
 
-def forgotten(record: int, occasion: Occasion) -> Deed:
+def forgotten(record: int, occasion: AdmitContext) -> Deed:
     """A person wants something out of sight."""
 
     def deed(connection: Connection) -> Callable[[Memory], None]:
-        hidden = hide(connection, record, WHOLE_HOME, occasion)
+        hidden = forget_record(connection, record, ALL_SCOPES, occasion)
         assert hidden is not None
-        assert not forget(connection, record, WHOLE_HOME, occasion), "it was forgotten twice"
+        assert not forget(connection, record, ALL_SCOPES, occasion), "it was forgotten twice"
         away = [record, *(copy.id for copy in hidden.copies)]
 
         def mirror(memory: Memory) -> None:

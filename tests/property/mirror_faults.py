@@ -10,7 +10,7 @@ import pytest
 
 from kenobot.cognitive.mirror import cardfiles, files
 
-Replace = Callable[[Path, str, str, files.Stamp | None], Awaitable[files.Stamp | None]]
+Replace = Callable[[Path, str, str, files.FileStamp | None], Awaitable[files.FileStamp | None]]
 
 
 class Killed(BaseException):
@@ -22,7 +22,7 @@ def somebody_edits(root: Path, edit: Callable[[str], None], *, writing: bool) ->
     """`edit` is called with the path of each file below `root` that is about to be replaced, or else to be read."""
     swap, look = files._swap, files._look
 
-    def swapping(temporary: Path, target: Path, expected: files.Stamp | None) -> files.Stamp | None:
+    def swapping(temporary: Path, target: Path, expected: files.FileStamp | None) -> files.FileStamp | None:
         edit(str(target.relative_to(root)))
         return swap(temporary, target, expected)
 
@@ -40,7 +40,7 @@ def full_disk(left: int) -> Iterator[None]:
     """No file can be written after `left` more."""
     real, done = files.replace, 0
 
-    async def failing(root: Path, path: str, text: str, expected: files.Stamp | None) -> files.Stamp | None:
+    async def failing(root: Path, path: str, text: str, expected: files.FileStamp | None) -> files.FileStamp | None:
         nonlocal done
         done += 1
         if done > left:
@@ -56,7 +56,7 @@ def death_between_files(is_dead: Callable[[], bool], left: int | None, *, swappe
     """The process dies at the file after `left` more (None: at none), with the new one in place or half-written."""
     real, done = files.replace, 0
 
-    async def dying(root: Path, path: str, text: str, expected: files.Stamp | None) -> files.Stamp | None:
+    async def dying(root: Path, path: str, text: str, expected: files.FileStamp | None) -> files.FileStamp | None:
         nonlocal done
         if is_dead():
             raise Killed
@@ -80,7 +80,7 @@ def death_between_cards(left: int | None, *, swapped: bool) -> Iterator[None]:
     """The process dies at the card after `left` more (None: at none), with the new one in place or half-written."""
     real, done = cardfiles._write, 0
 
-    def dying(target: Path, draft: cardfiles.Draft) -> files.Stamp | None:
+    def dying(target: Path, draft: cardfiles.PendingFile) -> files.FileStamp | None:
         nonlocal done
         if left is not None and done >= left:
             if swapped:

@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from kenobot.core.bus import Bus
 from kenobot.gateway import pairing
 from kenobot.gateway.access import Access, Roster
-from kenobot.gateway.admission import Door, Post
+from kenobot.gateway.admission import AdmissionControl, BotMessages
 from kenobot.ports.identity import Account
 from kenobot.ports.messages import Outbound
 from kenobot.storage import approved_people
@@ -59,9 +59,9 @@ class AccessMachine(RuleBasedStateMachine):
     async def _start(self) -> None:
         self.database = Database.open(self.folder / "kenobot.db", self.folder / "backups")
         self.access = Access(_ROSTERS)
-        post = Post(self.sent.extend, self._look)
-        self.door = Door(
-            self.access, self.database, Bus(self.clock), self.clock, post, self.random.randrange, pairs=True
+        post = BotMessages(self.sent.extend, self._look)
+        self.door = AdmissionControl(
+            self.access, self.database, Bus(self.clock), self.clock, post, self.random.randrange, pairing_enabled=True
         )
         await self.door.refresh()
         self.noticed.clear()
@@ -86,7 +86,7 @@ class AccessMachine(RuleBasedStateMachine):
 
     @property
     def locked(self) -> bool:
-        return self.wrong >= pairing.MOST_WRONG and self.now < self.until
+        return self.wrong >= pairing.MAX_WRONG_CODES and self.now < self.until
 
     def expire(self) -> None:
         self.open = {account: (code, end) for account, (code, end) in self.open.items() if self.now < end}
@@ -109,7 +109,7 @@ class AccessMachine(RuleBasedStateMachine):
             self.wrong = 0
             return "approved"
         self.wrong, self.until = self.wrong + 1, self.now + _HOUR
-        if self.wrong < pairing.MOST_WRONG:
+        if self.wrong < pairing.MAX_WRONG_CODES:
             return "wrong"
         self.open.clear()
         return "locked"
@@ -124,7 +124,7 @@ class AccessMachine(RuleBasedStateMachine):
         """Somebody writes in private: let in, given a code, or met with silence."""
         self.expire()
         channel, user = account
-        full = sum(other == channel for other, _ in self.open) >= pairing.MOST_OPEN
+        full = sum(other == channel for other, _ in self.open) >= pairing.MAX_OPEN_CODES
         notice = not (account in self.people or account in self.noticed or account in self.open or full or self.locked)
         before = len(self.sent)
         assert self.run(self.door(inbound(channel=channel, user=user, chat=user))) == (account in self.people)
@@ -132,10 +132,10 @@ class AccessMachine(RuleBasedStateMachine):
         if account not in self.people:
             self.noticed.setdefault(account, self.now)
         if notice:
-            span = self.sent[-1].part.spans[0]
+            span = self.sent[-1].part.entities[0]
             code = self.sent[-1].part.text[span.offset : span.offset + span.length]
             self.codes.append(code)
-            self.open[account] = (code, self.now + pairing.LIFE)
+            self.open[account] = (code, self.now + pairing.CODE_LIFETIME)
 
     @rule(channel=st.sampled_from(["fake", "other"]))
     def crowd(self, channel: str) -> None:
@@ -166,11 +166,11 @@ class AccessMachine(RuleBasedStateMachine):
     async def _approve(self, code: str) -> str:
         def work(connection: Connection) -> str:
             verdict = pairing.approve(connection, code, self.clock.now(), self.access.is_owner)
-            self.door.changed()
+            self.door.schedule_refresh()
             return verdict.kind
 
         kind = await self.database.write(work)
-        await self.door.settle()
+        await self.door.wait_refreshed()
         return kind
 
     @precondition(lambda self: self.people)
@@ -187,12 +187,12 @@ class AccessMachine(RuleBasedStateMachine):
 
         async def work() -> bool:
             def put_out(connection: Connection) -> bool:
-                gone = approved_people.put_out(connection, *account)
-                self.door.changed()
+                gone = approved_people.revoke_person(connection, *account)
+                self.door.schedule_refresh()
                 return gone
 
             gone = await self.database.write(put_out)
-            await self.door.settle()
+            await self.door.wait_refreshed()
             return gone
 
         assert self.run(work()) == (account in self.people)
@@ -224,10 +224,10 @@ class AccessMachine(RuleBasedStateMachine):
             if what == "approve":
                 pairing.approve(connection, code, at, self.access.is_owner)
             elif what == "revoke":
-                approved_people.put_out(connection, *account)
+                approved_people.revoke_person(connection, *account)
             else:
                 stranger = pairing.Stranger(*account, chat=account[1], name="", language="en")
-                pairing.ask(connection, stranger, pairing.ticket(self.random.randrange), at)
+                pairing.request_pairing(connection, stranger, pairing.new_code(self.random.randrange), at)
             raise PowerCut
 
         async def fail() -> None:
@@ -246,7 +246,7 @@ class AccessMachine(RuleBasedStateMachine):
             return
         for channel in ("fake", "other"):
             for user in ("11", "12", "13", "14", "15", "99", ""):
-                standing = self.access.standing(inbound(channel=channel, user=user, chat=user))
+                standing = self.access.access_level(inbound(channel=channel, user=user, chat=user))
                 assert standing == ("guest" if (channel, user) in self.people else "stranger")
 
     @invariant()
@@ -260,16 +260,16 @@ class AccessMachine(RuleBasedStateMachine):
         if not hasattr(self, "database"):
             return
         self.expire()
-        found = self.run(self.database.read(lambda c: pairing.waiting(c, self.clock.now())))
+        found = self.run(self.database.read(lambda c: pairing.open_pairings(c, self.clock.now())))
         assert {(item.channel, item.user) for item in found} == set(self.open)
         for channel in ("fake", "other"):
-            assert sum(item.channel == channel for item in found) <= pairing.MOST_OPEN
+            assert sum(item.channel == channel for item in found) <= pairing.MAX_OPEN_CODES
         assert not (self.locked and found)
 
     @invariant()
     def everybody_let_in_stands_in_the_table(self) -> None:
         if hasattr(self, "database"):
-            known = self.run(self.database.read(approved_people.everybody))
+            known = self.run(self.database.read(approved_people.list_people))
             assert {person.account for person in known} == self.people
 
 

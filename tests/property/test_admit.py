@@ -9,12 +9,18 @@ from hypothesis import strategies as st
 
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.remember.admit import admit, correct, supersede
-from kenobot.cognitive.remember.occasion import Occasion
-from kenobot.cognitive.remember.statement_relation import contrary, relation, same_words, statement, vetoes
+from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.remember.statement_relation import (
+    is_contrary,
+    parse_statement,
+    relation,
+    repeat_veto,
+    same_words,
+)
 from kenobot.cognitive.store import records, term_index
-from kenobot.cognitive.store.change import before
-from kenobot.cognitive.text.similarity import similarity, topic
-from kenobot.ports.memory import Candidate, Decision, Relation, Verdict
+from kenobot.cognitive.store.change import overwritten_values
+from kenobot.cognitive.text.similarity import similarity, topic_words
+from kenobot.ports.memory import Candidate, Decision, Relation, RelationVerdict
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory
@@ -43,7 +49,7 @@ _CANDIDATES = st.builds(
     subject=st.sampled_from(["", "", "Laura", "Bob"]),
     attributes=st.sampled_from([(), (), (("city", "Austin"),), (("city", "Denver"), ("job", "baker"))]),
     confidence=st.sampled_from([None, 0.3, 0.6, 0.95]),
-    verdicts=st.lists(st.builds(Verdict, st.integers(1, 8), _RELATIONS), max_size=2).map(tuple),
+    verdicts=st.lists(st.builds(RelationVerdict, st.integers(1, 8), _RELATIONS), max_size=2).map(tuple),
 )
 
 
@@ -69,9 +75,9 @@ _STEPS = st.lists(
 )
 
 
-def _occasion(day: int) -> Occasion:
+def _occasion(day: int) -> AdmitContext:
     at = START + timedelta(days=day)
-    return Occasion(at, at.date().isoformat(), "test", "s-1", evidence=day)
+    return AdmitContext(at, at.date().isoformat(), "test", "s-1", evidence=day)
 
 
 def _take(memory: Connection, step: Step, day: int) -> Decision | None:
@@ -153,7 +159,7 @@ def test_every_change_can_be_put_back(steps: list[Step]) -> None:
             names = [row[1] for row in memory.execute("PRAGMA table_info(record)") if row[1] != "changed"]
             restored = {number: dict(zip(names, row, strict=True)) for number, row in now.items()}
             for event in range(records.last_event(memory), last, -1):
-                found = before(memory, event)
+                found = overwritten_values(memory, event)
                 if found is not None and found[0] in restored:
                     restored[found[0]].update(found[1])
             assert {number: tuple(restored[number].values()) for number in held} == held
@@ -174,13 +180,13 @@ def test_comparing_is_fair(one: str, other: str) -> None:
     """Nearness is symmetric and bounded; what contradicts is contradicted, and is never the same."""
     assert similarity(one, other) == similarity(other, one)
     assert 0 <= similarity(one, other) <= 1
-    a, b = statement(one), statement(other)
-    assert contrary(a, b) == contrary(b, a)
+    a, b = parse_statement(one), parse_statement(other)
+    assert is_contrary(a, b) == is_contrary(b, a)
     assert same_words(a, b) == same_words(b, a)
-    assert not (contrary(a, b) and same_words(a, b))
-    assert bool(vetoes(one, other, read=False)) == bool(vetoes(other, one, read=False))
+    assert not (is_contrary(a, b) and same_words(a, b))
+    assert bool(repeat_veto(one, other, read=False)) == bool(repeat_veto(other, one, read=False))
     if relation(one, other) == "contradiction":
-        assert vetoes(one, other, read=True)
+        assert repeat_veto(one, other, read=True)
 
 
 @given(st.lists(_SENTENCES, min_size=1, max_size=12, unique=True), st.data())
@@ -192,7 +198,7 @@ def test_what_says_nearly_the_same_is_found(texts: list[str], data: st.DataObjec
         sought = data.draw(st.sampled_from(texts))
         found = [record.text for record, _ in term_index.neighbours(memory, "owner", "owner", sought, 12)]
         known = memory.execute("SELECT count(*) FROM record_term").fetchone()[0]
-        if topic(sought) and known:
+        if topic_words(sought) and known:
             keys = {row[0] for row in memory.execute("SELECT text FROM record WHERE status = 'active'")}
             assert sought in found or sought not in keys or len(found) == 12
         assert term_index.neighbours(memory, "chat:s-1", "owner", sought) == []

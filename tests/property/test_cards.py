@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.cognitive.mirror import card, front
-from kenobot.cognitive.mirror.card import Link
-from kenobot.cognitive.mirror.front import Ends, Unreadable
-from kenobot.cognitive.remember.occasion import clean
+from kenobot.cognitive.mirror.card import FileLink
+from kenobot.cognitive.mirror.front import FrontMatterError, LineEnding
+from kenobot.cognitive.remember.occasion import sanitize
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.fingerprint import key_of
 
@@ -18,21 +18,21 @@ PIECES = [
     "\u3000", "\ufeff", "\u2060", "~",
 ]  # fmt: skip
 lines = st.sampled_from(PIECES) | st.text(max_size=12)
-texts = st.lists(lines, min_size=1, max_size=5).map("\n".join).map(lambda text: clean(text, 16_000)).filter(bool)
+texts = st.lists(lines, min_size=1, max_size=5).map("\n".join).map(lambda text: sanitize(text, 16_000)).filter(bool)
 words = st.sampled_from([*PIECES, "x y", "yes"]) | st.text(max_size=8)
 values = st.none() | st.booleans() | st.integers(-5, 5) | words | st.lists(words, max_size=3)
 attributes = st.dictionaries(words, values, max_size=3)
 moments = st.sampled_from(["2026-02-14T14:30:00.000000+00:00", "2025-12-31T23:59:59.999999+00:00"])
 shares = st.sampled_from([0.0, 0.1, 0.30000000000000004, 1.0])
-ends: st.SearchStrategy[Ends] = st.sampled_from(["\n", "\r\n", "\r"])
+ends: st.SearchStrategy[LineEnding] = st.sampled_from(["\n", "\r\n", "\r"])
 links = st.builds(
-    Link, st.integers(1, 9), st.sampled_from(["supersedes", "related"]), shares, shares, st.integers(1, 3), moments,
+    FileLink, st.integers(1, 9), st.sampled_from(["supersedes", "related"]), shares, shares, st.integers(1, 3), moments,
     moments, words,
 )  # fmt: skip
 
 
 def cleaned(text: str) -> str:
-    return clean(text, 200).replace("\n", " ")
+    return sanitize(text, 200).replace("\n", " ")
 
 
 records = st.builds(
@@ -65,11 +65,13 @@ rests = st.lists(st.sampled_from(["mood: good", "# mine", "", "aliases:", "ünde
 
 
 @given(records, st.lists(links, max_size=2), rests, ends)
-def test_a_card_says_what_the_record_says(record: Record, found: list[Link], rest: tuple[str, ...], ends: Ends) -> None:
+def test_a_card_says_what_the_record_says(
+    record: Record, found: list[FileLink], rest: tuple[str, ...], ends: LineEnding
+) -> None:
     """Every value, link, word and line of a person's own, in every script and with every line end."""
-    read = card.read(card.compose(record, found, rest, ends))
-    assert read.ours and read.rest == rest and read.text == record.text
-    assert read.ends == ends
+    read = card.parse(card.render(record, found, rest, ends))
+    assert read.is_unedited and read.extra_lines == rest and read.text == record.text
+    assert read.line_ending == ends
     assert list(read.links) == found
     for name in (
         "id",
@@ -92,27 +94,27 @@ def test_a_card_says_what_the_record_says(record: Record, found: list[Link], res
 
 
 @given(records, ends, st.data())
-def test_any_change_of_a_card_is_seen(record: Record, ends: Ends, data: st.DataObject) -> None:
+def test_any_change_of_a_card_is_seen(record: Record, ends: LineEnding, data: st.DataObject) -> None:
     """A letter put in, taken out or put otherwise; line ends alone are no change."""
-    text = card.compose(record, [], (), "\n")
+    text = card.render(record, [], (), "\n")
     at = data.draw(st.integers(0, len(text) - 1))
     typed = data.draw(st.sampled_from(["", "x", "é"]))
     other = text[:at] + typed + text[at + data.draw(st.integers(0, 1)) :]
     try:
-        read = card.read(other)
-    except Unreadable:
+        read = card.parse(other)
+    except FrontMatterError:
         return
     line = text[text.rindex("\n", 0, at) + 1 if "\n" in text[:at] else 0 :].partition("\n")[0]
-    assert other == text or not read.ours or line.startswith("checksum:")
-    assert card.read(text.replace("\n", ends)).ours
+    assert other == text or not read.is_unedited or line.startswith("checksum:")
+    assert card.parse(text.replace("\n", ends)).is_unedited
 
 
 @given(st.text(alphabet="a:-[]{}\"'#,\\ \n\t1", max_size=60))
 def test_whatever_people_write_is_read_or_refused(text: str) -> None:
     """In a plain sentence; nothing else ever happens."""
     try:
-        page = front.read(f"---\n{text}\n---\nbody", {"a", "b"})
-    except Unreadable as error:
+        page = front.parse(f"---\n{text}\n---\nbody", {"a", "b"})
+    except FrontMatterError as error:
         assert str(error) and not str(error).endswith(".")
     else:
         assert "body" in page.body or "---" in text

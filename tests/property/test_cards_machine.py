@@ -13,10 +13,10 @@ from hypothesis.stateful import initialize, rule
 
 from kenobot.cognitive.mirror import card, cardfiles, rebuild
 from kenobot.cognitive.remember.admit import admit, supersede
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import change
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
@@ -54,7 +54,7 @@ class CardMachine(Lives):
         """The bot remembers something."""
         self.runner.run(self._learn(scope, source, word))
         if flush:
-            self.runner.run(self.house.tree.flush())
+            self.runner.run(self.house.tree.sync_out())
 
     @rule(pick=_PICKS, word=_WORD)
     def bot_replaces(self, pick: int, word: str) -> None:
@@ -134,7 +134,7 @@ class CardMachine(Lives):
         self.numbers += 1
         return f"№{self.numbers * 7919}· {word} №{self.numbers * 104729}"
 
-    def _occasion(self) -> Occasion:
+    def _occasion(self) -> AdmitContext:
         self.house.clock.advance(3600)  # no two in one stretch of talk: nothing is compared with what came just before
         return self.house.occasion("model")
 
@@ -165,7 +165,7 @@ class CardMachine(Lives):
     async def _retag(self, pick: int, tag: str) -> None:
         old = await self._alive(pick)
         if old is not None:
-            act = self.house.occasion("sleep").act("it belongs there")
+            act = self.house.occasion("sleep").change_context("it belongs there")
             await self.house.database.write(lambda c: change(c, old, "tagged", {"tags": f'["{tag}"]'}, act))
 
     def _put_away(self, text: str) -> None:
@@ -198,7 +198,7 @@ class CardMachine(Lives):
         path, record = found
         before = self.house.text(path)
         if then == "retag":
-            act = self.house.occasion("sleep").act("it belongs there")
+            act = self.house.occasion("sleep").change_context("it belongs there")
             await self.house.database.write(lambda c: change(c, record, "tagged", {"tags": '["both"]'}, act))
             kept = [line for line in before.split("\n") if not line.startswith("importance: ")]
             self.house.write(path, "\n".join([*kept[:1], "importance: 0.125", *kept[1:]]))
@@ -267,8 +267,8 @@ class CardMachine(Lives):
 
         async def last() -> None:
             with death_between_cards(left, swapped=swapped):
-                await self.house.tree.take_in()
-                await self.house.tree.flush()
+                await self.house.tree.sync_in()
+                await self.house.tree.sync_out()
 
         self.house.database = await self._die(crash, last(), self.house.database)
         await self.house.again().start()
@@ -289,12 +289,12 @@ class CardMachine(Lives):
         everything = {record.id: record for record in await house.everything()}
         paths = [path for path in house.files() if re.search(r"(^|/)(facts|boxes)/", path)]
         assert not [path for path in house.files() if path.endswith(".tmp")]
-        said = {path: card.read(house.text(path)) for path in paths}
+        said = {path: card.parse(house.text(path)) for path in paths}
         numbers = [found.id for found in said.values()]
         assert sorted(numbers, key=str) == sorted(everything, key=str), "one card a record, and no other"
         for path, found in said.items():
             record = everything[found.id or 0]
-            assert found.ours and cardfiles.right_place(path.rpartition("/")[0], record), path
+            assert found.is_unedited and cardfiles.is_right_folder(path.rpartition("/")[0], record), path
             if record.form != "box":
                 assert found.text == record.text
             for name in ("scope", "status", "trust", "tier", "seen", "confidence", "category", "subject", "source"):
@@ -312,7 +312,7 @@ class CardMachine(Lives):
         try:
             report = await database.write(lambda c: rebuild.rebuild(c, house.root, house.clock.now()))
             assert report.problems == () or not records
-            found = await database.read(lambda c: store.by_ids(c, [record.id for record in records], WHOLE_HOME))
+            found = await database.read(lambda c: store.by_ids(c, [record.id for record in records], ALL_SCOPES))
             assert [replace(found[record.id], changed=0) for record in records] == records
             assert await database.read(_links) == links
         except ConfigError:

@@ -5,12 +5,12 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.sleep.apply import Night, apply
-from kenobot.cognitive.sleep.compared import Compared, Likely
+from kenobot.cognitive.sleep.apply import PassContext, apply_change
+from kenobot.cognitive.sleep.compared import ComparisonCache, LikelyPairs
 from kenobot.cognitive.sleep.consolidate import contradictions, duplicates, synthesize
-from kenobot.cognitive.sleep.plan.passes import Pass, View
+from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import term_index
-from kenobot.cognitive.store.change import Act, change
+from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
@@ -64,7 +64,7 @@ def _happen(memory: Connection, kind: str, given: tuple[object, ...], day: int) 
     if not ids:
         return
     record = get(memory, ids[int(str(given[0])) % len(ids)])
-    act = Act(START + timedelta(days=day), "owner", "a test")
+    act = ChangeContext(START + timedelta(days=day), "owner", "a test")
     text = str(given[1])
     if kind == "echo":
         text = f"{get(memory, ids[int(text) % len(ids)]).text}!"
@@ -77,18 +77,18 @@ def _happen(memory: Connection, kind: str, given: tuple[object, ...], day: int) 
         change(memory, record, "promoted", {"tier": "core"}, act)
     else:
         change(memory, record, "forgotten", {"status": "forgotten"}, act)
-    term_index.file(memory, record.id, record.scope)
+    term_index.index_record(memory, record.id, record.scope)
 
 
-def _night(memory: Connection, one: Pass, number: int, compared: Compared, *, asked: bool) -> None:
+def _night(memory: Connection, one: Pass, number: int, compared: ComparisonCache, *, asked: bool) -> None:
     now = START + timedelta(days=number, hours=14)
-    view = View(memory, now, UTC, asked=asked, compared=compared)
-    anew = View(memory, now, UTC, asked=asked)
+    view = NightView(memory, now, UTC, model_available=asked, comparison_cache=compared)
+    anew = NightView(memory, now, UTC, model_available=asked)
     assert one.questions(view) == one.questions(anew)
     planned = list(one.plan(view))
     assert planned == list(one.plan(anew))
     for wanted in planned:
-        apply(memory, wanted, Night(number, one.name, now, UTC))
+        apply_change(memory, wanted, PassContext(number, one.name, now, UTC))
 
 
 @given(days=_DAYS)
@@ -97,7 +97,7 @@ def test_nights_that_remember_plan_what_nights_that_compare_everything_plan(
     days: list[tuple[list[tuple[str, tuple[object, ...]]], bool]],
 ) -> None:
     """Whatever comes, changes and goes between them, and whether or not somebody is there to be asked."""
-    compared = Compared()
+    compared = ComparisonCache()
     with open_memory() as memory:
         for number, (turns, asked) in enumerate(days, 1):
             for kind, given_ in turns:
@@ -108,44 +108,51 @@ def test_nights_that_remember_plan_what_nights_that_compare_everything_plan(
 
 def test_a_second_night_reads_no_pair_that_came_to_nothing() -> None:
     """The texts of two that are as they were are not held against each other again; those of a changed one are."""
-    compared = Compared()
+    compared = ComparisonCache()
     with open_memory() as memory:
         first = put(memory, "Adrian likes green tea in Lyon")
         put(memory, "Adrian likes green tea in Paris")
         for _ in range(2):
             _night(memory, contradictions.PASS, 1, compared, asked=False)
         (held,) = (seal for apart in compared._apart.values() for seal in apart)
-        change(memory, first, "disputed", {"verification": "disputed"}, Act(START, "owner", "a test"), shown=False)
+        change(
+            memory,
+            first,
+            "disputed",
+            {"verification": "disputed"},
+            ChangeContext(START, "owner", "a test"),
+            shown=False,
+        )
         _night(memory, contradictions.PASS, 2, compared, asked=False)
         assert [seal for apart in compared._apart.values() for seal in apart if seal != held]
 
 
 def test_no_more_pairs_are_kept_than_may_be() -> None:
     """Those beyond are compared again each night, which costs time and nothing else."""
-    compared = Compared(most=3)
+    compared = ComparisonCache(most=3)
     for _ in range(2):
-        known = compared.round("x", {})
-        assert not all(known.is_apart(number, number + 1) for number in range(5))
+        known = compared.begin_round("x", {})
+        assert not all(known.is_known_different(number, number + 1) for number in range(5))
         for number in range(5):
-            known.set_apart(number, number + 1)
+            known.mark_different(number, number + 1)
         known.close()
         assert {name: len(apart) for name, apart in compared._apart.items()} == {"x": 3}
 
 
 def test_pairs_are_looked_for_once_while_nothing_happens() -> None:
     """What was found for a nearer limit does not do for a wider one, nor after an event, nor the night after."""
-    compared, looks = Compared(), list[float]()
+    compared, looks = ComparisonCache(), list[float]()
 
-    def likely(event: int, least: float) -> Likely:
-        def find() -> Likely:
+    def likely(event: int, least: float) -> LikelyPairs:
+        def find() -> LikelyPairs:
             looks.append(least)
             return {(1, 2): least}
 
-        return compared.likely(event, least, find)
+        return compared.likely_pairs(event, least, find)
 
     for event, least in ((1, 0.7), (1, 0.8), (1, 0.6), (1, 0.7), (2, 0.7)):
         assert likely(event, least)
     assert looks == [0.7, 0.6, 0.7]
-    compared.rest()
+    compared.end_night()
     likely(2, 0.7)
     assert looks == [0.7, 0.6, 0.7, 0.7]

@@ -10,14 +10,14 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from kenobot.cognitive.mirror import layout
-from kenobot.cognitive.mirror.places import page_of, path_of, place_of
+from kenobot.cognitive.mirror.places import entity_page_of, path_of, role_of
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.decay import DecayPolicy
-from kenobot.cognitive.policy.sleep import JOYA, SleepPolicy
-from kenobot.cognitive.recall.index.index import Index
+from kenobot.cognitive.policy.sleep import WEEKLY_LOGS, SleepPolicy
+from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.sleep.consolidate import distil, hygiene, promote, weeks
 from kenobot.cognitive.sleep.prune import dailies
 from kenobot.cognitive.store import records
@@ -42,9 +42,9 @@ KINDS = [
     "[x] call {}",
 ]
 POLICIES = {
-    "kenobot": replace(DEFAULT, decay=DecayPolicy(lean=200, lessons=3)),
-    "joya": replace(DEFAULT, sleep=JOYA, decay=DecayPolicy(week=500, lean=400)),
-    "delete": replace(DEFAULT, sleep=SleepPolicy(expired="delete"), decay=DecayPolicy(lean=200)),
+    "kenobot": replace(DEFAULT, decay=DecayPolicy(lean_core_chars=200, max_lessons=3)),
+    "joya": replace(DEFAULT, sleep=WEEKLY_LOGS, decay=DecayPolicy(week_chars=500, lean_core_chars=400)),
+    "delete": replace(DEFAULT, sleep=SleepPolicy(expired="delete"), decay=DecayPolicy(lean_core_chars=200)),
 }
 
 
@@ -98,7 +98,7 @@ async def _live(facts: list[Told], nights: set[int], writes: set[int], policy: P
                 if day in nights:
                     await _sleep(house, policy)
                 if day in writes:
-                    await house.mirror.flush()
+                    await house.mirror.sync_out()
                 house.clock.advance(8 * 3600)
             await _sleep(house, policy)
             await _all_is_there(house, texts, Path(folder))
@@ -109,7 +109,7 @@ def _tell(connection: Connection, text: str, fact: Told, house: House) -> None:
     at = house.clock.now()
     day = local_day(at - timedelta(days=fact.late), house.zone)
     form: Form = "episode" if fact.scope == CHAT else "note"
-    decision = admit(connection, Candidate(form, fact.scope, text, trust=fact.trust), Occasion(at, day, "model"))
+    decision = admit(connection, Candidate(form, fact.scope, text, trust=fact.trust), AdmitContext(at, day, "model"))
     assert decision.record is not None
 
 
@@ -121,14 +121,14 @@ async def _sleep(house: House, policy: Policy) -> None:
 
 
 async def _all_is_there(house: House, texts: dict[str, str], folder: Path) -> None:
-    index = Index(folder / "index.db")
+    index = SideIndex(folder / "index.db")
     now = house.clock.now()
     live = {record.text: record for scope in ("owner", CHAT) for record in await house.live(scope)}
     try:
         for text, scope in texts.items():
             said = text if text in live else text.removeprefix("I learned that ")
             assert said in live, f"{text} is lost"
-            query = Query(said, (scope,), now, always=True)
+            query = Query(said, (scope,), now, force=True)
             pack = await house.database.read(lambda c, query=query: recall(c, index, query))  # type: ignore[misc]
             assert live[said].id in {memory.record.id for memory in pack.memories}, f"{text} is not recalled"
     finally:
@@ -137,24 +137,24 @@ async def _all_is_there(house: House, texts: dict[str, str], folder: Path) -> No
 
 async def _files_agree(house: House, policy: Policy) -> None:
     """Every live record stands in its file, every file is noted as it is, and looking again finds no edit."""
-    await house.mirror.flush()
+    await house.mirror.sync_out()
     shown = {path: house.text(path) for path in house.files()}
     for path, text in shown.items():
-        row = await house.database.read(lambda c, path=path: records.mirrored(c, path))  # type: ignore[misc]
+        row = await house.database.read(lambda c, path=path: records.list_file(c, path))  # type: ignore[misc]
         assert row is not None and row[0] == text, f"the note of {path} is not what it holds"
     for scope in ("owner", CHAT):
         for record in await house.live(scope):
-            for home in filter(None, (path_of(record), page_of(record))):
-                place = place_of(home)
+            for home in filter(None, (path_of(record), entity_page_of(record))):
+                place = role_of(home)
                 assert place is not None
                 if place.archived and policy.sleep.expired == "delete":
                     assert home not in shown
                     continue
-                said = [layout.fact(place.kind, chunk) for chunk in layout.split(place.kind, shown[home])]
+                said = [layout.fact_text(place.kind, chunk) for chunk in layout.split(place.kind, shown[home])]
                 assert record.text in said, f"{record.text} does not stand in {home}"
     events = await house.count_events()
-    assert await house.mirror.take_in() == 0
+    assert await house.mirror.sync_in() == 0
     assert await house.count_events() == events
     old = local_day(house.clock.now() - timedelta(days=policy.sleep.daily_days), house.zone)
-    logs = [path for path in shown if (place := place_of(path)) and place.kind == "daily" and not place.archived]
+    logs = [path for path in shown if (place := role_of(path)) and place.kind == "daily" and not place.archived]
     assert all(path.rpartition("/")[2] > f"{old}.md" for path in logs), f"{logs} have not left"

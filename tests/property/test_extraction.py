@@ -11,14 +11,14 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.agent.background.extraction import Extraction, Rooms
-from kenobot.agent.background.fact_extractor import Allowance, Reader
-from kenobot.agent.model_router import Model, Route
+from kenobot.agent.background.extraction import ExtractionContext, ExtractionWorker
+from kenobot.agent.background.fact_extractor import FactExtractor, TokenAllowance
+from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.core.bus import Bus
 from kenobot.core.circuit_breaker import CircuitBreaker
-from kenobot.core.pattern_set import Automaton
+from kenobot.core.pattern_set import PatternSet
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.provider import Request
 from kenobot.storage import conversation
@@ -98,7 +98,7 @@ class _World:
         def write(connection: Connection) -> None:
             conversation.append(connection, chat, "user", text, START, number, "owner")
             conversation.append(connection, chat, "assistant", "ok", START, number, "model")
-            conversation.belongs(connection, number, _scope(chat))
+            conversation.set_scope(connection, number, _scope(chat))
 
         self.database.fatal = 0
         await self.database.write(write)
@@ -106,11 +106,11 @@ class _World:
     async def work(self, fatal: int, how: str) -> None:
         """Start the worker anew, let it look everywhere, and kill it at its `fatal`-th use of the database."""
         self.database.uses, self.database.fatal, self.database.how = 0, fatal, how
-        provider = ScriptedProvider([Unavailable("down") if self.down else _answer], repeat_last=True, by_rote=False)
-        model = Model([Route(provider, CircuitBreaker(self.clock))], 60, self.clock)
-        reader = Reader(self.database, self.clock, ZONE, model, Allowance(DEFAULT.extract, 10_000_000))
-        rooms = Rooms(self.database, Bus(self.clock), self.clock, ZONE, lambda records: None)
-        worker = Extraction(rooms, reader, DEFAULT, Automaton(()))
+        provider = ScriptedProvider([Unavailable("down") if self.down else _answer], repeat_last=True, rule_based=False)
+        model = ModelRouter([ProviderRoute(provider, CircuitBreaker(self.clock))], 60, self.clock)
+        reader = FactExtractor(self.database, self.clock, ZONE, model, TokenAllowance(DEFAULT.extract, 10_000_000))
+        rooms = ExtractionContext(self.database, Bus(self.clock), self.clock, ZONE, lambda records: None)
+        worker = ExtractionWorker(rooms, reader, DEFAULT, PatternSet(()))
         await worker.tick()
         await worker.wait_idle()
         self.database.fatal = 0
@@ -120,7 +120,7 @@ class _World:
 
         def look(connection: Connection) -> tuple[dict[str, int], dict[str, int], list[tuple[str, str, int, str]]]:
             cursors = {chat: buffer.cursor(connection, chat) for chat in CHATS}
-            waiting = {chat: len(buffer.pending(connection, chat, 1000)) for chat in CHATS}
+            waiting = {chat: len(buffer.pending_turns(connection, chat, 1000)) for chat in CHATS}
             rows = connection.execute(
                 "SELECT scope, text, seen, evidence FROM record WHERE status = 'active' AND form IN ('note', 'episode')"
             )

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.change import Act, change
+from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.storage.connection import Connection
 from tests.property.effort import scratch
 from tests.scene import Scene
@@ -62,7 +62,7 @@ class _Story:
     async def begin(self) -> None:
         for number in range(_FIRST):
             await self._add(timedelta(days=90 * (1 - number / _FIRST)))
-        await self._scene.app.keeper.keep_up()
+        await self._scene.app.indexer.index_all()
 
     async def play(self, step: _Step) -> None:
         number = step.pick % len(self._ids)
@@ -87,7 +87,7 @@ class _Story:
                 await self._scene.say("I had a coffee just now")
             case "rest":
                 self._scene.clock.advance(7200)  # type: ignore[attr-defined]
-        await self._scene.app.keeper.keep_up()
+        await self._scene.app.indexer.index_all()
 
     def _text(self, number: int) -> str:
         return f"The topic{number} is painted zq{number}v{self._versions[number]}"
@@ -104,7 +104,7 @@ class _Story:
 
         def work(connection: Connection) -> None:
             for record in records.by_ids(connection, ids, ("owner",)).values():
-                change(connection, record, "mended", values, Act(self._scene.clock.now(), "owner"))
+                change(connection, record, "mended", values, ChangeContext(self._scene.clock.now(), "owner"))
 
         await self._scene.app.database.write(work)
 

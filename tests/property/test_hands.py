@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.cognitive.control import export
-from kenobot.cognitive.control.forget import hide
-from kenobot.cognitive.control.undo import CannotUndo, last_change, undo
+from kenobot.cognitive.control.forget import forget_record
+from kenobot.cognitive.control.undo import UndoError, last_undoable_event, undo
 from kenobot.cognitive.mirror.places import is_memory_file
 from kenobot.cognitive.remember.admit import admit, correct
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import history, records
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection, connect
 from kenobot.storage.migrate import migrate
@@ -54,9 +54,9 @@ class Hands:
         self.turn = 0
 
     @property
-    def occasion(self) -> Occasion:
+    def occasion(self) -> AdmitContext:
         self.turn += 1
-        return Occasion(START + timedelta(minutes=self.turn), "2026-02-14", "owner", "telegram-1")
+        return AdmitContext(START + timedelta(minutes=self.turn), "2026-02-14", "owner", "telegram-1")
 
     def do(self, step: Step) -> None:
         reach, fact = (step.scope,), FACTS[step.pick % len(FACTS)]
@@ -71,7 +71,7 @@ class Hands:
                 except (LookupError, ValueError):
                     return
             case "forget":
-                hide(self.connection, record, reach, self.occasion)
+                forget_record(self.connection, record, reach, self.occasion)
             case "say":
                 self.connection.execute(
                     "INSERT INTO message (session, role, text, at, inbox_id, trust, scope) "
@@ -80,10 +80,10 @@ class Hands:
                 )
                 self.turn += 1
             case _:
-                wanted = last_change(self.connection, reach) if step.kind == "undo last" else step.pick + 1
+                wanted = last_undoable_event(self.connection, reach) if step.kind == "undo last" else step.pick + 1
                 try:
                     undo(self.connection, wanted or 0, reach, self.occasion)
-                except CannotUndo:
+                except UndoError:
                     return
 
 
@@ -113,8 +113,8 @@ def check(connection: Connection) -> None:
             seen |= border
         assert start not in seen, "supersession goes round"
     for number, status in connection.execute("SELECT id, status FROM record").fetchall():
-        events = history.events_of(connection, number)
-        moved = [happening for happening in events if "status" in happening.was]
+        events = history.record_events(connection, number)
+        moved = [happening for happening in events if "status" in happening.previous_values]
         assert status == "active" or moved, f"{number} became {status} without an event"
     hidden = {row[0] for row in connection.execute("SELECT record_id FROM veil")}
     dead = {row[0] for row in connection.execute("SELECT id FROM record WHERE status = 'forgotten'")}
@@ -140,7 +140,7 @@ def test_nothing_is_lost_and_every_change_can_be_put_back(done: list[Step]) -> N
                 now = connection.execute("SELECT count(*) FROM record").fetchone()[0]
                 assert now >= count
                 count = now
-                event = last_change(connection, (step.scope,))
+                event = last_undoable_event(connection, (step.scope,))
                 if step.kind in ("correct", "forget") and event is not None and event > newest:
                     after, veiled = meant(connection), veils(connection)
                     back = undo(connection, event, (step.scope,), hands.occasion)
@@ -158,17 +158,17 @@ def test_nothing_is_lost_and_every_change_can_be_put_back(done: list[Step]) -> N
             connection.close()
 
 
-def _comes_back(connection: Connection, folder: Path, occasion: Occasion) -> None:
+def _comes_back(connection: Connection, folder: Path, occasion: AdmitContext) -> None:
     """An export of it gives the same memory in another home, and a second import changes nothing."""
-    lines = list(export.export(connection, WHOLE_HOME, START))
+    lines = list(export.export(connection, ALL_SCOPES, START))
     migrate(folder / "other.db", folder / "backups")
     other = connect(folder / "other.db")
     try:
-        export.bring_in(other, lines, occasion, is_memory_file)
+        export.import_lines(other, lines, occasion, is_memory_file)
         assert meant(other) == meant(connection)
         assert veils(other) == veils(connection)
         check(other)
-        again = export.bring_in(other, lines, replace(occasion, at=occasion.at + timedelta(days=1)), is_memory_file)
+        again = export.import_lines(other, lines, replace(occasion, at=occasion.at + timedelta(days=1)), is_memory_file)
         assert not any(again.added.values())
         assert meant(other) == meant(connection)
     finally:

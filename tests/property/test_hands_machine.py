@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from kenobot.agent.background import purge as erasure
-from kenobot.agent.background.purge_worker import Scrubber
-from kenobot.cognitive.control.forget import doom
-from kenobot.cognitive.control.undo import last_change
-from kenobot.cognitive.recall.index.index import Index
-from kenobot.cognitive.recall.index.indexer import Keeper
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.agent.background.purge_worker import PurgeFinisher
+from kenobot.cognitive.control.forget import plan_purge
+from kenobot.cognitive.control.undo import last_undoable_event
+from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.index.indexer import Indexer
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store.records import stamp
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import ManualClock
@@ -93,10 +93,10 @@ class HandsMachine(Lives):
 
     def _around(self) -> None:
         """What stands around the database of this life."""
-        self.index = Index(self.root / "index.db")
+        self.index = SideIndex(self.root / "index.db")
         self.forgetting, self.undoing = world.commands(self.house.root, self.index)
-        keeper = Keeper(self.house.database, self.index)
-        self.scrubber = Scrubber(self.house.database, self._path(), self.house.tree.flush, keeper.keep_up)
+        keeper = Indexer(self.house.database, self.index)
+        self.scrubber = PurgeFinisher(self.house.database, self._path(), self.house.tree.sync_out, keeper.index_all)
 
     async def _end(self) -> None:
         await self.house.tree.stop()
@@ -105,7 +105,7 @@ class HandsMachine(Lives):
         self._check_bytes(("life",))
         assert not self._traces(world.bytes_below(self.root))
 
-    def _occasion(self) -> Occasion:
+    def _occasion(self) -> AdmitContext:
         self.house.clock.advance(3600)
         return replace(self.house.occasion("owner"), session=SESSION)
 
@@ -124,14 +124,14 @@ class HandsMachine(Lives):
         assert said.startswith("Forgotten:"), said
 
     def _undo(self, connection: Connection) -> None:
-        last = last_change(connection, REACH)
+        last = last_undoable_event(connection, REACH)
         said = self.undoing.run(connection, world.order("", self._occasion()))
         assert said.startswith("Undone") or last is None or "cannot" in said, said
 
     def _purge(self, connection: Connection, fact: Fact) -> None:
-        doomed = doom(connection, fact.record, REACH)
+        doomed = plan_purge(connection, fact.record, REACH)
         assert doomed is not None
-        erasure.carry_out(connection, doomed, REACH, self._occasion())
+        erasure.execute_purge(connection, doomed, REACH, self._occasion())
 
     async def _order(self, deed: Deed, crash: Crash | None, left: int | None) -> None:
         """Do it, with all that follows from it; `crash` says at which write it dies, `left` at which file instead."""
@@ -155,7 +155,7 @@ class HandsMachine(Lives):
 
     async def _follow(self) -> None:
         """What a running bot does after an order."""
-        await self.house.tree.flush()
+        await self.house.tree.sync_out()
         await self.house.database.read(self.index.catch_up)
         await self.scrubber.tick()
 
@@ -205,7 +205,7 @@ class HandsMachine(Lives):
 
     async def _check(self) -> None:
         """The hidden is not shown, the live is, and no byte is left of what was erased."""
-        await self.house.tree.flush()
+        await self.house.tree.sync_out()
         now = self._occasion()
         shown = await self.house.database.read(lambda c: world.shown(c, self.index, self.facts, now))
         held = {path: self.house.text(path) for path in self.house.files() if "archive/" not in path}

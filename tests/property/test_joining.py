@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.cognitive.control.undo import undo
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.sleep.consolidate import contradictions, duplicates
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
@@ -82,7 +82,7 @@ def test_nothing_is_lost_and_nobody_mixed(notes: list[_Note]) -> None:
         taken = links(memory, "supersedes")
         for new, old in taken:
             assert (names[new][1], names[new][2]) == (names[old][1], names[old][2])
-            assert set(before[old].witnesses) <= set(get(memory, new).witnesses)
+            assert set(before[old].source_message_ids) <= set(get(memory, new).source_message_ids)
         past = {row[0] for row in memory.execute("SELECT json_extract(data, '$.was.text') FROM event")}
         words = {get(memory, number).text for number in names} | past
         assert {note[0] for note in notes} <= words
@@ -91,7 +91,7 @@ def test_nothing_is_lost_and_nobody_mixed(notes: list[_Note]) -> None:
             "SELECT id FROM event WHERE type = 'merged' AND json_extract(data, '$.part_of') IS NULL ORDER BY id DESC"
         ).fetchall()
         for (root,) in roots:
-            undo(memory, root, ("owner", "chat:1"), Occasion(THEN, "2026-02-15", "owner"))
+            undo(memory, root, ("owner", "chat:1"), AdmitContext(THEN, "2026-02-15", "owner"))
         for number, was in before.items():
             now = get(memory, number)
             assert (now.text, now.status, now.key, now.evidence, now.tier) == (

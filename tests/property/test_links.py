@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bench.links import Hostile
-from kenobot.agent.safety.urls import Known, cut, find
+from kenobot.agent.safety.urls import SeenUrls, find_urls, remove_urls
 
 SHARDS = (
     *("https://", "http:", "//", "mailto:", "tg://", "evil", ".com", ".", "/", "?q=", "#", "@", "\\", ":80"),
@@ -25,9 +25,9 @@ MARK = "[link removed]"
 @example("[[a.com/1](http://b.co)](http://c.co)")
 def test_nothing_is_left_after_cutting(text: str) -> None:
     """The text that a person gets holds no address, however the cut ones lay in one another."""
-    left, count = cut(text, lambda address: False, MARK)
-    assert find(left) == []
-    assert (count == 0) == (find(text) == [])
+    left, count = remove_urls(text, lambda address: False, MARK)
+    assert find_urls(left) == []
+    assert (count == 0) == (find_urls(text) == [])
     assert count or left == text
 
 
@@ -36,7 +36,7 @@ def test_nothing_is_left_after_cutting(text: str) -> None:
 def test_addresses_are_in_order_and_apart(text: str) -> None:
     """Each stands where it says, after the one before."""
     end = 0
-    for address in find(text):
+    for address in find_urls(text):
         assert end <= address.start < address.end <= len(text)
         end = address.end
 
@@ -45,7 +45,7 @@ def test_addresses_are_in_order_and_apart(text: str) -> None:
 @given(texts)
 def test_what_was_shown_is_known(text: str) -> None:
     """A text may be repeated word for word without losing anything."""
-    assert cut(text, Known([text]), MARK) == (text, 0)
+    assert remove_urls(text, SeenUrls([text]), MARK) == (text, 0)
 
 
 @pytest.mark.parametrize(("title", "text"), list(Hostile(20_000).all()))
@@ -56,7 +56,7 @@ def test_the_time_is_linear(title: str, text: str) -> None:
         times = []
         for _ in range(3):  # the least of them: anything else that the process does only adds
             start = time.process_time()
-            cut(sample, Known([sample[: len(sample) // 2]]), MARK)
+            remove_urls(sample, SeenUrls([sample[: len(sample) // 2]]), MARK)
             times.append(time.process_time() - start)
         return min(times)
 

@@ -317,7 +317,7 @@ class Mail(Lives):
             lines[session].append((number, role))
             assert session == said.inbound.session
             if role == "user":
-                assert text == said.inbound.words
+                assert text == said.inbound.prompt_text
             else:
                 told = marks(text)
                 assert told, f"the answer to {number} says nothing: {text!r}"

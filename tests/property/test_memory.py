@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.full_load import Pack, Query, Recall
+from kenobot.cognitive.recall.full_load import FullLoad, FullLoader, FullLoadQuery
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import Occasion, clean
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.remember.occasion import AdmitContext, sanitize
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.fingerprint import key_of, normalise
-from kenobot.core.token_estimate import estimate
+from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.migrate import migrations
@@ -77,12 +77,12 @@ def _open() -> Connection:
     return connection
 
 
-def _occasion(days: int = 0) -> Occasion:
+def _occasion(days: int = 0) -> AdmitContext:
     at = START + timedelta(days=days)
-    return Occasion(at, at.date().isoformat(), "test", "fake-1")
+    return AdmitContext(at, at.date().isoformat(), "test", "fake-1")
 
 
-def _shown(pack: Pack) -> str:
+def _shown(pack: FullLoad) -> str:
     return "\n".join([pack.long_term, pack.recent, pack.chat, pack.context, *pack.texts])
 
 
@@ -116,8 +116,8 @@ def test_words_of_every_script_keep_apart(one: list[str], other: list[str]) -> N
 @given(st.text(alphabet=st.characters(exclude_categories=[])), st.integers(0, 50))
 def test_cleaning_twice_is_cleaning_once(text: str, longest: int) -> None:
     """What is stored can be read back from a file and is the same; it is bounded and has a UTF-8 form."""
-    once = clean(text, longest)
-    assert clean(once, longest) == once
+    once = sanitize(text, longest)
+    assert sanitize(once, longest) == once
     assert len(once) <= longest
     once.encode("utf-8")
 
@@ -173,11 +173,11 @@ def test_a_pack_keeps_its_budget_whatever_is_in_it(candidates: list[Candidate], 
         for candidate in candidates:
             admit(connection, candidate, _occasion())
         for scopes, chat in ((("owner", "chat:fake-1"), "chat:fake-1"), (("chat:fake-2",), "chat:fake-2")):
-            pack = Recall(_ZONE)(connection, Query(scopes, chat, _occasion().day, budget))
+            pack = FullLoader(_ZONE)(connection, FullLoadQuery(scopes, chat, _occasion().day, budget))
             parts = [pack.long_term, pack.recent, pack.chat]
             notes = sum(part.count("_(MEMORY.md goes on") for part in parts) * 16
-            assert sum(estimate(part) for part in parts if part) <= budget + notes + len(parts)
-            assert estimate(pack.context) <= DEFAULT.working_tokens
+            assert sum(estimate_tokens(part) for part in parts if part) <= budget + notes + len(parts)
+            assert estimate_tokens(pack.context) <= DEFAULT.working_tokens
             allowed = {
                 text
                 for scope, text in connection.execute("SELECT scope, text FROM record WHERE status = 'active'")
@@ -197,9 +197,9 @@ def test_nothing_of_another_scope_or_forgotten_is_ever_shown(kept: list[tuple[st
             candidate = Candidate("note", scope, f"line\n{mark}\nline", tier="core" if tier == "core" else "daily")
             decision = admit(connection, candidate, _occasion())
             if away and decision.record is not None:
-                assert forget(connection, decision.record, WHOLE_HOME, _occasion())
+                assert forget(connection, decision.record, ALL_SCOPES, _occasion())
             marks[mark] = (scope, away)
         for scopes in (("owner", chat), (chat,), ("user:fake-2", chat)):
-            shown = _shown(Recall(_ZONE)(connection, Query(scopes, chat, _occasion().day, 6000)))
+            shown = _shown(FullLoader(_ZONE)(connection, FullLoadQuery(scopes, chat, _occasion().day, 6000)))
             for mark, (scope, away) in marks.items():
                 assert (mark in shown) == (scope in scopes and not away)

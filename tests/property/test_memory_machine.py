@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.remember.occasion import Occasion, clean
+from kenobot.cognitive.remember.occasion import AdmitContext, sanitize
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.core.token_estimate import estimate
+from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.errors import StoreError
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
@@ -136,9 +136,9 @@ class MemoryMachine(Lives):
         live = sorted(self.model.live.items())
         return live[pick % len(live)]
 
-    def _occasion(self) -> Occasion:
+    def _occasion(self) -> AdmitContext:
         at = START + timedelta(days=self.day)
-        return Occasion(at, at.date().isoformat(), "test", "fake-1")
+        return AdmitContext(at, at.date().isoformat(), "test", "fake-1")
 
     async def _begin(self) -> None:
         self.database = self._open()
@@ -212,8 +212,8 @@ class MemoryMachine(Lives):
             pack = seen.packs[reader, budget]
             notes = sum(part.count("_(MEMORY.md goes on") for part in (pack.long_term, pack.chat)) * 16
             parts = [part for part in (pack.long_term, pack.recent, pack.chat) if part]
-            assert sum(map(estimate, parts)) <= budget + notes + len(parts)
-            assert estimate(pack.context) <= DEFAULT.working_tokens
+            assert sum(map(estimate_tokens, parts)) <= budget + notes + len(parts)
+            assert estimate_tokens(pack.context) <= DEFAULT.working_tokens
             shown = facts_in(pack)
             assert not shown - may, f"{scopes} are shown {shown - may}"
             assert budget < BUDGETS[-1] or shown == may, f"{scopes} are not shown {may - shown}"
@@ -246,6 +246,6 @@ TestMemory.settings = effort(20, 15)
 
 def test_the_dresses_of_a_fact_are_one_fact() -> None:
     """The oracle counts on it: one key a row, and no two rows with the same."""
-    keys = [{key_of(clean(dress, 16_000)) for dress in row} for row in FACTS.values()]
+    keys = [{key_of(sanitize(dress, 16_000)) for dress in row} for row in FACTS.values()]
     assert all(len(row) == 1 for row in keys)
     assert len(set.union(*keys)) == len(FACTS)

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.cognitive.mirror import layout
-from kenobot.cognitive.mirror.layout import Block, Item, Kind
-from kenobot.cognitive.remember.occasion import clean
+from kenobot.cognitive.mirror.layout import FileBlock, FileKind, ShownRecord
+from kenobot.cognitive.remember.occasion import sanitize
 
 # ── layout ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -17,48 +17,48 @@ PIECES = [
 ]  # fmt: skip
 lines = st.sampled_from(PIECES) | st.text(max_size=12)
 texts = st.lists(lines, min_size=1, max_size=5).map("\n".join)
-records = texts.map(lambda text: clean(text, 16_000)).filter(bool)
-kinds: st.SearchStrategy[Kind] = st.sampled_from(["core", "daily", "preferences"])
+records = texts.map(lambda text: sanitize(text, 16_000)).filter(bool)
+kinds: st.SearchStrategy[FileKind] = st.sampled_from(["core", "daily", "preferences"])
 
 
-def facts(kind: Kind, text: str) -> list[str]:
-    return [said for chunk in layout.split(kind, text) if (said := layout.fact(kind, chunk)) is not None]
+def facts(kind: FileKind, text: str) -> list[str]:
+    return [said for chunk in layout.split(kind, text) if (said := layout.fact_text(kind, chunk)) is not None]
 
 
 @given(kinds, st.lists(records, max_size=4))
-def test_records_come_back_as_they_were_written(kind: Kind, said: list[str]) -> None:
+def test_records_come_back_as_they_were_written(kind: FileKind, said: list[str]) -> None:
     """No text, in any script, breaks out of its line or changes on the way to the file and back."""
-    items = [Item(number, text, "14:30") for number, text in enumerate(said)]
-    assert facts(kind, layout.compose(layout.arrange(kind, [], items, {}, {}))) == said
+    items = [ShownRecord(number, text, "14:30") for number, text in enumerate(said)]
+    assert facts(kind, layout.join_blocks(layout.arrange(kind, [], items, {}, {}))) == said
 
 
 @given(st.sampled_from(["core", "daily", "preferences", "slot"]), texts)
-def test_a_files_chunks_are_the_file(kind: Kind, text: str) -> None:
+def test_a_files_chunks_are_the_file(kind: FileKind, text: str) -> None:
     """Cutting a file into chunks loses no character, and taking it in unchanged writes it unchanged."""
     chunks = layout.split(kind, text)
     assert "".join(chunks) == text
-    items = {at: said for at, chunk in enumerate(chunks) if (said := layout.fact(kind, chunk)) is not None}
-    blocks = [Block(chunk, at if at in items else None) for at, chunk in enumerate(chunks)]
-    home = [Item(at, said, "14:30") for at, said in items.items()]
-    assert layout.compose(layout.arrange(kind, blocks, home, {}, {})) == text
+    items = {at: said for at, chunk in enumerate(chunks) if (said := layout.fact_text(kind, chunk)) is not None}
+    blocks = [FileBlock(chunk, at if at in items else None) for at, chunk in enumerate(chunks)]
+    home = [ShownRecord(at, said, "14:30") for at, said in items.items()]
+    assert layout.join_blocks(layout.arrange(kind, blocks, home, {}, {})) == text
 
 
 @given(kinds, texts, st.lists(records, max_size=3), st.data())
-def test_what_is_arranged_stays_as_it_is(kind: Kind, text: str, said: list[str], data: st.DataObject) -> None:
+def test_what_is_arranged_stays_as_it_is(kind: FileKind, text: str, said: list[str], data: st.DataObject) -> None:
     """Arranging again changes nothing, what is noted of a file fits it, and literal text is never lost."""
     chunks = layout.split(kind, text)
-    blocks = [Block(chunk, -at - 1 if layout.fact(kind, chunk) else None) for at, chunk in enumerate(chunks)]
+    blocks = [FileBlock(chunk, -at - 1 if layout.fact_text(kind, chunk) else None) for at, chunk in enumerate(chunks)]
     alive = [b for b in blocks if b.record is not None and data.draw(st.booleans())]
-    home = [Item(b.record or 0, layout.fact(kind, b.raw) or "", "14:30") for b in alive]
-    home += [Item(number, new, "14:30") for number, new in enumerate(said, 1)]
+    home = [ShownRecord(b.record or 0, layout.fact_text(kind, b.raw) or "", "14:30") for b in alive]
+    home += [ShownRecord(number, new, "14:30") for number, new in enumerate(said, 1)]
     once = layout.arrange(kind, blocks, home, {}, {})
-    assert layout.thaw(kind, layout.compose(once), layout.freeze(once)) == once
+    assert layout.decode_blocks(kind, layout.join_blocks(once), layout.encode_blocks(once)) == once
     assert layout.arrange(kind, once, home, {}, {}) == once
     assert {block.record for block in once if block.record} == {item.id for item in home}
     at = 0
     for block in blocks:
         if block.record is None:
-            at = layout.compose(once).index(block.raw, at) + len(block.raw)
+            at = layout.join_blocks(once).index(block.raw, at) + len(block.raw)
 
 
 @given(st.lists(st.sampled_from("abcde")), st.lists(st.sampled_from("abcde")))

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 
 from kenobot.cognitive.mirror import layout
-from kenobot.cognitive.mirror.places import path_of, place_of
+from kenobot.cognitive.mirror.places import path_of, role_of
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.change import Act, change
+from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.testing.clock import ManualClock
 from tests.property.effort import effort
 from tests.property.lives import Lives
@@ -74,7 +74,7 @@ class MirrorMachine(Lives):
     def person_adds(self, path: str, word: str, top: bool) -> None:
         """A person writes a line of their own, at the top or at the end."""
         if not (self.house.root / path).exists():
-            self.runner.run(self.house.mirror.take_in())  # a file in a lost one's place says that the rest is gone
+            self.runner.run(self.house.mirror.sync_in())  # a file in a lost one's place says that the rest is gone
         self._add(path, word, top=top)
 
     @rule(word=st.sampled_from(WORDS), pick=_PICKS)
@@ -92,7 +92,7 @@ class MirrorMachine(Lives):
         """A person moves a line to the top or to the end."""
         path = self._written(pick)
         chunks = self._chunks(path)
-        if chunks and layout.fact(kind_of(path), chunks[pick % len(chunks)]) is not None:
+        if chunks and layout.fact_text(kind_of(path), chunks[pick % len(chunks)]) is not None:
             moved = chunks.pop(pick % len(chunks))
             moved += "" if moved.endswith("\n") else "\n"
             rest = "".join(chunks)
@@ -102,7 +102,7 @@ class MirrorMachine(Lives):
     @rule(path=st.sampled_from(FILES))
     def person_loses(self, path: str) -> None:
         """A file goes missing, after it had been read."""
-        self.runner.run(self.house.mirror.take_in())
+        self.runner.run(self.house.mirror.sync_in())
         (self.house.root / path).unlink(missing_ok=True)
 
     @rule(word=st.sampled_from(WORDS), after=st.integers(0, 2), work=_WORK, kinds=_SOME_KINDS, writing=st.booleans())
@@ -172,7 +172,7 @@ class MirrorMachine(Lives):
             self.owed.add(text)
         await self.house.learn(text, scope, **options)
         if flush:
-            await self.house.mirror.flush()
+            await self.house.mirror.sync_out()
 
     async def _learn_some(self, kinds: list[int]) -> None:
         for kind in kinds:
@@ -190,12 +190,12 @@ class MirrorMachine(Lives):
             self._put_away(old.text)
 
     async def _move(self, scope: str, pick: int, tier: str) -> None:
-        await self.house.mirror.take_in()  # as before every night
+        await self.house.mirror.sync_in()  # as before every night
         live = [record for record in await self.house.live(scope) if record.category != "preference"]
         if live:
             record = live[pick % len(live)]
             fits = is_line(record) or (record.form == "summary" and tier in ("daily", "archive"))
-            act = Act(self.house.clock.now(), "sleep", "a night")
+            act = ChangeContext(self.house.clock.now(), "sleep", "a night")
             if fits and record.tier != tier:
                 await self.house.database.write(lambda c: change(c, record, "moved", {"tier": tier}, act))
 
@@ -212,7 +212,7 @@ class MirrorMachine(Lives):
             self.gone.add(text)
 
     async def _work(self, work: Work) -> None:
-        await (self.house.mirror.flush() if work == "flush" else self.house.mirror.take_in())
+        await (self.house.mirror.sync_out() if work == "flush" else self.house.mirror.sync_in())
 
     async def _meanwhile(self, word: str, after: int, work: Work, kinds: list[int], writing: bool) -> None:
         """The file must be there: a new one in a lost one's place would say that all the rest is gone."""
@@ -230,7 +230,7 @@ class MirrorMachine(Lives):
 
     async def _repent(self, path: str, pick: int) -> None:
         await self._sync()
-        place = place_of(path)
+        place = role_of(path)
         assert place is not None
         standing = "".join(map(self.house.text, self.house.files()))  # preferences.md keeps its lines for the person
         known = sorted(text for text in self.gone if self.scopes[text] == place.scope and text not in standing)
@@ -268,7 +268,7 @@ class MirrorMachine(Lives):
         return written[pick % len(written)] if written else FILES[0]
 
     def _add(self, path: str, word: str, *, top: bool) -> None:
-        place = place_of(path)
+        place = role_of(path)
         assert place is not None
         text = self._new(word, place.scope)
         if place.kind == "slot":
@@ -285,11 +285,11 @@ class MirrorMachine(Lives):
 
     def _change(self, path: str, word: str, pick: int, *, watched: bool = True) -> None:
         chunks, kind = self._chunks(path), kind_of(path)
-        lines = [at for at, chunk in enumerate(chunks) if layout.fact(kind, chunk) in self.scopes]
+        lines = [at for at, chunk in enumerate(chunks) if layout.fact_text(kind, chunk) in self.scopes]
         if not lines or kind == "slot":
             return
         at = lines[pick % len(lines)]
-        old = layout.fact(kind, chunks[at]) or ""
+        old = layout.fact_text(kind, chunks[at]) or ""
         text = self._new(word, self.scopes[old])
         chunks[at] = line(kind, text)
         self.house.write(path, "".join(chunks))
@@ -299,7 +299,7 @@ class MirrorMachine(Lives):
     def _take_out(self, path: str, pick: int, *, watched: bool = True) -> None:
         chunks, kind = self._chunks(path), kind_of(path)
         if chunks and kind != "topic":  # what stands there is only shown there
-            text = layout.fact(kind, chunks.pop(pick % len(chunks)))
+            text = layout.fact_text(kind, chunks.pop(pick % len(chunks)))
             self.house.write(path, "".join(chunks))
             if text is not None:
                 self._put_away(text, surely=watched)
@@ -332,11 +332,11 @@ class MirrorMachine(Lives):
         assert not [path for path in self.house.files() if path.endswith(".tmp")]
 
     async def _sync(self) -> None:
-        await self.house.mirror.take_in()
-        await self.house.mirror.flush()
+        await self.house.mirror.sync_in()
+        await self.house.mirror.sync_out()
         await self._check()
         events = await self.house.count_events()
-        assert await self.house.mirror.take_in() == 0
+        assert await self.house.mirror.sync_in() == 0
         assert await self.house.count_events() == events, "looking again found edits that nobody made"
 
     async def _check(self) -> None:
@@ -344,9 +344,9 @@ class MirrorMachine(Lives):
         house = self.house
         shown = {path: house.text(path) for path in house.files()}
         for path, text in shown.items():
-            place = place_of(path)
+            place = role_of(path)
             assert place is not None, f"a stray file: {path}"
-            row = await house.database.read(lambda c, path=path: records.mirrored(c, path))  # type: ignore[misc]
+            row = await house.database.read(lambda c, path=path: records.list_file(c, path))  # type: ignore[misc]
             assert row is not None and row[0] == text, f"the note of {path} is not what it holds"
             for said, scope in self.scopes.items():
                 assert said not in text or scope == place.scope, f"{said} of {scope} stands in {path}"
@@ -356,7 +356,7 @@ class MirrorMachine(Lives):
                 live.append(record.text)
                 home = path_of(record)
                 assert home is not None
-                place = place_of(home)
+                place = role_of(home)
                 assert place is not None
                 assert record.text in facts(place.kind, shown[home]), f"{record.text} does not stand in {home}"
         assert len(set(live)) == len(live)

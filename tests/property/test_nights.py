@@ -7,17 +7,17 @@ from datetime import timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kenobot.cognitive.beliefs.lifecycle import CLASSES, STATES, VERIFICATIONS
+from kenobot.cognitive.beliefs.lifecycle import LIFECYCLE_STAGES, POLICY_CLASSES, VERIFICATIONS
 from kenobot.cognitive.beliefs.value import is_explicit, is_protected, strength
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.filters import Sieve
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.recall.filters import RecallFilter
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import archival, beliefs, commitments, expiry, lifecycle, scratchpads, tiers
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
@@ -44,9 +44,9 @@ _COLUMNS = st.fixed_dictionaries(
         "importance": st.floats(0, 1),
         "stability": st.floats(0.5, 5),
         "uses": st.integers(0, 30),
-        "lifecycle": st.sampled_from([state for state in STATES if state != "archived"]),
+        "lifecycle": st.sampled_from([state for state in LIFECYCLE_STAGES if state != "archived"]),
         "verification": st.sampled_from(VERIFICATIONS),
-        "policy_class": st.sampled_from(CLASSES),
+        "policy_class": st.sampled_from(POLICY_CLASSES),
     }
 )
 _STEPS = range(10, 740, 30)
@@ -54,8 +54,8 @@ _STEPS = range(10, 740, 30)
 
 def _recalled(connection: Connection, record: Record, days: int) -> bool:
     """Whether a default recall may show it."""
-    sieve = Sieve(WHOLE_HOME, START + timedelta(days=days), DEFAULT)
-    return record.id in sieve.records(connection, [record.id])
+    sieve = RecallFilter(ALL_SCOPES, START + timedelta(days=days), DEFAULT)
+    return record.id in sieve.filter_records(connection, [record.id])
 
 
 @settings(max_examples=40, deadline=None)
@@ -107,7 +107,7 @@ def test_every_pass_is_done_once_it_is_done_and_undo_puts_everything_back(
         carry_out(connection, one, now)
         events = connection.execute("SELECT id FROM event WHERE id > ? ORDER BY id DESC", (last,)).fetchall()
         for (event,) in events:
-            undo(connection, event, WHOLE_HOME, Occasion(now, "2026-02-14", "owner"))
+            undo(connection, event, ALL_SCOPES, AdmitContext(now, "2026-02-14", "owner"))
         for record in records:
             after = get(connection, record.id)
             assert replace(after, changed=record.changed, updated=record.updated) == record

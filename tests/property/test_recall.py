@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.cognitive.store import records
-from kenobot.core.token_estimate import estimate
+from kenobot.core.token_estimate import estimate_tokens
 from kenobot.storage.connection import Connection
 from tests.property.effort import scratch
 from tests.unit.cognitive.recall.house import REACH, ZONE, Memory, open_memory
@@ -53,9 +53,9 @@ def test_a_pack_keeps_to_its_budget_and_its_reach(
         pack = await memory.recall(query, budget=budget, whole=pads, always=True)
         lines = [each.line for each in pack.memories] + [each.line for each in pack.excerpts]
         everything = [text for text in (pack.scratchpad, pack.profile, *lines) if text]
-        assert estimate("\n".join(everything)) <= pack.tokens <= budget or not everything
+        assert estimate_tokens("\n".join(everything)) <= pack.tokens <= budget or not everything
         assert {each.record.scope for each in pack.memories} <= set(REACH)
-        assert {each.said.session for each in pack.excerpts} <= {"telegram-1"}
+        assert {each.turn.session for each in pack.excerpts} <= {"telegram-1"}
         shortest = min((each[0] for each in notes if each[0] == query and each[1] in REACH and each[2] == 1),
                        default=None)  # fmt: skip
         if shortest is not None and budget >= 200:
@@ -109,7 +109,7 @@ def test_a_recall_reads_as_much_of_a_large_memory_as_of_a_small_one(query: str) 
             )  # fmt: skip
 
         async def steps() -> int:
-            while await memory.database.read(lambda c: memory.index.fill(c, 5000)):
+            while await memory.database.read(lambda c: memory.index.index_backlog(c, 5000)):
                 pass
             ticks = 0
 

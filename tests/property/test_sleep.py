@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -20,7 +20,7 @@ from tests.property.effort import effort, scratch
 from tests.unit.cognitive.sleep.small_night import Oracle, cycle, dump, fill, play
 
 POLICY = replace(DEFAULT, sleep=replace(DEFAULT.sleep, batch=2))
-TALK = Occasion(START, "2026-02-14", "owner")
+TALK = AdmitContext(START, "2026-02-14", "owner")
 
 
 class Killed(BaseException):
@@ -46,8 +46,8 @@ class Mortal:
     def read(self, work: Callable[[Connection], Any]) -> Awaitable[Any]:
         return self._database.read(work)
 
-    def survey(self, work: Callable[[Connection], Any]) -> Awaitable[Any]:
-        return self._database.survey(work)
+    def read_long(self, work: Callable[[Connection], Any]) -> Awaitable[Any]:
+        return self._database.read_long(work)
 
 
 async def _night(folder: Path, kills: list[tuple[int, bool]], talk: int) -> tuple[list[tuple[object, ...]], Oracle]:

@@ -6,9 +6,9 @@ import re
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kenobot.postprocessors.code import code
+from kenobot.postprocessors.code import code_ranges
 from kenobot.postprocessors.pipeline import Pipeline
-from kenobot.postprocessors.scanner import scan
+from kenobot.postprocessors.scanner import scan_tags
 from kenobot.testing.postprocessor import RecordingTurn
 from tests.unit.postprocessors.tags_found import NAMES
 from tests.unit.postprocessors.test_tags import TAGS
@@ -49,8 +49,8 @@ def is_subsequence(part: str, whole: str) -> bool:
 @example("    ```\n<memory></memory><memory>\n```")
 def test_no_markup_is_left_outside_code(text: str) -> None:
     """The clean text never shows a tag of ours that is not quoted as code."""
-    clean = scan(text, NAMES).clean
-    quoted = code(clean)
+    clean = scan_tags(text, NAMES).clean
+    quoted = code_ranges(clean)
     for match in MARKUP.finditer(clean):
         assert any(start <= match.start() < end for start, end in quoted), clean
 
@@ -59,8 +59,8 @@ def test_no_markup_is_left_outside_code(text: str) -> None:
 @given(replies)
 def test_scanning_the_clean_text_again_changes_nothing(text: str) -> None:
     """What a person was shown holds no tag, were it ever taken for a reply again."""
-    clean = scan(text, NAMES).clean
-    again = scan(clean, NAMES)
+    clean = scan_tags(text, NAMES).clean
+    again = scan_tags(clean, NAMES)
     assert again.elements == ()
     assert again.clean == clean
 
@@ -69,7 +69,7 @@ def test_scanning_the_clean_text_again_changes_nothing(text: str) -> None:
 @given(replies)
 def test_contents_come_from_the_reply_in_order(text: str) -> None:
     """Nothing is invented and nothing changes places, in the contents as in the clean text."""
-    result = scan(text, NAMES)
+    result = scan_tags(text, NAMES)
     whole = text.replace("<", "‹").replace("\r", "\n")
     for part in (result.clean, *(element.content for element in result.elements)):
         assert is_subsequence(part.replace("<", "‹").replace("\r", "\n"), whole + "\n")
@@ -79,7 +79,7 @@ def test_contents_come_from_the_reply_in_order(text: str) -> None:
 @given(replies)
 def test_no_text_is_shown_and_stored(text: str) -> None:
     """Each letter is in one place: in one element, or in front of the person."""
-    result = scan(text, NAMES)
+    result = scan_tags(text, NAMES)
     for char in "aé日🎉":
         kept = result.clean.count(char) + sum(element.content.count(char) for element in result.elements)
         assert kept <= text.count(char)
@@ -89,11 +89,11 @@ def test_no_text_is_shown_and_stored(text: str) -> None:
 @given(replies)
 def test_an_echo_only_moves_text_to_the_person(text: str) -> None:
     """Elements are the same whether they act or not; what does not act is shown."""
-    acting = scan(text, NAMES)
-    echo = scan(text, NAMES, lambda name, pieces: True)
+    acting = scan_tags(text, NAMES)
+    echo = scan_tags(text, NAMES, lambda name, pieces: True)
     assert echo.elements == ()
-    assert echo.inert == acting.elements
-    assert scan(echo.clean, NAMES).elements == ()
+    assert echo.ignored == acting.elements
+    assert scan_tags(echo.clean, NAMES).elements == ()
 
 
 @steady
@@ -101,7 +101,7 @@ def test_an_echo_only_moves_text_to_the_person(text: str) -> None:
 def test_well_formed_tags_are_all_found(pairs: list[tuple[str, str]]) -> None:
     """Any row of closed tags comes back whole and leaves nothing."""
     wanted = [(name, content) for name, content in pairs if name != "bootstrap-complete"]
-    result = scan("".join(f"<{name}>{content}</{name}>" for name, content in wanted), NAMES)
+    result = scan_tags("".join(f"<{name}>{content}</{name}>" for name, content in wanted), NAMES)
     assert [(element.name, element.content) for element in result.elements] == wanted
     assert result.clean == ""
 

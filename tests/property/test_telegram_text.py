@@ -6,9 +6,9 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.channels.telegram.markdown import parse, utf16_length
-from kenobot.channels.telegram.split import split
-from kenobot.ports.messages import Part, Span
+from kenobot.channels.telegram.markdown import parse_markdown, utf16_length
+from kenobot.channels.telegram.split import split_message
+from kenobot.ports.messages import MessagePart, TextEntity
 from tests.unit.telegram.html import as_html
 
 MARKS = ["*", "**", "***", "~~", "`", "``", "```", "```py\n", "\n```\n", "[", "](http://x)", "# ", "---", "(", ")"]
@@ -35,7 +35,7 @@ LIMITS = st.integers(min_value=2, max_value=40)
 Mark = tuple[str, str]
 
 
-def formatting(text: str, spans: tuple[Span, ...]) -> list[tuple[str, frozenset[Mark]]]:
+def formatting(text: str, spans: tuple[TextEntity, ...]) -> list[tuple[str, frozenset[Mark]]]:
     """Each character that is not white space, with the formatting over it."""
     at, out = 0, list[tuple[str, frozenset[Mark]]]()
     for char in text:
@@ -53,7 +53,7 @@ def is_seen(text: str) -> bool:
 @given(MARKDOWN)
 def test_spans_are_sound(markdown: str) -> None:
     """Spans are in range, not empty, well nested, and never begin or end inside a surrogate pair."""
-    text, spans = parse(markdown)
+    text, spans = parse_markdown(markdown)
     text.encode()
     boundaries = {0}
     for char in text:
@@ -67,7 +67,7 @@ def test_spans_are_sound(markdown: str) -> None:
 @given(MARKDOWN)
 def test_markdown_loses_only_marks(markdown: str) -> None:
     """Rendering adds no letter, and drops nothing but marks, addresses, languages and rules."""
-    text, spans = parse(markdown)
+    text, spans = parse_markdown(markdown)
     hidden = Counter(char for span in spans for char in span.detail)
     shown = Counter(char for char in text if char.isalpha())
     written = Counter(char for char in markdown if char.isalpha())
@@ -78,20 +78,20 @@ def test_markdown_loses_only_marks(markdown: str) -> None:
 @given(MARKDOWN, LIMITS)
 def test_parts_fit_and_lose_nothing(markdown: str, limit: int) -> None:
     """Every part fits and shows something; together they hold every visible character with its formatting."""
-    text, spans = parse(markdown)
-    parts = split(text, spans, limit)
+    text, spans = parse_markdown(markdown)
+    parts = split_message(text, spans, limit)
     for part in parts:
         assert utf16_length(part.text) <= limit
         assert is_seen(part.text)
-        as_html(part.text, part.spans)
-    whole = [item for part in parts for item in formatting(part.text, part.spans)]
+        as_html(part.text, part.entities)
+    whole = [item for part in parts for item in formatting(part.text, part.entities)]
     assert [item for item in whole if is_seen(item[0])] == [i for i in formatting(text, spans) if is_seen(i[0])]
 
 
 @given(st.lists(st.sampled_from(["a", "é", "e\u0301", "👩\u200d🚀", "👍🏽", "🇪🇸", "❤\ufe0f"]), max_size=40))
 def test_no_part_ends_within_a_character(letters: list[str]) -> None:
     """Where every character fits into a part, none is cut."""
-    parts = split("".join(letters), (), 8)
+    parts = split_message("".join(letters), (), 8)
     at = 0
     for part in parts:
         end = at
@@ -105,5 +105,5 @@ def test_no_part_ends_within_a_character(letters: list[str]) -> None:
 @given(st.text(alphabet=" \n\t\u200b\u2060", max_size=30), LIMITS)
 def test_nothing_to_see_makes_no_part(text: str, limit: int) -> None:
     """Telegram would refuse a blank message, so there is none."""
-    parts: list[Part] = split(text, (), limit)
+    parts: list[MessagePart] = split_message(text, (), limit)
     assert parts == []

@@ -6,40 +6,40 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kenobot.agent.turn.state_machine import (
-    Apologise,
     AskModel,
-    Begun,
     BuildContext,
-    Bury,
-    Claim,
-    Commit,
-    Committed,
+    ClaimMessage,
+    CommitTurn,
     ContextBuilt,
+    Defer,
     Effect,
-    Failed,
-    Happening,
-    Obey,
-    Park,
-    Probe,
-    Probed,
-    Process,
-    Processed,
-    Replied,
+    EffectFailed,
+    MessageClaimed,
+    ModelReplied,
+    MoveToDeadLetters,
+    ProbeFinished,
+    ProbeModel,
+    ProcessReply,
+    ReplyProcessed,
+    ReportFailure,
+    RunCommand,
     Stop,
-    Turn,
+    TurnCommitted,
+    TurnEvent,
     TurnPolicy,
+    TurnState,
     Wait,
-    Waited,
+    WaitElapsed,
     step,
 )
 from kenobot.core.retry import RetryPolicy
 from kenobot.ports.errors import (
+    CircuitOpen,
     Fenced,
     PromptTooLong,
     RateLimited,
     Rejected,
     RemoteError,
-    Resting,
     StoreError,
     StoreFull,
     TruncatedReply,
@@ -52,7 +52,7 @@ _BUG = st.sampled_from([ValueError("a bug"), KeyError("key"), RecursionError("de
 _REMOTE = st.sampled_from(
     [
         Unavailable("down"),
-        Resting("leave it"),
+        CircuitOpen("leave it"),
         RateLimited("slow", 5),
         RateLimited("slow", 5000),
         TruncatedReply("cut"),
@@ -103,16 +103,16 @@ class _World:
     ends: list[str] = field(default_factory=list)
     fresh: Reply | None = None
 
-    def perform(self, effect: Effect, attempt: int) -> Happening:
+    def perform(self, effect: Effect, attempt: int) -> TurnEvent:
         match effect:
-            case Claim():
+            case ClaimMessage():
                 self._fail("claim")
                 if self.state not in ("pending", "claimed"):
                     raise Fenced("done already")
                 self.claims += 1
                 self.attempts += 1
                 self.state = "claimed"
-                return Begun(self.attempts, self.saved)
+                return MessageClaimed(self.attempts, self.saved)
             case BuildContext():
                 self._fail("context")
                 return ContextBuilt()
@@ -121,35 +121,35 @@ class _World:
                 self.calls += 1
                 self.asked_although_saved += self.saved is not None
                 self._fail("model")
-                return Replied(Reply(f"reply {self.calls}", "end_turn"))
-            case Process(reply, fresh):
+                return ModelReplied(Reply(f"reply {self.calls}", "end_turn"))
+            case ProcessReply(reply, fresh):
                 self.fresh = reply if fresh else None
                 self._fail("process")
-                return Processed()
-            case Commit():
+                return ReplyProcessed()
+            case CommitTurn():
                 self._checkpoint()
                 self._fail("commit")
                 self._finish("answered", attempt)
-                return Committed()
-            case Apologise() | Bury() | Park():
+                return TurnCommitted()
+            case ReportFailure() | MoveToDeadLetters() | Defer():
                 self._fail("tell")
                 self._end(effect, attempt)
-                return Committed()
-            case Probe():
+                return TurnCommitted()
+            case ProbeModel():
                 try:
                     self._fail("model")
                 except RemoteError:
-                    return Probed(False)
-                return Probed(True)
+                    return ProbeFinished(False)
+                return ProbeFinished(True)
             case Wait(seconds):
                 assert 0 <= seconds <= 60
-                return Waited()
-            case Obey() | Stop():
+                return WaitElapsed()
+            case RunCommand() | Stop():
                 raise AssertionError("nobody gave an order, and nothing follows a stop")
 
     def _end(self, ending: Effect, attempt: int) -> None:
-        if not isinstance(ending, Park):
-            self._finish("failed" if isinstance(ending, Apologise) else "dead", attempt)
+        if not isinstance(ending, Defer):
+            self._finish("failed" if isinstance(ending, ReportFailure) else "dead", attempt)
             return
         if self.state != "claimed" or attempt != self.attempts:
             raise Fenced("overtaken")
@@ -175,24 +175,24 @@ class _World:
 
 def _drive(world: _World, policy: TurnPolicy, life: int | None) -> None:
     """As loop and runner do: again and again while it is parked. Dies after `life` steps, if that is given."""
-    world.providers, done, turn = policy.providers, 0, Turn()
-    while done == 0 or turn.parked:
+    world.providers, done, turn = policy.provider_count, 0, TurnState()
+    while done == 0 or turn.deferred:
         turn, done = _drive_once(world, policy, life, done)
 
 
-def _drive_once(world: _World, policy: TurnPolicy, life: int | None, done: int) -> tuple[Turn, int]:
-    turn, effect = Turn(parks=world.parks), Claim()  # type: tuple[Turn, Effect]
+def _drive_once(world: _World, policy: TurnPolicy, life: int | None, done: int) -> tuple[TurnState, int]:
+    turn, effect = TurnState(deferrals=world.parks), ClaimMessage()  # type: tuple[TurnState, Effect]
     while not isinstance(effect, Stop):
         if done == life:
             raise _Killed
         done += 1
         world.steps += 1
         assert world.steps < 1000, "it never ends"
-        happening: Happening
+        happening: TurnEvent
         try:
             happening = world.perform(effect, turn.attempt)
         except Exception as error:
-            happening = Failed(error)
+            happening = EffectFailed(error)
         turn, effect = step(turn, happening, policy)
     assert turn.stage == "done"
     return turn, done
@@ -236,7 +236,7 @@ def test_every_message_comes_to_exactly_one_end(trouble: dict[str, list[object]]
     assert world.asked_although_saved == 0, "a reply that was paid for was asked for again"
     rounds = len(lives) + world.parks
     assert world.claims <= policy.attempts + rounds, "too many claims"
-    most = 2 * (policy.retry.attempts * policy.providers + 1 + policy.attempts) * rounds
+    most = 2 * (policy.retry.attempts * policy.provider_count + 1 + policy.attempts) * rounds
     assert world.calls <= most, "too many calls of the model"
 
 

@@ -8,16 +8,24 @@ from typing import get_args
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kenobot.cognitive.beliefs.lifecycle import CLASSES, HAPPENINGS, STATES, VERIFICATIONS, Standing, after, on
-from kenobot.cognitive.beliefs.links import reinforce
+from kenobot.cognitive.beliefs.lifecycle import (
+    LIFECYCLE_EVENTS,
+    LIFECYCLE_STAGES,
+    POLICY_CLASSES,
+    VERIFICATIONS,
+    LifecycleState,
+    apply_event,
+    next_state,
+)
+from kenobot.cognitive.beliefs.links import strengthen_link
 from kenobot.cognitive.beliefs.salience import salience
-from kenobot.cognitive.beliefs.value import Features, decay, features, strength, tier_value
+from kenobot.cognitive.beliefs.value import ValueFeatures, decay, features, strength, tier_value
 from kenobot.cognitive.policy.graph import GraphPolicy, LinkType
-from kenobot.cognitive.recall.spreading_activation import spread
+from kenobot.cognitive.recall.spreading_activation import spread_activation
 from kenobot.cognitive.sleep.prune.lifecycle import PASS
 from kenobot.cognitive.store import links
-from kenobot.cognitive.store.change import Act, before
-from kenobot.cognitive.store.feedback import NO_OPINION, Opinions
+from kenobot.cognitive.store.change import ChangeContext, overwritten_values
+from kenobot.cognitive.store.feedback import NO_FEEDBACK, FeedbackCounts
 from kenobot.cognitive.store.records import Record, stamp
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
@@ -46,20 +54,20 @@ _RECORDS = st.builds(
     importance=st.floats(0, 1),
     stability=st.floats(0.5, 5),
     uses=st.integers(0, 100),
-    lifecycle=st.sampled_from(STATES),
+    lifecycle=st.sampled_from(LIFECYCLE_STAGES),
     verification=st.sampled_from(VERIFICATIONS),
-    policy_class=st.sampled_from(CLASSES),
+    policy_class=st.sampled_from(POLICY_CLASSES),
     last_seen=_TIMES,
     last_used=st.none() | _TIMES,
     confirmed=st.none() | _TIMES,
 )
-_OPINIONS = st.builds(Opinions, st.integers(0, 5), st.integers(0, 5))
+_OPINIONS = st.builds(FeedbackCounts, st.integers(0, 5), st.integers(0, 5))
 _LINK_TYPES = st.sampled_from(get_args(LinkType))
 
 
-def _rows(record: Record, now: datetime, opinions: Opinions = NO_OPINION) -> dict[str, float]:
+def _rows(record: Record, now: datetime, opinions: FeedbackCounts = NO_FEEDBACK) -> dict[str, float]:
     """Every value there is, each the better the higher."""
-    known: Features = features(record, now, opinions)
+    known: ValueFeatures = features(record, now, opinions)
     return {
         "heat": known.heat,
         "kept": 1 - decay(known),
@@ -74,7 +82,7 @@ def _holds(lower: dict[str, float], higher: dict[str, float]) -> bool:
 
 @given(_RECORDS, _NUMBERS, _NUMBERS, _NUMBERS, _OPINIONS)
 def test_every_value_is_between_nothing_and_all(
-    record: Record, confidence: float, importance: float, stability: float, opinions: Opinions
+    record: Record, confidence: float, importance: float, stability: float, opinions: FeedbackCounts
 ) -> None:
     """Also with broken times, times ahead, and numbers that are none."""
     odd = replace(record, confidence=confidence, importance=importance, stability=stability)
@@ -89,31 +97,36 @@ def test_value_falls_with_idleness(record: Record, days: float, more: float) -> 
 
 
 @given(_RECORDS, _OPINIONS)
-def test_value_rises_with_use_and_confirmation(record: Record, opinions: Opinions) -> None:
+def test_value_rises_with_use_and_confirmation(record: Record, opinions: FeedbackCounts) -> None:
     """Invariant 12: a use and a yes never make a record worth less, and a no never more."""
     plain = _rows(record, START, opinions)
     shown = replace(record, uses=record.uses + 1, last_used=stamp(START), stability=min(5.0, record.stability + 0.1))
     assert _holds(plain, _rows(shown, START, opinions))
     with_yes = replace(record, verification="user_confirmed", confirmed=stamp(START))
-    assert _holds(plain, _rows(with_yes, START, Opinions(opinions.up + 1, opinions.down)))
+    assert _holds(plain, _rows(with_yes, START, FeedbackCounts(opinions.approvals + 1, opinions.objections)))
     with_no = replace(record, verification="disputed")
-    assert _holds(_rows(with_no, START, Opinions(opinions.up, opinions.down + 1)), plain)
+    assert _holds(_rows(with_no, START, FeedbackCounts(opinions.approvals, opinions.objections + 1)), plain)
 
 
 @given(
-    st.builds(Standing, st.sampled_from(STATES), st.sampled_from(VERIFICATIONS), st.sampled_from(CLASSES)),
-    st.lists(st.sampled_from(HAPPENINGS), max_size=8),
+    st.builds(
+        LifecycleState,
+        st.sampled_from(LIFECYCLE_STAGES),
+        st.sampled_from(VERIFICATIONS),
+        st.sampled_from(POLICY_CLASSES),
+    ),
+    st.lists(st.sampled_from(LIFECYCLE_EVENTS), max_size=8),
 )
-def test_no_event_leaves_an_undefined_state(standing: Standing, story: list[str]) -> None:
+def test_no_event_leaves_an_undefined_state(standing: LifecycleState, story: list[str]) -> None:
     """From everywhere, by whatever happens, a record ends up in one of the states there are."""
     for happening in story:
-        standing = after(standing, happening)  # type: ignore[arg-type]
-        assert (standing.state in STATES, standing.verification in VERIFICATIONS) == (True, True)
-        assert standing.policy_class in CLASSES
+        standing = next_state(standing, happening)  # type: ignore[arg-type]
+        assert (standing.state in LIFECYCLE_STAGES, standing.verification in VERIFICATIONS) == (True, True)
+        assert standing.policy_class in POLICY_CLASSES
 
 
 @settings(max_examples=40)
-@given(st.lists(st.tuples(st.sampled_from(HAPPENINGS), st.integers(0, 200)), max_size=10), st.booleans())
+@given(st.lists(st.tuples(st.sampled_from(LIFECYCLE_EVENTS), st.integers(0, 200)), max_size=10), st.booleans())
 def test_every_change_of_a_life_has_an_event_that_can_put_it_back(story: list[tuple[str, int]], owners: bool) -> None:
     """Invariant 3: what the events overwrote, put back from the last to the first, is the record that was there."""
     with open_memory() as connection:
@@ -122,7 +135,7 @@ def test_every_change_of_a_life_has_an_event_that_can_put_it_back(story: list[tu
         now, began = START, connection.execute("SELECT max(id) FROM event").fetchone()[0]
         for happening, days in story:
             now += timedelta(days=days)
-            on(connection, get(connection, first.id), happening, Act(now, "owner"))  # type: ignore[arg-type]
+            apply_event(connection, get(connection, first.id), happening, ChangeContext(now, "owner"))  # type: ignore[arg-type]
             carry_out(connection, PASS, now)
             known = get(connection, first.id)
             assert (known.status == "archived") == (known.lifecycle == "archived")
@@ -130,7 +143,7 @@ def test_every_change_of_a_life_has_an_event_that_can_put_it_back(story: list[tu
         events = connection.execute("SELECT id FROM event WHERE id > ? ORDER BY id DESC", (began,)).fetchall()
         last = get(connection, first.id)
         for (event,) in events:
-            held = before(connection, event)
+            held = overwritten_values(connection, event)
             assert held is not None
             last = replace(last, **held[1])  # type: ignore[arg-type]
         assert replace(last, changed=0) == replace(first, changed=0)
@@ -149,8 +162,8 @@ def test_repeating_a_link_raises_its_confidence_and_never_its_number(
             if one == two:
                 continue
             now += timedelta(days=days)
-            made = reinforce(connection, ids[one], ids[two], type_, now)
-            again = reinforce(connection, ids[one], ids[two], type_, now)
+            made = strengthen_link(connection, ids[one], ids[two], type_, now)
+            again = strengthen_link(connection, ids[one], ids[two], type_, now)
             assert again.seen == made.seen + 1
             assert again.confidence > made.confidence or again.confidence == 1.0
             assert 0.0 < again.confidence <= 1.0
@@ -174,21 +187,23 @@ def test_activation_stays_in_reach_and_can_be_followed(
         records = [put_record(connection, scope=scopes[place % 3]) for place in range(10)]
         for one, two, type_ in told:
             if one != two:
-                reinforce(connection, records[one].id, records[two].id, type_, START)
+                strengthen_link(connection, records[one].id, records[two].id, type_, START)
         reach = tuple(scope for place, scope in enumerate(scopes) if place != foreign)
         policy = GraphPolicy()
-        found = spread(connection, {records[place].id: seed for place, seed in seeds.items()}, reach, policy, at=START)
+        found = spread_activation(
+            connection, {records[place].id: seed for place, seed in seeds.items()}, reach, policy, at=START
+        )
         scope_of = {record.id: record.scope for record in records}
         for number, reached in found.items():
             assert scope_of[number] in reach
             assert scope_of[reached.seed] in reach
             assert number not in {records[place].id for place in seeds if seeds[place] > 0}
             assert reached.score > 0
-            assert 1 <= reached.hop <= policy.steps
+            assert 1 <= reached.hop <= policy.max_steps
             assert reached.path[-1].dst == number
             for step in reached.path:
                 ends = {(step.src, step.dst), (step.dst, step.src)}
-                assert any(links.link(connection, src, dst, step.type) for src, dst in ends)
+                assert any(links.get_link(connection, src, dst, step.type) for src, dst in ends)
 
 
 @given(st.text(max_size=200))

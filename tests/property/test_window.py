@@ -6,9 +6,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.agent.history_window import Window
-from kenobot.core.token_estimate import estimate
-from kenobot.storage.conversation import Line
+from kenobot.agent.history_window import HistoryWindow
+from kenobot.core.token_estimate import estimate_tokens
+from kenobot.storage.conversation import StoredMessage
 from kenobot.testing.clock import EagerClock
 from kenobot.testing.provider import ScriptedProvider
 from tests.property.effort import effort, scratch
@@ -28,9 +28,9 @@ WORDS = st.sampled_from(
 STEPS = st.tuples(WORDS, st.sampled_from([1, 1, 1, 3, 40, 400]), st.sampled_from([0, 1, 60, 4000, 90_000]))
 
 
-def _lines(sizes: list[tuple[bool, int]]) -> list[Line]:
+def _lines(sizes: list[tuple[bool, int]]) -> list[StoredMessage]:
     return [
-        Line(number, "user" if mine else "assistant", "x" * size, "", "", "owner")
+        StoredMessage(number, "user" if mine else "assistant", "x" * size, "", "", "owner")
         for number, (mine, size) in enumerate(sizes, 1)
     ]
 
@@ -47,14 +47,14 @@ def test_a_window_shows_the_end_of_the_talk_within_its_room(
     sizes: list[tuple[bool, int]], history: int, more: int, cursor: int, summary: int
 ) -> None:
     """Whatever is shown is an end of the talk, begins with a person, and fits; what is not due is shown whole."""
-    window = Window(history, history + more, 300, 4000, summary)
-    lines, taken = _lines(sizes), window.for_summary
-    shown = list(window.since(lines, cursor, taken))
+    window = HistoryWindow(history, history + more, 300, 4000, summary)
+    lines, taken = _lines(sizes), window.summary_budget
+    shown = list(window.shown(lines, cursor, taken))
     assert shown == lines[len(lines) - len(shown) :]
     assert not shown or shown[0].role == "user"
-    assert window.has_room(shown, taken)
+    assert window.fits(shown, taken)
     unsummed = [line for line in lines if line.id > cursor]
-    waiting = window.waiting(unsummed, taken)
+    waiting = window.unsummarized(unsummed, taken)
     if summary and not window.is_due(waiting):
         begun = [line for line in unsummed if any(each.role == "user" for each in unsummed[: unsummed.index(line) + 1])]
         assert set(begun) <= set(shown)
@@ -92,9 +92,11 @@ async def _check(scene: Scene) -> None:
     provider = scene.provider
     assert isinstance(provider, ScriptedProvider)
     request = provider.requests[-1]
-    tokens = sum(estimate(block.text) for block in request.system)
-    tokens += sum(estimate(message.text) for message in request.messages)
-    who = sum(estimate(block.text) for block in request.system[:1]) + 700  # identity and the tags' table are beside it
+    tokens = sum(estimate_tokens(block.text) for block in request.system)
+    tokens += sum(estimate_tokens(message.text) for message in request.messages)
+    who = (
+        sum(estimate_tokens(block.text) for block in request.system[:1]) + 700
+    )  # identity and the tags' table are beside it
     assert tokens <= 4000 + who
     rows = await scene.rows("SELECT id FROM message WHERE session = 'telegram-1' ORDER BY id")
     ids = [int(str(row[0])) for row in rows]

@@ -88,4 +88,4 @@ class TelegramScene(Scene):
     async def hear(self, *updates: object) -> None:
         """Have the bot fetch these updates, and wait until everything they set off is over."""
         await self.server.deliver(*updates)
-        await self.app.drained()
+        await self.app.wait_drained()

@@ -25,11 +25,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Literal, NotRequired, TypedDict, cast
 
-from kenobot.agent.commands.natural_language import hear
-from kenobot.agent.prompt.context_builder import CLOSE, OPEN
+from kenobot.agent.commands.natural_language import match_command
+from kenobot.agent.prompt.runtime_block import BLOCK_CLOSE, BLOCK_OPEN
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import Occasion
-from kenobot.cognitive.remember.supersede import retire
+from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.remember.supersede import end_record
 from kenobot.cognitive.store import records as store
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
@@ -142,16 +142,20 @@ class Seen:
 
     def _blocks(self, *, ours: bool = False) -> Iterable[str]:
         for request in self.requests:
-            yield from (block for block in _texts(request) if not ours or block.startswith((OPEN, "## Memory")))
+            yield from (block for block in _texts(request) if not ours or block.startswith((BLOCK_OPEN, "## Memory")))
 
 
 def _is_sound(block: str) -> bool:
     """Whether a block of a prompt is either one frame of the runtime's with nothing like it inside, or has none."""
-    inner = block.removeprefix(OPEN).removesuffix(CLOSE) if block.startswith(OPEN) and block.endswith(CLOSE) else block
+    inner = (
+        block.removeprefix(BLOCK_OPEN).removesuffix(BLOCK_CLOSE)
+        if block.startswith(BLOCK_OPEN) and block.endswith(BLOCK_CLOSE)
+        else block
+    )
     return not _BORDER.search(inner.replace("What stands in `<kenobot-context>` comes from the runtime", ""))
 
 
-Change = Callable[[Connection, Occasion], list[int | None]]
+Change = Callable[[Connection, AdmitContext], list[int | None]]
 
 
 class Stage:
@@ -179,7 +183,7 @@ class Stage:
             self._model.requests[asked:],
             self._scene.read("identity/preferences.md"),
         )
-        orders = sum(hear(turn["text"]) is not None and not turn.get("forwarded") for turn in case["turns"])
+        orders = sum(match_command(turn["text"]) is not None and not turn.get("forwarded") for turn in case["turns"])
         assert len(seen.requests) + orders == len(case["turns"]), "every turn that is no order asks the model once"
         await self._clear()
         broken: list[tuple[Place, str]] = [("block", "")] if seen.has("block", "") else []
@@ -210,21 +214,23 @@ class Stage:
     async def _clear(self) -> None:
         """Forget what the owner's memory holds."""
 
-        def work(connection: Connection, occasion: Occasion) -> list[int | None]:
+        def work(connection: Connection, occasion: AdmitContext) -> list[int | None]:
             live = connection.execute("SELECT id FROM record WHERE scope = ? AND status = 'active'", (OWNER_SCOPE,))
             records = store.by_ids(connection, [number for (number,) in live.fetchall()], (OWNER_SCOPE,))
             for record in records.values():
-                retire(connection, record, "forgotten", occasion.act(""))  # nobody looks for the turns that told it
+                end_record(
+                    connection, record, "forgotten", occasion.change_context("")
+                )  # nobody looks for the turns that told it
             return list(records)
 
         await self._change(work)
 
     async def _change(self, work: Change) -> None:
         now = self._scene.clock.now()
-        occasion = Occasion(now, now.date().isoformat(), "test")
+        occasion = AdmitContext(now, now.date().isoformat(), "test")
         changed = await self._scene.app.database.write(lambda connection: work(connection, occasion))
-        self._scene.app.mirror.mark([number for number in changed if number is not None])
-        await self._scene.app.mirror.flush()
+        self._scene.app.memory_files.mark_dirty([number for number in changed if number is not None])
+        await self._scene.app.memory_files.sync_out()
 
 
 async def measure(cases: Sequence[Case]) -> list[Outcome]:

@@ -149,7 +149,7 @@ async def story(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> AsyncIterat
             scene.channel.number = 1000 * life
             told = told or Story(scene)
             told.scene, told.lives = scene, life
-            scene.app.bus.tap(told.hear)
+            scene.app.bus.observe_all(told.hear)
             if life == 0:
                 await _plant(told)
             await _ask(told)
@@ -231,7 +231,7 @@ def _check_log_and_signals(story: Story) -> None:
     for life, envelope in story.signals:
         for key, value in envelope.payload.items():
             found = owners_of(str(value))
-            assert not found or key in envelope.signal.texts, (envelope.signal.name, key)
+            assert not found or key in envelope.signal.text_keys, (envelope.signal.name, key)
             if envelope.trace and not is_names_only(str(value)):
                 of[life, envelope.trace] |= found
     assert set(map(len, of.values())) == {1}

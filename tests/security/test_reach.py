@@ -10,15 +10,15 @@ import pytest
 import kenobot
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.remember.admit import admit, supersede
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.scopes import WHOLE_HOME, Reach
+from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 
-_OCCASION = Occasion(START, "2026-02-14", "test")
+_OCCASION = AdmitContext(START, "2026-02-14", "test")
 _WORDS = re.compile(r"\b(?:from|join)\s+(?:record|message|frame)\b", re.IGNORECASE)
 _BOUND = re.compile(r"\bscope = \?|\{where\}|\bsession = \?", re.IGNORECASE)
 _NUMBERS_ONLY = re.compile(  # or the names of sessions, of which each is then asked for by itself
@@ -107,7 +107,7 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
     }
 
 
-Look = Callable[[Connection, int, Reach], object]
+Look = Callable[[Connection, int, Scopes], object]
 LOOKS: dict[str, Look] = {
     "get": records.get,
     "by_ids": lambda connection, record, reach: records.by_ids(connection, [record], reach),
@@ -141,7 +141,7 @@ async def test_nobody_supersedes_in_another_scope(database: Database) -> None:
         assert theirs is not None
         decision = supersede(connection, theirs, Candidate("note", "user:a", "mine now"), _OCCASION)
         assert decision.action == "created"
-        kept = records.get(connection, theirs, WHOLE_HOME)
+        kept = records.get(connection, theirs, ALL_SCOPES)
         assert kept is not None
         assert kept.status == "active"
 
@@ -159,7 +159,7 @@ async def test_a_batch_of_ids_gives_only_ones_own(database: Database) -> None:
         own = records.by_ids(connection, ids, ("owner", "chat:c"))
         assert {record.scope for record in own.values()} == {"owner", "chat:c"}
         assert len(own) == 800
-        assert len(records.by_ids(connection, ids, WHOLE_HOME)) == 1200
+        assert len(records.by_ids(connection, ids, ALL_SCOPES)) == 1200
         assert records.by_ids(connection, ids, ()) == {}
         assert {r.scope for r in records.changed_since(connection, ("user:b",), 0, 2000)} == {"user:b"}
         assert records.changed_since(connection, (), 0, 2000) == []

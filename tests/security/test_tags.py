@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.app.plugin_instances import Given, load_parts
+from kenobot.app.plugin_instances import PluginInstances, load_plugins
 from kenobot.ports.postprocessor import Element, TurnEffects
 from kenobot.ports.provider import Request
 from kenobot.ports.signals import MESSAGE_IN, Envelope
@@ -302,9 +302,9 @@ class Broken:
         raise ValueError("cannot apply")
 
 
-def with_broken(where: str) -> Callable[..., Given]:
-    def load(*arguments: object) -> Given:
-        given = load_parts(*arguments)  # type: ignore[arg-type]
+def with_broken(where: str) -> Callable[..., PluginInstances]:
+    def load(*arguments: object) -> PluginInstances:
+        given = load_plugins(*arguments)  # type: ignore[arg-type]
         return replace(given, processors=[Broken(where), *given.processors])
 
     return load
@@ -334,7 +334,7 @@ async def test_middleware_that_stops_a_message_leaves_a_dropped_row_and_no_answe
         return None if stopped else envelope
 
     async with Scene(tmp_path, ["Hello."]) as scene:
-        scene.app.bus.use(stop)
+        scene.app.bus.add_middleware(stop)
         assert await scene.say("spam spam") == ""
         assert await scene.rows("SELECT state, reason FROM inbox") == [("dropped", "stopped by middleware")]
         assert scene.requests == []
@@ -343,7 +343,7 @@ async def test_middleware_that_stops_a_message_leaves_a_dropped_row_and_no_answe
         assert await scene.put("spam spam") is False
         assert await scene.say("hello") == "Hello."
     async with Scene(tmp_path, ["Hello."]) as scene:
-        await scene.app.drained()
+        await scene.app.wait_drained()
         assert scene.texts == []
 
 
@@ -356,7 +356,7 @@ async def test_middleware_that_enriches_changes_what_is_stored(tmp_path: Path) -
         return replace(envelope, payload={**envelope.payload, "text": f"{envelope.payload['text']} (sent from Lisbon)"})
 
     async with Scene(tmp_path, ["Hello."]) as scene:
-        scene.app.bus.use(enrich)
+        scene.app.bus.add_middleware(enrich)
         assert await scene.say("hello") == "Hello."
         assert await scene.rows("SELECT text FROM inbox") == [("hello (sent from Lisbon)",)]
         assert await scene.rows("SELECT text FROM message WHERE role = 'user'") == [("hello (sent from Lisbon)",)]

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from kenobot.agent.prompt.context_builder import CLOSE, OPEN
+from kenobot.agent.prompt.runtime_block import BLOCK_CLOSE, BLOCK_OPEN
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.ports.provider import Delta, Request
 from tests.scene import Scene
@@ -57,7 +57,7 @@ class Model:
     """A model that says what it is told to, `piece` characters at a time."""
 
     name = "trial"
-    by_rote = True  # it says the same whatever it is asked, so that only conversation asks it
+    rule_based = True  # it says the same whatever it is asked, so that only conversation asks it
 
     def __init__(self) -> None:
         self.reply: str | Callable[[Request], str] = _FINE
@@ -206,7 +206,7 @@ class Bench:
         fits = len(kept) == len(wanted.kept) and all(
             want in (text, "…") for text, want in zip(kept, sorted(wanted.kept), strict=True)
         )
-        if not fits or any(len(text) > DEFAULT.longest_text for text in kept):
+        if not fits or any(len(text) > DEFAULT.max_text_chars for text in kept):
             problems.append(f"remembered {kept!r:.200}")
 
     def _reply(self, before: _Mark, wanted: Wanted, problems: list[str]) -> None:
@@ -234,7 +234,7 @@ def _forged(requests: Sequence[Request], headings: frozenset[str]) -> list[str]:
         found += [f"the prompt has a new heading: {line!r:.80}" for line in _headings(request) - headings]
         for message in request.messages:
             for block in message.blocks:
-                ours = block.text.startswith(OPEN) and block.text.endswith(CLOSE)
+                ours = block.text.startswith(BLOCK_OPEN) and block.text.endswith(BLOCK_CLOSE)
                 if len(_BORDER.findall(block.text)) != (2 if ours else 0):
                     found.append(f"a border is forged: {block.text!r:.80}")
     return found

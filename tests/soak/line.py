@@ -15,8 +15,8 @@ from pydantic import BaseModel
 from kenobot.ports.channel import Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Unavailable
-from kenobot.ports.messages import Inbound, Outbound, Part
-from kenobot.ports.plugin import NoSettings, Plugin, Surroundings
+from kenobot.ports.messages import Inbound, MessagePart, Outbound
+from kenobot.ports.plugin import NoSettings, Plugin, PluginContext
 from kenobot.ports.provider import Delta, Request, Usage
 
 REMEMBER = "remember:"
@@ -65,8 +65,8 @@ class Line:
             chat, number, text = json.loads(line)
             await sink(Inbound(self.name, str(number), chat, chat, text, self._clock.now()))
 
-    def render(self, text: str) -> Sequence[Part]:
-        return (Part(text),)
+    def render(self, text: str) -> Sequence[MessagePart]:
+        return (MessagePart(text),)
 
     async def send(self, outbound: Outbound) -> str:
         if self._writer is None:
@@ -80,18 +80,18 @@ class Parrot:
     """The model."""
 
     name = "parrot"
-    by_rote = True  # it cannot read turns for memories
+    rule_based = True  # it cannot read turns for memories
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         said = next(block.text for block in request.messages[-1].blocks if not block.text.startswith(_RUNTIME))
         yield Delta(answer(said), "end_turn", Usage(1000, 20, 900, 0), "parrot")
 
 
-def _line(settings: LineSettings, surroundings: Surroundings) -> Line:
+def _line(settings: LineSettings, surroundings: PluginContext) -> Line:
     return Line(settings.port, surroundings.clock)
 
 
-def _parrot(settings: NoSettings, surroundings: Surroundings) -> Parrot:
+def _parrot(settings: NoSettings, surroundings: PluginContext) -> Parrot:
     return Parrot()
 
 

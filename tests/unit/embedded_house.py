@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from kenobot.agent.embedding_worker import Embedding
+from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.cognitive.recall.vectors import calibration
 from kenobot.ports.embedder import Embedder
 from kenobot.storage.connection import Connection
@@ -23,14 +23,14 @@ class House:
 
     memory: Memory
     model: WordEmbedder
-    embedding: Embedding
+    embedding: EmbeddingWorker
     clock: ManualClock
 
     @property
     def placed(self) -> list[str]:
         """What the model was asked to place, but what every model is asked once, in order."""
-        known = {*calibration.statements()}
-        return [text for text, kind in self.model.asked if kind == "passage" and text not in known]
+        known = {*calibration.calibration_passages()}
+        return [text for text, kind in self.model.embedded if kind == "passage" and text not in known]
 
     async def rows(self, sql: str = "SELECT record_id, model FROM vector ORDER BY 1, 2") -> list[tuple[object, ...]]:
         return await self.memory.database.read(lambda c: c.execute(sql).fetchall())
@@ -43,10 +43,10 @@ class House:
     async def restarted(self, model: WordEmbedder, formers: Sequence[Embedder] = ()) -> "House":
         """The same home with another process and perhaps another model."""
         await self.embedding.stop()
-        self.memory.index.meaning = None
+        self.memory.index.vectors = None
         known = {each.model_id: each for each in formers}
         found = lambda wanted: [known[name] for name in wanted if name in known]  # noqa: E731
-        embedding = Embedding(self.memory.database, self.memory.index, self.clock, model, found)
+        embedding = EmbeddingWorker(self.memory.database, self.memory.index, self.clock, model, found)
         return House(self.memory, model, embedding, self.clock)
 
 
@@ -55,7 +55,7 @@ async def house(folder: Path, clock: ManualClock | None = None) -> AsyncIterator
     async with open_memory(folder) as memory:
         clock = clock or EagerClock()
         model = WordEmbedder(ANIMALS)
-        made = House(memory, model, Embedding(memory.database, memory.index, clock, model), clock)
+        made = House(memory, model, EmbeddingWorker(memory.database, memory.index, clock, model), clock)
         try:
             yield made
         finally:

@@ -15,7 +15,7 @@ class Minds(ScriptedProvider):
     """A model that answers `reply` to people, and what `read` says to who asks it to read turns."""
 
     def __init__(self, read: Callable[[str], str | Reply], reply: str = "All right.") -> None:
-        super().__init__([reply], repeat_last=True, by_rote=False)
+        super().__init__([reply], repeat_last=True, rule_based=False)
         self.asked: list[str] = []
         self._read = read
 

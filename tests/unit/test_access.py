@@ -15,8 +15,8 @@ def test_the_owner_in_private_reads_and_writes_the_owners_memory() -> None:
     """And what belongs to this chat."""
     rights = _ACCESS.principal(inbound(user="1", chat="1"))
     assert rights.role == "owner"
-    assert rights.reads == (OWNER_SCOPE, chat_scope("fake-1"))
-    assert (rights.writes, rights.trust) == (OWNER_SCOPE, "owner")
+    assert rights.read_scopes == (OWNER_SCOPE, chat_scope("fake-1"))
+    assert (rights.write_scope, rights.trust) == (OWNER_SCOPE, "owner")
 
 
 def test_the_owner_has_several_accounts() -> None:
@@ -32,16 +32,16 @@ def test_the_owner_has_several_accounts() -> None:
 def test_in_a_group_there_is_only_the_groups_memory(user: str) -> None:
     """Whoever speaks, the owner included: everybody reads along."""
     rights = _ACCESS.principal(inbound(user=user, chat="-100", private=False))
-    assert rights.reads == (chat_scope("fake--100"),)
-    assert rights.writes == chat_scope("fake--100")
+    assert rights.read_scopes == (chat_scope("fake--100"),)
+    assert rights.write_scope == chat_scope("fake--100")
     assert (rights.role, rights.trust) == (("owner", "owner") if user == "1" else ("guest", "guest"))
 
 
 def test_a_guest_has_a_memory_of_their_own() -> None:
     """They read and write it in private, and nobody else's."""
     rights = _ACCESS.principal(inbound(user="2", chat="2"))
-    assert rights.reads == (user_scope("fake", "2"), chat_scope("fake-2"))
-    assert (rights.role, rights.writes, rights.trust) == ("guest", user_scope("fake", "2"), "guest")
+    assert rights.read_scopes == (user_scope("fake", "2"), chat_scope("fake-2"))
+    assert (rights.role, rights.write_scope, rights.trust) == ("guest", user_scope("fake", "2"), "guest")
 
 
 @pytest.mark.parametrize("user", ["1", "2"])
@@ -59,8 +59,8 @@ def test_only_the_owner_in_private_ever_reads_the_owners_memory() -> None:
     ):
         rights = _ACCESS.principal(inbound(channel=channel, user=user, private=private, forwarded=forwarded))
         mine = private and (channel, user) in {("fake", "1"), ("fake", "one"), ("other", "7")}
-        assert (OWNER_SCOPE in rights.reads) == (rights.writes == OWNER_SCOPE) == mine
-        assert rights.writes in rights.reads
+        assert (OWNER_SCOPE in rights.read_scopes) == (rights.write_scope == OWNER_SCOPE) == mine
+        assert rights.write_scope in rights.read_scopes
 
 
 def test_without_owners_there_is_no_owner() -> None:
@@ -73,5 +73,5 @@ def test_without_owners_there_is_no_owner() -> None:
 def test_no_two_people_share_a_memory() -> None:
     """Whatever their ids are made of."""
     ids = ["2", "02", "2 ", "../2", "..-2", "a/b", "a_b", "ñ", "", "-", "owner"]
-    scopes = {_ACCESS.principal(inbound(user=user)).writes for user in ids}
+    scopes = {_ACCESS.principal(inbound(user=user)).write_scope for user in ids}
     assert len(scopes) == len(ids)

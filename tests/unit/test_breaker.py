@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.core.circuit_breaker import CircuitBreaker, State
+from kenobot.core.circuit_breaker import CircuitBreaker, CircuitState
 from kenobot.testing.clock import ManualClock
 
 _CASES = Path(__file__).resolve().parents[3] / "shared" / "conformance" / "kenobot.jsonl"
@@ -14,8 +14,8 @@ _CASES = Path(__file__).resolve().parents[3] / "shared" / "conformance" / "kenob
 def _broken(clock: ManualClock, threshold: int = 3, cooldown: float = 1) -> CircuitBreaker:
     breaker = CircuitBreaker(clock, threshold, cooldown)
     for _ in range(threshold):
-        assert breaker.admits()
-        breaker.failed()
+        assert breaker.allows_request()
+        breaker.record_failure()
     return breaker
 
 
@@ -34,9 +34,9 @@ def test_the_states_are_those_of_the_original() -> None:
                 clock.advance(step / 1000)
                 continue
             result = "rejected"
-            if breaker.admits():
+            if breaker.allows_request():
                 result = "ok" if step == "ok" else "error"
-                (breaker.succeeded if step == "ok" else breaker.failed)()
+                (breaker.record_success if step == "ok" else breaker.record_failure)()
             seen.append([result, breaker.state.value, breaker.failures])
         assert seen == case["expected"]
 
@@ -44,11 +44,11 @@ def test_the_states_are_those_of_the_original() -> None:
 def test_an_open_breaker_says_for_how_long() -> None:
     """The wait counts down to zero, and is zero while all is well."""
     clock = ManualClock()
-    assert CircuitBreaker(clock).opens_in == 0
+    assert CircuitBreaker(clock).seconds_until_probe == 0
     breaker = _broken(clock, cooldown=30)
     clock.advance(10)
-    assert not breaker.admits()
-    assert breaker.opens_in == pytest.approx(20)
+    assert not breaker.allows_request()
+    assert breaker.seconds_until_probe == pytest.approx(20)
 
 
 def test_after_the_cooldown_exactly_one_probe_goes_through() -> None:
@@ -56,8 +56,8 @@ def test_after_the_cooldown_exactly_one_probe_goes_through() -> None:
     clock = ManualClock()
     breaker = _broken(clock)
     clock.advance(1)
-    assert [breaker.admits() for _ in range(3)] == [True, False, False]
-    assert breaker.state is State.HALF_OPEN
+    assert [breaker.allows_request() for _ in range(3)] == [True, False, False]
+    assert breaker.state is CircuitState.HALF_OPEN
 
 
 def test_a_probe_that_fails_opens_it_for_another_cooldown() -> None:
@@ -65,13 +65,13 @@ def test_a_probe_that_fails_opens_it_for_another_cooldown() -> None:
     clock = ManualClock()
     breaker = _broken(clock)
     clock.advance(1)
-    assert breaker.admits()
-    breaker.failed()
-    assert breaker.state is State.OPEN
+    assert breaker.allows_request()
+    breaker.record_failure()
+    assert breaker.state is CircuitState.OPEN
     clock.advance(0.9)
-    assert not breaker.admits()
+    assert not breaker.allows_request()
     clock.advance(0.1)
-    assert breaker.admits()
+    assert breaker.allows_request()
 
 
 def test_a_probe_that_succeeds_closes_it_with_a_clean_slate() -> None:
@@ -79,20 +79,20 @@ def test_a_probe_that_succeeds_closes_it_with_a_clean_slate() -> None:
     clock = ManualClock()
     breaker = _broken(clock)
     clock.advance(1)
-    assert breaker.admits()
-    breaker.succeeded()
-    breaker.failed()
-    assert (breaker.state, breaker.failures) == (State.CLOSED, 1)
+    assert breaker.allows_request()
+    breaker.record_success()
+    breaker.record_failure()
+    assert (breaker.state, breaker.failures) == (CircuitState.CLOSED, 1)
 
 
 def test_a_call_without_a_verdict_does_not_count() -> None:
     """A refused or cancelled call neither adds to the row of failures nor breaks it."""
     breaker = CircuitBreaker(ManualClock(), threshold=2)
-    breaker.failed()
-    breaker.dropped()
-    assert (breaker.state, breaker.failures) == (State.CLOSED, 1)
-    breaker.failed()
-    assert breaker.state is State.OPEN
+    breaker.record_failure()
+    breaker.release_probe()
+    assert (breaker.state, breaker.failures) == (CircuitState.CLOSED, 1)
+    breaker.record_failure()
+    assert breaker.state is CircuitState.OPEN
 
 
 def test_a_probe_without_a_verdict_gives_its_turn_back() -> None:
@@ -100,10 +100,10 @@ def test_a_probe_without_a_verdict_gives_its_turn_back() -> None:
     clock = ManualClock()
     breaker = _broken(clock)
     clock.advance(1)
-    assert breaker.admits()
-    breaker.dropped()
-    assert breaker.state is State.OPEN
-    assert breaker.admits()
+    assert breaker.allows_request()
+    breaker.release_probe()
+    assert breaker.state is CircuitState.OPEN
+    assert breaker.allows_request()
 
 
 def test_stragglers_do_not_prolong_the_pause() -> None:
@@ -111,6 +111,6 @@ def test_stragglers_do_not_prolong_the_pause() -> None:
     clock = ManualClock()
     breaker = _broken(clock)
     clock.advance(0.9)
-    breaker.failed()
+    breaker.record_failure()
     clock.advance(0.1)
-    assert breaker.admits()
+    assert breaker.allows_request()

@@ -17,10 +17,10 @@ from prompt_toolkit.output import DummyOutput
 
 from kenobot.channels import console as module
 from kenobot.channels.console import Console, ConsoleOptions, ConsoleSettings, plugin, read_lines
-from kenobot.core.terminal import one_line, safe
+from kenobot.core.terminal import escape_controls, one_line
 from kenobot.ports.errors import StoreError, Unavailable
-from kenobot.ports.messages import Inbound, Outbound, Part
-from kenobot.ports.plugin import Surroundings
+from kenobot.ports.messages import Inbound, MessagePart, Outbound
+from kenobot.ports.plugin import PluginContext
 from kenobot.testing.clock import START, EagerClock, ManualClock
 
 
@@ -34,7 +34,7 @@ class Letterbox:
         self.taken.append(inbound)
         return True
 
-    async def set_aside(self, channel: str, external_id: str, raw: str, reason: str) -> None:
+    async def dead_letter(self, channel: str, external_id: str, raw: str, reason: str) -> None:
         raise AssertionError
 
     async def report(self, channel: str, problem: str) -> None:
@@ -53,7 +53,7 @@ class Terminal(io.StringIO):
 
 
 def make(tmp_path: Path, stdin: int = 0, **settings: bool) -> Console:
-    surroundings = Surroundings(tmp_path, ManualClock(), "Keno")
+    surroundings = PluginContext(tmp_path, ManualClock(), "Keno")
     return Console(ConsoleSettings.model_validate(settings), surroundings, stdin)
 
 
@@ -78,7 +78,7 @@ def seat() -> Iterator[int]:
 
 
 def reply(text: str) -> Outbound:
-    return Outbound(1, "console", "local", Part(text), "trace")
+    return Outbound(1, "console", "local", MessagePart(text), "trace")
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ async def test_the_end_waits_for_the_answers(tmp_path: Path, pipe: tuple[int, in
         seen.append(box.texts)
         await answered.wait()
 
-    channel.drain = drain
+    channel.wait_drained = drain
     running = asyncio.create_task(channel.run(box))
     while not seen:
         await asyncio.sleep(0)
@@ -166,7 +166,7 @@ async def test_one_message_from_the_command_line(tmp_path: Path, pipe: tuple[int
     async def drain() -> None:
         drained.append(True)
 
-    channel.drain = drain
+    channel.wait_drained = drain
     await channel.run(box)
     assert box.texts == ["two\nlines"]
     assert drained == [True]
@@ -182,10 +182,10 @@ async def test_a_line_is_kept_until_the_disk_takes_it(tmp_path: Path, pipe: tupl
             raise failures.pop()
         return await box(inbound)
 
-    sink.set_aside, sink.report = box.set_aside, box.report  # type: ignore[attr-defined]
+    sink.set_aside, sink.report = box.dead_letter, box.report  # type: ignore[attr-defined]
     os.write(pipe[1], b"one\ntwo\n")
     os.close(pipe[1])
-    await Console(ConsoleSettings(), Surroundings(tmp_path, clock, "Keno"), pipe[0]).run(sink)  # type: ignore[arg-type]
+    await Console(ConsoleSettings(), PluginContext(tmp_path, clock, "Keno"), pipe[0]).run(sink)  # type: ignore[arg-type]
     assert box.texts == ["one", "two"]
     assert len(set(tried[:4])) == 1
     assert clock.slept == [5, 5, 5]
@@ -222,7 +222,7 @@ async def test_lines_longer_than_a_read(pipe: tuple[int, int]) -> None:
 def test_a_reply_is_one_part_of_markdown(tmp_path: Path) -> None:
     """The terminal shows Markdown as it is written."""
     channel = make(tmp_path)
-    assert channel.render("**hi**") == (Part("**hi**"),)
+    assert channel.render("**hi**") == (MessagePart("**hi**"),)
     assert channel.render("") == ()
 
 
@@ -230,7 +230,7 @@ async def test_answers_are_plain_in_a_pipe(tmp_path: Path, capsys: pytest.Captur
     """Without a terminal there is the answer and nothing else; each part gets an id of its own."""
     channel = make(tmp_path)
     assert await channel.send(reply("one\ntwo")) != await channel.send(reply("three"))
-    channel.announce("remembered")
+    channel.print_notice("remembered")
     assert capsys.readouterr().out == "one\ntwo\nthree\nremembered\n"
 
 
@@ -238,7 +238,7 @@ async def test_an_answer_cannot_drive_the_terminal(tmp_path: Path, capsys: pytes
     """Escape sequences in a reply or a memory are shown, not obeyed."""
     channel = make(tmp_path)
     await channel.send(reply("\x1b[2Jgone\x9b\r"))
-    channel.announce("\x1b]0;owned\x07")
+    channel.print_notice("\x1b]0;owned\x07")
     assert capsys.readouterr().out == "\\x1b[2Jgone\\x9b\\x0d\n\\x1b]0;owned\\x07\n"
 
 
@@ -252,7 +252,7 @@ async def test_colours_only_where_they_are_welcome(
     for name, value in (("NO_COLOR", "1"), ("TERM", "dumb")):
         monkeypatch.setenv(name, value)
         await make(tmp_path).send(reply("hi"))
-        make(tmp_path).announce("hi")
+        make(tmp_path).print_notice("hi")
         monkeypatch.setenv(name, "" if name == "NO_COLOR" else "xterm")
     assert terminal.getvalue().count("\x1b") == 2
 
@@ -306,7 +306,7 @@ async def test_leaving_does_not_wait_for_ever(
     keyboard.send_text("\x04")
     with seat() as descriptor:
         channel = make(tmp_path, descriptor)
-        channel.drain = never
+        channel.wait_drained = never
         await channel.run(Letterbox())
 
 
@@ -334,7 +334,7 @@ async def test_typing_shows_until_the_answer_comes(tmp_path: Path, keyboard: Pip
 
 def test_the_plugin_builds_a_console(tmp_path: Path) -> None:
     """The entry point's target makes a channel called "console"."""
-    assert plugin.build(plugin.settings(), Surroundings(tmp_path, ManualClock(), "Keno")).name == "console"
+    assert plugin.build(plugin.settings(), PluginContext(tmp_path, ManualClock(), "Keno")).name == "console"
     assert not list(tmp_path.iterdir())
 
 
@@ -353,6 +353,6 @@ def test_whoever_sits_here_is_the_owner() -> None:
 )
 def test_text_is_made_safe_to_print(text: str, shown: str) -> None:
     """What a terminal would obey is spelled out; people's words are left alone."""
-    assert safe(text) == shown
+    assert escape_controls(text) == shown
     assert one_line(text) == shown.replace("\n", "\\n").replace("\t", "\\t")
-    assert safe(text).encode("utf-8")
+    assert escape_controls(text).encode("utf-8")

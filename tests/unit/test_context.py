@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.agent.prompt.context_builder import TAGS
-from kenobot.cognitive.text.calendar import age
+from kenobot.agent.prompt.context_builder import TAG_INSTRUCTIONS
+from kenobot.cognitive.text.calendar import describe_age
 from kenobot.ports.provider import Request
 from kenobot.testing.clock import EagerClock
 from kenobot.testing.provider import ScriptedProvider
@@ -44,7 +44,7 @@ def common(first: bytes, second: bytes) -> int:
 )
 def test_ages_read_as_people_say_them(elapsed: timedelta, label: str) -> None:
     """The label of working memory is the seed's, with singular and plural."""
-    assert age(elapsed) == label
+    assert describe_age(elapsed) == label
 
 
 async def test_the_sections_stand_in_the_seeds_order(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ async def test_the_sections_stand_in_the_seeds_order(tmp_path: Path) -> None:
     marks = [
         "# Test Bot\nYou are a test bot.\n\n---\n\n## Behavioral Guidelines",
         "## Preferences\n# User Preferences\n\n- Language: es",
-        f"## Memory\n{TAGS}",
+        f"## Memory\n{TAG_INSTRUCTIONS}",
         "### Long-term memory\n# User Profile\n- Adrian prefers Spanish",
         "### Recent notes\n### 2026-02-13\n## 10:00 — yesterday's note",
         "### Chat-specific memory\n### 2026-02-13\n## 11:00 — told in this chat",

@@ -31,7 +31,7 @@ async def _held(database: Database) -> threading.Event:
         begun.set()
         release.wait(10)
 
-    database.post(work)
+    database.write_nowait(work)
     await asyncio.to_thread(begun.wait, 10)
     return release
 
@@ -71,7 +71,7 @@ async def test_writes_that_wait_share_one_commit(database: Database) -> None:
     """A hundred writes behind a slow one cost one transaction."""
     release = await _held(database)
     statements: list[str] = []
-    database.post(lambda connection: connection.set_trace_callback(statements.append))
+    database.write_nowait(lambda connection: connection.set_trace_callback(statements.append))
     jobs = [database.submit(_keep(str(number))) for number in range(100)]
     release.set()
     await asyncio.gather(*jobs)
@@ -164,7 +164,7 @@ async def test_a_posted_write_that_fails_is_logged(database: Database, caplog: p
         raise ValueError("nobody listens")
 
     with caplog.at_level(logging.WARNING):
-        database.post(broken)
+        database.write_nowait(broken)
         await database.write(_keep("after"))
     assert "nobody listens" in caplog.text
 
@@ -173,14 +173,14 @@ async def test_close_finishes_what_was_submitted(tmp_path: Path) -> None:
     """Nothing that was handed in before is lost, and nothing more is taken in."""
     database = Database.open(tmp_path / "kenobot.db", tmp_path / "backups")
     jobs = [database.submit(_keep(f"{number:04}")) for number in range(1000)]
-    database.post(_keep("posted"))
+    database.write_nowait(_keep("posted"))
     await database.close()
     await asyncio.gather(*jobs)
     with pytest.raises(StoreError):
         await database.write(_keep("late"))
     with pytest.raises(StoreError):
         await database.read(_keys)
-    database.post(_keep("late"))
+    database.write_nowait(_keep("late"))
     await database.close()
     connection = connect(tmp_path / "kenobot.db")
     assert len(_keys(connection)) == 1001

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.agent.background.purge import erase
-from kenobot.cognitive.control.forget import doom, hide, purge
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.agent.background.purge import erase_turns
+from kenobot.cognitive.control.forget import forget_record, plan_purge, purge
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.change import Act
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.change import ChangeContext
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.embedder import EmbedKind
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import ManualClock
@@ -46,8 +46,8 @@ async def test_nothing_is_asked_of_a_model_in_an_empty_home(tmp_path: Path) -> N
     async with house(tmp_path) as home:
         home.embedding.begin()
         await home.embedding.wait_idle()
-        assert not await home.embedding.ask("anything?", patience=0.05)
-        assert home.model.asked == []
+        assert not await home.embedding.embed_query("anything?", patience=0.05)
+        assert home.model.embedded == []
         await home.memory.learn("the cat sleeps")
         await home.embedding.wait_idle()
         assert home.placed == ["the cat sleeps"]
@@ -61,13 +61,13 @@ async def test_a_restart_loads_what_there_is_and_asks_nothing(tmp_path: Path) ->
         await home.embedding.wait_idle()
         again = await home.restarted(WordEmbedder(ANIMALS))
         await again.embedding.wait_idle()
-        assert again.model.asked == []
-        assert await again.embedding.ask("gato duerme")
-        assert again.model.asked == [("gato duerme", "query")]
+        assert again.model.embedded == []
+        assert await again.embedding.embed_query("gato duerme")
+        assert again.model.embedded == [("gato duerme", "query")]
         assert await home.memory.texts("gato duerme") == ["the cat sleeps"]
-        assert await again.embedding.ask("dog barks?")
-        assert home.memory.index.meaning is not None
-        assert list(home.memory.index.meaning.turns("dog barks?", (HERE,)))[:1] == [1]
+        assert await again.embedding.embed_query("dog barks?")
+        assert home.memory.index.vectors is not None
+        assert list(home.memory.index.vectors.turns("dog barks?", (HERE,)))[:1] == [1]
         await again.embedding.stop()
 
 
@@ -99,7 +99,7 @@ async def test_what_a_record_says_now_is_what_it_is_found_by(tmp_path: Path) -> 
         await home.embedding.wait_idle()
         assert home.placed == ["the cat sleeps", "the dog barks"]
         assert await home.rows() == [(1, "words")]
-        assert await home.embedding.ask("gato duerme")
+        assert await home.embedding.embed_query("gato duerme")
         assert await home.memory.texts("gato duerme") == []
 
 
@@ -108,14 +108,14 @@ async def test_what_is_forgotten_is_not_found_and_comes_back_when_undone(tmp_pat
     async with house(tmp_path) as home:
         one = await home.memory.learn("the cat sleeps")
         await home.embedding.wait_idle()
-        occasion = Occasion(home.memory.now, "2026-02-14", "owner")
-        await home.memory.database.write(lambda c: hide(c, one, WHOLE_HOME, occasion))
-        assert await home.embedding.ask("gato duerme")
-        assert home.memory.index.meaning is not None
-        assert home.memory.index.meaning.records("gato duerme", None) == {}
+        occasion = AdmitContext(home.memory.now, "2026-02-14", "owner")
+        await home.memory.database.write(lambda c: forget_record(c, one, ALL_SCOPES, occasion))
+        assert await home.embedding.embed_query("gato duerme")
+        assert home.memory.index.vectors is not None
+        assert home.memory.index.vectors.records("gato duerme", None) == {}
         assert await home.rows() == [(1, "words")]
         await home.memory.change(one, "undone", status="active")
-        assert await home.embedding.ask("gato duerme")
+        assert await home.embedding.embed_query("gato duerme")
         assert await home.memory.texts("gato duerme") == ["the cat sleeps"]
         assert home.placed == ["the cat sleeps"]
 
@@ -127,22 +127,22 @@ async def test_what_is_erased_leaves_no_vector_anywhere(tmp_path: Path) -> None:
         await home.memory.say("did I say that the cat sleeps?", 1)
         await home.memory.say("my dog barks", 2)
         await home.embedding.wait_idle()
-        assert await home.embedding.ask("the cat sleeps")
+        assert await home.embedding.embed_query("the cat sleeps")
 
         def work(connection: Connection) -> None:
-            doomed = doom(connection, one, WHOLE_HOME)
+            doomed = plan_purge(connection, one, ALL_SCOPES)
             assert doomed is not None
-            erased = erase(connection, doomed.turns, doomed.wordings, "owner")
-            purge(connection, doomed, Occasion(home.memory.now, "2026-02-14", "owner"), erased.messages)
+            erased = erase_turns(connection, doomed.turns, doomed.wordings, "owner")
+            purge(connection, doomed, AdmitContext(home.memory.now, "2026-02-14", "owner"), erased.messages)
 
         await home.memory.database.write(work)
         await home.embedding.wait_idle()
         assert await home.rows() == []
         assert home.turns() == [(3, "words"), (4, "words")]
-        meaning = home.memory.index.meaning
+        meaning = home.memory.index.vectors
         assert meaning is not None
-        assert meaning.at_hand("words", "query", "the cat sleeps") is None
-        assert await home.embedding.ask("the cat sleeps")
+        assert meaning.cached("words", "query", "the cat sleeps") is None
+        assert await home.embedding.embed_query("the cat sleeps")
         assert meaning.records("the cat sleeps", None) == {}
         assert set(meaning.turns("the cat sleeps", None)) <= {3, 4}
 
@@ -153,13 +153,13 @@ async def test_a_vector_of_what_was_erased_meanwhile_is_not_written(tmp_path: Pa
         home.model.gate = asyncio.Event()
         one = await home.memory.learn("the cat sleeps")
         home.embedding.wake()
-        while not home.model.asked:
+        while not home.model.embedded:
             await asyncio.sleep(0.005)
 
         def work(connection: Connection) -> None:
-            doomed = doom(connection, one, WHOLE_HOME)
+            doomed = plan_purge(connection, one, ALL_SCOPES)
             assert doomed is not None
-            purge(connection, doomed, Occasion(home.memory.now, "2026-02-14", "owner"))
+            purge(connection, doomed, AdmitContext(home.memory.now, "2026-02-14", "owner"))
 
         await home.memory.database.write(work)
         home.model.gate.set()
@@ -176,13 +176,13 @@ async def test_an_index_that_saw_more_takes_nothing_made_of_less(tmp_path: Path)
         old = sqlite3.connect(tmp_path / "kenobot.db", isolation_level=None)
         old.execute("BEGIN")
         old.execute("SELECT count(*) FROM event").fetchone()
-        act = Act(home.memory.now, "test")
+        act = ChangeContext(home.memory.now, "test")
         await home.memory.database.write(
             lambda c: records.add_event(c, act.at, "test", "purged", data={"messages": [1]})
         )
         await home.memory.database.read(home.memory.index.catch_up)
-        home.memory.index.keep(old, lambda _: wrote.append("old"))
-        await home.memory.database.read(partial(home.memory.index.keep, work=lambda _: wrote.append("new")))
+        home.memory.index.write_derived(old, lambda _: wrote.append("old"))
+        await home.memory.database.read(partial(home.memory.index.write_derived, work=lambda _: wrote.append("new")))
         old.close()
         assert wrote == ["new"]
 
@@ -200,7 +200,7 @@ async def test_an_unfit_vector_is_made_anew(tmp_path: Path) -> None:
         )
         await home.embedding.wait_idle()
         assert home.placed == ["the dog barks"]
-        assert await home.embedding.ask("cat sleeps dog barks")
+        assert await home.embedding.embed_query("cat sleeps dog barks")
         assert await home.memory.texts("dog barks") == ["the dog barks"]
 
 
@@ -221,12 +221,12 @@ async def test_what_was_stored_just_now_is_found_by_the_next_message(tmp_path: P
             return await newest(texts, kind)
 
         home.model.embed = stuck  # type: ignore[method-assign]
-        meaning = home.memory.index.meaning
+        meaning = home.memory.index.vectors
         assert meaning is not None
         home.embedding.wake()
         while meaning.size("words") < 2:
             await asyncio.sleep(0.005)
-        assert await home.embedding.ask("my cat sleeps", patience=10)
+        assert await home.embedding.embed_query("my cat sleeps", patience=10)
         assert (await home.memory.texts("my cat sleeps"))[:1] == ["el gato duerme"]
         assert len(home.placed) < 20
 
@@ -256,7 +256,7 @@ async def test_nearness_is_told_where_a_vector_is_at_hand_and_nowhere_else(tmp_p
         assert near is not None
         ask = partial(near, scope="owner", subject="owner", text="el gato duerme on the sofa", limit=8)
         assert await home.memory.database.read(ask) == {}
-        await home.embedding.prepare(["el gato duerme on the sofa"])
+        await home.embedding.embed_statements(["el gato duerme on the sofa"])
         found = await home.memory.database.read(ask)
         assert list(found) == [mine]
         assert found[mine] > 0.7
@@ -278,15 +278,15 @@ async def test_what_was_replaced_is_found_among_the_past_and_is_not_placed_again
         await _is_of_the_past(again, old)
         await again.memory.change(old, "forgotten", status="forgotten")
         await again.embedding.wait_idle()
-        meaning = again.memory.index.meaning
+        meaning = again.memory.index.vectors
         assert meaning is not None
-        assert not meaning.past_shares("gato?", None, 5)
+        assert not meaning.past_similarities("gato?", None, 5)
 
 
 async def _is_of_the_past(home: House, record: int) -> None:
-    await home.embedding.ask("gato?")
+    await home.embedding.embed_query("gato?")
     await home.embedding.wait_idle()
-    meaning = home.memory.index.meaning
+    meaning = home.memory.index.vectors
     assert meaning is not None
-    assert meaning.past_shares("gato?", None, 5).keys() == {record}
+    assert meaning.past_similarities("gato?", None, 5).keys() == {record}
     assert record not in meaning.records("gato?", None)

@@ -7,13 +7,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kenobot.agent.fact_candidates import Reading, candidates
+from kenobot.agent.fact_candidates import ExtractedBatch, build_candidates
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.extract.buffer import Turn
-from kenobot.cognitive.remember.extract.prompt import Batch
-from kenobot.cognitive.remember.extract.schema import Fact
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.extract.buffer import ConversationTurn
+from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
+from kenobot.cognitive.remember.extract.schema import ExtractedFact
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import records
 from kenobot.ports.memory import Candidate
 from kenobot.storage import migrate
@@ -33,7 +33,7 @@ def connection(tmp_path: Path) -> Iterator[Connection]:
 
 def told(connection: Connection, text: str, turn: int) -> records.Record:
     """What a tag of a turn stores."""
-    occasion = Occasion(START, "2026-02-14", "model", "telegram-1", evidence=turn)
+    occasion = AdmitContext(START, "2026-02-14", "model", "telegram-1", evidence=turn)
     number = admit(connection, Candidate("note", "owner", text), occasion).record
     assert number is not None
     record = records.get(connection, number, ("owner",))
@@ -41,11 +41,11 @@ def told(connection: Connection, text: str, turn: int) -> records.Record:
     return record
 
 
-def read(connection: Connection, fact: Fact, known: tuple[records.Record, ...]) -> int:
+def read(connection: Connection, fact: ExtractedFact, known: tuple[records.Record, ...]) -> int:
     """Let memory have a reading of turn 2; how many candidates it gave."""
-    turn = Turn(4, 2, "Correction: my phone plan costs 18 euros a month.", "", START, "owner", "owner")
-    batch = Batch((turn,), known, date(2026, 2, 14))
-    found = candidates(Reading("telegram-1", batch, (fact,), START, ZoneInfo("UTC"), DEFAULT))
+    turn = ConversationTurn(4, 2, "Correction: my phone plan costs 18 euros a month.", "", START, "owner", "owner")
+    batch = ExtractionBatch((turn,), known, date(2026, 2, 14))
+    found = build_candidates(ExtractedBatch("telegram-1", batch, (fact,), START, ZoneInfo("UTC"), DEFAULT))
     for candidate, occasion in found:
         admit(connection, candidate, occasion)
     return len(found)
@@ -61,7 +61,7 @@ def test_what_the_new_fact_ends_is_ended(connection: Connection) -> None:
     """By the verdict, once: reading the same again changes nothing more."""
     old, new = told(connection, OLD, 1), told(connection, NEW, 2)
     assert status(connection, old) == "active"
-    fact = Fact(NEW, "correction", evidence=(1,), verdicts=((1, "repeat"), (2, "contradiction")))
+    fact = ExtractedFact(NEW, "correction", evidence=(1,), verdicts=((1, "repeat"), (2, "contradiction")))
     assert read(connection, fact, (new, old)) == 1
     assert (status(connection, old), status(connection, new)) == ("invalidated", "active")
     of_old = "SELECT count(*) FROM event WHERE record_id = ?"
@@ -73,5 +73,5 @@ def test_what_the_new_fact_ends_is_ended(connection: Connection) -> None:
 def test_what_says_nothing_new_is_left_out(connection: Connection) -> None:
     """A fact that the turn's own tag stored, and that stands against nothing, asks for nothing."""
     old, new = told(connection, OLD, 1), told(connection, NEW, 2)
-    assert read(connection, Fact(NEW, evidence=(1,), verdicts=((1, "repeat"),)), (new, old)) == 0
-    assert read(connection, Fact(NEW, evidence=(1,), verdicts=((1, "contradiction"),)), (new, old)) == 0
+    assert read(connection, ExtractedFact(NEW, evidence=(1,), verdicts=((1, "repeat"),)), (new, old)) == 0
+    assert read(connection, ExtractedFact(NEW, evidence=(1,), verdicts=((1, "contradiction"),)), (new, old)) == 0

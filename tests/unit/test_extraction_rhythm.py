@@ -6,7 +6,7 @@ import pytest
 
 from kenobot.ports.errors import ConfigError, PromptTooLong, Unavailable
 from kenobot.ports.provider import Reply, Usage
-from kenobot.ports.signals import MEMORY_EXTRACTED, MEMORY_WAITING, Envelope
+from kenobot.ports.signals import EXTRACTION_DEFERRED, EXTRACTION_FINISHED, Envelope
 from kenobot.testing.clock import EagerClock
 from tests.scene import Scene
 from tests.unit.extraction_talk import NEUTRAL, Minds, live, lyon, read, tick
@@ -108,7 +108,7 @@ async def test_an_hour_of_outage_drops_nothing(tmp_path: Path) -> None:
 
     provider = Minds(answer)
     async with Scene(tmp_path, provider=provider, extraction=True, clock=clock) as scene:
-        scene.app.bus.bell(MEMORY_WAITING, waiting.append)
+        scene.app.bus.wake_on(EXTRACTION_DEFERRED, waiting.append)
         await scene.say("Vivo en Lyon")
         for _ in range(180):
             clock.advance(20)
@@ -174,7 +174,7 @@ async def test_a_batch_that_is_too_long_is_halved(tmp_path: Path) -> None:
             clock.advance(20 * 60)
             await tick(scene)
         assert await read(scene) == 10
-        assert scene.app.extraction.noted == 0
+        assert scene.app.extraction.tracked_chats == 0
 
 
 async def test_an_answer_that_is_cut_is_asked_for_again_in_parts(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ async def test_what_was_read_is_announced(tmp_path: Path) -> None:
     """One signal a batch says where, how many turns, what came of it, by whom, and at what price."""
     heard: list[Envelope] = []
     async with Scene(tmp_path, provider=Minds(lyon), extraction=True) as scene:
-        scene.app.bus.bell(MEMORY_EXTRACTED, heard.append)
+        scene.app.bus.wake_on(EXTRACTION_FINISHED, heard.append)
         await scene.say("Vivo en Lyon")
     assert [dict(envelope.payload) for envelope in heard] == [
         {"session": "telegram-1", "by": "model", "turns": 1, "facts": 1, "kept": 1, "tokens": 120}
@@ -222,12 +222,12 @@ async def test_what_was_heard_is_forgotten_with_each_look(tmp_path: Path) -> Non
     async with Scene(tmp_path, ["ok"], extraction=True) as scene:
         for chat in range(20):
             await scene.say("rain", chat=str(chat))
-        assert scene.app.extraction.noted == 0
+        assert scene.app.extraction.tracked_chats == 0
 
 
 async def test_a_file_shows_what_was_read(tmp_path: Path) -> None:
     """A memory that came by reading stands in the day's log like any other."""
     async with Scene(tmp_path, ["ok"], extraction=True) as scene:
         await scene.say("Vivo en Lyon")
-        await scene.app.mirror.flush()
+        await scene.app.memory_files.sync_out()
         assert "Vivo en Lyon" in scene.read("2026-02-14.md")

@@ -5,8 +5,8 @@ import re
 from importlib import resources
 
 from kenobot.core import plugins
-from kenobot.core.token_estimate import estimate
-from kenobot.ports.plugin import NoSettings, Surroundings
+from kenobot.core.token_estimate import estimate_tokens
+from kenobot.ports.plugin import NoSettings, PluginContext
 from kenobot.testing.clock import ManualClock
 
 FOLDER = resources.files("kenobot").joinpath("config", "identity")
@@ -20,8 +20,8 @@ def known_tags() -> set[str]:
     """The canonical names of all tags that a shipped post-processor acts on."""
     from pathlib import Path
 
-    surroundings = Surroundings(Path("unused"), ManualClock(), "Keno")
-    group: plugins.Group = "kenobot.postprocessors"
+    surroundings = PluginContext(Path("unused"), ManualClock(), "Keno")
+    group: plugins.PluginGroup = "kenobot.postprocessors"
     return {
         plugins.load(group, name).build(NoSettings(), surroundings).tags[0].rstrip("/") for name in plugins.names(group)
     }
@@ -34,8 +34,8 @@ def test_the_templates_are_these() -> None:
 
 def test_they_are_short() -> None:
     """Identity stands in every prompt, so it must be cheap."""
-    assert estimate(template("core.md")) < 500
-    assert estimate(template("BOOTSTRAP.md")) < 600
+    assert estimate_tokens(template("core.md")) < 500
+    assert estimate_tokens(template("BOOTSTRAP.md")) < 600
     assert template("preferences.md") == "# User Preferences\n"
 
 

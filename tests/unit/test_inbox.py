@@ -23,12 +23,12 @@ def inbox(database: Database, clock: ManualClock) -> Inbox:
 
 
 async def _accepted(inbox: Inbox, message: Inbound) -> int:
-    pending = await inbox.accept(message, "trace")
+    pending = await inbox.store(message, "trace")
     assert pending is not None
     return pending.id
 
 
-async def _end(database: Database, message: int, attempt: int, end: mail.End = "answered") -> None:
+async def _end(database: Database, message: int, attempt: int, end: mail.FinalState = "answered") -> None:
     await database.write(lambda connection: mail.finish(connection, message, attempt, end, START))
 
 
@@ -37,8 +37,8 @@ async def test_a_message_comes_back_as_it_went_in(inbox: Inbox) -> None:
     sent = dataclasses.replace(
         inbound("¿Qué tal? 你好 👩‍👩‍👧 \0 '; DROP TABLE inbox; --", private=False, forwarded=True), chat="-100123"
     )
-    pending = await inbox.accept(sent, "abc")
-    [found] = await inbox.waiting(sent.session, 0, 10)
+    pending = await inbox.store(sent, "abc")
+    [found] = await inbox.pending_after(sent.session, 0, 10)
     assert pending is not None and found == dataclasses.replace(pending, fresh=False)
     assert (found.inbound, found.trace, found.attempts) == (sent, "abc", 0)
 
@@ -46,34 +46,34 @@ async def test_a_message_comes_back_as_it_went_in(inbox: Inbox) -> None:
 async def test_lone_surrogates_cost_themselves_not_the_message(inbox: Inbox) -> None:
     """Platforms let halves of pairs through and no UTF-8 holds them: they are replaced, and a split pair is joined."""
     sent = dataclasses.replace(inbound("half \ud83d whole \ud83d\ude00"), user_name="\udc00")
-    pending = await inbox.accept(sent, "abc")
+    pending = await inbox.store(sent, "abc")
     assert pending is not None
     assert pending.inbound.text == "half \ufffd whole 😀"
-    assert [found.inbound for found in await inbox.waiting(sent.session, 0, 10)] == [pending.inbound]
-    await inbox.set_aside("fake", "2", "raw \ud83d", "odd \ud83d")
+    assert [found.inbound for found in await inbox.pending_after(sent.session, 0, 10)] == [pending.inbound]
+    await inbox.dead_letter("fake", "2", "raw \ud83d", "odd \ud83d")
 
 
 async def test_the_same_message_twice_is_one_message(inbox: Inbox) -> None:
     """It is known by channel and external id, also when both come at the same time."""
-    both = await asyncio.gather(inbox.accept(inbound("one", 7), "a"), inbox.accept(inbound("two", 7), "b"))
+    both = await asyncio.gather(inbox.store(inbound("one", 7), "a"), inbox.store(inbound("two", 7), "b"))
     assert [pending is not None for pending in both] == [True, False]
-    assert await inbox.accept(inbound("three", 7), "c") is None
-    assert await inbox.accept(inbound("elsewhere", 7, channel="other"), "d") is not None
+    assert await inbox.store(inbound("three", 7), "c") is None
+    assert await inbox.store(inbound("elsewhere", 7, channel="other"), "d") is not None
 
 
 async def test_a_message_stays_known_when_it_is_done(inbox: Inbox, database: Database) -> None:
     """A platform that repeats itself later gets no second answer."""
     number = await _accepted(inbox, inbound())
     await _end(database, number, await inbox.claim(number))
-    assert await inbox.accept(inbound(), "again") is None
+    assert await inbox.store(inbound(), "again") is None
 
 
 async def test_a_dropped_message_is_done_at_once(inbox: Inbox, database: Database) -> None:
     """It waits for nothing, but is known when it comes again."""
-    dropped = await inbox.accept(inbound(), "trace", dropped="a stranger")
+    dropped = await inbox.store(inbound(), "trace", drop_reason="a stranger")
     assert dropped is not None
     assert await inbox.open_sessions() == {}
-    assert await inbox.accept(inbound(), "again") is None
+    assert await inbox.store(inbound(), "again") is None
     with pytest.raises(Fenced):
         await inbox.claim(dropped.id)
 
@@ -82,7 +82,7 @@ async def test_claims_are_counted(inbox: Inbox) -> None:
     """Each claim is one attempt more, and the message stays open until it is finished."""
     number = await _accepted(inbox, inbound())
     assert [await inbox.claim(number) for _ in range(3)] == [1, 2, 3]
-    [found] = await inbox.waiting(inbound().session, 0, 10)
+    [found] = await inbox.pending_after(inbound().session, 0, 10)
     assert found.attempts == 3
 
 
@@ -155,7 +155,7 @@ async def test_messages_wait_in_the_order_they_came(inbox: Inbox) -> None:
     """Oldest first, after a given one, at most so many, of one session only."""
     for number in range(1, 11):
         await _accepted(inbox, inbound(str(number), number, chat=str(number % 2)))
-    found = await inbox.waiting("fake-1", 3, 2)
+    found = await inbox.pending_after("fake-1", 3, 2)
     assert [pending.inbound.text for pending in found] == ["5", "7"]
 
 
@@ -181,27 +181,27 @@ async def test_looking_for_waiting_messages_does_not_read_the_rest(database: Dat
 
 async def test_what_cannot_be_read_goes_to_the_dead_letters(inbox: Inbox, database: Database) -> None:
     """It is kept with its reason, cut to size, and known when it comes again."""
-    await inbox.set_aside("fake", "9", "{" * 1_000_000, "not a message")
-    await inbox.set_aside("fake", "9", "again", "not a message")
+    await inbox.dead_letter("fake", "9", "{" * 1_000_000, "not a message")
+    await inbox.dead_letter("fake", "9", "again", "not a message")
     found = await rows(database, "SELECT state, reason, length(text), external_id FROM inbox")
     assert found == [("dead", "not a message", 20_000, "9")]
-    assert await inbox.accept(inbound("late", 9), "trace") is None
+    assert await inbox.store(inbound("late", 9), "trace") is None
     assert await inbox.open_sessions() == {}
 
 
 @pytest.mark.parametrize("end", ["answered", "failed", "dropped"])
 async def test_ids_are_kept_for_two_days_at_least(
-    inbox: Inbox, database: Database, clock: ManualClock, end: mail.End
+    inbox: Inbox, database: Database, clock: ManualClock, end: mail.FinalState
 ) -> None:
     """A platform may repeat a message for 48 hours; after a month it is gone."""
     number = await _accepted(inbox, inbound())
     await _end(database, number, await inbox.claim(number), end)
     clock.advance(days=2)
     await inbox.prune()
-    assert await inbox.accept(inbound(), "again") is None
+    assert await inbox.store(inbound(), "again") is None
     clock.advance(days=30)
     await inbox.prune()
-    assert await inbox.accept(inbound(), "new") is not None
+    assert await inbox.store(inbound(), "new") is not None
 
 
 async def test_what_waits_is_never_pruned(inbox: Inbox, clock: ManualClock) -> None:
@@ -211,7 +211,7 @@ async def test_what_waits_is_never_pruned(inbox: Inbox, clock: ManualClock) -> N
     await inbox.claim(claimed)
     clock.advance(days=400)
     await inbox.prune()
-    assert [pending.id for pending in await inbox.waiting(inbound().session, 0, 10)] == [number, claimed]
+    assert [pending.id for pending in await inbox.pending_after(inbound().session, 0, 10)] == [number, claimed]
 
 
 async def test_a_pruned_number_does_not_come_back(inbox: Inbox, database: Database, clock: ManualClock) -> None:

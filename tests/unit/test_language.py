@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from kenobot.core.i18n import Language, Sentence, guess, say
+from kenobot.core.i18n import Language, TextKey, guess_language, translate
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from kenobot.core.i18n import Language, Sentence, guess, say
 )
 def test_spanish_is_recognised(text: str) -> None:
     """From small words and Spanish signs, also in capitals and with a foreign word in it."""
-    assert guess(text) == "es"
+    assert guess_language(text) == "es"
 
 
 @pytest.mark.parametrize(
@@ -39,20 +39,20 @@ def test_spanish_is_recognised(text: str) -> None:
 )
 def test_english_is_recognised(text: str) -> None:
     """Also with a Spanish word in it."""
-    assert guess(text) == "en"
+    assert guess_language(text) == "en"
 
 
 @pytest.mark.parametrize("text", ["", "   ", "123 + 4", "👍", "Kubernetes", "你好", "مرحبا", "\ud83d"])
 @pytest.mark.parametrize("default", ["en", "es"])
 def test_what_speaks_for_neither_gets_the_default(text: str, default: Language) -> None:
     """There is nothing to guess from."""
-    assert guess(text, default) == default
+    assert guess_language(text, default) == default
 
 
 def test_a_long_text_is_not_read_to_its_end() -> None:
     """A megabyte costs no more than its beginning."""
     began = time.perf_counter()
-    assert guess("the cat and the dog " * 100_000) == "en"
+    assert guess_language("the cat and the dog " * 100_000) == "en"
     assert time.perf_counter() - began < 0.1
 
 
@@ -60,15 +60,15 @@ def gaps(sentence: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(sentence) if name is not None}
 
 
-@pytest.mark.parametrize("sentence", get_args(Sentence))
-def test_every_sentence_is_said_in_both_languages(sentence: Sentence) -> None:
+@pytest.mark.parametrize("sentence", get_args(TextKey))
+def test_every_sentence_is_said_in_both_languages(sentence: TextKey) -> None:
     """They differ, have the same gaps, and no gap is left once they are filled; only a list takes more than a line."""
-    english, spanish = say(sentence, "en"), say(sentence, "es")
+    english, spanish = translate(sentence, "en"), translate(sentence, "es")
     assert english != spanish
     assert gaps(english) == gaps(spanish)
     for language, text in (("en", english), ("es", spanish)):
         assert text == text.strip()
         assert "\n" not in text or "lines" in gaps(text)
-        filled = say(sentence, language, **{name: f"[{name}]" for name in gaps(text)})  # type: ignore[arg-type]
+        filled = translate(sentence, language, **{name: f"[{name}]" for name in gaps(text)})  # type: ignore[arg-type]
         assert not set("{}%") & set(filled)
         assert all(f"[{name}]" in filled for name in gaps(text))

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.core.i18n import say
+from kenobot.core.i18n import translate
 from kenobot.ports.errors import Rejected
 from kenobot.ports.messages import Outbound
 from kenobot.storage import dead_letters
 from kenobot.storage.connection import connect
-from kenobot.storage.dead_letters import LetterId, Verdict
+from kenobot.storage.dead_letters import DeadLetterId, LetterOutcome
 from kenobot.testing.clock import EagerClock
 from kenobot.testing.provider import ScriptedProvider
 from tests.scene import Scene
@@ -18,13 +18,13 @@ from tests.scene import Scene
 REFUSED = Rejected("the model does not like it")
 
 
-async def elsewhere(scene: Scene, change: str, number: str) -> Verdict:
+async def elsewhere(scene: Scene, change: str, number: str) -> LetterOutcome:
     """What the command line does from a process of its own; then the bot looks."""
     connection = connect(scene.home.database)
-    verdict: Verdict = getattr(dead_letters, change)(connection, LetterId.parse(number), scene.clock.now())
+    verdict: LetterOutcome = getattr(dead_letters, change)(connection, DeadLetterId.parse(number), scene.clock.now())
     connection.close()
-    await scene.app.look_elsewhere()
-    await scene.app.drained()
+    await scene.app.check_external_changes()
+    await scene.app.wait_drained()
     return verdict
 
 
@@ -35,14 +35,14 @@ async def states(scene: Scene) -> list[tuple[object, ...]]:
 async def test_a_message_that_failed_is_answered_by_a_retry_exactly_once(tmp_path: Path) -> None:
     """Although the person was told already: the apology stays sent, the answer is a new part."""
     async with Scene(tmp_path, [REFUSED, "Here you are."]) as scene:
-        assert await scene.say("hello, what is this?") == say("rejected", "en")
+        assert await scene.say("hello, what is this?") == translate("rejected", "en")
         assert [state for state, *_ in await states(scene)] == ["failed"]
         assert await elsewhere(scene, "retry", "in-1") == "done"
-        assert scene.texts == [say("rejected", "en"), "Here you are."]
+        assert scene.texts == [translate("rejected", "en"), "Here you are."]
         assert await states(scene) == [("answered", 1, "")]
         assert await elsewhere(scene, "retry", "in-1") == "missing"
         await scene.app.sweep()
-        await scene.app.drained()
+        await scene.app.wait_drained()
         assert len(scene.texts) == 2
 
 
@@ -86,7 +86,7 @@ async def test_an_expired_message_counts_its_age_anew(tmp_path: Path) -> None:
     clock = EagerClock()
     async with Scene(tmp_path, ["Better late."], clock=clock) as scene:
         old = clock.now() - timedelta(days=5)
-        assert await scene.say("hello, are you there?", sent_at=old) == say("expired", "en")
+        assert await scene.say("hello, are you there?", sent_at=old) == translate("expired", "en")
         assert [state for state, *_ in await states(scene)] == ["expired"]
         await elsewhere(scene, "retry", "in-1")
         assert scene.texts[-1] == "Better late."
@@ -121,14 +121,14 @@ async def test_what_is_dropped_is_gone_but_known_again(tmp_path: Path) -> None:
         assert await scene.rows("SELECT state, text, reason FROM inbox") == [("dropped", "", "dropped by the owner")]
         assert await elsewhere(scene, "drop", "in-1") == "missing"
         assert await scene.app.loop(scene.inbounds[-1]) is False
-        await scene.app.drained()
+        await scene.app.wait_drained()
         assert len(scene.texts) == 1
 
 
 async def test_what_could_not_be_understood_can_only_be_dropped(tmp_path: Path) -> None:
     """There is no chat to answer it in."""
     async with Scene(tmp_path, ["Hi!"]) as scene:
-        await scene.app.loop.set_aside("telegram", "9", "{broken", "no message")
+        await scene.app.loop.dead_letter("telegram", "9", "{broken", "no message")
         assert await elsewhere(scene, "retry", "in-1") == "unreadable"
         assert await states(scene) == [("dead", 0, "no message")]
         assert await elsewhere(scene, "drop", "in-1") == "done"
@@ -152,7 +152,7 @@ async def test_what_is_on_its_way_is_left_alone(tmp_path: Path, change: str) -> 
 def test_what_is_no_number_of_a_letter(text: str) -> None:
     """Refused, not guessed at."""
     with pytest.raises(ValueError, match="is not the number of a letter"):
-        LetterId.parse(text)
+        DeadLetterId.parse(text)
 
 
 async def test_the_bot_takes_up_by_itself_what_nobody_works_on(tmp_path: Path) -> None:
@@ -166,5 +166,5 @@ async def test_the_bot_takes_up_by_itself_what_nobody_works_on(tmp_path: Path) -
             )
         )
         await scene.app.sweep()
-        await scene.app.drained()
+        await scene.app.wait_drained()
         assert len(scene.texts) == 2

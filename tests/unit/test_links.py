@@ -2,14 +2,14 @@
 
 import pytest
 
-from kenobot.agent.safety.urls import Known, cut, find
+from kenobot.agent.safety.urls import SeenUrls, find_urls, remove_urls
 
 MARK = "[link removed]"
 
 
 def everything(text: str) -> str:
     """`text` with every address cut."""
-    return cut(text, lambda address: False, MARK)[0]
+    return remove_urls(text, lambda address: False, MARK)[0]
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,9 @@ def everything(text: str) -> str:
 )
 def test_an_address_is_found_whole(text: str, expected: str) -> None:
     """With its path and query, in any dress, without the marks of the sentence; and cutting it leaves none."""
-    (address,) = find(text)
+    (address,) = find_urls(text)
     assert address.text == expected
-    assert find(everything(text)) == []
+    assert find_urls(everything(text)) == []
 
 
 @pytest.mark.parametrize(
@@ -75,8 +75,8 @@ def test_an_address_is_found_whole(text: str, expected: str) -> None:
 )
 def test_ordinary_text_holds_no_address(text: str) -> None:
     """Abbreviations, numbers, files, programs and the full stops of other scripts are left alone."""
-    assert find(text) == []
-    assert cut(text, lambda address: False, MARK) == (text, 0)
+    assert find_urls(text) == []
+    assert remove_urls(text, lambda address: False, MARK) == (text, 0)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_text_that_goes_on_making_addresses_is_cut_whole() -> None:
     text = "a.b.com/x"
     for _ in range(12):
         text = f"http:/[{text}](http://e.co/1)"
-    assert find(everything(text)) == []
+    assert find_urls(everything(text)) == []
 
 
 @pytest.mark.parametrize(
@@ -124,5 +124,5 @@ def test_a_text_that_goes_on_making_addresses_is_cut_whole() -> None:
 )
 def test_only_what_was_shown_is_known(address: str, known: bool) -> None:
     """The same page in short or in other dress is known; another page, host or parameter is new."""
-    shown = Known(["Buy https://shop.example/tea/green?size=2!", "[a](https://a.example/x), (b)"])
+    shown = SeenUrls(["Buy https://shop.example/tea/green?size=2!", "[a](https://a.example/x), (b)"])
     assert shown(address) is known

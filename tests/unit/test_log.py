@@ -27,7 +27,7 @@ def start() -> Iterator[Start]:
     def set_up(level: str = "info", form: Literal["plain", "json"] = "plain") -> io.StringIO:
         stream = io.StringIO()
         root.handlers[:] = []  # pytest's own handler would raise where ours goes on
-        log.set_up(level, form, [SECRET], stream)
+        log.configure(level, form, [SECRET], stream)
         return stream
 
     yield set_up
@@ -59,9 +59,9 @@ def test_secrets_are_blotted_out(start: Start, form: Literal["plain", "json"]) -
 def test_the_trace_id_stands_in_every_line(start: Start) -> None:
     """What belongs to one message can be found by its trace id."""
     stream = start()
-    token = log.trace.set("abc123")
+    token = log.current_trace.set("abc123")
     logging.getLogger("test").info("working")
-    log.trace.reset(token)
+    log.current_trace.reset(token)
     logging.getLogger("test").info("idle")
     first, second = stream.getvalue().splitlines()
     assert first.endswith("info test [abc123]: working")
@@ -115,7 +115,7 @@ def guarded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "excepthook", sys.excepthook)
     monkeypatch.setattr(sys, "unraisablehook", sys.__unraisablehook__)
     monkeypatch.setattr(threading, "excepthook", threading.__excepthook__)
-    log.guard()
+    log.install_exception_hooks()
 
 
 def test_what_nobody_caught_is_logged_without_its_secrets(start: Start, guarded: None) -> None:
@@ -150,5 +150,5 @@ def test_hooks_of_somebody_else_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     mine = print
     monkeypatch.setattr(sys, "unraisablehook", mine)
     monkeypatch.setattr(threading, "excepthook", mine)
-    log.guard()
+    log.install_exception_hooks()
     assert (sys.unraisablehook, threading.excepthook) == (mine, mine)

@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from kenobot.agent.model_router import Model, Route
-from kenobot.core.circuit_breaker import LONGEST_PAUSE, CircuitBreaker
-from kenobot.ports.errors import RateLimited, RemoteError, Resting, Unavailable
+from kenobot.agent.model_router import ModelRouter, ProviderRoute
+from kenobot.core.circuit_breaker import MAX_RETRY_AFTER, CircuitBreaker
+from kenobot.ports.errors import CircuitOpen, RateLimited, RemoteError, Unavailable
 from kenobot.ports.provider import Block, Delta, Message, Request
 from kenobot.testing.clock import ManualClock
 
@@ -29,12 +29,14 @@ class Server:
         yield Delta("hi", "end_turn")
 
 
-def model_of(clock: ManualClock, *servers: Server) -> Model:
-    return Model([Route(server, CircuitBreaker(clock, threshold=2, cooldown=30)) for server in servers], 10, clock)
+def model_of(clock: ManualClock, *servers: Server) -> ModelRouter:
+    return ModelRouter(
+        [ProviderRoute(server, CircuitBreaker(clock, threshold=2, cooldown=30)) for server in servers], 10, clock
+    )
 
 
 @pytest.mark.parametrize("kind", [RateLimited, Unavailable])
-@pytest.mark.parametrize(("pause", "kept"), [(120, 120), (86_400, LONGEST_PAUSE), (float("inf"), LONGEST_PAUSE)])
+@pytest.mark.parametrize(("pause", "kept"), [(120, 120), (86_400, MAX_RETRY_AFTER), (float("inf"), MAX_RETRY_AFTER)])
 async def test_nobody_asks_before_the_pause_is_over(
     kind: type[RateLimited | Unavailable], pause: float, kept: float
 ) -> None:
@@ -48,7 +50,7 @@ async def test_nobody_asks_before_the_pause_is_over(
     with pytest.raises(RateLimited) as refused:
         await model.ask(REQUEST)
     assert refused.value.retry_after == pytest.approx(1)
-    assert not await model.answers()
+    assert not await model.probe()
     assert server.asked == 1
     clock.advance(1)
     assert (await model.ask(REQUEST)).text == "hi"
@@ -72,7 +74,7 @@ async def test_the_wish_of_one_provider_binds_no_other() -> None:
         with pytest.raises(RateLimited):
             await model.ask(REQUEST)
         assert (await model.ask(REQUEST, 1)).text == "hi"
-    assert await model.answers()
+    assert await model.probe()
     assert (first.asked, second.asked) == (1, 3)
 
 
@@ -80,12 +82,12 @@ async def test_a_shorter_wish_takes_nothing_from_a_longer_one() -> None:
     """Two were under way: what the second one was told does not end the pause of the first."""
     clock = ManualClock()
     breaker = CircuitBreaker(clock)
-    breaker.failed(600)
-    breaker.failed(1)
+    breaker.record_failure(600)
+    breaker.record_failure(1)
     clock.advance(599)
-    assert (breaker.asked_pause, breaker.admits()) == (1, False)
-    breaker.succeeded()
-    assert breaker.admits(), "it answers: the pause is over"
+    assert (breaker.retry_after, breaker.allows_request()) == (1, False)
+    breaker.record_success()
+    assert breaker.allows_request(), "it answers: the pause is over"
 
 
 async def test_the_probe_goes_past_an_open_breaker() -> None:
@@ -96,6 +98,6 @@ async def test_the_probe_goes_past_an_open_breaker() -> None:
         with pytest.raises(Unavailable):
             await model.ask(REQUEST)
     server.error = None
-    with pytest.raises(Resting):
+    with pytest.raises(CircuitOpen):
         await model.ask(REQUEST)
-    assert await model.answers()
+    assert await model.probe()

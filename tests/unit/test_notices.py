@@ -14,18 +14,18 @@ from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
 from kenobot.core.redaction import Redactor
 from kenobot.gateway.delivery import Delivery
-from kenobot.gateway.owner_alerts import Notices
+from kenobot.gateway.owner_alerts import OwnerAlerts
 from kenobot.ports.errors import Rejected, StoreError
 from kenobot.ports.messages import Inbound
 from kenobot.ports.signals import (
     HEALTH_DEGRADED,
-    MESSAGE_ASIDE,
-    MESSAGE_DEAD,
+    MESSAGE_DEAD_LETTERED,
     MESSAGE_FAILED,
-    MESSAGE_UNSTORED,
-    PAIRING_ASKED,
+    MESSAGE_QUARANTINED,
+    MESSAGE_STORE_FAILED,
+    PAIRING_REQUESTED,
+    PayloadValue,
     Signal,
-    Value,
 )
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -50,11 +50,11 @@ class House:
         channels = {channel.name: channel for channel in (self.channel, self.other)}
         self.inbox = Inbox(database, self.clock)
         self.delivery = Delivery(channels, Outbox(database, self.clock), self.bus, self.clock, Random(1))
-        self.notices = Notices(
+        self.notices = OwnerAlerts(
             database,
             self.clock,
             channels,
-            self.delivery.hand_over,
+            self.delivery.dispatch,
             lambda channel, user: user == "owner",
             Redactor([SECRET]),
             language,
@@ -68,11 +68,11 @@ class House:
         self.clock.advance(1)
         given: dict[str, object] = {"user": "owner", "chat": "home"} | more
         message: Inbound = inbound(text, f"n{self._number}", **given)  # type: ignore[arg-type]
-        await self.inbox.accept(message, "t")
+        await self.inbox.store(message, "t")
 
-    async def tell(self, signal: Signal, **payload: Value) -> list[str]:
+    async def tell(self, signal: Signal, **payload: PayloadValue) -> list[str]:
         before = len(self.channel.sent)
-        await self.bus.fire(signal, "test", "t", **payload)
+        await self.bus.emit(signal, "test", "t", **payload)
         await self.settle()
         return self.channel.texts[before:]
 
@@ -116,19 +116,24 @@ async def full(database: Database) -> AsyncIterator[None]:
     await database.write(lambda connection: connection.execute("PRAGMA max_page_count = 1000000").fetchall())
 
 
-CASES: list[tuple[Signal, dict[str, Value], str, str]] = [
+CASES: list[tuple[Signal, dict[str, PayloadValue], str, str]] = [
     (HEALTH_DEGRADED, {"reason": "channel fake keeps failing"}, "channel fake keeps failing", "falla una y otra vez"),
-    (MESSAGE_ASIDE, {"channel": "fake", "reason": "odd"}, "cannot read (fake)", "no sé leer (fake)"),
-    (MESSAGE_DEAD, {"channel": "fake", "chat": "2"}, "have given up on it", "he dado por perdido"),
+    (MESSAGE_QUARANTINED, {"channel": "fake", "reason": "odd"}, "cannot read (fake)", "no sé leer (fake)"),
+    (MESSAGE_DEAD_LETTERED, {"channel": "fake", "chat": "2"}, "have given up on it", "he dado por perdido"),
     (MESSAGE_FAILED, {"channel": "fake", "chat": "2", "part": 1}, "could not be delivered", "no se ha podido entregar"),
-    (PAIRING_ASKED, {"channel": "fake", "user": "9", "name": "Ana"}, "Ana would like", "Ana quiere hablar"),
-    (MESSAGE_UNSTORED, {"channel": "other", "chat": "2", "session": "x"}, "I cannot save anything", "No puedo guardar"),
+    (PAIRING_REQUESTED, {"channel": "fake", "user": "9", "name": "Ana"}, "Ana would like", "Ana quiere hablar"),
+    (
+        MESSAGE_STORE_FAILED,
+        {"channel": "other", "chat": "2", "session": "x"},
+        "I cannot save anything",
+        "No puedo guardar",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("signal", "payload", "english", "spanish"), CASES, ids=[case[0].name for case in CASES])
 async def test_the_owner_is_told_in_their_language(
-    database: Database, signal: Signal, payload: dict[str, Value], english: str, spanish: str
+    database: Database, signal: Signal, payload: dict[str, PayloadValue], english: str, spanish: str
 ) -> None:
     """In the private chat in which they wrote last; the next hour may tell again."""
     house = House(database)
@@ -148,10 +153,10 @@ async def test_the_owner_is_told_in_their_language(
 
 async def test_a_restart_does_not_tell_it_again(house: House) -> None:
     """What was said within the hour stands in the database."""
-    assert len(await house.tell(MESSAGE_DEAD)) == 1
+    assert len(await house.tell(MESSAGE_DEAD_LETTERED)) == 1
     house.clock.advance(600)
     again = House(house.database, clock=house.clock)
-    assert await again.tell(MESSAGE_DEAD) == []
+    assert await again.tell(MESSAGE_DEAD_LETTERED) == []
     assert len(await again.tell(HEALTH_DEGRADED, reason="another thing")) == 1
     await again.close()
 
@@ -159,16 +164,16 @@ async def test_a_restart_does_not_tell_it_again(house: House) -> None:
 async def test_a_clock_that_went_back_silences_nobody(house: House) -> None:
     """What was told in the future does not count."""
     house.clock.advance(days=400)
-    await house.tell(MESSAGE_DEAD)
+    await house.tell(MESSAGE_DEAD_LETTERED)
     back = House(house.database, clock=EagerClock(START))
-    assert len(await back.tell(MESSAGE_DEAD)) == 1
+    assert len(await back.tell(MESSAGE_DEAD_LETTERED)) == 1
     await back.close()
 
 
 async def test_a_storm_of_different_problems_is_a_few_notices(house: House) -> None:
     """Twenty an hour, then silence until the hour is over."""
     for number in range(60):
-        await house.bus.fire(HEALTH_DEGRADED, "test", "", reason=f"problem {number}")
+        await house.bus.emit(HEALTH_DEGRADED, "test", "", reason=f"problem {number}")
     await house.settle()
     assert len(house.channel.sent) == 20
     [(kept,)] = await rows(house.database, "SELECT value FROM state WHERE key = 'notices:told'")
@@ -184,22 +189,22 @@ async def test_only_the_owners_own_private_words_say_where_they_are(house: House
     await house.hear("hola a todos", chat="group", private=False)
     await house.hear("hola, soy otro", chat="guest", user="guest")
     await house.hear("hola, esto es de otro", forwarded=True, chat="elsewhere")
-    await house.inbox.accept(inbound("hola", "dropped", chat="dropped", user="owner"), "t", dropped="no room")
-    [text] = await house.tell(MESSAGE_DEAD)
+    await house.inbox.store(inbound("hola", "dropped", chat="dropped", user="owner"), "t", drop_reason="no room")
+    [text] = await house.tell(MESSAGE_DEAD_LETTERED)
     assert (house.channel.sent[-1].chat, "could not answer" in text) == ("home", True)
 
 
 async def test_the_owner_is_found_after_their_messages_have_left_the_inbox(house: House) -> None:
     """Housekeeping keeps the chat and the language, and forgets them when the account is not the owner's any more."""
     await house.hear("¿qué hora es, por favor?", chat="casa")
-    await house.notices.remember()
+    await house.notices.save_owner_chat()
     await house.database.write(lambda connection: connection.execute("DELETE FROM inbox"))
     again = House(house.database, clock=house.clock)
-    [text] = await again.tell(MESSAGE_DEAD)
+    [text] = await again.tell(MESSAGE_DEAD_LETTERED)
     assert ("no he podido" in text, again.channel.sent[-1].chat) == (True, "casa")
     again.clock.advance(3601)
     again.notices._is_owner = lambda channel, user: False
-    assert await again.tell(MESSAGE_DEAD) == []
+    assert await again.tell(MESSAGE_DEAD_LETTERED) == []
     await again.close()
 
 
@@ -211,13 +216,13 @@ async def test_damaged_notes_harm_nobody(house: House, value: str) -> None:
             "INSERT INTO state VALUES (?, ?)", [("notices:told", value), ("notices:homes", value)]
         )
     )
-    assert len(await house.tell(MESSAGE_DEAD)) == 1
+    assert len(await house.tell(MESSAGE_DEAD_LETTERED)) == 1
 
 
 async def test_an_owner_who_never_wrote_is_told_nothing(database: Database, caplog: pytest.LogCaptureFixture) -> None:
     """There is no chat to tell them in; the log says so."""
     house = House(database)
-    assert await house.tell(MESSAGE_DEAD) == []
+    assert await house.tell(MESSAGE_DEAD_LETTERED) == []
     assert "the owner has not written in private yet" in caplog.text
     await house.close()
 
@@ -226,15 +231,15 @@ async def test_the_language_that_was_set_wins(database: Database) -> None:
     """Whatever the owner writes in."""
     house = House(database, language="es")
     await house.hear("what is the time, please?")
-    [text] = await house.tell(MESSAGE_DEAD)
+    [text] = await house.tell(MESSAGE_DEAD_LETTERED)
     assert "no he podido responder" in text
     await house.close()
 
 
 async def test_a_notice_that_cannot_reach_the_owner_is_no_reason_for_another(house: House) -> None:
     """A part for the owner's own chat that failed is left to `kenobot mail`."""
-    house.channel.fail(Rejected("blocked"))
-    assert await house.tell(MESSAGE_DEAD) == []
+    house.channel.fail_next(Rejected("blocked"))
+    assert await house.tell(MESSAGE_DEAD_LETTERED) == []
     assert await house.tell(MESSAGE_FAILED, channel="fake", chat="home", part=1) == []
     assert await rows(house.database, "SELECT state FROM outbox") == [("dead",)]
 
@@ -242,7 +247,7 @@ async def test_a_notice_that_cannot_reach_the_owner_is_no_reason_for_another(hou
 @pytest.mark.parametrize("name", ["[Ana](https://evil.example) ", "Ana\n\nhttps://evil.example", f"Ana {SECRET}"])
 async def test_what_a_stranger_calls_themselves_carries_nothing(house: House, name: str) -> None:
     """No address to tap, no formatting, no lines of their own."""
-    [text] = await house.tell(PAIRING_ASKED, channel="fake", user="9", name=name)
+    [text] = await house.tell(PAIRING_REQUESTED, channel="fake", user="9", name=name)
     assert "Ana" in text
     assert "://" not in text and "](" not in text and "\n" not in text
 
@@ -259,33 +264,33 @@ async def test_no_secret_leaves_by_a_notice(house: House) -> None:
 
 async def test_a_full_disk_is_told_without_the_disk(house: House) -> None:
     """The chat whose message waits and the owner, each once an hour; nothing goes by the outbox."""
-    await house.notices.remember()
-    told: dict[str, Value] = {"channel": "other", "chat": "2", "session": "other-2"}
+    await house.notices.save_owner_chat()
+    told: dict[str, PayloadValue] = {"channel": "other", "chat": "2", "session": "other-2"}
     async with full(house.database):
         with pytest.raises(StoreError):
             await house.hear("x" * 10_000)
-        assert "I cannot save anything" in (await house.tell(MESSAGE_UNSTORED, **told))[0]
-        assert await house.tell(MESSAGE_UNSTORED, **told) == []
+        assert "I cannot save anything" in (await house.tell(MESSAGE_STORE_FAILED, **told))[0]
+        assert await house.tell(MESSAGE_STORE_FAILED, **told) == []
         assert [(sent.chat, sent.part.text[:26]) for sent in house.other.sent] == [("2", "I cannot save your message")]
         house.clock.advance(3601)
-        await house.tell(MESSAGE_UNSTORED, **told)
+        await house.tell(MESSAGE_STORE_FAILED, **told)
         assert (len(house.channel.sent), len(house.other.sent)) == (2, 2)
     assert await rows(house.database, "SELECT * FROM outbox") == []
-    assert len(await house.tell(MESSAGE_DEAD)) == 1
+    assert len(await house.tell(MESSAGE_DEAD_LETTERED)) == 1
 
 
 async def test_the_owners_own_chat_hears_of_the_disk_once(house: House) -> None:
     """Who is told that their message waits need not be told why in another message."""
     async with full(house.database):
-        assert len(await house.tell(MESSAGE_UNSTORED, channel="fake", chat="home", session="fake-home")) == 1
+        assert len(await house.tell(MESSAGE_STORE_FAILED, channel="fake", chat="home", session="fake-home")) == 1
 
 
 async def test_where_the_owner_is_can_be_kept_later(house: House) -> None:
     """A full disk does not stop housekeeping, nor the start that begins with it."""
     async with full(house.database):
-        await house.notices.remember()
+        await house.notices.save_owner_chat()
     assert await rows(house.database, "SELECT 1 FROM state WHERE key = 'notices:homes'") == []
-    await house.notices.remember()
+    await house.notices.save_owner_chat()
     assert await rows(house.database, "SELECT 1 FROM state WHERE key = 'notices:homes'") == [(1,)]
 
 
@@ -293,22 +298,22 @@ async def test_a_database_that_cannot_even_be_read_still_lets_the_owner_be_told(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By what was known of them last."""
-    await house.notices.remember()
+    await house.notices.save_owner_chat()
 
     async def fail(*_: object, **__: object) -> None:
         raise StoreError("gone")
 
     monkeypatch.setattr(house.database, "read", fail)
     monkeypatch.setattr(house.database, "write", fail)
-    assert len(await house.tell(MESSAGE_DEAD)) == 1
+    assert len(await house.tell(MESSAGE_DEAD_LETTERED)) == 1
 
 
 async def test_a_channel_that_cannot_send_either_is_only_logged(house: House, caplog: pytest.LogCaptureFixture) -> None:
     """Notices never raise and never hang."""
-    house.channel.fail(Rejected("blocked"))
+    house.channel.fail_next(Rejected("blocked"))
     async with full(house.database):
-        assert await house.tell(MESSAGE_DEAD) == []
-        [text] = await house.tell(MESSAGE_UNSTORED, channel="unknown", chat="1", session="unknown-1")
+        assert await house.tell(MESSAGE_DEAD_LETTERED) == []
+        [text] = await house.tell(MESSAGE_STORE_FAILED, channel="unknown", chat="1", session="unknown-1")
         assert "I cannot save anything" in text
     assert "could not be sent: Rejected" in caplog.text
 
@@ -323,10 +328,10 @@ async def test_a_full_disk_under_a_whole_bot(tmp_path: Path) -> None:
         async with full(scene.app.database):
             with pytest.raises(StoreError):
                 await scene.put("¿me oyes? " + "x" * 20_000)
-            await scene.app.drained()
+            await scene.app.wait_drained()
         assert "no puedo guardar tu mensaje" in scene.texts[-1]
         assert await scene.app.loop(scene.inbounds[-1])
-        await scene.app.drained()
+        await scene.app.wait_drained()
         assert scene.texts[-1] == "Hi!"
 
 
@@ -336,7 +341,7 @@ async def test_a_report_of_a_channel_reaches_the_owner_once_an_hour(tmp_path: Pa
         await scene.say("hello, what is the time?")
         for _ in range(3):
             await scene.app.loop.report("telegram", "Another program reads this bot's messages")
-        await scene.app.drained()
+        await scene.app.wait_drained()
         assert [text for text in scene.texts if "Another program" in text] == scene.texts[1:]
         assert len(scene.texts) == 2
         await scene.say("and now?")
@@ -348,8 +353,8 @@ async def test_what_a_channel_cannot_read_is_told_with_the_place_to_look(tmp_pat
     async with Scene(tmp_path, ["Hi!"]) as scene:
         await scene.say("hello, what is the time?")
         for number in range(100):
-            await scene.app.loop.set_aside("telegram", f"odd-{number}", '{"text": "their words"}', "no valid chat")
-        await scene.app.drained()
+            await scene.app.loop.dead_letter("telegram", f"odd-{number}", '{"text": "their words"}', "no valid chat")
+        await scene.app.wait_drained()
         [notice] = scene.texts[1:]
         assert "cannot read (telegram). `kenobot mail list`" in notice
         assert await scene.rows("SELECT count(*) FROM inbox WHERE state = 'dead'") == [(100,)]
@@ -366,7 +371,7 @@ async def test_notices_stop_with_the_house(house: House, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(house.channel, "send", hang)
     async with full(house.database):
-        await house.bus.fire(MESSAGE_UNSTORED, "test", "", channel="fake", chat="2", session="fake-2")
+        await house.bus.emit(MESSAGE_STORE_FAILED, "test", "", channel="fake", chat="2", session="fake-2")
         async with asyncio.timeout(5):
             await begun.wait()
             await house.notices.stop()

@@ -3,10 +3,10 @@
 import pytest
 
 from kenobot.ports.errors import StoreError
-from kenobot.ports.messages import Part, Span
+from kenobot.ports.messages import MessagePart, TextEntity
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.outbox import Letter, Outbox, enqueue
+from kenobot.storage.outbox import Destination, Outbox, enqueue
 from kenobot.testing.clock import START, ManualClock
 from tests.samples import inbound, plan, rows
 
@@ -18,22 +18,24 @@ def outbox(database: Database, clock: ManualClock) -> Outbox:
 
 
 async def _put(database: Database, message: int, *texts: str, chat: str = "1", channel: str = "fake") -> None:
-    parts = [Part(text) for text in texts]
+    parts = [MessagePart(text) for text in texts]
     sender = inbound(chat=chat, channel=channel)
     await database.write(
-        lambda connection: enqueue(connection, Letter(sender.channel, sender.chat, "trace", message), parts, START)
+        lambda connection: enqueue(connection, Destination(sender.channel, sender.chat, "trace", message), parts, START)
     )
 
 
 async def _texts(outbox: Outbox, chat: str = "1", limit: int = 20) -> list[str]:
-    return [part.part.text for part, _ in await outbox.waiting("fake", chat, limit=limit)]
+    return [part.part.text for part, _ in await outbox.pending_after("fake", chat, limit=limit)]
 
 
 async def test_a_part_comes_back_as_it_went_in(outbox: Outbox, database: Database) -> None:
     """Text, formatting, address and trace survive."""
-    part = Part("👩‍👩‍👧 negrita", (Span("bold", 9, 7), Span("text_link", 0, 2, "https://example.org/ñ")))
-    await database.write(lambda connection: enqueue(connection, Letter("fake", "-100", "abc", 5), [part], START))
-    [(found, tries)] = await outbox.waiting("fake", "-100")
+    part = MessagePart(
+        "👩‍👩‍👧 negrita", (TextEntity("bold", 9, 7), TextEntity("text_link", 0, 2, "https://example.org/ñ"))
+    )
+    await database.write(lambda connection: enqueue(connection, Destination("fake", "-100", "abc", 5), [part], START))
+    [(found, tries)] = await outbox.pending_after("fake", "-100")
     assert (found.part, found.channel, found.chat, found.trace, tries) == (part, "fake", "-100", "abc", 0)
 
 
@@ -58,8 +60,8 @@ async def test_a_reply_enters_once(outbox: Outbox, database: Database) -> None:
 async def test_what_was_sent_is_not_sent_again(outbox: Outbox, database: Database) -> None:
     """It is marked with the platform's id of it."""
     await _put(database, 1, "one", "two")
-    (first, _), _ = await outbox.waiting("fake", "1")
-    await outbox.sent(first.id, "platform 77")
+    (first, _), _ = await outbox.pending_after("fake", "1")
+    await outbox.mark_sent(first.id, "platform 77")
     assert await _texts(outbox) == ["two"]
     found = await rows(database, "SELECT state, platform_id, attempts FROM outbox WHERE id = ?", first.id)
     assert found == [("sent", "platform 77", 1)]
@@ -68,10 +70,10 @@ async def test_what_was_sent_is_not_sent_again(outbox: Outbox, database: Databas
 async def test_a_failed_try_is_counted_and_waits_on(outbox: Outbox, database: Database) -> None:
     """Its reason is kept, and its place in the row."""
     await _put(database, 1, "one", "two")
-    (first, _), _ = await outbox.waiting("fake", "1")
-    await outbox.tried(first.id, "Unavailable: down")
-    await outbox.tried(first.id, "Unavailable: still down")
-    (found, tries), _ = await outbox.waiting("fake", "1")
+    (first, _), _ = await outbox.pending_after("fake", "1")
+    await outbox.record_failure(first.id, "Unavailable: down")
+    await outbox.record_failure(first.id, "Unavailable: still down")
+    (found, tries), _ = await outbox.pending_after("fake", "1")
     assert (found.id, tries) == (first.id, 2)
     assert await rows(database, "SELECT reason FROM outbox WHERE id = ?", first.id) == [("Unavailable: still down",)]
 
@@ -79,7 +81,7 @@ async def test_a_failed_try_is_counted_and_waits_on(outbox: Outbox, database: Da
 async def test_what_was_given_up_lets_the_next_part_pass(outbox: Outbox, database: Database) -> None:
     """It is kept as dead, with the reason."""
     await _put(database, 1, "one", "two")
-    (first, _), _ = await outbox.waiting("fake", "1")
+    (first, _), _ = await outbox.pending_after("fake", "1")
     await outbox.give_up(first.id, "Rejected: blocked")
     assert await _texts(outbox) == ["two"]
     assert await rows(database, "SELECT state, reason FROM outbox WHERE id = ?", first.id) == [
@@ -93,8 +95,8 @@ async def test_a_start_finds_the_chats_that_wait(outbox: Outbox, database: Datab
     await _put(database, 2, "c", chat="2")
     await _put(database, 3, "d", chat="3", channel="other")
     await _put(database, 4, "e", chat="4")
-    [(done, _)] = await outbox.waiting("fake", "4")
-    await outbox.sent(done.id, "")
+    [(done, _)] = await outbox.pending_after("fake", "4")
+    await outbox.mark_sent(done.id, "")
     assert sorted(await outbox.open_chats("fake")) == ["1", "2"]
 
 
@@ -120,8 +122,8 @@ async def test_looking_for_parts_does_not_read_what_was_sent(database: Database)
 async def test_old_parts_are_pruned_but_not_what_waits(outbox: Outbox, database: Database, clock: ManualClock) -> None:
     """Sent and dead ones go after a while; a part that waits never does."""
     await _put(database, 1, "sent", "dead", "waits")
-    (sent, _), (dead, _), _ = await outbox.waiting("fake", "1")
-    await outbox.sent(sent.id, "")
+    (sent, _), (dead, _), _ = await outbox.pending_after("fake", "1")
+    await outbox.mark_sent(sent.id, "")
     await outbox.give_up(dead.id, "no")
     clock.advance(days=2)
     await outbox.prune()

@@ -107,17 +107,17 @@ async def test_the_command_line_is_noticed(tmp_path: Path) -> None:
     from kenobot.storage.connection import connect
 
     async with scene_in(tmp_path) as scene:
-        await scene.app.look_elsewhere()
+        await scene.app.check_external_changes()
         code = await code_of(scene, "9")
         connection = connect(scene.home.database)
         connection.execute("BEGIN IMMEDIATE")
         assert pairing.approve(connection, code, scene.clock.now(), lambda *_: False).kind == "approved"
         connection.execute("COMMIT")
-        await scene.app.look_elsewhere()
-        await scene.app.drained()
+        await scene.app.check_external_changes()
+        await scene.app.wait_drained()
         assert scene.texts[-1] == "My owner has let you in: you may talk to me now."
         assert await scene.say("hello", chat="9") == "Hm."
-        assert approved_people.put_out(connection, "telegram", "9")
+        assert approved_people.revoke_person(connection, "telegram", "9")
         connection.close()
-        await scene.app.look_elsewhere()
+        await scene.app.check_external_changes()
         assert "Hm." not in await scene.say("hello", chat="9")

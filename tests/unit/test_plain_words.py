@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from kenobot.agent.commands.natural_language import answer, hear
+from kenobot.agent.commands.natural_language import match_command, parse_answer
 from tests.unit import plain_words_corpus as corpus
 
 _LEAST_RECALL = 0.95
@@ -22,13 +22,13 @@ def test_wishes_are_heard() -> None:
     """At least 95 of 100, each as what it is."""
     wanted = [(text, "forget") for text in corpus.FORGET]
     wanted += [(text, "forget_all") for text in corpus.EVERYTHING] + [(text, "tell") for text in corpus.TELL]
-    missed = [text for text, kind in wanted if (wish := hear(text)) is None or wish.kind != kind]
+    missed = [text for text, kind in wanted if (wish := match_command(text)) is None or wish.kind != kind]
     assert 1 - len(missed) / len(wanted) >= _LEAST_RECALL, missed
 
 
 def test_nothing_else_is_heard() -> None:
     """Not one sentence that means something else."""
-    assert [text for text in corpus.OTHER if hear(text) is not None] == []
+    assert [text for text in corpus.OTHER if match_command(text) is not None] == []
 
 
 @pytest.mark.parametrize(
@@ -44,18 +44,18 @@ def test_nothing_else_is_heard() -> None:
 )
 def test_what_is_to_be_forgotten(text: str, about: str, language: str) -> None:
     """Without the words around it, in the language of the wish."""
-    wish = hear(text)
+    wish = match_command(text)
     assert wish is not None
-    assert (wish.kind, wish.about, wish.language) == ("forget", about, language)
+    assert (wish.kind, wish.topic, wish.language) == ("forget", about, language)
 
 
 def test_a_long_message_is_no_wish() -> None:
     """And costs nothing to look at, however it is made."""
     began = time.perf_counter()
     for text in ("forget that I " + "live " * 50_000, "hey, " * 40 + "forget my x", "forget that i " + "and, " * 40):
-        hear(text)
+        match_command(text)
     assert time.perf_counter() - began < 0.2
-    assert hear("forget that I live " + "x" * 300) is None
+    assert match_command("forget that I live " + "x" * 300) is None
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,13 @@ def test_a_long_message_is_no_wish() -> None:
 )
 def test_a_yes(text: str) -> None:
     """In both languages, whatever its marks."""
-    assert answer(text) == "yes"
+    assert parse_answer(text) == "yes"
 
 
 @pytest.mark.parametrize("text", ["no", "No.", "no, gracias", "cancel", "mejor no", "never mind", "déjalo", "don't"])
 def test_a_no(text: str) -> None:
     """So is a no."""
-    assert answer(text) == "no"
+    assert parse_answer(text) == "no"
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_no(text: str) -> None:
 )
 def test_numbers(text: str, numbers: set[int]) -> None:
     """One or several."""
-    assert answer(text) == frozenset(numbers)
+    assert parse_answer(text) == frozenset(numbers)
 
 
 @pytest.mark.parametrize(
@@ -106,4 +106,4 @@ def test_numbers(text: str, numbers: set[int]) -> None:
 )
 def test_no_answer(text: str) -> None:
     """Anything more than an answer is a message like any other."""
-    assert answer(text) is None
+    assert parse_answer(text) is None

@@ -13,7 +13,7 @@ def test_without_the_library_it_says_what_to_install(monkeypatch: pytest.MonkeyP
     """Both when it is asked whether it can draw, and when it is to draw."""
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    for call in (plots.demand, lambda: plots.figure(3, 2)):
+    for call in (plots.require_matplotlib, lambda: plots.figure(3, 2)):
         with pytest.raises(ConfigError, match=r"kenobot\[plots\]"):
             call()
 
@@ -27,7 +27,7 @@ def test_a_picture_that_cannot_be_written_is_a_plain_line(tmp_path: Path) -> Non
 def test_a_figure_is_saved_as_png(tmp_path: Path) -> None:
     """Where there is a library that draws; its size is inches times dots."""
     pytest.importorskip("matplotlib")
-    plots.demand()
+    plots.require_matplotlib()
     drawn = plots.figure(3, 2)
     drawn.add_subplot()
     plots.save(drawn, tmp_path / "a.png", 50)

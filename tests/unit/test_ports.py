@@ -146,7 +146,7 @@ def test_ids_are_built_as_in_the_original() -> None:
 def test_in_a_group_the_speaker_is_named() -> None:
     """The conversation shows who said what; in private that goes without saying."""
     message = Inbound("fake", "1", "1", "42", "hello", START, user_name="Ana")
-    assert message.words == "hello"
+    assert message.prompt_text == "hello"
     group = Inbound("fake", "1", "1", "42", "hello", START, user_name="Ana", private=False)
-    assert group.words == "Ana: hello"
-    assert Inbound("fake", "1", "1", "42", "hello", START, private=False).words == "42: hello"
+    assert group.prompt_text == "Ana: hello"
+    assert Inbound("fake", "1", "1", "42", "hello", START, private=False).prompt_text == "42: hello"

@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 
 from kenobot.cognitive.sleep import sleep_store
-from kenobot.cognitive.sleep.plan.changes import Propose
+from kenobot.cognitive.sleep.plan.changes import ProposeChange
 from kenobot.cognitive.store import proposals
 from kenobot.testing.clock import EagerClock
 from tests.scene import Scene
 
-PART = Propose("k", "rule", "Too *many* words", "Be brief.", {"instruction": "Answer in one sentence."})
+PART = ProposeChange("k", "rule", "Too *many* words", "Be brief.", {"instruction": "Answer in one sentence."})
 
 
-async def lay(scene: Scene, part: Propose = PART) -> None:
-    await scene.app.database.write(lambda c: sleep_store.propose(c, part, 1, scene.clock.now()))
+async def lay(scene: Scene, part: ProposeChange = PART) -> None:
+    await scene.app.database.write(lambda c: sleep_store.insert_proposal(c, part, 1, scene.clock.now()))
 
 
 async def test_the_owner_approves_and_takes_back_in_chat(tmp_path: Path) -> None:
@@ -27,7 +27,7 @@ async def test_the_owner_approves_and_takes_back_in_chat(tmp_path: Path) -> None
         assert "1. *Too many words* — Be brief (a line in rules.json)" in told
         assert scene.read("identity/rules.json") == before
         assert await scene.say("/approve 1") == "Done: Too many words. `/reject 1` takes it back."
-        await scene.app.proposing.wait_idle()
+        await scene.app.proposal_announcer.wait_idle()
         await scene.say("hello")
         assert "- Answer in one sentence." in scene.requests[-1]
         assert "Taken back" in await scene.say("/reject 1")
@@ -67,7 +67,7 @@ async def test_nobody_else_decides_anything(tmp_path: Path, how: dict[str, objec
         await lay(scene)
         for order in ("/proposals", "/approve 1", "/reject 1"):
             assert await scene.say(order, **how) == "the model answers"  # type: ignore[arg-type]
-        waiting = await scene.app.database.read(proposals.listed)
+        waiting = await scene.app.database.read(proposals.list_proposals)
     assert [each.state for each in waiting] == ["pending"]
 
 
@@ -77,21 +77,21 @@ async def test_the_owner_is_told_once(tmp_path: Path) -> None:
     async with Scene(tmp_path, ["ok"], clock=clock) as scene:
         await scene.say("hello there, how are you today?")
         await lay(scene)
-        await scene.app.proposing.look()
-        await scene.app.drained()
+        await scene.app.proposal_announcer.announce()
+        await scene.app.wait_drained()
         assert [text for text in scene.texts if "/proposals" in text] == [
             "I have something to propose to you (1). `/proposals` shows it; nothing changes by itself."
         ]
-        await scene.app.proposing.look()
-        await scene.app.drained()
+        await scene.app.proposal_announcer.announce()
+        await scene.app.wait_drained()
         assert len(scene.texts) == 2
     clock.advance(8000)
     async with Scene(tmp_path, ["ok"], clock=clock) as scene:
-        await scene.app.drained()
+        await scene.app.wait_drained()
         assert scene.texts == []
-        await lay(scene, Propose("other", "setting", "A title", "A text"))
-        await scene.app.proposing.look()
-        await scene.app.drained()
+        await lay(scene, ProposeChange("other", "setting", "A title", "A text"))
+        await scene.app.proposal_announcer.announce()
+        await scene.app.wait_drained()
         assert len(scene.texts) == 1
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from kenobot.core.scheduler import Schedule
+from kenobot.core.scheduler import Scheduler
 from kenobot.ports.errors import StoreFull
 
 _TICK = 0.01
@@ -12,7 +12,7 @@ _TICK = 0.01
 
 async def test_a_job_comes_again() -> None:
     """After each interval, until the schedule is stopped."""
-    schedule, runs, enough = Schedule(), [], asyncio.Event()
+    schedule, runs, enough = Scheduler(), [], asyncio.Event()
 
     async def job() -> None:
         runs.append(1)
@@ -31,7 +31,7 @@ async def test_a_job_comes_again() -> None:
 
 async def test_nothing_runs_before_the_start() -> None:
     """Jobs are only noted; stopping what was never started does no harm."""
-    schedule, runs = Schedule(), []
+    schedule, runs = Scheduler(), []
 
     async def job() -> None:
         runs.append(1)
@@ -43,7 +43,7 @@ async def test_nothing_runs_before_the_start() -> None:
 
 async def test_by_hand_every_job_runs_once_in_order(caplog: pytest.LogCaptureFixture) -> None:
     """Without a start, and a failing one keeps none of the others from running."""
-    schedule, runs = Schedule(), list[str]()
+    schedule, runs = Scheduler(), list[str]()
 
     async def broken() -> None:
         runs.append("broken")
@@ -54,15 +54,15 @@ async def test_by_hand_every_job_runs_once_in_order(caplog: pytest.LogCaptureFix
 
     schedule.every(3600, "broken", broken)
     schedule.every(1, "sound", sound)
-    await schedule.once()
-    await schedule.once()
+    await schedule.run_all_now()
+    await schedule.run_all_now()
     assert runs == ["broken", "sound"] * 2
     assert "scheduled job broken failed" in caplog.text
 
 
 async def test_a_job_that_fails_comes_again(caplog: pytest.LogCaptureFixture) -> None:
     """Its failure is logged and stops neither it nor others."""
-    schedule, runs, enough = Schedule(), [], asyncio.Event()
+    schedule, runs, enough = Scheduler(), [], asyncio.Event()
 
     async def broken() -> None:
         runs.append(1)
@@ -80,7 +80,7 @@ async def test_a_job_that_fails_comes_again(caplog: pytest.LogCaptureFixture) ->
 
 async def test_a_slow_job_does_not_overlap_itself(caplog: pytest.LogCaptureFixture) -> None:
     """The next run waits for the one at work, while others go on."""
-    schedule, at_work, most, ticks = Schedule(), 0, 0, 0
+    schedule, at_work, most, ticks = Scheduler(), 0, 0, 0
     release, enough = asyncio.Event(), asyncio.Event()
 
     async def slow() -> None:
@@ -108,7 +108,7 @@ async def test_a_slow_job_does_not_overlap_itself(caplog: pytest.LogCaptureFixtu
 
 async def test_stop_lets_a_job_at_work_finish() -> None:
     """It is awaited, not cancelled."""
-    schedule, begun, release, ends = Schedule(), asyncio.Event(), asyncio.Event(), []
+    schedule, begun, release, ends = Scheduler(), asyncio.Event(), asyncio.Event(), []
 
     async def job() -> None:
         begun.set()
@@ -134,7 +134,7 @@ async def test_stop_lets_a_job_at_work_finish() -> None:
 
 async def test_a_full_disk_is_logged_once_until_it_works_again(caplog: pytest.LogCaptureFixture) -> None:
     """A job a second would else fill a disk that is full already; without a traceback, and anew after a success."""
-    schedule, runs, enough = Schedule(), 0, asyncio.Event()
+    schedule, runs, enough = Scheduler(), 0, asyncio.Event()
 
     async def job() -> None:
         nonlocal runs

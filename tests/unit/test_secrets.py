@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from kenobot.core.redaction import BLOT, Redactor, find
+from kenobot.core.redaction import REDACTED, Redactor, find_secret
 
 _SECRETS = [
     ("123456789:AAFd3kq9ZxcVbnmAsdfGhjkLqwertyUiop0", "a Telegram bot token"),
@@ -40,9 +40,9 @@ _SECRETS = [
 def test_a_secret_is_recognised_and_blotted_out(secret: str, kind: str) -> None:
     """Wherever it stands in a text."""
     for text in (secret, f"Please remember {secret} for me.", f"línea uno\n{secret}\nlínea tres"):
-        assert find(text) == kind
+        assert find_secret(text) == kind
         assert secret not in Redactor()(text)
-        assert BLOT in Redactor()(text)
+        assert REDACTED in Redactor()(text)
 
 
 @pytest.mark.parametrize(
@@ -74,15 +74,15 @@ def test_a_secret_is_recognised_and_blotted_out(secret: str, kind: str) -> None:
 )
 def test_plain_talk_is_not_a_secret(text: str) -> None:
     """People speak about passwords and keys without giving them away."""
-    assert find(text) is None
+    assert find_secret(text) is None
     assert Redactor()(text) == text
 
 
 def test_known_secrets_go_whatever_they_look_like() -> None:
     """The longest first, so that no half of one stays behind."""
     redact = Redactor(["hunter22", "hunter2233", "ñandú-key"])
-    assert redact("hunter2233 and hunter22, ñandú-key") == f"{BLOT} and {BLOT}, {BLOT}"
-    assert redact.known("hunter22 sk-ant-api03-abcdefghijklmnop") == f"{BLOT} sk-ant-api03-abcdefghijklmnop"
+    assert redact("hunter2233 and hunter22, ñandú-key") == f"{REDACTED} and {REDACTED}, {REDACTED}"
+    assert redact.redact_known("hunter22 sk-ant-api03-abcdefghijklmnop") == f"{REDACTED} sk-ant-api03-abcdefghijklmnop"
 
 
 def test_a_short_secret_would_blot_out_ordinary_words() -> None:
@@ -95,13 +95,13 @@ def test_the_body_of_a_private_key_goes_with_its_head() -> None:
     lines = ["MIIEvQIBADANBgkqhkiG9w0BAQEFAASC" * 2] * 12
     for separator in ("\n", "\r\n", "\\n"):
         key = separator.join(["-----BEGIN PRIVATE KEY-----", *lines, "dGFpbA==", "-----END PRIVATE KEY-----"])
-        assert Redactor()(f"before {key} after") == f"before {BLOT} after"
-    assert Redactor()("-----BEGIN PRIVATE KEY----- is how it begins") == f"{BLOT} is how it begins"
+        assert Redactor()(f"before {key} after") == f"before {REDACTED} after"
+    assert Redactor()("-----BEGIN PRIVATE KEY----- is how it begins") == f"{REDACTED} is how it begins"
 
 
 def test_a_known_secret_is_found_as_an_address_spells_it() -> None:
     """Percent signs do not hide it."""
-    assert Redactor(["12345678:a/b+c"])("GET /bot12345678%3Aa%2Fb%2Bc/getMe") == f"GET /bot{BLOT}/getMe"
+    assert Redactor(["12345678:a/b+c"])("GET /bot12345678%3Aa%2Fb%2Bc/getMe") == f"GET /bot{REDACTED}/getMe"
 
 
 def test_blotting_twice_is_blotting_once() -> None:
@@ -109,7 +109,7 @@ def test_blotting_twice_is_blotting_once() -> None:
     for secret, _ in _SECRETS:
         once = Redactor()(f"x {secret} y")
         assert Redactor()(once) == once
-        assert find(once) is None
+        assert find_secret(once) is None
 
 
 @pytest.mark.parametrize(
@@ -136,5 +136,5 @@ def test_blotting_twice_is_blotting_once() -> None:
 def test_a_hostile_text_costs_linear_time(text: str) -> None:
     """A quarter of a megabyte made to confuse the patterns takes less than a second and a half."""
     began = time.perf_counter()
-    find(text)
+    find_secret(text)
     assert time.perf_counter() - began < 1.5

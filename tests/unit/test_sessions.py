@@ -6,12 +6,12 @@ import pytest
 
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
-from kenobot.storage.conversation import Frame
+from kenobot.storage.conversation import PromptPrefix
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 from tests.samples import plan
 
-_FRAME = Frame("fake-1", "owner chat:fake-1", "memory", "2026-02-14", 7, 3, 1, 2)
+_FRAME = PromptPrefix("fake-1", "owner chat:fake-1", "memory", "2026-02-14", 7, 3, 1, 2)
 
 
 async def _talk(database: Database, session: str, count: int) -> None:
@@ -117,8 +117,8 @@ async def test_a_line_says_when_it_was_written(database: Database) -> None:
 
 async def test_a_session_has_one_frame(database: Database) -> None:
     """The newest one replaces the one before, and comes back whole."""
-    assert await database.read(lambda c: conversation.frame(c, "fake-1")) is None
-    newer = Frame("fake-1", "owner", "", "2026-02-15", 9, 4, 5, 6)
+    assert await database.read(lambda c: conversation.load_prefix(c, "fake-1")) is None
+    newer = PromptPrefix("fake-1", "owner", "", "2026-02-15", 9, 4, 5, 6)
     for frame in (_FRAME, newer):
-        await database.write(lambda c, frame=frame: conversation.keep_frame(c, frame, None))  # type: ignore[misc]
-        assert await database.read(lambda c: conversation.frame(c, "fake-1")) == frame
+        await database.write(lambda c, frame=frame: conversation.save_prefix(c, frame, None))  # type: ignore[misc]
+        assert await database.read(lambda c: conversation.load_prefix(c, "fake-1")) == frame

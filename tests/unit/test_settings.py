@@ -13,8 +13,8 @@ from pydantic import BaseModel, SecretStr
 
 from kenobot.core import plugins
 from kenobot.core.settings.home import Home
-from kenobot.core.settings.load import Loaded, Settings, load
-from kenobot.core.settings.sources import ROOMS
+from kenobot.core.settings.load import ResolvedSettings, Settings, load_settings
+from kenobot.core.settings.sources import PLUGIN_SECTIONS
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import Plugin
 
@@ -50,13 +50,13 @@ def refused(home: Home, text: str = "", environ: Mapping[str, str] | None = None
     """The lines of the ConfigError that this configuration is met with."""
     home.config_file.write_text(text, "utf-8")
     with pytest.raises(ConfigError) as caught:
-        load(home, environ or {})
+        load_settings(home, environ or {})
     return str(caught.value).splitlines()
 
 
-def accepted(home: Home, text: str = "", environ: Mapping[str, str] | None = None) -> Loaded:
+def accepted(home: Home, text: str = "", environ: Mapping[str, str] | None = None) -> ResolvedSettings:
     home.config_file.write_text(text, "utf-8")
-    return load(home, environ or {})
+    return load_settings(home, environ or {})
 
 
 def credential(home: Home, name: str, value: str, mode: int = 0o600) -> Path:
@@ -71,7 +71,7 @@ def credential(home: Home, name: str, value: str, mode: int = 0o600) -> Path:
 
 def test_without_a_file_everything_is_default(tmp_path: Path) -> None:
     """A home that does not exist has the defaults, and still does not exist."""
-    loaded = load(Home(tmp_path / "none"), {})
+    loaded = load_settings(Home(tmp_path / "none"), {})
     assert loaded.settings.model_dump() == Settings().model_dump()
     assert loaded.origin("bot.name") == "default"
     assert not list(loaded.secrets())
@@ -119,7 +119,7 @@ def test_short_names_and_lists_in_the_environment(home: Home) -> None:
         "KENOBOT_BOT__NAME": "",
     }
     loaded = accepted(home, "", environ)
-    telegram = loaded.plugin("kenobot.channels", "telegram", TelegramSettings)
+    telegram = loaded.plugin_settings("kenobot.channels", "telegram", TelegramSettings)
     assert telegram.token.get_secret_value() == TOKEN
     assert telegram.allowed_users == ["1", "2"]
     assert loaded.settings.channels.enabled == ("telegram", "console")
@@ -130,7 +130,7 @@ def test_short_names_and_lists_in_the_environment(home: Home) -> None:
 def test_a_plugin_with_a_dash_is_reached_from_the_environment(home: Home, strange: None) -> None:
     """Variables cannot have a dash, so an underscore stands for it."""
     loaded = accepted(home, "", {"KENOBOT_CHANNELS__MY_DOOR__NEEDED": "x", "KENOBOT_CHANNELS__MY_DOOR__PORTS": "1,2"})
-    assert loaded.plugin("kenobot.channels", "my-door", Strange).ports == [1, 2]
+    assert loaded.plugin_settings("kenobot.channels", "my-door", Strange).ports == [1, 2]
 
 
 def test_case_does_not_matter_where_it_says_nothing(home: Home) -> None:
@@ -227,7 +227,7 @@ def test_text_in_another_encoding_is_named(home: Home) -> None:
     """Latin-1 is refused in words."""
     home.config_file.write_bytes(b'[bot]\nname = "\xd1"')
     with pytest.raises(ConfigError, match="not UTF-8"):
-        load(home, {})
+        load_settings(home, {})
 
 
 def test_a_secret_is_never_in_a_complaint(home: Home, strange: None) -> None:
@@ -304,7 +304,7 @@ def test_a_folder_of_credentials_that_cannot_be_read_is_refused_by_name(
 def test_what_is_about_to_be_written_can_be_tried_out(home: Home) -> None:
     """Text and secrets handed in stand for the files that they would become."""
     credential(home, "anthropic_api_key", "old", 0o644)
-    loaded = load(home, {}, text='[bot]\nname = "Ana"', given={"anthropic_api_key": "new"})
+    loaded = load_settings(home, {}, text='[bot]\nname = "Ana"', new_credentials={"anthropic_api_key": "new"})
     assert loaded.settings.bot.name == "Ana"
     assert list(loaded.secrets()) == ["new"]
     assert not home.config_file.exists()
@@ -329,10 +329,10 @@ def test_the_shipped_file_says_every_key_with_its_default(home: Home) -> None:
         exclude={"providers", "channels", "embedders"}
     )
     expected = {f"{name}.{key}" for name, table in Settings().model_dump().items() for key in table}
-    for section, group in ROOMS.items():
+    for section, group in PLUGIN_SECTIONS.items():
         for name in plugins.names(group):
             model = plugins.load(group, name).settings
-            assert loaded.plugin(group, name, model) == model()
+            assert loaded.plugin_settings(group, name, model) == model()
             expected |= {f"{section}.{name}.{key}" for key in model.model_fields}
     assert set(loaded.origins) == expected
 
@@ -366,7 +366,9 @@ def test_what_was_a_silent_default_is_an_error(home: Home) -> None:
         ours, key = OURS[variable]
         expected = case["expected"]
         if variable == "TELEGRAM_ALLOWED_USERS":
-            telegram = accepted(home, "", {ours: value}).plugin("kenobot.channels", "telegram", TelegramSettings)
+            telegram = accepted(home, "", {ours: value}).plugin_settings(
+                "kenobot.channels", "telegram", TelegramSettings
+            )
             assert telegram.allowed_users == [item for item in expected["value"] if item]
         else:
             (line,) = refused(home, "", {ours: value})

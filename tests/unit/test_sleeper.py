@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.agent.background.sleep import Rooms, Sleeper, due_at, policy_of
-from kenobot.agent.model_router import Model, Route
+from kenobot.agent.background.sleep import SleepContext, SleepWorker, next_sleep_time, sleep_policy
+from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.policy.sleep import JOYA, PHASES, SleepPolicy
+from kenobot.cognitive.policy.sleep import PHASES, WEEKLY_LOGS, SleepPolicy
 from kenobot.cognitive.sleep import sleep_store
 from kenobot.cognitive.sleep.plan.changes import Change
-from kenobot.cognitive.sleep.plan.passes import Pass, View
+from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import token_budget
 from kenobot.core.bus import Bus
 from kenobot.core.circuit_breaker import CircuitBreaker
-from kenobot.core.scheduler import Schedule
-from kenobot.core.settings.home import Held
-from kenobot.core.settings.schema import Sleep as SleepSettings
+from kenobot.core.scheduler import Scheduler
+from kenobot.core.settings.home import AlreadyLocked
+from kenobot.core.settings.schema import SleepSettings
 from kenobot.ports.errors import PromptTooLong, RateLimited, TruncatedReply, Unavailable
 from kenobot.ports.provider import Provider, Reply, Usage
 from kenobot.ports.signals import SLEEP_FINISHED, SLEEP_PHASE, SLEEP_STARTED, Envelope
@@ -48,24 +48,24 @@ class Bedroom:
         self.night = night
         self.lock: Callable[[], AbstractContextManager[None]] = nullcontext
         for signal in (SLEEP_STARTED, SLEEP_PHASE, SLEEP_FINISHED):
-            self.bus.bell(signal, self.signals.append)
+            self.bus.wake_on(signal, self.signals.append)
 
-    def sleeper(self, provider: Provider | None = None, tokens: int = 100_000, hour: int | None = None) -> Sleeper:
+    def sleeper(self, provider: Provider | None = None, tokens: int = 100_000, hour: int | None = None) -> SleepWorker:
         async def drain() -> None:
             self.done.append("drained")
 
         async def index() -> None:
             self.done.append("indexed")
 
-        rooms = Rooms(
+        rooms = SleepContext(
             *(self.database, self.bus, self.clock, UTC, self.lock, drain),
-            mark=lambda: self.done.append("marked"),
-            index=index,
-            night=self.night,
+            mark_dirty=lambda: self.done.append("marked"),
+            update_index=index,
+            passes=self.night,
         )
         policy = replace(DEFAULT, sleep=replace(DEFAULT.sleep, budget_tokens=tokens))
-        routes = [Route(provider, CircuitBreaker(self.clock, 5, 60))] if provider else []
-        return Sleeper(rooms, policy, Model(routes, 5, self.clock) if provider else None, hour=hour)
+        routes = [ProviderRoute(provider, CircuitBreaker(self.clock, 5, 60))] if provider else []
+        return SleepWorker(rooms, policy, ModelRouter(routes, 5, self.clock) if provider else None, hour=hour)
 
 
 @pytest.fixture
@@ -101,9 +101,9 @@ async def test_the_first_look_comes_a_minute_after_the_start(database: Database)
     sleeper = bedroom.sleeper()
     sleeper.begin()
     await sleeper.tick()
-    while not clock.naps:
+    while not clock.pending_sleeps:
         await asyncio.sleep(0)
-    assert clock.naps == [60.0]
+    assert clock.pending_sleeps == [60.0]
     assert bedroom.signals == []
     clock.advance(60)
     await sleeper.wait_idle()
@@ -114,17 +114,17 @@ async def test_not_enabled_it_sleeps_only_when_told_to(bedroom: Bedroom) -> None
     """No look is scheduled; the command line may still have it sleep."""
     sleeper = bedroom.sleeper()
     sleeper._enabled = False
-    schedule = Schedule()
+    schedule = Scheduler()
     sleeper.start(schedule)
     sleeper.begin()
     await sleeper.tick()
     assert sleeper.idle and schedule._jobs == []
-    assert (await sleeper.sleep("command")).done > 0
+    assert (await sleeper.sleep("command")).decisions > 0
 
 
 async def test_its_hour_is_asked_for_every_hour(bedroom: Bedroom) -> None:
     """It is set into the schedule once; at 14:30 it is not time for who sleeps from 15 on."""
-    schedule, sleeper = Schedule(), bedroom.sleeper(hour=15)
+    schedule, sleeper = Scheduler(), bedroom.sleeper(hour=15)
     sleeper.start(schedule)
     (job,) = schedule._jobs
     assert (job[0], job[1]) == ("sleep", 3600.0)
@@ -139,20 +139,20 @@ async def test_it_does_not_sleep_twice_at_once(bedroom: Bedroom) -> None:
     """Not with another process, which holds the lock: the next look tries again."""
 
     def held() -> AbstractContextManager[None]:
-        raise Held("somebody else sleeps")
+        raise AlreadyLocked("somebody else sleeps")
 
     bedroom.lock = held
     sleeper = bedroom.sleeper()
     await sleeper.tick()
     await sleeper.wait_idle()
     assert await scalar(bedroom.database, "SELECT count(*) FROM sleep_run") == 0
-    with pytest.raises(Held):
+    with pytest.raises(AlreadyLocked):
         await sleeper.sleep("command")
 
 
 async def test_a_night_that_was_cut_short_is_gone_on_with_at_any_hour(bedroom: Bedroom) -> None:
     """It is the same night, with its own moment; what was said since is left to the next."""
-    run = await bedroom.database.write(lambda c: sleep_store.begin(c, START, "hourly", PHASES))
+    run = await bedroom.database.write(lambda c: sleep_store.begin_or_resume(c, START, "hourly", PHASES))
     bedroom.clock.advance(7200)
     sleeper = bedroom.sleeper(hour=23)
     await sleeper.tick()
@@ -172,7 +172,7 @@ async def test_it_stops_at_once_and_goes_on_later(database: Database) -> None:
     loop = asyncio.get_running_loop()
     asked = []
 
-    def endless(view: View) -> Iterator[Change]:
+    def endless(view: NightView) -> Iterator[Change]:
         while True:
             asked.append(view.connection.execute("SELECT 1").fetchone())
             loop.call_soon_threadsafe(began.set)
@@ -222,12 +222,12 @@ async def test_the_owner_is_told_when_much_changed_at_once(tmp_path: Path) -> No
     async with Scene(tmp_path, ["Vale."]) as scene:
         await scene.say("hola, ¿qué tal estás hoy?")
         await scene.app.database.write(fill)
-        sleeper = scene.app.sleeper
-        sleeper._p = replace(sleeper._p, night=(FADE,))
+        sleeper = scene.app.sleep_worker
+        sleeper._p = replace(sleeper._p, passes=(FADE,))
         before = len(scene.texts)
         await sleeper.tick()
         await sleeper.wait_idle()
-        await scene.app.drained()
+        await scene.app.wait_drained()
         (said,) = scene.texts[before:]
         assert said.startswith("Mientras dormía he cambiado mucho de mi memoria de una vez (fade 4/12).")
         assert "`kenobot sleep undo`" in said
@@ -238,9 +238,9 @@ async def test_a_quiet_night_tells_nobody(tmp_path: Path) -> None:
     async with Scene(tmp_path, ["All right."]) as scene:
         await scene.say("hello there, how are you?")
         before = len(scene.texts)
-        await scene.app.sleeper.tick()
-        await scene.app.sleeper.wait_idle()
-        await scene.app.drained()
+        await scene.app.sleep_worker.tick()
+        await scene.app.sleep_worker.wait_idle()
+        await scene.app.wait_drained()
         assert len(scene.texts) == before
         assert await scene.rows("SELECT state, cause FROM sleep_run") == [("finished", "hourly")]
         assert await scene.rows("SELECT name, trouble FROM sleep_pass WHERE trouble != ''") == []
@@ -252,8 +252,8 @@ async def test_what_a_person_wrote_into_a_file_is_part_of_the_night(tmp_path: Pa
     async with Scene(tmp_path, ["All right."]) as scene:
         await scene.say("hello there, how are you?")
         (scene.home.memory / "2026-02-14.md").write_text(f"## 09:00 — Learned: {told}\n", "utf-8")
-        await scene.app.sleeper.sleep("hourly")
-        await scene.app.drained()
+        await scene.app.sleep_worker.sleep("hourly")
+        await scene.app.wait_drained()
         assert f"- {told}\n" in scene.read("MEMORY.md")
 
 
@@ -267,7 +267,7 @@ async def test_a_model_is_asked_within_the_nights_tokens(bedroom: Bedroom) -> No
     assert await _odd(bedroom) == [6, 12]
     assert await rows(bedroom.database, "SELECT day, job, tokens FROM spend") == [("2026-02-14", "sleep", 120)]
     assert provider.requests[0].max_tokens == 1000
-    assert await bedroom.database.read(lambda c: token_budget.spent(c, "2026-02-14")) == 0
+    assert await bedroom.database.read(lambda c: token_budget.tokens_spent(c, "2026-02-14")) == 0
 
 
 @pytest.mark.parametrize("tokens", [0, 500])
@@ -308,26 +308,26 @@ async def test_a_question_that_a_model_does_not_take_is_left_to_rules(
 
 def test_settings_become_thresholds() -> None:
     """The preset, what becomes of old files, and the tokens."""
-    assert policy_of(SleepSettings()).sleep == SleepPolicy()
-    set_ = policy_of(SleepSettings(retention="joya", expired="delete", budget_tokens=7)).sleep
-    assert set_ == replace(JOYA, expired="delete", budget_tokens=7)
-    assert JOYA.daily_days < SleepPolicy().daily_days
+    assert sleep_policy(SleepSettings()).sleep == SleepPolicy()
+    set_ = sleep_policy(SleepSettings(retention="joya", expired="delete", budget_tokens=7)).sleep
+    assert set_ == replace(WEEKLY_LOGS, expired="delete", budget_tokens=7)
+    assert WEEKLY_LOGS.daily_days < SleepPolicy().daily_days
 
 
 async def test_settings_reach_sleep_and_the_files(tmp_path: Path) -> None:
     """Both go by the same dates and do the same with what is over."""
     environ = {"KENOBOT_SLEEP__RETENTION": "joya", "KENOBOT_SLEEP__EXPIRED": "delete"}
     async with Scene(tmp_path, environ=environ) as scene:
-        wanted = replace(JOYA, expired="delete")
-        assert scene.app.sleeper._policy.sleep == wanted
-        assert scene.app.mirror.lines._policy.sleep == wanted
+        wanted = replace(WEEKLY_LOGS, expired="delete")
+        assert scene.app.sleep_worker._policy.sleep == wanted
+        assert scene.app.memory_files.list_files._policy.sleep == wanted
 
 
 def test_the_next_night_can_be_told() -> None:
     """To the hour; never, when it does not sleep by itself."""
     now = datetime(2026, 2, 14, 12, tzinfo=UTC)
     told = [
-        due_at(SleepSettings(enabled=enabled, hour=hour), last, now, "UTC")
+        next_sleep_time(SleepSettings(enabled=enabled, hour=hour), last, now, "UTC")
         for enabled, hour, last in ((True, -1, now), (True, 3, now.replace(hour=3)), (True, -1, None), (False, -1, now))
     ]
     assert told == [now.replace(day=15, hour=8), now.replace(day=15, hour=3), now, None]

@@ -45,8 +45,8 @@ class House:
         self.bus = Bus(self.clock)
         self.down: list[str] = []
         self.degraded: list[str] = []
-        self.bus.bell(CHANNEL_DOWN, self._note_down)
-        self.bus.bell(HEALTH_DEGRADED, self._note_degraded)
+        self.bus.wake_on(CHANNEL_DOWN, self._note_down)
+        self.bus.wake_on(HEALTH_DEGRADED, self._note_degraded)
 
     def _note_down(self, envelope: Envelope) -> None:
         self.down.append(str(envelope.payload["error"]))
@@ -133,8 +133,8 @@ class Mute(FakeChannel):
 
     def __init__(self, *lives: int, patience: float = 0.04) -> None:
         super().__init__("mute")
-        self.heard: float | None = None
-        self.patience = patience
+        self.last_answer_at: float | None = None
+        self.stall_seconds = patience
         self.runs = 0
         self.cancelled = 0
         self._lives = list(lives)
@@ -144,8 +144,8 @@ class Mute(FakeChannel):
         if not self._lives:
             return
         for _ in range(self._lives.pop(0)):
-            await asyncio.sleep(self.patience / 4)
-            self.heard = (self.heard or 0) + 1
+            await asyncio.sleep(self.stall_seconds / 4)
+            self.last_answer_at = (self.last_answer_at or 0) + 1
         try:
             await asyncio.Event().wait()
         finally:
@@ -157,7 +157,7 @@ async def test_a_channel_that_falls_silent_is_started_again(house: House) -> Non
     channel = Mute(12)
     await house.run(channel)
     assert (channel.runs, channel.cancelled) == (2, 1)
-    assert channel.heard == 12, "it was cancelled while it was alive"
+    assert channel.last_answer_at == 12, "it was cancelled while it was alive"
     assert house.down == ["mute has not answered for 0.04 seconds; its connection is opened anew"]
     assert house.degraded == []
 

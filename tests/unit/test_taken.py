@@ -8,13 +8,13 @@ import pytest
 
 from kenobot.agent import isolated_admit
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.ports.errors import StoreError
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
-_AT = Occasion(datetime(2026, 2, 14, 14, 30, tzinfo=UTC), "2026-02-14", "test", "fake-1")
+_AT = AdmitContext(datetime(2026, 2, 14, 14, 30, tzinfo=UTC), "2026-02-14", "test", "fake-1")
 
 
 def _note(connection: Connection, value: str) -> None:
@@ -32,7 +32,7 @@ async def test_a_mistake_takes_back_its_own_writes_alone(database: Database, cap
             _note(connection, "within")
             raise KeyError("slip")
 
-        said = isolated_admit.apart(connection, "reaction", clumsy, lambda error: type(error).__name__)
+        said = isolated_admit.in_savepoint(connection, "reaction", clumsy, lambda error: type(error).__name__)
         _note(connection, "after")
         return said
 
@@ -53,7 +53,7 @@ async def test_a_failing_disk_costs_the_whole_transaction(database: Database, ki
         def failing() -> str:
             raise kind("disk I/O error")
 
-        return isolated_admit.apart(connection, "memory", failing, lambda _: "passed over")
+        return isolated_admit.in_savepoint(connection, "memory", failing, lambda _: "passed over")
 
     with pytest.raises(StoreError):
         await database.write(work)
@@ -65,7 +65,7 @@ async def test_a_candidate_that_cannot_be_written_is_discarded(
 ) -> None:
     """With the reason; one beside it is kept."""
 
-    def clumsy(connection: Connection, candidate: Candidate, occasion: Occasion) -> Decision:
+    def clumsy(connection: Connection, candidate: Candidate, occasion: AdmitContext) -> Decision:
         decision = admit(connection, candidate, occasion)
         if "slip" in candidate.text:
             raise KeyError("slip")
@@ -73,7 +73,7 @@ async def test_a_candidate_that_cannot_be_written_is_discarded(
 
     monkeypatch.setattr(isolated_admit, "admit", clumsy)
     facts = [Candidate("note", "owner", text) for text in ("likes slip-on shoes", "likes green tea")]
-    decisions = await database.write(lambda c: [isolated_admit.take(c, each, _AT) for each in facts])
+    decisions = await database.write(lambda c: [isolated_admit.admit_isolated(c, each, _AT) for each in facts])
     assert [each.action for each in decisions] == ["discarded", "created"]
     assert decisions[0].reason == "KeyError: 'slip'"
     assert await database.read(lambda c: c.execute("SELECT text FROM record").fetchall()) == [("likes green tea",)]
@@ -81,7 +81,7 @@ async def test_a_candidate_that_cannot_be_written_is_discarded(
 
 def test_a_decision_is_announced_with_what_it_is_about() -> None:
     """The record's number with the words, and where they belong."""
-    told = isolated_admit.announced(Candidate("note", "owner", "a fact"), Decision("created", "new", 7))
+    told = isolated_admit.memory_written_payload(Candidate("note", "owner", "a fact"), Decision("created", "new", 7))
     assert told == {
         "action": "created",
         "reason": "new",

@@ -6,40 +6,40 @@ from random import Random
 import pytest
 
 from kenobot.agent.turn.state_machine import (
-    Apologise,
     AskModel,
-    Begun,
     BuildContext,
-    Bury,
-    Claim,
-    Commit,
-    Committed,
+    ClaimMessage,
+    CommitTurn,
     ContextBuilt,
+    Defer,
     Effect,
-    Failed,
-    Happening,
-    Obey,
-    Park,
-    Probe,
-    Probed,
-    Process,
-    Processed,
-    Replied,
+    EffectFailed,
+    MessageClaimed,
+    ModelReplied,
+    MoveToDeadLetters,
+    ProbeFinished,
+    ProbeModel,
+    ProcessReply,
+    ReplyProcessed,
+    ReportFailure,
+    RunCommand,
     Stop,
-    Turn,
+    TurnCommitted,
+    TurnEvent,
     TurnPolicy,
+    TurnState,
     Wait,
-    Waited,
+    WaitElapsed,
     step,
 )
 from kenobot.core.retry import RetryPolicy
 from kenobot.ports.errors import (
+    CircuitOpen,
     Fenced,
     PromptTooLong,
     RateLimited,
     Rejected,
     RemoteError,
-    Resting,
     StoreError,
     StoreFull,
     TruncatedReply,
@@ -53,8 +53,8 @@ _BUG = ValueError("a bug")
 _DISK = StoreFull("no space")
 
 
-def _play(*happenings: Happening, policy: TurnPolicy = _POLICY) -> tuple[Turn, list[Effect]]:
-    turn, effects = Turn(), list[Effect]()
+def _play(*happenings: TurnEvent, policy: TurnPolicy = _POLICY) -> tuple[TurnState, list[Effect]]:
+    turn, effects = TurnState(), list[Effect]()
     for happening in happenings:
         turn, effect = step(turn, happening, policy)
         effects.append(effect)
@@ -63,21 +63,21 @@ def _play(*happenings: Happening, policy: TurnPolicy = _POLICY) -> tuple[Turn, l
 
 def test_a_turn_without_trouble() -> None:
     """Context, model, processing, commit, done."""
-    turn, effects = _play(Begun(1), ContextBuilt(), Replied(_REPLY), Processed(), Committed())
-    assert effects == [BuildContext(), AskModel(), Process(_REPLY, True), Commit(), Stop()]
-    assert (turn.stage, turn.asked) == ("done", 1)
+    turn, effects = _play(MessageClaimed(1), ContextBuilt(), ModelReplied(_REPLY), ReplyProcessed(), TurnCommitted())
+    assert effects == [BuildContext(), AskModel(), ProcessReply(_REPLY, True), CommitTurn(), Stop()]
+    assert (turn.stage, turn.provider_calls) == ("done", 1)
 
 
 def test_a_saved_reply_is_not_asked_for_again() -> None:
     """It was paid for; it is not checkpointed a second time either."""
-    _, effects = _play(Begun(2, _REPLY), ContextBuilt(), Processed())
-    assert effects == [BuildContext(), Process(_REPLY, False), Commit()]
+    _, effects = _play(MessageClaimed(2, _REPLY), ContextBuilt(), ReplyProcessed())
+    assert effects == [BuildContext(), ProcessReply(_REPLY, False), CommitTurn()]
 
 
 def test_a_message_that_failed_too_often_is_buried() -> None:
     """Without another call of the model."""
-    turn, effects = _play(Begun(4), Committed())
-    assert isinstance(effects[0], Bury)
+    turn, effects = _play(MessageClaimed(4), TurnCommitted())
+    assert isinstance(effects[0], MoveToDeadLetters)
     assert "3 attempts" in effects[0].reason
     assert (effects[1], turn.stage) == (Stop(), "done")
 
@@ -86,204 +86,251 @@ def test_a_message_that_failed_too_often_is_buried() -> None:
 def test_a_model_that_is_down_is_asked_again_a_few_times(error: RemoteError) -> None:
     """Then the message is parked until it is back."""
     _, effects = _play(
-        Begun(1), ContextBuilt(), Failed(error), Waited(), Failed(error), Waited(), Failed(error), Committed()
+        MessageClaimed(1),
+        ContextBuilt(),
+        EffectFailed(error),
+        WaitElapsed(),
+        EffectFailed(error),
+        WaitElapsed(),
+        EffectFailed(error),
+        TurnCommitted(),
     )
     assert effects[:6] == [BuildContext(), AskModel(), Wait(1), AskModel(), Wait(2), AskModel()]
-    assert effects[6] == Park(f"{type(error).__name__}: {error}")
+    assert effects[6] == Defer(f"{type(error).__name__}: {error}")
     assert effects[7] == Stop()
 
 
 def test_a_parked_turn_says_that_it_has_to_be_taken_up_again() -> None:
     """Any other end is the last word on a message."""
-    down = (Begun(1), ContextBuilt(), Failed(Resting("leave it")))
-    assert _play(*down, Committed())[0].parked
-    assert not _play(Begun(1), ContextBuilt(), Failed(Rejected("no")), Committed())[0].parked
-    assert not _play(*down, Failed(Fenced("overtaken")))[0].parked
+    down = (MessageClaimed(1), ContextBuilt(), EffectFailed(CircuitOpen("leave it")))
+    assert _play(*down, TurnCommitted())[0].deferred
+    assert not _play(MessageClaimed(1), ContextBuilt(), EffectFailed(Rejected("no")), TurnCommitted())[0].deferred
+    assert not _play(*down, EffectFailed(Fenced("overtaken")))[0].deferred
 
 
 def test_a_provider_that_rests_is_not_waited_for() -> None:
     """Nobody was asked, so asking again in a second would only keep the person waiting."""
-    assert _play(Begun(1), ContextBuilt(), Failed(Resting("leave it")))[1][-1] == Park("Resting: leave it")
+    assert _play(MessageClaimed(1), ContextBuilt(), EffectFailed(CircuitOpen("leave it")))[1][-1] == Defer(
+        "Resting: leave it"
+    )
 
 
 def test_the_fallback_is_asked_when_the_first_model_cannot_answer() -> None:
     """Also when it refused: another one may take what it would not. Each has tries of its own."""
-    two = replace(_POLICY, providers=2)
-    for error in (Resting("leave it"), Rejected("no"), RateLimited("slow", 900)):
-        assert _play(Begun(1), ContextBuilt(), Failed(error), policy=two)[1][-1] == AskModel(1)
-    fallen = (Begun(1), ContextBuilt(), Failed(Resting("leave it")))
-    assert _play(*fallen, Failed(Unavailable("down")), policy=two)[1][-1] == Wait(1)
-    assert isinstance(_play(*fallen, Failed(Rejected("no")), policy=two)[1][-1], Park), "the first may come back"
-    refused = (Begun(1), ContextBuilt(), Failed(Rejected("no")), Failed(Rejected("no")))
-    assert _play(*refused, policy=two)[1][-1] == Apologise("rejected", "Rejected: no")
+    two = replace(_POLICY, provider_count=2)
+    for error in (CircuitOpen("leave it"), Rejected("no"), RateLimited("slow", 900)):
+        assert _play(MessageClaimed(1), ContextBuilt(), EffectFailed(error), policy=two)[1][-1] == AskModel(1)
+    fallen = (MessageClaimed(1), ContextBuilt(), EffectFailed(CircuitOpen("leave it")))
+    assert _play(*fallen, EffectFailed(Unavailable("down")), policy=two)[1][-1] == Wait(1)
+    assert isinstance(_play(*fallen, EffectFailed(Rejected("no")), policy=two)[1][-1], Defer), "the first may come back"
+    refused = (MessageClaimed(1), ContextBuilt(), EffectFailed(Rejected("no")), EffectFailed(Rejected("no")))
+    assert _play(*refused, policy=two)[1][-1] == ReportFailure("rejected", "Rejected: no")
 
 
 def test_tries_end_with_their_budget() -> None:
     """A pause that would end beyond it is not begun."""
-    turn, _ = _play(Begun(1), ContextBuilt())
-    assert step(turn, Failed(Unavailable("down"), 88), _POLICY)[1] == Wait(1)
-    assert isinstance(step(turn, Failed(Unavailable("down"), 89.5), _POLICY)[1], Park)
+    turn, _ = _play(MessageClaimed(1), ContextBuilt())
+    assert step(turn, EffectFailed(Unavailable("down"), 88), _POLICY)[1] == Wait(1)
+    assert isinstance(step(turn, EffectFailed(Unavailable("down"), 89.5), _POLICY)[1], Defer)
 
 
 def test_a_prompt_that_is_too_long_is_cut_once() -> None:
     """Then the model is told less; if that is too much as well, there is nothing more to be done."""
-    too_long = Failed(PromptTooLong("too long"))
-    _, effects = _play(Begun(1), ContextBuilt(), too_long, ContextBuilt(), too_long)
-    assert effects == [BuildContext(), AskModel(), BuildContext(narrow=True), AskModel(), effects[-1]]
-    assert isinstance(effects[-1], Apologise)
+    too_long = EffectFailed(PromptTooLong("too long"))
+    _, effects = _play(MessageClaimed(1), ContextBuilt(), too_long, ContextBuilt(), too_long)
+    assert effects == [BuildContext(), AskModel(), BuildContext(reduced=True), AskModel(), effects[-1]]
+    assert isinstance(effects[-1], ReportFailure)
 
 
 def test_a_message_that_was_parked_often_is_told_from_an_outage() -> None:
     """If the model answers something harmless, it is this message that it cannot stand: that one is buried."""
-    turn, effect = Turn(parks=3), BuildContext()  # type: tuple[Turn, Effect]
-    for happening in (Begun(1), ContextBuilt(), Failed(Resting("leave it"))):
+    turn, effect = TurnState(deferrals=3), BuildContext()  # type: tuple[TurnState, Effect]
+    for happening in (MessageClaimed(1), ContextBuilt(), EffectFailed(CircuitOpen("leave it"))):
         turn, effect = step(turn, happening, _POLICY)
-    assert effect == Probe()
-    assert step(turn, Probed(alive=False), _POLICY)[1] == Park("Resting: leave it")
-    turn, effect = step(turn, Probed(alive=True), _POLICY)
+    assert effect == ProbeModel()
+    assert step(turn, ProbeFinished(alive=False), _POLICY)[1] == Defer("Resting: leave it")
+    turn, effect = step(turn, ProbeFinished(alive=True), _POLICY)
     assert effect == AskModel(), "the outage may have ended just now"
-    buried = step(turn, Failed(Resting("leave it")), _POLICY)[1]
-    assert buried == Bury("the model answers others, but not this: Resting: leave it")
-    assert step(turn, Replied(_REPLY), _POLICY)[1] == Process(_REPLY, True)
+    buried = step(turn, EffectFailed(CircuitOpen("leave it")), _POLICY)[1]
+    assert buried == MoveToDeadLetters("the model answers others, but not this: Resting: leave it")
+    assert step(turn, ModelReplied(_REPLY), _POLICY)[1] == ProcessReply(_REPLY, True)
 
 
 def test_a_message_that_is_too_old_is_not_answered() -> None:
     """The person is told; but an answer that was paid for goes out, however late."""
-    policy = replace(_POLICY, expire=3600)
-    assert _play(Begun(1, None, 3600), policy=policy)[1] == [BuildContext()]
-    assert _play(Begun(1, None, 7300), policy=policy)[1] == [Apologise("expired", "it was 2 hours old", "expired")]
-    assert _play(Begun(1, _REPLY, 7300), policy=policy)[1] == [BuildContext()]
+    policy = replace(_POLICY, expires_after=3600)
+    assert _play(MessageClaimed(1, None, 3600), policy=policy)[1] == [BuildContext()]
+    assert _play(MessageClaimed(1, None, 7300), policy=policy)[1] == [
+        ReportFailure("expired", "it was 2 hours old", "expired")
+    ]
+    assert _play(MessageClaimed(1, _REPLY, 7300), policy=policy)[1] == [BuildContext()]
 
 
 def test_a_command_is_obeyed_without_a_model() -> None:
     """One step, and the turn is over."""
-    _, effects = _play(Begun(1, None, 0.0, order=True), Committed())
-    assert effects == [Obey(), Stop()]
+    _, effects = _play(MessageClaimed(1, None, 0.0, is_command=True), TurnCommitted())
+    assert effects == [RunCommand(), Stop()]
 
 
 def test_a_refusal_is_told_at_once() -> None:
     """Asking again would not mend it."""
-    _, effects = _play(Begun(1), ContextBuilt(), Failed(Rejected("no")))
-    assert effects[-1] == Apologise("rejected", "Rejected: no")
+    _, effects = _play(MessageClaimed(1), ContextBuilt(), EffectFailed(Rejected("no")))
+    assert effects[-1] == ReportFailure("rejected", "Rejected: no")
 
 
 def test_the_servers_wish_is_obeyed() -> None:
     """A short one is waited for, one beyond patience is not."""
-    assert _play(Begun(1), ContextBuilt(), Failed(RateLimited("slow", 20)))[1][-1] == Wait(20)
-    assert isinstance(_play(Begun(1), ContextBuilt(), Failed(RateLimited("slow", 900)))[1][-1], Park)
+    assert _play(MessageClaimed(1), ContextBuilt(), EffectFailed(RateLimited("slow", 20)))[1][-1] == Wait(20)
+    assert isinstance(_play(MessageClaimed(1), ContextBuilt(), EffectFailed(RateLimited("slow", 900)))[1][-1], Defer)
 
 
 def test_the_pause_is_spread() -> None:
     """With a source of chance the pauses of many turns do not coincide."""
-    turn = _play(Begun(1), ContextBuilt())[0]
-    pauses = {step(turn, Failed(Unavailable("down")), _POLICY, Random(seed))[1] for seed in range(20)}
+    turn = _play(MessageClaimed(1), ContextBuilt())[0]
+    pauses = {step(turn, EffectFailed(Unavailable("down")), _POLICY, Random(seed))[1] for seed in range(20)}
     assert len(pauses) == 20
 
 
 @pytest.mark.parametrize(
     ("before", "effect"),
     [
-        ((), Claim()),
-        ((Begun(1),), BuildContext()),
-        ((Begun(1), ContextBuilt(), Replied(_REPLY), Processed()), Commit()),
-        ((Begun(1), ContextBuilt(), Failed(Rejected("no"))), Apologise("rejected", "Rejected: no")),
-        ((Begun(9),), Bury("3 attempts failed")),
+        ((), ClaimMessage()),
+        ((MessageClaimed(1),), BuildContext()),
+        ((MessageClaimed(1), ContextBuilt(), ModelReplied(_REPLY), ReplyProcessed()), CommitTurn()),
+        ((MessageClaimed(1), ContextBuilt(), EffectFailed(Rejected("no"))), ReportFailure("rejected", "Rejected: no")),
+        ((MessageClaimed(9),), MoveToDeadLetters("3 attempts failed")),
     ],
 )
-def test_a_failing_disk_is_waited_for(before: tuple[Happening, ...], effect: Effect) -> None:
+def test_a_failing_disk_is_waited_for(before: tuple[TurnEvent, ...], effect: Effect) -> None:
     """However long it takes: the same thing again, with growing pauses, without spending attempts or calls."""
     turn, _ = _play(*before)
-    asked, pauses = turn.asked, []
+    asked, pauses = turn.provider_calls, []
     for _ in range(50):
-        turn, wait = step(turn, Failed(_DISK), _POLICY)
+        turn, wait = step(turn, EffectFailed(_DISK), _POLICY)
         assert isinstance(wait, Wait)
         pauses.append(wait.seconds)
-        turn, again = step(turn, Waited(), _POLICY)
+        turn, again = step(turn, WaitElapsed(), _POLICY)
         assert again == effect
     assert pauses[:6] == [1, 2, 4, 8, 16, 30]
     assert set(pauses[5:]) == {30}
-    assert turn.asked == asked
+    assert turn.provider_calls == asked
 
 
 def test_a_bug_costs_an_attempt() -> None:
     """The message is claimed anew, so that a restart in between counts as well, and the last attempt buries it."""
-    begin = (ContextBuilt(), Replied(_REPLY), Processed(), Failed(_BUG))
-    _, effects = _play(Begun(1), *begin, Waited(), Begun(2), *begin, Waited(), Begun(3), *begin, Committed())
-    assert [type(effect) for effect in effects[4:6]] == [Wait, Claim]
-    assert [type(effect) for effect in effects[10:12]] == [Wait, Claim]
-    assert effects[-2:] == [Bury("ValueError: a bug"), Stop()]
+    begin = (ContextBuilt(), ModelReplied(_REPLY), ReplyProcessed(), EffectFailed(_BUG))
+    _, effects = _play(
+        MessageClaimed(1),
+        *begin,
+        WaitElapsed(),
+        MessageClaimed(2),
+        *begin,
+        WaitElapsed(),
+        MessageClaimed(3),
+        *begin,
+        TurnCommitted(),
+    )
+    assert [type(effect) for effect in effects[4:6]] == [Wait, ClaimMessage]
+    assert [type(effect) for effect in effects[10:12]] == [Wait, ClaimMessage]
+    assert effects[-2:] == [MoveToDeadLetters("ValueError: a bug"), Stop()]
 
 
 def test_a_bug_after_a_checkpoint_does_not_pay_again() -> None:
     """The next attempt is given the saved reply."""
     _, effects = _play(
-        Begun(1), ContextBuilt(), Replied(_REPLY), Failed(_BUG), Waited(), Begun(2, _REPLY), ContextBuilt()
+        MessageClaimed(1),
+        ContextBuilt(),
+        ModelReplied(_REPLY),
+        EffectFailed(_BUG),
+        WaitElapsed(),
+        MessageClaimed(2, _REPLY),
+        ContextBuilt(),
     )
-    assert effects[-1] == Process(_REPLY, False)
+    assert effects[-1] == ProcessReply(_REPLY, False)
     assert effects.count(AskModel()) == 1
 
 
 def test_a_bug_without_a_checkpoint_asks_again() -> None:
     """A reply that was never stored is gone, and the context is built anew."""
     _, effects = _play(
-        Begun(1), ContextBuilt(), Replied(_REPLY), Failed(_BUG), Waited(), Begun(2), ContextBuilt(), Replied(_REPLY)
+        MessageClaimed(1),
+        ContextBuilt(),
+        ModelReplied(_REPLY),
+        EffectFailed(_BUG),
+        WaitElapsed(),
+        MessageClaimed(2),
+        ContextBuilt(),
+        ModelReplied(_REPLY),
     )
-    assert effects[-2:] == [AskModel(), Process(_REPLY, True)]
+    assert effects[-2:] == [AskModel(), ProcessReply(_REPLY, True)]
 
 
 def test_an_apology_that_breaks_becomes_a_burial() -> None:
     """Somebody has to be told."""
-    _, effects = _play(Begun(1), ContextBuilt(), Failed(Rejected("no")), Failed(_BUG), Committed())
-    assert effects[-2:] == [Bury("ValueError: a bug"), Stop()]
+    _, effects = _play(
+        MessageClaimed(1), ContextBuilt(), EffectFailed(Rejected("no")), EffectFailed(_BUG), TurnCommitted()
+    )
+    assert effects[-2:] == [MoveToDeadLetters("ValueError: a bug"), Stop()]
 
 
 def test_a_burial_that_breaks_is_tried_a_few_times() -> None:
     """Then the message stays claimed for the next start."""
-    failures: list[Happening] = [Failed(_BUG), Waited()]
-    turn, effects = _play(Begun(9), *failures * 3, Failed(_BUG))
-    assert [type(effect) for effect in effects] == [Bury, Wait, Bury, Wait, Bury, Wait, Bury, Stop]
+    failures: list[TurnEvent] = [EffectFailed(_BUG), WaitElapsed()]
+    turn, effects = _play(MessageClaimed(9), *failures * 3, EffectFailed(_BUG))
+    assert [type(effect) for effect in effects] == [
+        MoveToDeadLetters,
+        Wait,
+        MoveToDeadLetters,
+        Wait,
+        MoveToDeadLetters,
+        Wait,
+        MoveToDeadLetters,
+        Stop,
+    ]
     assert turn.stage == "done"
 
 
 def test_a_failing_disk_does_not_use_up_the_burials() -> None:
     """Only tries that failed for another reason count, or a full disk would leave a message without a word."""
-    full: list[Happening] = [Failed(_DISK), Waited()]
-    _, effects = _play(Begun(9), *full * 5, Failed(_BUG), Waited(), Committed())
-    assert [type(effect) for effect in effects[-3:]] == [Wait, Bury, Stop]
+    full: list[TurnEvent] = [EffectFailed(_DISK), WaitElapsed()]
+    _, effects = _play(MessageClaimed(9), *full * 5, EffectFailed(_BUG), WaitElapsed(), TurnCommitted())
+    assert [type(effect) for effect in effects[-3:]] == [Wait, MoveToDeadLetters, Stop]
 
 
 @pytest.mark.parametrize(
     "before",
     [
         (),
-        (Begun(1),),
-        (Begun(1), ContextBuilt(), Replied(_REPLY), Processed()),
-        (Begun(1), ContextBuilt(), Failed(Rejected("no"))),
-        (Begun(9),),
+        (MessageClaimed(1),),
+        (MessageClaimed(1), ContextBuilt(), ModelReplied(_REPLY), ReplyProcessed()),
+        (MessageClaimed(1), ContextBuilt(), EffectFailed(Rejected("no"))),
+        (MessageClaimed(9),),
     ],
 )
-def test_an_attempt_that_was_overtaken_stops(before: tuple[Happening, ...]) -> None:
+def test_an_attempt_that_was_overtaken_stops(before: tuple[TurnEvent, ...]) -> None:
     """Without a word: the later attempt speaks."""
-    turn, effects = _play(*before, Failed(Fenced("overtaken")))
+    turn, effects = _play(*before, EffectFailed(Fenced("overtaken")))
     assert (effects[-1], turn.stage) == (Stop(), "done")
 
 
 def test_a_shortage_of_memory_is_waited_out_before_it_is_held_against_the_message() -> None:
     """The same step is tried again after longer and longer pauses; only when that goes on does it cost an attempt."""
-    turn, effect = step(_play(Begun(1), ContextBuilt(), Failed(MemoryError()))[0], Waited(), _POLICY)
+    turn, effect = step(
+        _play(MessageClaimed(1), ContextBuilt(), EffectFailed(MemoryError()))[0], WaitElapsed(), _POLICY
+    )
     assert (effect, turn.attempt) == (AskModel(0), 1)
     for _ in range(40):
-        turn, effect = step(turn, Failed(MemoryError()), _POLICY)
+        turn, effect = step(turn, EffectFailed(MemoryError()), _POLICY)
         if turn.stage == "claim":
             break
-        turn, effect = step(turn, Waited(), _POLICY)
+        turn, effect = step(turn, WaitElapsed(), _POLICY)
     assert turn.stage == "claim"
 
 
 def test_a_step_changes_nothing_but_what_it_returns() -> None:
     """The same turn and happening give the same answer, and the turn given stays as it was."""
-    turn = _play(Begun(1), ContextBuilt())[0]
+    turn = _play(MessageClaimed(1), ContextBuilt())[0]
     kept = repr(turn)
-    first = step(turn, Failed(StoreError("disk")), _POLICY)
-    assert step(turn, Failed(StoreError("disk")), _POLICY) == first
+    first = step(turn, EffectFailed(StoreError("disk")), _POLICY)
+    assert step(turn, EffectFailed(StoreError("disk")), _POLICY) == first
     assert repr(turn) == kept

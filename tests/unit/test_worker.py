@@ -3,10 +3,10 @@
 import asyncio
 import contextlib
 
-from kenobot.core.worker import Worker
+from kenobot.core.worker import BackgroundTask
 
 
-class Digger(Worker):
+class Digger(BackgroundTask):
     """Digs until it is let go."""
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ async def test_stopped_it_breaks_off_and_begins_nothing_more() -> None:
 async def test_work_that_fails_does_not_keep_it_busy() -> None:
     """The next piece can begin."""
 
-    class Clumsy(Worker):
+    class Clumsy(BackgroundTask):
         tries = 0
 
         async def fall(self) -> None:

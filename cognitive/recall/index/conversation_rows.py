@@ -9,8 +9,8 @@ from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
 from kenobot.cognitive.recall.index.documents import name_key
-from kenobot.cognitive.store.scopes import WHOLE_HOME, within_chats
-from kenobot.cognitive.text.recall_need import need
+from kenobot.cognitive.store.scopes import ALL_SCOPES, chat_filter
+from kenobot.cognitive.text.recall_need import recall_need
 from kenobot.cognitive.text.times import names_time
 from kenobot.cognitive.text.words import fold, words
 from kenobot.ports.identity import chat_scope
@@ -32,7 +32,7 @@ _CHARACTERS = 4000
 _COLUMNS = "message, stretch, place, day, speaker, answers, words, asks, dated"
 
 
-class Turn(NamedTuple):
+class IndexedTurn(NamedTuple):
     """A turn in its talk. stretch: the message that began it; place: how many of it came before.
 
     day: as `date.toordinal`. speaker: as names are compared, "" in private. answers: the bot said it. asks: it is a
@@ -40,25 +40,25 @@ class Turn(NamedTuple):
     """
 
     message: int
-    stretch: int
-    place: int
+    segment: int
+    position: int
     day: int
     speaker: str
-    answers: bool
-    words: int
-    asks: bool
-    dated: bool
+    by_bot: bool
+    word_count: int
+    is_question: bool
+    has_time: bool
 
     @property
     def date(self) -> date:
         return date.fromordinal(self.day)
 
 
-def put(index: Connection, truth: Connection, messages: Iterable[int]) -> None:
+def write_turns(index: Connection, truth: Connection, messages: Iterable[int]) -> None:
     """Make the index know these messages in their talk; those that are gone leave it."""
     ids = sorted(set(messages))
     index.execute("DELETE FROM talk WHERE message IN (SELECT value FROM json_each(?))", (json.dumps(ids),))
-    where, _ = within_chats(WHOLE_HOME)  # each is kept as one of its chat
+    where, _ = chat_filter(ALL_SCOPES)  # each is kept as one of its chat
     rows = truth.execute(
         f"SELECT id, session, role, text, at FROM message WHERE id IN (SELECT value FROM json_each(?)) AND +{where} "
         "ORDER BY id",
@@ -74,7 +74,7 @@ def put(index: Connection, truth: Connection, messages: Iterable[int]) -> None:
             stretch, place = before[0], before[1] + 1
         last[session] = (stretch, place, at)
         said = text[:_CHARACTERS]
-        if need(said) == "no_recall":
+        if recall_need(said) == "no_recall":
             continue  # nods: they say nothing that anybody asks for
         plain, answers = fold(said), role == "assistant"
         asks = said.rstrip().endswith(_ASKING)
@@ -111,33 +111,33 @@ def _speaker(text: str) -> str:
 # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def turns(index: Connection, messages: Iterable[int]) -> list[Turn]:
+def turns_by_message(index: Connection, messages: Iterable[int]) -> list[IndexedTurn]:
     """These messages in their talk; those that are not known are left out."""
     rows = index.execute(
         f"SELECT {_COLUMNS} FROM talk WHERE message IN (SELECT value FROM json_each(?))", (json.dumps(list(messages)),)
     )
-    return list(map(Turn._make, rows))
+    return list(map(IndexedTurn._make, rows))
 
 
-def around(index: Connection, places: Iterable[tuple[int, int]]) -> list[Turn]:
+def turns_at(index: Connection, places: Iterable[tuple[int, int]]) -> list[IndexedTurn]:
     """The turns at these places, each a stretch and a place in it."""
     rows = index.execute(
         f"SELECT {_COLUMNS} FROM json_each(?) AS wanted JOIN talk ON talk.stretch = wanted.value ->> 0 "
         "AND talk.place = wanted.value ->> 1",
         (json.dumps(list(places)),),
     )
-    return list(map(Turn._make, rows))
+    return list(map(IndexedTurn._make, rows))
 
 
-def whole(index: Connection, stretches: Sequence[int]) -> list[Turn]:
+def turns_of_segments(index: Connection, stretches: Sequence[int]) -> list[IndexedTurn]:
     """Every turn of these stretches."""
     rows = index.execute(
         f"SELECT {_COLUMNS} FROM talk WHERE stretch IN (SELECT value FROM json_each(?))", (json.dumps(list(stretches)),)
     )
-    return list(map(Turn._make, rows))
+    return list(map(IndexedTurn._make, rows))
 
 
-def lengths(index: Connection, stretches: Sequence[int]) -> dict[int, int]:
+def segment_word_counts(index: Connection, stretches: Sequence[int]) -> dict[int, int]:
     """How many words these stretches have."""
     rows = index.execute(
         "SELECT stretch, sum(words) FROM talk WHERE stretch IN (SELECT value FROM json_each(?)) GROUP BY stretch",
@@ -146,7 +146,7 @@ def lengths(index: Connection, stretches: Sequence[int]) -> dict[int, int]:
     return dict(rows.fetchall())
 
 
-def count(index: Connection, scopes: Sequence[str] | None) -> int:
+def segment_count(index: Connection, scopes: Sequence[str] | None) -> int:
     """How many stretches there are in these chats."""
     row = index.execute(
         "SELECT count(*) FROM talk WHERE place = 0 AND (? IS NULL OR chat IN (SELECT value FROM json_each(?)))",

@@ -10,15 +10,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kenobot.cognitive.store.scopes import WHOLE_HOME, within, within_chats
-from kenobot.cognitive.text.words import fold, letters, terms
+from kenobot.cognitive.store.scopes import ALL_SCOPES, chat_filter, scope_filter
+from kenobot.cognitive.text.words import fold, standalone_letters, terms
 from kenobot.ports.identity import chat_scope
 from kenobot.storage.connection import Connection
 
-Kind = Literal["record", "past", "turn"]
+DocumentKind = Literal["record", "past", "turn"]
 
-WIDTH = 64
-TURN = 32
+IDS_PER_SOURCE = 64
+TURN_OFFSET = 32
 _WORDINGS = 20
 _EVENTS = 200
 _LONGEST = 2000  # terms of one document
@@ -27,7 +27,7 @@ _ELSEWHERE = ("scratchpad", "profile")  # shown as they stand, never looked for
 _SESSION = ("summary", "session")  # form and category of the same: what it is made of is found as turns
 _NAME = re.compile(r"[^\W_]+")
 _ALIASES = ("name", "alias", "aliases", "nickname", "nombre", "apodo")
-SELF = "owner"
+OWNER_SUBJECT = "owner"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +36,12 @@ class Document:
 
     id: int
     scope: str
-    kind: Kind
+    kind: DocumentKind
     terms: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class SubjectName:
     """`name`, as `name_key` writes it, is what a subject of this scope is called."""
 
     scope: str
@@ -50,19 +50,19 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RecordDocuments:
     """All that the index holds of one record; nothing when it is gone or forgotten."""
 
     record: int
     documents: tuple[Document, ...] = ()
-    names: tuple[Name, ...] = ()
+    names: tuple[SubjectName, ...] = ()
     witnesses: tuple[int, ...] = ()
 
 
-def source_of(document: int) -> tuple[Kind, int]:
+def source_of(document: int) -> tuple[DocumentKind, int]:
     """What a document's number stands for: its kind, and the number of the record or message."""
-    number, rest = divmod(document, WIDTH)
-    return ("turn" if rest == TURN else "past" if rest else "record"), number
+    number, rest = divmod(document, IDS_PER_SOURCE)
+    return ("turn" if rest == TURN_OFFSET else "past" if rest else "record"), number
 
 
 def name_key(text: str) -> str:
@@ -86,37 +86,37 @@ class _Row:
     category: str
 
 
-def read_records(truth: Connection, ids: Sequence[int]) -> list[Entry]:
+def record_documents(truth: Connection, ids: Sequence[int]) -> list[RecordDocuments]:
     """The entries of these records, in order, also of such as are gone."""
     wanted = sorted(set(ids))
-    where, _ = within(WHOLE_HOME)  # it shows nothing to anybody: each word is kept as one of its scope
+    where, _ = scope_filter(ALL_SCOPES)  # it shows nothing to anybody: each word is kept as one of its scope
     rows = truth.execute(
         "SELECT id, form, scope, subject, text, attrs, tags, status, evidence, category FROM record "
         f"WHERE id IN (SELECT value FROM json_each(?)) AND +{where}",
         (json.dumps(wanted),),
     )
     known = {row[0]: _Row(*row) for row in rows}
-    return [_entry(truth, known[number]) if number in known else Entry(number) for number in wanted]
+    return [_entry(truth, known[number]) if number in known else RecordDocuments(number) for number in wanted]
 
 
-def _entry(truth: Connection, row: _Row) -> Entry:
+def _entry(truth: Connection, row: _Row) -> RecordDocuments:
     if (row.form, row.category) == _SESSION:
-        return Entry(row.id)
+        return RecordDocuments(row.id)
     witnesses = tuple(item for item in _list(row.evidence) if isinstance(item, int))
     if row.form in _ELSEWHERE or row.status == "forgotten":
-        return Entry(row.id, witnesses=witnesses)
+        return RecordDocuments(row.id, witnesses=witnesses)
     attributes = _object(row.attrs)
-    about = [row.subject if row.subject != SELF else "", *map(str, _list(row.tags))]
+    about = [row.subject if row.subject != OWNER_SUBJECT else "", *map(str, _list(row.tags))]
     about += [f"{name} {value}" for name, value in attributes.items() if name != "by"]
     wordings = [row.text, *_wordings(truth, row.id, row.text)]
     live = row.status == "active"
     documents = [
-        Document(row.id * WIDTH + at + (not live), row.scope, "record" if live and not at else "past", found)
+        Document(row.id * IDS_PER_SOURCE + at + (not live), row.scope, "record" if live and not at else "past", found)
         for at, said in enumerate(wordings)
         if (found := _terms(said, about))
     ]
     names = _names(row.scope, row.subject, attributes) if live else ()
-    return Entry(row.id, tuple(documents), tuple(names), witnesses)
+    return RecordDocuments(row.id, tuple(documents), tuple(names), witnesses)
 
 
 def _wordings(truth: Connection, number: int, text: str) -> list[str]:
@@ -133,24 +133,24 @@ def _wordings(truth: Connection, number: int, text: str) -> list[str]:
 
 def _terms(text: str, about: Iterable[str] = ()) -> tuple[str, ...]:
     said = " ".join([text[:_CHARACTERS], *about])
-    found = terms(said) + letters(said)
+    found = terms(said) + standalone_letters(said)
     return tuple(term.replace("'", "’") for term in found[:_LONGEST])
 
 
-def _names(scope: str, subject: str, attributes: dict[str, object]) -> list[Name]:
+def _names(scope: str, subject: str, attributes: dict[str, object]) -> list[SubjectName]:
     """What the subject of a record is called: its own name, and what its attributes say of names."""
-    whose = subject or SELF
-    called = [] if whose == SELF else [whose]
+    whose = subject or OWNER_SUBJECT
+    called = [] if whose == OWNER_SUBJECT else [whose]
     for name in _ALIASES:
         value = attributes.get(name)
         called += value if isinstance(value, list) else str(value).split(",") if value else []
     keys = {name_key(str(each)) for each in called}
-    return [Name(scope, key, whose) for key in sorted(keys) if key]
+    return [SubjectName(scope, key, whose) for key in sorted(keys) if key]
 
 
-def read_turns(truth: Connection, ids: Sequence[int]) -> list[tuple[int, Document | None]]:
+def turn_documents(truth: Connection, ids: Sequence[int]) -> list[tuple[int, Document | None]]:
     """The documents of these messages, in order; None for such as are gone or blank."""
-    where, _ = within_chats(WHOLE_HOME)
+    where, _ = chat_filter(ALL_SCOPES)
     rows = truth.execute(
         f"SELECT id, session, text FROM message WHERE id IN (SELECT value FROM json_each(?)) AND +{where}",
         (json.dumps(sorted(set(ids))),),
@@ -160,7 +160,7 @@ def read_turns(truth: Connection, ids: Sequence[int]) -> list[tuple[int, Documen
     for number in sorted(set(ids)):
         _, session, text = known.get(number, (number, "", ""))
         said = _terms(text)
-        document = Document(number * WIDTH + TURN, chat_scope(session), "turn", said) if said else None
+        document = Document(number * IDS_PER_SOURCE + TURN_OFFSET, chat_scope(session), "turn", said) if said else None
         found.append((number, document))
     return found
 

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from kenobot.cognitive.recall.index import conversation_rows, merging, postings
-from kenobot.cognitive.recall.index.documents import read_records, read_turns
+from kenobot.cognitive.recall.index.documents import record_documents, turn_documents
 from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
-    from kenobot.cognitive.recall.vectors.vector_search import Meaning
+    from kenobot.cognitive.recall.vectors.vector_search import VectorIndex
     from kenobot.cognitive.text.similarity import Nearness
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ class _Gap:
     high: int
 
 
-class Index:
+class SideIndex:
     """The index in the file `path`. Nothing is opened or made before it is used."""
 
     def __init__(self, path: Path) -> None:
@@ -53,18 +53,18 @@ class Index:
         self._readers: list[Connection] = []
         self._generation = 0
         self._sick = False
-        self.meaning: Meaning | None = None
+        self.vectors: VectorIndex | None = None
         """What can be found by its meaning besides, once there are vectors."""
 
     @property
-    def nearness(self) -> "Nearness | None":
+    def statement_similarity(self) -> "Nearness | None":
         """What tells how near statements are in meaning, as far as vectors of them are at hand."""
-        return self.meaning.near if self.meaning is not None else None
+        return self.vectors.nearest_to_statement if self.vectors is not None else None
 
     @property
-    def neighbours(self) -> Callable[[str, str, int, int], Mapping[int, float]] | None:
+    def record_similarity(self) -> Callable[[str, str, int, int], Mapping[int, float]] | None:
         """What tells which records mean nearly the same, as far as they have vectors."""
-        return self.meaning.near_record if self.meaning is not None else None
+        return self.vectors.nearest_to_record if self.vectors is not None else None
 
     # ── keeping up ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -90,14 +90,14 @@ class Index:
                 for gap in gaps:
                     _fill(index, truth, gap, _AT_ONCE)
 
-    def missing(self, truth: Connection) -> int:
+    def backlog_size(self, truth: Connection) -> int:
         """About how many rows `fill` has still to look at."""
         with self._lock, self._forgiving():
             index = self._writer(truth)
-            return sum(gap.high - gap.low for gap in _gaps(index)) + merging.due(index)
+            return sum(gap.high - gap.low for gap in _gaps(index)) + merging.is_full_merge_due(index)
         return 0
 
-    def fill(self, truth: Connection, rows: int = 200) -> int:
+    def index_backlog(self, truth: Connection, rows: int = 200) -> int:
         """Index up to `rows` of what was there before the index was, then merge its lists, a step at a time; returns
         about how many rows are left, 1 while there is something to merge.
         """
@@ -105,10 +105,10 @@ class Index:
             index = self._writer(truth)
             gaps = _gaps(index)
             if not gaps:
-                return int(merging.step(index))
+                return int(merging.merge_step(index))
             with _transaction(index):
                 _fill(index, truth, gaps[0], rows)
-            return sum(gap.high - gap.low for gap in _gaps(index)) + merging.due(index)
+            return sum(gap.high - gap.low for gap in _gaps(index)) + merging.is_full_merge_due(index)
         return 0
 
     def read(self, work: Callable[[Connection], T], otherwise: T) -> T:
@@ -121,7 +121,7 @@ class Index:
             self._note(error)
             return otherwise
 
-    def keep(self, truth: Connection, work: Callable[[Connection], object]) -> None:
+    def write_derived(self, truth: Connection, work: Callable[[Connection], object]) -> None:
         """Let `work` write what was made of `truth`, a snapshot, in one transaction; nothing when that is too old.
 
         A snapshot from before what the index has seen may hold what was erased since. Forgiving like `catch_up`.
@@ -323,9 +323,9 @@ def _take_new(index: Connection, truth: Connection) -> None:
     records, messages = _touched(truth, max(seen, last - _AT_ONCE), last)
     messages += range(max(told, newest - _AT_ONCE) + 1, newest + 1)
     if _purged(truth, seen, last):
-        merging.note_erased(index)
-    postings.put(index, read_records(truth, records), read_turns(truth, messages))
-    conversation_rows.put(index, truth, messages)
+        merging.request_full_merge(index)
+    postings.write_documents(index, record_documents(truth, records), turn_documents(truth, messages))
+    conversation_rows.write_turns(index, truth, messages)
     for kind, before, now in (("event", seen, last), ("message", told, newest)):
         if now - before > _AT_ONCE:
             index.execute("INSERT INTO gap (kind, low, high) VALUES (?, ?, ?)", (kind, before, now - _AT_ONCE))
@@ -375,15 +375,15 @@ def _fill(index: Connection, truth: Connection, gap: _Gap, rows: int) -> None:
         ]
         low = found[-1] - 1 if len(found) == rows else gap.low
         records, messages = (found, []) if gap.kind == "record" else ([], found)
-    postings.put(index, read_records(truth, records), read_turns(truth, messages))
-    conversation_rows.put(index, truth, messages)
+    postings.write_documents(index, record_documents(truth, records), turn_documents(truth, messages))
+    conversation_rows.write_turns(index, truth, messages)
     if low > gap.low:
         index.execute("UPDATE gap SET high = ? WHERE rowid = ?", (low, gap.row))
     else:
         index.execute("DELETE FROM gap WHERE rowid = ?", (gap.row,))
 
 
-def behind(path: Path, truth: Connection) -> int:
+def unindexed_count(path: Path, truth: Connection) -> int:
     """How many events and messages of `truth` the index in the file `path` has not seen; -1 when it cannot be read."""
     try:
         index = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_BUSY_SECONDS)

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 
-from kenobot.cognitive.recall.index.index import Index
+from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.ports.errors import StoreError
 from kenobot.storage.database import Database
 
@@ -14,10 +14,10 @@ _WORTH_TELLING = 5000  # rows
 _TENTHS = 10
 
 
-class Keeper:
+class Indexer:
     """Works through what the index lacks, a little at a time, so that turns are answered meanwhile."""
 
-    def __init__(self, database: Database, index: Index) -> None:
+    def __init__(self, database: Database, index: SideIndex) -> None:
         self._database = database
         self._index = index
         self._task: asyncio.Task[None] | None = None
@@ -27,14 +27,14 @@ class Keeper:
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._keep_up_quietly(), name="memory index")
 
-    async def keep_up(self) -> None:
+    async def index_all(self) -> None:
         """Take in all that is new and all that is missing; return when it is done. Raises StoreError."""
         await self._database.read(self._index.catch_up)
-        whole = await self._database.read(self._index.missing)
+        whole = await self._database.read(self._index.backlog_size)
         told = 0
         if whole >= _WORTH_TELLING:
             log.info("The memory index is being made: about %s rows.", whole)
-        while left := await self._database.read(lambda connection: self._index.fill(connection, _ROWS)):
+        while left := await self._database.read(lambda connection: self._index.index_backlog(connection, _ROWS)):
             done = _TENTHS * (whole - left) // max(1, whole)
             if whole >= _WORTH_TELLING and done > told:
                 told = done
@@ -49,6 +49,6 @@ class Keeper:
 
     async def _keep_up_quietly(self) -> None:
         try:
-            await self.keep_up()
+            await self.index_all()
         except StoreError as error:
             log.warning("The memory index has to wait: %s", error)

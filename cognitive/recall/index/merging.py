@@ -13,12 +13,12 @@ _MANY = 8  # pieces
 _GROWN, _WORTH_IT = 1.25, 1000  # by how much an index has grown, and documents
 
 
-def note_erased(index: Connection) -> None:
+def request_full_merge(index: Connection) -> None:
     """Something is to leave the lists for good."""
     index.execute("INSERT OR REPLACE INTO cursor (name, at) VALUES (?, 1)", (_ERASED,))
 
 
-def due(index: Connection) -> bool:
+def is_full_merge_due(index: Connection) -> bool:
     """Whether all of the lists are to be merged."""
     if _at(index, _ERASED):
         return True
@@ -26,14 +26,14 @@ def due(index: Connection) -> bool:
     return docs >= _WORTH_IT and docs >= _GROWN * _at(index, _MERGED)
 
 
-def pieces(index: Connection) -> int:
+def segment_count(index: Connection) -> int:
     """How many there are."""
     return int(index.execute("SELECT count(DISTINCT segid) FROM list_idx").fetchone()[0])
 
 
-def step(index: Connection) -> bool:
+def merge_step(index: Connection) -> bool:
     """Merge a little; whether there is more to do."""
-    if due(index):
+    if is_full_merge_due(index):
         if _merge(index, -_STEP):
             return True
         index.execute("INSERT OR REPLACE INTO cursor (name, at) VALUES (?, ?)", (_MERGED, _documents(index)))
@@ -41,7 +41,7 @@ def step(index: Connection) -> bool:
             index.execute("DELETE FROM cursor WHERE name = ?", (_ERASED,))
             index.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return False
-    return pieces(index) > _MANY and _merge(index, _STEP)
+    return segment_count(index) > _MANY and _merge(index, _STEP)
 
 
 def _merge(index: Connection, pages: int) -> bool:

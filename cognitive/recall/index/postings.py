@@ -9,7 +9,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from kenobot.cognitive.recall.index.documents import TURN, WIDTH, Document, Entry, Kind
+from kenobot.cognitive.recall.index.documents import (
+    IDS_PER_SOURCE,
+    TURN_OFFSET,
+    Document,
+    DocumentKind,
+    RecordDocuments,
+)
 from kenobot.storage.connection import Connection
 
 VERSION = 3
@@ -35,12 +41,12 @@ CREATE VIRTUAL TABLE list USING fts5 (terms, content = '', detail = none, tokeni
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class Partition:
     """The documents of one kind in one scope. words: of all of them together."""
 
     id: int
     scope: str
-    kind: Kind
+    kind: DocumentKind
     docs: int
     words: int
 
@@ -49,17 +55,17 @@ class Room:
         return f"{self.id}·{term}"
 
 
-def rooms(connection: Connection, scopes: Sequence[str] | None, kinds: Sequence[Kind]) -> list[Room]:
+def partitions(connection: Connection, scopes: Sequence[str] | None, kinds: Sequence[DocumentKind]) -> list[Partition]:
     """The rooms of these kinds that hold anything; `scopes` None means all of them."""
     rows = connection.execute(
         "SELECT id, scope, kind, docs, words FROM room WHERE docs > 0 AND kind IN (SELECT value FROM json_each(?)) "
         "AND (? IS NULL OR scope IN (SELECT value FROM json_each(?)))",
         (json.dumps(kinds), None if scopes is None else 1, json.dumps(scopes)),
     )
-    return [Room(*row) for row in rows]
+    return [Partition(*row) for row in rows]
 
 
-def counts(connection: Connection, tokens: Sequence[str]) -> dict[str, int]:
+def document_counts(connection: Connection, tokens: Sequence[str]) -> dict[str, int]:
     """In how many documents each of `tokens` stands; those in none are left out."""
     rows = connection.execute(
         "SELECT token, docs FROM term WHERE docs > 0 AND token IN (SELECT value FROM json_each(?))",
@@ -68,7 +74,7 @@ def counts(connection: Connection, tokens: Sequence[str]) -> dict[str, int]:
     return dict(rows.fetchall())
 
 
-def holding(connection: Connection, groups: Sequence[Sequence[str]], limit: int) -> list[int]:
+def documents_with(connection: Connection, groups: Sequence[Sequence[str]], limit: int) -> list[int]:
     """The newest documents that hold a token of each of `groups`, at most `limit`."""
     match = " AND ".join(f"({' OR '.join(map(_quoted, tokens))})" for tokens in groups)
     row = connection.execute(  # as one text: a row of its own for each would cost as much as finding them
@@ -78,7 +84,7 @@ def holding(connection: Connection, groups: Sequence[Sequence[str]], limit: int)
     return sorted(json.loads(row[0]), reverse=True)
 
 
-def texts(connection: Connection, documents: Sequence[int]) -> list[tuple[int, int, list[str]]]:
+def document_terms(connection: Connection, documents: Sequence[int]) -> list[tuple[int, int, list[str]]]:
     """The room and the words of each of these documents."""
     rows = connection.execute(
         "SELECT id, room, terms FROM doc WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(documents),)
@@ -86,13 +92,13 @@ def texts(connection: Connection, documents: Sequence[int]) -> list[tuple[int, i
     return [(row[0], row[1], row[2].split(" ")) for row in rows]
 
 
-def vocabularies(connection: Connection, records: Sequence[int]) -> dict[int, frozenset[str]]:
+def record_terms(connection: Connection, records: Sequence[int]) -> dict[int, frozenset[str]]:
     """The words of each of these records as it stands, where the index knows it."""
-    found = texts(connection, [record * WIDTH for record in records])
-    return {document // WIDTH: frozenset(said) for document, _, said in found}
+    found = document_terms(connection, [record * IDS_PER_SOURCE for record in records])
+    return {document // IDS_PER_SOURCE: frozenset(said) for document, _, said in found}
 
 
-def subjects(connection: Connection, scopes: Sequence[str] | None, names: Sequence[str]) -> list[tuple[str, str]]:
+def subjects_named(connection: Connection, scopes: Sequence[str] | None, names: Sequence[str]) -> list[tuple[str, str]]:
     """Who is called one of `names`: the name, and the subject as records write it."""
     if scopes is None:
         scopes = [row[0] for row in connection.execute("SELECT DISTINCT scope FROM room")]
@@ -108,7 +114,7 @@ def subjects(connection: Connection, scopes: Sequence[str] | None, names: Sequen
     return list(found)
 
 
-def told_by(connection: Connection, inboxes: Sequence[int]) -> dict[int, list[int]]:
+def records_by_turn(connection: Connection, inboxes: Sequence[int]) -> dict[int, list[int]]:
     """The records that were learned from each of these turns."""
     found: dict[int, list[int]] = {}
     rows = connection.execute(
@@ -119,12 +125,14 @@ def told_by(connection: Connection, inboxes: Sequence[int]) -> dict[int, list[in
     return found
 
 
-def put(connection: Connection, entries: Sequence[Entry], turns: Sequence[tuple[int, Document | None]]) -> None:
+def write_documents(
+    connection: Connection, entries: Sequence[RecordDocuments], turns: Sequence[tuple[int, Document | None]]
+) -> None:
     """Make the index say of these records and messages what `entries` and `turns` say; nothing, for what is gone."""
     wanted = {document.id: document for entry in entries for document in entry.documents}
     wanted |= {document.id: document for _, document in turns if document is not None}
     held = _held(connection, [entry.record for entry in entries], [number for number, _ in turns])
-    known = {room.id: room for room in rooms_by_id(connection)}
+    known = {room.id: room for room in all_partitions(connection)}
     same = {
         number
         for number, (room, terms) in held.items()
@@ -134,7 +142,7 @@ def put(connection: Connection, entries: Sequence[Entry], turns: Sequence[tuple[
     }
     gone = {number: row for number, row in held.items() if number not in same}
     _remove(connection, gone)
-    outdated = json.dumps([number // WIDTH for number in gone if number % WIDTH == TURN])
+    outdated = json.dumps([number // IDS_PER_SOURCE for number in gone if number % IDS_PER_SOURCE == TURN_OFFSET])
     connection.execute("DELETE FROM turn_vector WHERE message IN (SELECT value FROM json_each(?))", (outdated,))
     _add(connection, [wanted[number] for number in sorted(wanted.keys() - same)])
     ids = json.dumps([entry.record for entry in entries])
@@ -150,18 +158,20 @@ def put(connection: Connection, entries: Sequence[Entry], turns: Sequence[tuple[
     )
 
 
-def rooms_by_id(connection: Connection) -> list[Room]:
+def all_partitions(connection: Connection) -> list[Partition]:
     """Every room, also such as are empty."""
-    return [Room(*row) for row in connection.execute("SELECT id, scope, kind, docs, words FROM room")]
+    return [Partition(*row) for row in connection.execute("SELECT id, scope, kind, docs, words FROM room")]
 
 
 def _held(connection: Connection, records: Iterable[int], messages: Iterable[int]) -> dict[int, tuple[int, str]]:
     found: dict[int, tuple[int, str]] = {}
     for record in records:
-        first = record * WIDTH
-        rows = connection.execute("SELECT id, room, terms FROM doc WHERE id >= ? AND id < ?", (first, first + TURN))
+        first = record * IDS_PER_SOURCE
+        rows = connection.execute(
+            "SELECT id, room, terms FROM doc WHERE id >= ? AND id < ?", (first, first + TURN_OFFSET)
+        )
         found.update((row[0], (row[1], row[2])) for row in rows)
-    numbers = [message * WIDTH + TURN for message in messages]
+    numbers = [message * IDS_PER_SOURCE + TURN_OFFSET for message in messages]
     rows = connection.execute(
         "SELECT id, room, terms FROM doc WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(numbers),)
     )

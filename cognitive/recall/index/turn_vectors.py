@@ -4,13 +4,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kenobot.cognitive.recall.index.documents import TURN, WIDTH
-from kenobot.cognitive.store.scopes import WHOLE_HOME, within_chats
+from kenobot.cognitive.recall.index.documents import IDS_PER_SOURCE, TURN_OFFSET
+from kenobot.cognitive.store.scopes import ALL_SCOPES, chat_filter
 from kenobot.storage.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedTurn:
+class TurnVector:
     """A message, the scope of its chat, and its vector as bytes of 16-bit floats."""
 
     message: int
@@ -21,32 +21,32 @@ class PlacedTurn:
 
 def newest(index: Connection) -> int:
     """The number of the newest message that the index knows, 0 when there is none."""
-    row = index.execute("SELECT max(id) FROM doc WHERE id % ? = ?", (WIDTH, TURN)).fetchone()
-    return int(row[0] or 0) // WIDTH
+    row = index.execute("SELECT max(id) FROM doc WHERE id % ? = ?", (IDS_PER_SOURCE, TURN_OFFSET)).fetchone()
+    return int(row[0] or 0) // IDS_PER_SOURCE
 
 
-def between(index: Connection, low: int, high: int) -> list[PlacedTurn]:
+def between(index: Connection, low: int, high: int) -> list[TurnVector]:
     """The messages above `low` up to `high` that have vectors."""
     rows = index.execute(
         "SELECT message, scope, model, embedding FROM turn_vector JOIN doc ON doc.id = message * ? + ? "
         "JOIN room ON room.id = doc.room WHERE message > ? AND message <= ?",
-        (WIDTH, TURN, low, high),
+        (IDS_PER_SOURCE, TURN_OFFSET, low, high),
     )
-    return [PlacedTurn(*row) for row in rows]
+    return [TurnVector(*row) for row in rows]
 
 
-def missing(index: Connection, model: str, low: int, high: int) -> list[PlacedTurn]:
+def missing(index: Connection, model: str, low: int, high: int) -> list[TurnVector]:
     """The messages above `low` up to `high` without a vector of `model`, newest first."""
     rows = index.execute(
         "SELECT (doc.id - ?2) / ?1, scope FROM doc JOIN room ON room.id = doc.room "
         "WHERE doc.id > ?3 * ?1 + ?2 AND doc.id <= ?4 * ?1 + ?2 AND doc.id % ?1 = ?2 AND NOT EXISTS "
         "(SELECT 1 FROM turn_vector WHERE message = (doc.id - ?2) / ?1 AND model = ?5) ORDER BY doc.id DESC",
-        (WIDTH, TURN, low, high, model),
+        (IDS_PER_SOURCE, TURN_OFFSET, low, high, model),
     )
-    return [PlacedTurn(*row) for row in rows]
+    return [TurnVector(*row) for row in rows]
 
 
-def of_content(index: Connection, model: str, hashes: Sequence[bytes]) -> dict[bytes, bytes]:
+def vectors_by_hash(index: Connection, model: str, hashes: Sequence[bytes]) -> dict[bytes, bytes]:
     """Vectors of `model` that were made of these contents, whoever said them."""
     found: dict[bytes, bytes] = {}
     for digest in hashes:
@@ -60,7 +60,7 @@ def of_content(index: Connection, model: str, hashes: Sequence[bytes]) -> dict[b
 
 def texts(truth: Connection, messages: Sequence[int]) -> dict[int, str]:
     """What these messages say; those that are gone or blank are left out."""
-    where, _ = within_chats(WHOLE_HOME)  # they are kept by chat, and found within one
+    where, _ = chat_filter(ALL_SCOPES)  # they are kept by chat, and found within one
     rows = truth.execute(
         f"SELECT id, text FROM message WHERE id IN (SELECT value FROM json_each(?)) AND +{where}",
         (json.dumps(list(messages)),),
@@ -68,7 +68,7 @@ def texts(truth: Connection, messages: Sequence[int]) -> dict[int, str]:
     return {row[0]: row[1] for row in rows if row[1].strip()}
 
 
-def put(index: Connection, model: str, rows: Sequence[tuple[int, bytes, bytes]]) -> None:
+def write_vectors(index: Connection, model: str, rows: Sequence[tuple[int, bytes, bytes]]) -> None:
     """Keep vectors of messages, each with the hash of its text. Those of other models have served."""
     index.executemany(
         "INSERT OR REPLACE INTO turn_vector (message, model, embedding, hash) VALUES (?, ?, ?, ?)",

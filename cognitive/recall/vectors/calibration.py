@@ -19,7 +19,7 @@ from math import sqrt
 from kenobot.cognitive.beliefs.value import clamp
 from kenobot.cognitive.policy.admit import AdmitPolicy
 from kenobot.cognitive.policy.meaning import MeaningPolicy
-from kenobot.cognitive.recall.vectors.common_questions import COMMON
+from kenobot.cognitive.recall.vectors.common_questions import COMMON_QUESTIONS
 
 _ANSWERED = (
     ("¿Qué no puede comer mi hermana?", "Lucía es alérgica a los frutos secos"),
@@ -47,7 +47,7 @@ _ALIKE = (
 )
 """Statements that differ in the one word that counts."""
 
-TAKEN_OUT = 0.75
+COMMON_SHARE_REMOVED = 0.75
 """So much of what a question has in common with others is taken out of it."""
 
 _SAME = 1e-3  # a way shorter than this is none
@@ -55,7 +55,7 @@ _SAFELY = 0.1  # so much of the way from the nearest look-alike to the same word
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class SimilarityCalibration:
     """Cosines of a model. unrelated, answer: of a question with other answers, and with its own, on the mean.
 
     apart: of statements about different things, on the mean. alike: what no statements reach that look alike and say
@@ -71,37 +71,43 @@ class Scale:
 
     def relevance(self, cosine: float, policy: MeaningPolicy) -> float:
         """How much a passage is about a query, from 0 to 1."""
-        return relevance_of(self.share(cosine), policy)
+        return relevance_from_similarity(self.query_similarity(cosine), policy)
 
-    def share(self, cosine: float) -> float:
+    def query_similarity(self, cosine: float) -> float:
         """Where a passage lies between what has nothing to do with a query (0) and its usual answer (1), or beyond."""
         return (cosine - self.unrelated) / max(1e-6, self.answer - self.unrelated)
 
-    def nearness(self, cosine: float, policy: AdmitPolicy) -> float:
+    def statement_similarity(self, cosine: float, policy: AdmitPolicy) -> float:
         """How near two statements are, on the scale of admit's bands: no look-alikes come above `repeat`."""
         if cosine >= self.alike:
-            return clamp(policy.repeat + (1 - policy.repeat) * (cosine - self.alike) / max(1e-6, 1 - self.alike))
-        return clamp(policy.repeat * (cosine - self.apart) / max(1e-6, self.alike - self.apart))
+            return clamp(
+                policy.repeat_above + (1 - policy.repeat_above) * (cosine - self.alike) / max(1e-6, 1 - self.alike)
+            )
+        return clamp(policy.repeat_above * (cosine - self.apart) / max(1e-6, self.alike - self.apart))
 
-    def told(self) -> str:
+    def to_json(self) -> str:
         """It as text, for `read`."""
         numbers = (self.unrelated, self.answer, self.apart, self.alike)
         return json.dumps([*numbers, base64.b64encode(self.common).decode("ascii")])
 
 
 @lru_cache(1)
-def known() -> dict[str, Scale]:
+def shipped_calibrations() -> dict[str, SimilarityCalibration]:
     """What `scale_of` gives for the models that ship, so that the first question does not wait for it."""
     text = resources.files("kenobot.cognitive.recall.vectors").joinpath("scales.json").read_text("utf-8")
-    return {model: scale for model, told in json.loads(text)["models"].items() if (scale := read(told)) is not None}
+    return {
+        model: scale
+        for model, told in json.loads(text)["models"].items()
+        if (scale := parse_calibration(told)) is not None
+    }
 
 
-def relevance_of(share: float, policy: MeaningPolicy) -> float:
+def relevance_from_similarity(share: float, policy: MeaningPolicy) -> float:
     """How much a passage with this `Scale.share` is about a query, from 0 to 1."""
-    return clamp((share - policy.begins) / (policy.full - policy.begins))
+    return clamp((share - policy.relevant_from) / (policy.fully_relevant_from - policy.relevant_from))
 
 
-def read(told: str) -> Scale | None:
+def parse_calibration(told: str) -> SimilarityCalibration | None:
     """A scale from its text; None when that is none."""
     try:
         found = json.loads(told)
@@ -109,20 +115,20 @@ def read(told: str) -> Scale | None:
     except (ValueError, TypeError, IndexError, KeyError, binascii.Error):
         return None
     unrelated, answer, apart, alike = numbers
-    return Scale(unrelated, answer, apart, alike, common)
+    return SimilarityCalibration(unrelated, answer, apart, alike, common)
 
 
-def questions() -> tuple[str, ...]:
+def calibration_queries() -> tuple[str, ...]:
     """What a model is asked for as queries."""
-    return tuple(question for question, _ in _ANSWERED) + tuple(text for texts in COMMON for text in texts)
+    return tuple(question for question, _ in _ANSWERED) + tuple(text for texts in COMMON_QUESTIONS for text in texts)
 
 
-def statements() -> tuple[str, ...]:
+def calibration_passages() -> tuple[str, ...]:
     """What it is asked for as passages."""
     return tuple(answer for _, answer in _ANSWERED) + tuple(text for pair in _ALIKE for text in pair)
 
 
-def scale_of(asked: Sequence[Sequence[float]], stated: Sequence[Sequence[float]]) -> Scale:
+def calibrate(asked: Sequence[Sequence[float]], stated: Sequence[Sequence[float]]) -> SimilarityCalibration:
     """The scale that the rows of `questions` and of `statements` tell."""
     common = _common(asked[len(_ANSWERED) :])
     asked = [_without(row, common) for row in asked[: len(_ANSWERED)]]
@@ -133,13 +139,13 @@ def scale_of(asked: Sequence[Sequence[float]], stated: Sequence[Sequence[float]]
     alike = [_cosine(pairs[at], pairs[at + 1]) for at in range(0, len(pairs), 2)]
     highest = float(max(alike))
     kept = b"".join(struct.pack(f"<{len(row)}e", *row) for row in common)
-    return Scale(_mean(other), _mean(own), _mean(apart), highest + _SAFELY * (1 - highest), kept)
+    return SimilarityCalibration(_mean(other), _mean(own), _mean(apart), highest + _SAFELY * (1 - highest), kept)
 
 
 def _common(rows: Sequence[Sequence[float]]) -> list[list[float]]:
     """The mean of questions, and the ways in which those of each language differ from it, by Gram and Schmidt."""
     left = iter(rows)
-    means = [_middle([next(left) for _ in texts]) for texts in COMMON]
+    means = [_middle([next(left) for _ in texts]) for texts in COMMON_QUESTIONS]
     middle = _middle(means)
     ways: list[list[float]] = []
     for mean in means:
@@ -160,7 +166,7 @@ def _without(row: Sequence[float], common: Sequence[Sequence[float]]) -> list[fl
     for way in ways:
         share = _cosine(away, way)
         out = [one + share * other for one, other in zip(out, way, strict=True)]
-    return [one - TAKEN_OUT * other for one, other in zip(row, out, strict=True)]
+    return [one - COMMON_SHARE_REMOVED * other for one, other in zip(row, out, strict=True)]
 
 
 def _middle(rows: Sequence[Sequence[float]]) -> list[float]:

@@ -5,7 +5,7 @@ it is about. The mean of these questions, and the ways in which those of one lan
 which part of a vector says so; see `kenobot.cognitive.recall.vectors.calibration`.
 """
 
-COMMON: tuple[tuple[str, ...], ...] = (
+COMMON_QUESTIONS: tuple[tuple[str, ...], ...] = (
     (
         "¿Qué coche tiene mi vecino?",
         "¿Cuándo es la cita con el abogado?",

@@ -32,13 +32,13 @@ _HIGHEST = 20_000_000  # 80 MB to say where each number is
 ScalarT = TypeVar("ScalarT", bound=np.generic)
 
 
-def place(*parts: str) -> int:
+def partition_key(*parts: str) -> int:
     """A number for a scope, or for a scope and subject: so that no name has to be kept."""
     digest = blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 
 
-class Matrix:
+class VectorMatrix:
     """Vectors of one model, by number; each belongs to a scope and may have a topic.
 
     exact, shortlist: as in the policy. What has a number above 20 million is left out.

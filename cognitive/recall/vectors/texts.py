@@ -9,7 +9,7 @@ _END = 1 / 3  # of what counts of a long message is its end: people say what it 
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class VectorKey:
     """Where a vector belongs: the number of its record or message, its scope, and of a record its subject.
 
     live: not, of a record that another took the place of.
@@ -22,29 +22,29 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class PendingText:
     """A record or message to be placed. new: it came since somebody began to look."""
 
-    spot: Spot
+    key: VectorKey
     text: str
-    turn: bool
-    new: bool = False
+    is_turn: bool
+    is_new: bool = False
 
 
-def passage_of(text: str, policy: MeaningPolicy) -> str:
+def passage_text(text: str, policy: MeaningPolicy) -> str:
     """What of a text is looked through."""
-    return " ".join(text[: 2 * policy.passage].split())[: policy.passage]
+    return " ".join(text[: 2 * policy.passage_chars].split())[: policy.passage_chars]
 
 
-def query_of(text: str, policy: MeaningPolicy) -> str:
+def query_text(text: str, policy: MeaningPolicy) -> str:
     """What of a message is looked for: of a long one its beginning and its end."""
     said = " ".join(text.split())
-    if len(said) <= policy.query:
+    if len(said) <= policy.query_chars:
         return said
-    end = int(policy.query * _END)
-    return f"{said[: policy.query - end]} … {said[-end:]}"
+    end = int(policy.query_chars * _END)
+    return f"{said[: policy.query_chars - end]} … {said[-end:]}"
 
 
-def digest(text: str) -> bytes:
+def text_hash(text: str) -> bytes:
     """A text as a number, so that no text is kept."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

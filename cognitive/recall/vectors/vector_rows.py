@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kenobot.cognitive.recall.filters import FORMS
-from kenobot.cognitive.store.scopes import WHOLE_HOME, Reach, within
+from kenobot.cognitive.recall.filters import SEARCHABLE_FORMS
+from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes, scope_filter
 from kenobot.storage.connection import Connection
 
-_FORMS = json.dumps(sorted(FORMS))
+_FORMS = json.dumps(sorted(SEARCHABLE_FORMS))
 # The note of a conversation is found as the turns that it is made of.
 _KIND = (
     "record.form IN (SELECT value FROM json_each(?)) AND NOT (record.form = 'summary' AND record.category = 'session')"
@@ -22,7 +22,7 @@ _LEADING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class RecordVector:
     """A record and its vector, as bytes of 32-bit floats. model: whose it is; "" when it has none yet.
 
     live: not, of what another record took the place of.
@@ -37,9 +37,9 @@ class Placed:
     embedding: bytes = b""
 
 
-def between(connection: Connection, low: int, high: int) -> list[Placed]:
+def between(connection: Connection, low: int, high: int) -> list[RecordVector]:
     """The findable records above `low` up to `high` that have vectors, a row for each vector, without their texts."""
-    where, _ = within(WHOLE_HOME)  # they are kept by scope, and found within one
+    where, _ = scope_filter(ALL_SCOPES)  # they are kept by scope, and found within one
     rows = connection.execute(
         "SELECT record.id, scope, subject, '', record.status = 'active', model, embedding FROM record "
         f"JOIN vector ON record_id = record.id WHERE record.id > ? AND record.id <= ? AND {_LEADING} AND +{where}",
@@ -48,9 +48,9 @@ def between(connection: Connection, low: int, high: int) -> list[Placed]:
     return [_placed(*row) for row in rows]
 
 
-def standing(connection: Connection, records: Iterable[int]) -> list[Placed]:
+def vectors_of(connection: Connection, records: Iterable[int]) -> list[RecordVector]:
     """Those of `records` that can be found, newest first, a row for each vector, and one for each without any."""
-    where, _ = within(WHOLE_HOME)
+    where, _ = scope_filter(ALL_SCOPES)
     rows = connection.execute(
         "SELECT record.id, scope, subject, text, record.status = 'active', coalesce(model, ''), "
         "coalesce(embedding, x'') FROM record LEFT JOIN vector ON record_id = record.id "
@@ -60,12 +60,12 @@ def standing(connection: Connection, records: Iterable[int]) -> list[Placed]:
     return [_placed(*row) for row in rows]
 
 
-def missing(connection: Connection, model: str, high: int, width: int, size: int) -> list[Placed]:
+def missing(connection: Connection, model: str, high: int, width: int, size: int) -> list[RecordVector]:
     """The records that can be found among the `width` numbers up to `high` without a vector of `model`, newest first.
 
     size: the bytes that a vector has; one of another size is none. 0: of any.
     """
-    where, _ = within(WHOLE_HOME)
+    where, _ = scope_filter(ALL_SCOPES)
     rows = connection.execute(
         "SELECT record.id, scope, subject, text, record.status = 'active' FROM record "
         f"WHERE record.id > ? AND record.id <= ? AND {_LEADING} AND +{where} AND NOT EXISTS "
@@ -76,7 +76,7 @@ def missing(connection: Connection, model: str, high: int, width: int, size: int
     return [_placed(*row) for row in rows]
 
 
-def of_content(connection: Connection, model: str, hashes: Sequence[bytes]) -> dict[bytes, bytes]:
+def vectors_by_hash(connection: Connection, model: str, hashes: Sequence[bytes]) -> dict[bytes, bytes]:
     """Vectors of `model` that were made of these contents, wherever they stand."""
     found: dict[bytes, bytes] = {}
     for digest in hashes:
@@ -88,7 +88,7 @@ def of_content(connection: Connection, model: str, hashes: Sequence[bytes]) -> d
     return found
 
 
-def put(connection: Connection, model: str, rows: Sequence[tuple[int, str, str, bytes, bytes]]) -> None:
+def write_vectors(connection: Connection, model: str, rows: Sequence[tuple[int, str, str, bytes, bytes]]) -> None:
     """Keep vectors of records, each with its scope, the text it was made of, that text's hash, and its bytes.
 
     Only of a record that still says so: what was changed, forgotten or erased meanwhile gets none. The vectors of other
@@ -107,8 +107,8 @@ def put(connection: Connection, model: str, rows: Sequence[tuple[int, str, str, 
 
 def _placed(
     number: int, scope: str, subject: str, text: str, live: int, model: str = "", embedding: bytes = b""
-) -> Placed:
-    return Placed(number, scope, subject, text, bool(live), model, embedding)
+) -> RecordVector:
+    return RecordVector(number, scope, subject, text, bool(live), model, embedding)
 
 
 def models(connection: Connection) -> list[str]:
@@ -116,9 +116,9 @@ def models(connection: Connection) -> list[str]:
     return [row[0] for row in connection.execute("SELECT DISTINCT model FROM vector")]
 
 
-def count(connection: Connection, reach: Reach, model: str) -> tuple[int, int]:
+def count(connection: Connection, reach: Scopes, model: str) -> tuple[int, int]:
     """How many live records within `reach` can be found by meaning, and how many of them have a vector of `model`."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     row = connection.execute(
         "SELECT count(*), count(model) FROM record LEFT JOIN vector ON record_id = record.id AND model = ? "
         f"WHERE {_LIVE} AND {where}",
@@ -127,7 +127,7 @@ def count(connection: Connection, reach: Reach, model: str) -> tuple[int, int]:
     return int(row[0]), int(row[1])
 
 
-def erased(connection: Connection, low: int, high: int) -> list[int]:
+def purged_messages(connection: Connection, low: int, high: int) -> list[int]:
     """The messages that purges among the events above `low` up to `high` blanked."""
     rows = connection.execute(
         "SELECT value FROM event, json_each(event.data, '$.messages') WHERE event.id > ? AND event.id <= ? "
@@ -137,7 +137,7 @@ def erased(connection: Connection, low: int, high: int) -> list[int]:
     return [int(row[0]) for row in rows]
 
 
-def purged(connection: Connection, low: int, high: int) -> bool:
+def has_purge(connection: Connection, low: int, high: int) -> bool:
     """Whether anything was erased for good by the events above `low` up to `high`."""
     row = connection.execute(
         "SELECT 1 FROM event WHERE type = 'purged' AND id > ? AND id <= ? LIMIT 1", (low, high)

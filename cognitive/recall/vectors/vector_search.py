@@ -14,9 +14,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.recall.vectors.calibration import TAKEN_OUT, Scale, relevance_of
-from kenobot.cognitive.recall.vectors.matrix import Floats, Matrix, place
-from kenobot.cognitive.recall.vectors.texts import Spot, digest, passage_of, query_of
+from kenobot.cognitive.recall.vectors.calibration import (
+    COMMON_SHARE_REMOVED,
+    SimilarityCalibration,
+    relevance_from_similarity,
+)
+from kenobot.cognitive.recall.vectors.matrix import Floats, VectorMatrix, partition_key
+from kenobot.cognitive.recall.vectors.texts import VectorKey, passage_text, query_text, text_hash
 from kenobot.ports.embedder import EmbedKind
 from kenobot.storage.connection import Connection
 
@@ -30,11 +34,11 @@ class _Model:
     past: of records that others took the place of.
     """
 
-    scale: Scale | None = None
+    scale: SimilarityCalibration | None = None
     common: Floats | None = None
-    records: Matrix | None = None
-    past: Matrix | None = None
-    turns: Matrix | None = None
+    records: VectorMatrix | None = None
+    past: VectorMatrix | None = None
+    turns: VectorMatrix | None = None
 
 
 @dataclass(slots=True)
@@ -45,15 +49,15 @@ class _Kept:
     rows: "OrderedDict[tuple[str, bytes], Floats]" = field(default_factory=OrderedDict)
 
 
-class Meaning:
+class VectorIndex:
     """Vectors in memory. models: their ids, the one in use first, then those that it takes the place of."""
 
     def __init__(self, models: Sequence[str], policy: Policy = DEFAULT) -> None:
         self._policy = policy
         self._models = {model: _Model() for model in models}
         self._kept: dict[EmbedKind, _Kept] = {
-            "query": _Kept(policy.meaning.kept),
-            "passage": _Kept(policy.meaning.kept),
+            "query": _Kept(policy.meaning.cached_texts),
+            "passage": _Kept(policy.meaning.cached_texts),
         }
         self._lock = threading.Lock()
 
@@ -62,37 +66,39 @@ class Meaning:
         """The model in use, then those whose vectors still serve."""
         return tuple(model for at, model in enumerate(self._models) if not at or self.size(model))
 
-    def settle_scale(self, model: str, scale: Scale) -> None:
+    def set_calibration(self, model: str, scale: SimilarityCalibration) -> None:
         """Say what a model's cosines mean; until then nothing is found by it."""
         held = self._models[model]
         held.scale = scale
         held.common = np.frombuffer(scale.common, dtype="<f2").astype(np.float32) if scale.common else None
 
-    def has_scale(self, model: str) -> bool:
+    def has_calibration(self, model: str) -> bool:
         return self._models[model].scale is not None
 
     # ── at hand ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def keep(self, model: str, kind: EmbedKind, texts: Sequence[str], rows: Sequence[Sequence[float] | Floats]) -> None:
+    def cache(
+        self, model: str, kind: EmbedKind, texts: Sequence[str], rows: Sequence[Sequence[float] | Floats]
+    ) -> None:
         """Have the vectors of these texts at hand for a while."""
         kept = self._kept[kind]
         with self._lock:
             for text, row in zip(texts, rows, strict=True):
-                kept.rows[model, digest(text)] = np.asarray(row, dtype=np.float32)
-                kept.rows.move_to_end((model, digest(text)))
+                kept.rows[model, text_hash(text)] = np.asarray(row, dtype=np.float32)
+                kept.rows.move_to_end((model, text_hash(text)))
             while len(kept.rows) > kept.most:
                 kept.rows.popitem(last=False)
 
-    def at_hand(self, model: str, kind: EmbedKind, text: str) -> Floats | None:
+    def cached(self, model: str, kind: EmbedKind, text: str) -> Floats | None:
         """The vector of a text, if it was asked for lately."""
         kept = self._kept[kind]
         with self._lock:
-            row = kept.rows.get((model, digest(text)))
+            row = kept.rows.get((model, text_hash(text)))
             if row is not None:
-                kept.rows.move_to_end((model, digest(text)))
+                kept.rows.move_to_end((model, text_hash(text)))
             return row
 
-    def forget_texts(self) -> None:
+    def clear_cache(self) -> None:
         """Have none at hand any more: something was erased for good."""
         with self._lock:
             for kept in self._kept.values():
@@ -100,7 +106,7 @@ class Meaning:
 
     # ── in and out ───────────────────────────────────────────────────────────────────────────────────────────────
 
-    def put_records(self, model: str, spots: Sequence[Spot], rows: Floats) -> None:
+    def put_records(self, model: str, spots: Sequence[VectorKey], rows: Floats) -> None:
         """Records can be found by these vectors from now on, and by no other model's."""
         held = self._models[model]
         for live in (True, False):
@@ -112,20 +118,20 @@ class Meaning:
                 held.past = self._matrix(rows.shape[1])
             some = [spots[at] for at in ats]
             here, there = (held.records, held.past) if live else (held.past, held.records)
-            topics = [place(spot.scope, spot.subject) for spot in some]
+            topics = [partition_key(spot.scope, spot.subject) for spot in some]
             assert here is not None
-            here.put([spot.number for spot in some], rows[ats], [place(spot.scope) for spot in some], topics)
+            here.put([spot.number for spot in some], rows[ats], [partition_key(spot.scope) for spot in some], topics)
             if there is not None:
                 there.drop([spot.number for spot in some])
         for other in self._models.keys() - {model}:
             self.drop_records([spot.number for spot in spots], other)
 
-    def put_turns(self, model: str, spots: Sequence[Spot], rows: Floats) -> None:
+    def put_turns(self, model: str, spots: Sequence[VectorKey], rows: Floats) -> None:
         """The same of messages."""
         held = self._models[model]
         if held.turns is None:
             held.turns = self._matrix(rows.shape[1])
-        held.turns.put([spot.number for spot in spots], rows, [place(spot.scope) for spot in spots])
+        held.turns.put([spot.number for spot in spots], rows, [partition_key(spot.scope) for spot in spots])
         for other in self._models.keys() - {model}:
             self.drop_turns([spot.number for spot in spots], other)
 
@@ -141,7 +147,7 @@ class Meaning:
         if matrix is not None:
             matrix.drop(numbers)
 
-    def fits(self, model: str, dimensions: int) -> bool:
+    def accepts(self, model: str, dimensions: int) -> bool:
         """Whether a vector of so many numbers can stand beside what there is of this model."""
         held = (self._models[model].records, self._models[model].past, self._models[model].turns)
         return all(matrix is None or matrix.dimensions == dimensions for matrix in held)
@@ -151,16 +157,16 @@ class Meaning:
         held = (self._models[model].records, self._models[model].turns)
         return sum(len(matrix) for matrix in held if matrix is not None)
 
-    def _matrix(self, dimensions: int) -> Matrix:
-        return Matrix(dimensions, self._policy.meaning.exact, self._policy.meaning.shortlist)
+    def _matrix(self, dimensions: int) -> VectorMatrix:
+        return VectorMatrix(dimensions, self._policy.meaning.exact_up_to, self._policy.meaning.shortlist)
 
     # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def asked(self, text: str) -> bool:
+    def has_query_vector(self, text: str) -> bool:
         """Whether anything can be found for a message: by a model that has its vector at hand."""
-        sought = query_of(text, self._policy.meaning)
+        sought = query_text(text, self._policy.meaning)
         return any(
-            held.scale and self.at_hand(model, "query", sought) is not None for model, held in self._models.items()
+            held.scale and self.cached(model, "query", sought) is not None for model, held in self._models.items()
         )
 
     def records(self, text: str, scopes: Sequence[str] | None, also: Iterable[int] = ()) -> dict[int, float]:
@@ -174,27 +180,29 @@ class Meaning:
         """The same of messages."""
         return self._search(text, scopes, also, "turns", self._policy.meaning.turns)
 
-    def record_shares(
+    def record_similarities(
         self, text: str, scopes: Sequence[str] | None, also: Iterable[int], limit: int
     ) -> dict[int, float]:
         """As `records`, but where each lies between what has nothing to do with the message and its usual answer."""
         return self._shares(text, scopes, also, "records", limit)
 
-    def past_shares(self, text: str, scopes: Sequence[str] | None, limit: int) -> dict[int, float]:
+    def past_similarities(self, text: str, scopes: Sequence[str] | None, limit: int) -> dict[int, float]:
         """The same of records that others took the place of, by the numbers that they had."""
         return self._shares(text, scopes, (), "past", limit)
 
-    def turn_shares(self, text: str, scopes: Sequence[str] | None, also: Iterable[int], limit: int) -> dict[int, float]:
+    def turn_similarities(
+        self, text: str, scopes: Sequence[str] | None, also: Iterable[int], limit: int
+    ) -> dict[int, float]:
         """The same of messages."""
         return self._shares(text, scopes, also, "turns", limit)
 
-    def rest(self, text: str, names: str, number: int) -> float | None:
+    def similarity_without_names(self, text: str, names: str, number: int) -> float | None:
         """As `record_shares` of one record, without what is due to names alone: who is asked about is often known, and
         what is asked of them not. names: as they stand in the message; None where the vectors are not at hand.
         """
-        sought = query_of(text, self._policy.meaning)
+        sought = query_text(text, self._policy.meaning)
         for model, held in self._models.items():
-            row, named = self.at_hand(model, "query", sought), self.at_hand(model, "query", names)
+            row, named = self.cached(model, "query", sought), self.cached(model, "query", names)
             if row is None or named is None or held.records is None or held.scale is None:
                 continue
             row, named = _without(row, held.common), _without(named, held.common)
@@ -203,37 +211,41 @@ class Meaning:
             rest *= float(np.linalg.norm(row)) / max(float(np.linalg.norm(rest)), _CLOSE)
             cosines = held.records.cosines(rest, [number])
             if number in cosines:
-                return held.scale.share(cosines[number])
+                return held.scale.query_similarity(cosines[number])
         return None
 
-    def near(self, connection: Connection, scope: str, subject: str, text: str, limit: int) -> Mapping[int, float]:
+    def nearest_to_statement(
+        self, connection: Connection, scope: str, subject: str, text: str, limit: int
+    ) -> Mapping[int, float]:
         """The records of this scope and subject nearest to a statement, by id, each with its nearness.
 
         On the scale of admit's bands: see `Scale.nearness`. A `kenobot.cognitive.text.similarity.Nearness`.
         """
         found: dict[int, float] = {}
         for row, records, scale in self._passages(text):
-            near = records.nearest(row, limit, None, place(scope, subject))
-            found.update((number, scale.nearness(cosine, self._policy.admit)) for number, cosine in near)
+            near = records.nearest(row, limit, None, partition_key(scope, subject))
+            found.update((number, scale.statement_similarity(cosine, self._policy.admit)) for number, cosine in near)
         return {number: found[number] for number in sorted(found, key=lambda each: -found[each])[:limit]}
 
-    def near_record(self, scope: str, subject: str, record: int, limit: int) -> Mapping[int, float]:
+    def nearest_to_record(self, scope: str, subject: str, record: int, limit: int) -> Mapping[int, float]:
         """The same for what a record says, by the vector that it has; itself left out."""
         for held in self._models.values():
             row = held.records.vector(record) if held.records is not None else None
             if row is None or held.records is None or held.scale is None:
                 continue
-            near = held.records.nearest(row, limit + 1, None, place(scope, subject))
-            nearness = ((number, held.scale.nearness(cosine, self._policy.admit)) for number, cosine in near)
+            near = held.records.nearest(row, limit + 1, None, partition_key(scope, subject))
+            nearness = (
+                (number, held.scale.statement_similarity(cosine, self._policy.admit)) for number, cosine in near
+            )
             return {number: each for number, each in nearness if number != record}
         return {}
 
-    def alike(self, text: str, scopes: Sequence[str] | None, limit: int) -> list[int]:
+    def similar_records(self, text: str, scopes: Sequence[str] | None, limit: int) -> list[int]:
         """The records of `scopes` that a text is nearest to, best first; none when it is not at hand."""
         found: list[tuple[float, int]] = []
         for row, records, scale in self._passages(text):
             near = records.nearest(row, limit, _places(scopes))
-            found += [(scale.nearness(cosine, self._policy.admit), number) for number, cosine in near]
+            found += [(scale.statement_similarity(cosine, self._policy.admit), number) for number, cosine in near]
         return [number for nearness, number in sorted(found, reverse=True)[:limit] if nearness > 0]
 
     def _search(
@@ -241,30 +253,30 @@ class Meaning:
     ) -> dict[int, float]:
         policy = self._policy.meaning
         shares = self._shares(text, scopes, also, what, limit)
-        return {number: relevance_of(share, policy) for number, share in shares.items()}
+        return {number: relevance_from_similarity(share, policy) for number, share in shares.items()}
 
     def _shares(
         self, text: str, scopes: Sequence[str] | None, also: Iterable[int], what: str, limit: int
     ) -> dict[int, float]:
         policy = self._policy.meaning
-        sought, wanted, places = query_of(text, policy), list(also), _places(scopes)
+        sought, wanted, places = query_text(text, policy), list(also), _places(scopes)
         found: dict[int, float] = {}
         for model, held in self._models.items():
-            matrix: Matrix | None = getattr(held, what)
-            row = self.at_hand(model, "query", sought)
+            matrix: VectorMatrix | None = getattr(held, what)
+            row = self.cached(model, "query", sought)
             if matrix is None or held.scale is None or row is None or len(row) != matrix.dimensions:
                 continue
             row = _without(row, held.common)
             cosines = matrix.cosines(row, wanted) | dict(matrix.nearest(row, limit, places) if limit else ())
-            found |= {number: held.scale.share(cosine) for number, cosine in cosines.items()}
+            found |= {number: held.scale.query_similarity(cosine) for number, cosine in cosines.items()}
         return found
 
-    def _passages(self, text: str) -> list[tuple[Floats, Matrix, Scale]]:
+    def _passages(self, text: str) -> list[tuple[Floats, VectorMatrix, SimilarityCalibration]]:
         """A text as a passage, by each model by which it is at hand and records can be compared with it."""
-        said = passage_of(text, self._policy.meaning)
-        found: list[tuple[Floats, Matrix, Scale]] = []
+        said = passage_text(text, self._policy.meaning)
+        found: list[tuple[Floats, VectorMatrix, SimilarityCalibration]] = []
         for model, held in self._models.items():
-            row = self.at_hand(model, "passage", said)
+            row = self.cached(model, "passage", said)
             if row is None or held.records is None or held.scale is None or len(row) != held.records.dimensions:
                 continue
             found.append((row, held.records, held.scale))
@@ -278,31 +290,31 @@ def _without(row: Floats, common: Floats | None) -> Floats:
     held = common.reshape(-1, len(row))
     middle, ways = held[0], held[1:]
     out = middle + ((row - middle) @ ways.T) @ ways
-    return np.asarray(row - TAKEN_OUT * out, np.float32)
+    return np.asarray(row - COMMON_SHARE_REMOVED * out, np.float32)
 
 
-def sound(vectors: Floats) -> list[bool]:
+def have_unit_length(vectors: Floats) -> list[bool]:
     """Which of these are vectors of length 1, as a model gives them; what was imported may be anything."""
     with np.errstate(all="ignore"):
         lengths = np.linalg.norm(vectors, axis=1)
     return [bool(abs(length - 1) < _CLOSE) for length in lengths]
 
 
-def stacked(rows: Sequence[Floats]) -> Floats:
+def stack(rows: Sequence[Floats]) -> Floats:
     """Rows as one array."""
     return np.stack(rows)
 
 
-def rows_of(embeddings: Sequence[bytes], *, half: bool = False) -> Floats:
+def decode_vectors(embeddings: Sequence[bytes], *, half: bool = False) -> Floats:
     """Stored vectors as an array, a row each. half: they are of 16-bit floats. All must have the same size."""
     kind = np.float16 if half else np.float32
     return np.frombuffer(b"".join(embeddings), dtype=kind).reshape(len(embeddings), -1).astype(np.float32)
 
 
-def stored(row: Floats, *, half: bool = False) -> bytes:
+def encode_vector(row: Floats, *, half: bool = False) -> bytes:
     """A vector as it is kept on disk."""
     return row.astype(np.float16 if half else np.float32).tobytes()
 
 
 def _places(scopes: Sequence[str] | None) -> list[int] | None:
-    return None if scopes is None else [place(scope) for scope in scopes]
+    return None if scopes is None else [partition_key(scope) for scope in scopes]

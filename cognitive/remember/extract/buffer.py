@@ -11,16 +11,16 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from kenobot.cognitive.policy.extract import ExtractPolicy
-from kenobot.cognitive.remember.extract.signals import Level, scan
-from kenobot.cognitive.store.records import ERASED
-from kenobot.core.pattern_set import Automaton
+from kenobot.cognitive.remember.extract.signals import SignalLevel, signal_level
+from kenobot.cognitive.store.records import ERASED_TEXT
+from kenobot.core.pattern_set import PatternSet
 from kenobot.ports.identity import Trust, chat_scope
-from kenobot.ports.names import plain_name
+from kenobot.ports.names import sanitize_name
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 
-Decision = Literal["keep_buffering", "extract_now", "extract_batch"]
-Row = tuple[int, str, str, str, int | None, Trust, str, str | None, str | None, int]
+ExtractionDecision = Literal["keep_buffering", "extract_now", "extract_batch"]
+MessageRow = tuple[int, str, str, str, int | None, Trust, str, str | None, str | None, int]
 
 _SPEAKER = re.compile(r"([^\n:]{1,60}): ")
 _WAITING = "extracted:"  # a key of `state` begins so, the session follows
@@ -40,7 +40,7 @@ _ROWS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ConversationTurn:
     """What a person said and what was answered. `last` is the newest message row of it, where a cursor can stand.
 
     inbox: the row of the inbox, None where there was none. trust: of the speaker. scope: where memory may write what
@@ -48,8 +48,8 @@ class Turn:
     the owner wants what it told forgotten, or because it was erased.
     """
 
-    last: int
-    inbox: int | None
+    last_message: int
+    inbox_id: int | None
     text: str
     answer: str
     at: datetime
@@ -60,34 +60,36 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class PendingTurns:
     """What waits in a session: how many turns, since when the oldest does, and the highest signal among them."""
 
-    turns: int
+    count: int
     oldest: datetime
-    level: Level
+    level: SignalLevel
 
 
-def decide(waiting: Waiting, now: datetime, policy: ExtractPolicy) -> Decision:
+def decide_extraction(waiting: PendingTurns, now: datetime, policy: ExtractPolicy) -> ExtractionDecision:
     """Whether to read what waits, and why."""
-    if waiting.turns == 0:
+    if waiting.count == 0:
         return "keep_buffering"
-    if policy.at_once and waiting.level == "high":
+    if policy.immediate and waiting.level == "high":
         return "extract_now"
     late = now - waiting.oldest >= timedelta(minutes=policy.every_minutes)
-    return "extract_batch" if late or waiting.turns >= policy.every_turns else "keep_buffering"
+    return "extract_batch" if late or waiting.count >= policy.every_turns else "keep_buffering"
 
 
-def survey(turns: Sequence[Turn], policy: ExtractPolicy, patterns: Automaton) -> Waiting | None:
+def measure_pending(
+    turns: Sequence[ConversationTurn], policy: ExtractPolicy, patterns: PatternSet
+) -> PendingTurns | None:
     """What `turns` come to; None without any. Those not to be read need no hurry."""
     if not turns:
         return None
-    levels = {scan(turn.text, policy, patterns) for turn in turns if not turn.hidden}
-    ranked: tuple[Level, ...] = ("high", "medium", "low")
-    return Waiting(len(turns), turns[0].at, next((level for level in ranked if level in levels), "none"))
+    levels = {signal_level(turn.text, policy, patterns) for turn in turns if not turn.hidden}
+    ranked: tuple[SignalLevel, ...] = ("high", "medium", "low")
+    return PendingTurns(len(turns), turns[0].at, next((level for level in ranked if level in levels), "none"))
 
 
-def sessions(connection: Connection) -> list[str]:
+def sessions_with_pending(connection: Connection) -> list[str]:
     """The sessions in which something waits; costs a few index look-ups a session, however long they are."""
     return [row[0] for row in connection.execute(_SESSIONS, (_WAITING,))]
 
@@ -97,7 +99,7 @@ def cursor(connection: Connection, session: str) -> int:
     return int(read_state(connection, _WAITING + session) or 0)
 
 
-def move(connection: Connection, session: str, before: int, last: int) -> bool:
+def advance_cursor(connection: Connection, session: str, before: int, last: int) -> bool:
     """Put the cursor of a session to `last`, inside a transaction; False when it no longer stands at `before`."""
     if cursor(connection, session) != before:
         return False
@@ -105,46 +107,46 @@ def move(connection: Connection, session: str, before: int, last: int) -> bool:
     return True
 
 
-def pending(connection: Connection, session: str, limit: int) -> list[Turn]:
+def pending_turns(connection: Connection, session: str, limit: int) -> list[ConversationTurn]:
     """The next turns of a session that wait, oldest first, at most `limit`."""
     rows = connection.execute(_ROWS, (session, cursor(connection, session), 2 * limit + 1)).fetchall()
-    return grouped(rows, session)[:limit]
+    return group_turns(rows, session)[:limit]
 
 
-def newest(connection: Connection, session: str, limit: int) -> list[Turn]:
+def newest_pending_turns(connection: Connection, session: str, limit: int) -> list[ConversationTurn]:
     """Of the turns of a session that wait the newest, oldest first, at most `limit`."""
     sql = _ROWS.replace("ORDER BY message.id", "ORDER BY message.id DESC")
     rows = connection.execute(sql, (session, cursor(connection, session), 2 * limit + 1)).fetchall()
-    return grouped(reversed(rows), session)[-limit:]
+    return group_turns(reversed(rows), session)[-limit:]
 
 
-def grouped(rows: Iterable[Row], session: str) -> list[Turn]:
+def group_turns(rows: Iterable[MessageRow], session: str) -> list[ConversationTurn]:
     """Messages of a session as turns: each has its number, role, text, time, inbox row, trust, scope, the sender's id
     and name, and whether it is veiled.
     """
-    turns: list[Turn] = []
+    turns: list[ConversationTurn] = []
     for row in rows:
         number, role, text, at, inbox, trust, scope, sender, name, veiled = row
         if role == "assistant":
-            if turns and turns[-1].inbox == inbox:
-                turns[-1] = replace(turns[-1], last=number, answer=text)
+            if turns and turns[-1].inbox_id == inbox:
+                turns[-1] = replace(turns[-1], last_message=number, answer=text)
             else:
                 turns.append(_of_nobody(number, inbox, text, at, session))
             continue
         speaker, said = (
-            _spoken(text, plain_name(name or "") or sender or "") if scope.startswith("chat:") else ("", text)
+            _spoken(text, sanitize_name(name or "") or sender or "") if scope.startswith("chat:") else ("", text)
         )
         turns.append(
-            Turn(
-                last=number,
-                inbox=inbox,
+            ConversationTurn(
+                last_message=number,
+                inbox_id=inbox,
                 text=said,
                 answer="",
                 at=datetime.fromisoformat(at),
                 trust=trust,
                 scope=scope or chat_scope(session),
                 speaker=speaker,
-                hidden=bool(veiled) or said.strip() in ("", ERASED),
+                hidden=bool(veiled) or said.strip() in ("", ERASED_TEXT),
             )
         )
     return turns
@@ -157,6 +159,8 @@ def _spoken(text: str, name: str) -> tuple[str, str]:
     return name, text.removeprefix(f"{name}: ").replace("\n  ", "\n") if name else text
 
 
-def _of_nobody(number: int, inbox: int | None, text: str, at: str, session: str) -> Turn:
+def _of_nobody(number: int, inbox: int | None, text: str, at: str, session: str) -> ConversationTurn:
     """Something the bot said by itself: nobody told it anything."""
-    return Turn(number, inbox, "", text, datetime.fromisoformat(at), "model", chat_scope(session), hidden=True)
+    return ConversationTurn(
+        number, inbox, "", text, datetime.fromisoformat(at), "model", chat_scope(session), hidden=True
+    )

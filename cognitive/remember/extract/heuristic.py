@@ -10,8 +10,8 @@ from dataclasses import replace
 from datetime import date
 
 from kenobot.cognitive.remember.extract import rules
-from kenobot.cognitive.remember.extract.rules import Rule
-from kenobot.cognitive.remember.extract.schema import TIERS, Fact
+from kenobot.cognitive.remember.extract.rules import ExtractionRule
+from kenobot.cognitive.remember.extract.schema import TIERS, ExtractedFact
 from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.dates import day_named, names_year
 from kenobot.cognitive.text.words import fold
@@ -24,12 +24,12 @@ _MARKS = " \t,.;:!¡¿…-—\"'«»“”"
 _QUOTE = re.compile(r"^[ \t]{0,3}(?:>|```|~~~)", re.MULTILINE)
 
 
-def facts(text: str, said: date, *, evidence: int = 1) -> list[Fact]:
+def extract_facts(text: str, said: date, *, evidence: int = 1) -> list[ExtractedFact]:
     """What a person's own words say of them, each once, in order.
 
     said: the day on which they said it. evidence: the number of the turn, which the facts will bear.
     """
-    found: dict[str, Fact] = {}
+    found: dict[str, ExtractedFact] = {}
     if _QUOTE.search(text[:_LONGEST]):
         return []
     for sentence in _END.split(text[:_LONGEST])[:_SENTENCES]:
@@ -38,14 +38,14 @@ def facts(text: str, said: date, *, evidence: int = 1) -> list[Fact]:
     return list(found.values())
 
 
-def _in_sentence(sentence: str, said: date) -> Iterator[Fact]:
+def _in_sentence(sentence: str, said: date) -> Iterator[ExtractedFact]:
     if not sentence or len(sentence) > _LONGEST_SENTENCE or sentence.rstrip().endswith(("?", "？", ":")):
         return
     told, corrects, asked = _core(sentence)
-    parts = [claim.alone for part in rules.CLAUSES.split(told) for claim in claims(part)]
+    parts = [claim.standalone_text for part in rules.CLAUSES.split(told) for claim in claims(part)]
     clauses = [clause for clause in parts if clause.strip(_MARKS)]
     read = [fact for clause in clauses if (fact := _in_clause(clause.strip(_MARKS), said)) is not None]
-    if asked and len(read) < len(clauses) and not rules.POINTS_AWAY.match(_folded(told.strip(_MARKS))):
+    if asked and len(read) < len(clauses) and not rules.REFERS_ELSEWHERE.match(_folded(told.strip(_MARKS))):
         read = [_whole(told.strip(_MARKS), read)]
     for fact in read:
         yield replace(fact, category="correction") if corrects else fact
@@ -59,7 +59,7 @@ def _core(sentence: str) -> tuple[str, bool, bool]:
         plain = _folded(sentence)
         opening = rules.CORRECTS.match(plain)
         corrects = corrects or opening is not None
-        if opening is None and (opening := rules.ASKED.match(plain)) is not None:
+        if opening is None and (opening := rules.ASKS_TO_REMEMBER.match(plain)) is not None:
             asked = True
         opening = opening or rules.OPENINGS.match(plain)
         if opening is None:
@@ -68,7 +68,7 @@ def _core(sentence: str) -> tuple[str, bool, bool]:
     return sentence, corrects, asked
 
 
-def _in_clause(clause: str, said: date) -> Fact | None:
+def _in_clause(clause: str, said: date) -> ExtractedFact | None:
     plain = _folded(clause)
     if len(plain) != len(clause):  # then what is found in one cannot be cut from the other
         plain = clause.lower()
@@ -78,8 +78,8 @@ def _in_clause(clause: str, said: date) -> Fact | None:
     return None
 
 
-def _fact(rule: Rule, match: re.Match[str], clause: str, said: date) -> Fact | None:
-    fact = Fact(clause, rule.category, confidence=TIERS["explicit"])
+def _fact(rule: ExtractionRule, match: re.Match[str], clause: str, said: date) -> ExtractedFact | None:
+    fact = ExtractedFact(clause, rule.category, confidence=TIERS["explicit"])
     if rule.needs:
         return _dated(rule, fact, fold(clause), said)
     if not rule.attribute:
@@ -89,13 +89,13 @@ def _fact(rule: Rule, match: re.Match[str], clause: str, said: date) -> Fact | N
     return replace(fact, attributes=((_attribute(rule, found), value),)) if value else fact
 
 
-def _attribute(rule: Rule, found: Mapping[str, str]) -> str:
+def _attribute(rule: ExtractionRule, found: Mapping[str, str]) -> str:
     """The name of an attribute, as `kenobot.cognitive.remember.frames` would call it."""
     what = " ".join(fold(found.get("what") or found.get("que") or "").split())
     return {"favourite": f"favourite {what}", "relation": what}.get(rule.attribute, rule.attribute)
 
 
-def _dated(rule: Rule, fact: Fact, plain: str, said: date) -> Fact | None:
+def _dated(rule: ExtractionRule, fact: ExtractedFact, plain: str, said: date) -> ExtractedFact | None:
     """A birthday or a commitment; None when no day is named, or one that makes no sense."""
     if rule.needs == "birthday":
         born = day_named(plain, said, past=True)
@@ -106,11 +106,11 @@ def _dated(rule: Rule, fact: Fact, plain: str, said: date) -> Fact | None:
     return replace(fact, attributes=(("due", due.isoformat()),)) if due is not None and due >= said else None
 
 
-def _whole(text: str, read: list[Fact]) -> Fact:
+def _whole(text: str, read: list[ExtractedFact]) -> ExtractedFact:
     """A text that somebody asked to be remembered, whole, with what was understood of its parts."""
     attributes = tuple(dict(pair for fact in read for pair in fact.attributes).items())
     category = read[0].category if read else "fact"
-    return Fact(text, category, attributes=attributes, confidence=TIERS["explicit"])
+    return ExtractedFact(text, category, attributes=attributes, confidence=TIERS["explicit"])
 
 
 def _folded(text: str) -> str:

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Sequence
 
 from kenobot.cognitive.policy.extract import ExtractPolicy
-from kenobot.cognitive.remember.extract.buffer import Turn
+from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Reach
+from kenobot.cognitive.store.scopes import Scopes
 from kenobot.cognitive.text.entity_names import OWNER_SUBJECT
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.storage.connection import Connection
 
-Near = Callable[[Connection, str, Reach, int], Sequence[int]]
+NearSearch = Callable[[Connection, str, Scopes, int], Sequence[int]]
 """Finds at most so many live records within a reach that a text is about, best first."""
 
 GUIDELINES = "guidelines"
@@ -20,15 +20,15 @@ GUIDELINES = "guidelines"
 _TEXT = 1000  # characters of a turn that are looked for
 
 
-def by_subject(connection: Connection, text: str, reach: Reach, limit: int) -> Sequence[int]:
+def near_by_subject(connection: Connection, text: str, reach: Scopes, limit: int) -> Sequence[int]:
     """What is remembered of the person whose scope it is: the way without an index."""
     scopes = reach if isinstance(reach, tuple) else ()
     found = [pair for scope in scopes for pair in term_index.neighbours(connection, scope, OWNER_SUBJECT, text, limit)]
     return [record.id for record, _ in sorted(found, key=lambda pair: -pair[1])[:limit]]
 
 
-def memories(
-    connection: Connection, *, session: str, turns: Sequence[Turn], policy: ExtractPolicy, near: Near
+def known_memories(
+    connection: Connection, *, session: str, turns: Sequence[ConversationTurn], policy: ExtractPolicy, near: NearSearch
 ) -> list[Record]:
     """The memories that `turns` may repeat or contradict: what they stored themselves, what is near, what is newest.
 
@@ -38,24 +38,24 @@ def memories(
     if not told:
         return []
     reach = tuple(dict.fromkeys((turns[0].scope, chat_scope(session))))
-    newest = [record for scope in reach for record in _newest(connection, reach, scope, policy.known)]
-    witnesses = {turn.inbox for turn in told if turn.inbox is not None}
-    own = [record for record in newest if witnesses & set(record.witnesses)]
-    each = max(2, policy.known // (2 * len(told)))
+    newest = [record for scope in reach for record in _newest(connection, reach, scope, policy.max_known)]
+    witnesses = {turn.inbox_id for turn in told if turn.inbox_id is not None}
+    own = [record for record in newest if witnesses & set(record.source_message_ids)]
+    each = max(2, policy.max_known // (2 * len(told)))
     ids = [number for turn in told for number in near(connection, turn.text[-_TEXT:], reach, each)]
     alike = records.by_ids(connection, list(dict.fromkeys(ids)), reach)
     ordered = [*own, *(alike[number] for number in ids if number in alike), *newest]
     live = (record for record in ordered if record.status == "active" and record.form in ("note", "episode"))
-    return list({record.id: record for record in live}.values())[: policy.known]
+    return list({record.id: record for record in live}.values())[: policy.max_known]
 
 
 def guidelines(connection: Connection) -> str:
     """What experience says about what to note, as sleep wrote it down last; "" before it has."""
-    record = records.slot(connection, OWNER_SCOPE, "profile", GUIDELINES)
+    record = records.slot_record(connection, OWNER_SCOPE, "profile", GUIDELINES)
     return record.text if record is not None else ""
 
 
-def _newest(connection: Connection, reach: Reach, scope: str, limit: int) -> list[Record]:
+def _newest(connection: Connection, reach: Scopes, scope: str, limit: int) -> list[Record]:
     rows = connection.execute(
         "SELECT id FROM record WHERE scope = ? AND status = 'active' ORDER BY day DESC, id DESC LIMIT ?",
         (scope, limit),

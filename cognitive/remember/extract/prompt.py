@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy.extract import ExtractPolicy
 from kenobot.cognitive.remember.extract import transcript
-from kenobot.cognitive.remember.extract.buffer import Turn
+from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.store.records import Record
-from kenobot.core.token_estimate import estimate
+from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.provider import Block, Message, Request
 
 _INSTRUCTIONS = """\
@@ -51,42 +51,46 @@ _OUTSIDE = "said by others, not the user's word"
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class ExtractionBatch:
     """Turns of one session and one scope, in order, and the memories to compare with. `day`: the owner's today.
 
     guidelines: what experience says about what to note, in our own words.
     """
 
-    turns: tuple[Turn, ...]
+    turns: tuple[ConversationTurn, ...]
     known: tuple[Record, ...]
     day: date
     guidelines: str = ""
 
 
-def build(batch: Batch, zone: ZoneInfo, policy: ExtractPolicy) -> Request:
+def build_request(batch: ExtractionBatch, zone: ZoneInfo, policy: ExtractPolicy) -> Request:
     """The request for a batch. Its system part is the same every time, so that it can be read from a cache."""
     parts = [f"Today is {batch.day:%A, %Y-%m-%d}.", "", "## What is remembered already", ""]
     parts += _remembered(batch.known, policy) or ["Nothing yet."]
     if batch.guidelines:
-        parts += ["", "## What experience says", "", batch.guidelines[: policy.guidelines]]
+        parts += ["", "## What experience says", "", batch.guidelines[: policy.guideline_chars]]
     parts += ["", "## The conversation"]
     for number, turn in enumerate(batch.turns, 1):
         if not turn.hidden:
-            parts += ["", *transcript.lines_of(number, turn, zone, policy.turn_tokens, policy.reply_tokens)]
+            parts += ["", *transcript.turn_lines(number, turn, zone, policy.max_turn_tokens, policy.max_reply_tokens)]
     parts += ["", "Now answer with the JSON object."]
     message = Message("user", (Block("\n".join(parts)),))
-    return Request((Block(_INSTRUCTIONS, cache=True),), (message,), max_tokens=policy.answer_tokens)
+    return Request((Block(_INSTRUCTIONS, cache=True),), (message,), max_tokens=policy.max_answer_tokens)
 
 
-def cost(request: Request) -> int:
+def request_tokens(request: Request) -> int:
     """About how many tokens a request may use in all, its longest answer included."""
     blocks = [*request.system, *(block for message in request.messages for block in message.blocks)]
-    return sum(estimate(block.text) for block in blocks) + request.max_tokens
+    return sum(estimate_tokens(block.text) for block in blocks) + request.max_tokens
 
 
-def size(turn: Turn, policy: ExtractPolicy) -> int:
+def prompt_tokens(turn: ConversationTurn, policy: ExtractPolicy) -> int:
     """About how many tokens of a request a turn takes."""
-    return min(estimate(turn.text), policy.turn_tokens) + min(estimate(turn.answer), policy.reply_tokens) + 40
+    return (
+        min(estimate_tokens(turn.text), policy.max_turn_tokens)
+        + min(estimate_tokens(turn.answer), policy.max_reply_tokens)
+        + 40
+    )
 
 
 def _remembered(known: Sequence[Record], policy: ExtractPolicy) -> list[str]:

@@ -14,7 +14,7 @@ Needs = Literal["", "day", "birthday"]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ExtractionRule:
     """attribute: what the value is of the speaker; "favourite" and "relation" go on with what `what` or `que` holds.
 
     needs: a day must be named, which is then due, or the speaker's birthday.
@@ -62,13 +62,15 @@ OPENINGS = re.compile(
     r"(?:(?:hi|hello|hey|hola|buenas|buenos dias|oye|mira|bueno|pues|vale|ok|okay|well|so|also|and|y|ademas|tambien"
     r"|by the way|btw|por cierto|fyi|for the record|please|por favor|listen|que sepas que)\b[\s,:!.]*){1,3}"
 )
-ASKED = re.compile(
+ASKS_TO_REMEMBER = re.compile(
     r"(?:please |por favor )?(?:remember|don't forget|keep in mind|note|make a note|take a note|recuerda|acuerdate"
     r"|no olvides|no te olvides|ten en cuenta|toma nota|apunta|anota|memoriza)(?: de)?(?: that| que)?\b[\s,:]*"
 )
-POINTS_AWAY = re.compile(  # what is to be remembered stands elsewhere: "remember all of this", "recuerda lo que dije"
-    r"(?:this|that|it|these|those|them|all|everything|what|when|how|who|where|why|me|us|the (?:above|following)"
-    r"|esto|eso|este|esta|aquello|todo|lo (?:que|de)|cuando|como|quien|donde|por que)\b(?!\s+(?:is|es)\b)|\W*\Z"
+REFERS_ELSEWHERE = (
+    re.compile(  # what is to be remembered stands elsewhere: "remember all of this", "recuerda lo que dije"
+        r"(?:this|that|it|these|those|them|all|everything|what|when|how|who|where|why|me|us|the (?:above|following)"
+        r"|esto|eso|este|esta|aquello|todo|lo (?:que|de)|cuando|como|quien|donde|por que)\b(?!\s+(?:is|es)\b)|\W*\Z"
+    )
 )
 CORRECTS = re.compile(
     r"(?:no,|(?:that's|that is) (?:not right|wrong)[,.:]|correction[,:]|actually,?|in fact,?|i mean(?:t)?,?|sorry,"
@@ -82,13 +84,13 @@ CLAUSES = re.compile(
 )
 
 _NO_LONGER = (
-    Rule(
+    ExtractionRule(
         _start(r"ya no \w+", r"i (?:don't|do not) .{1,80}any ?more", r"i(?: am|'m)? no longer \w+"),
         "correction",
     ),
 )
 _NAMES = (
-    Rule(
+    ExtractionRule(
         _start(
             rf"(?:my name(?:'s| is)|i(?:'m| am) called) {_NAME}",
             r"(?:you can |please )?call me (?!when|if|back|later|tomorrow|today|on|at|after|before|as|an?\b|the|maybe)"
@@ -96,7 +98,7 @@ _NAMES = (
         ),
         attribute="name",
     ),
-    Rule(
+    ExtractionRule(
         _start(
             rf"(?:me llamo|mi nombre es) {_NAME}",
             r"(?:llamame|puedes llamarme|me puedes llamar) (?!cuando|si|luego|mañana|hoy|el|la|al?\b|mas|por|en|de)"
@@ -106,33 +108,33 @@ _NAMES = (
     ),
 )
 _PLACES = (
-    Rule(
+    ExtractionRule(
         _start(
             rf"i(?:'ve| have)? {_LATELY}(?:live|moved|am living|relocated) (?:in|to) {_NO_PLACE}{_VALUE}",
             rf"i(?:'m| am) (?:living|based) in {_NO_PLACE}{_also(_VALUE)}",
         ),
         attribute="residence",
     ),
-    Rule(
+    ExtractionRule(
         _start(
             rf"{_AHORA}(?:vivo|resido) en {_NO_PLACE}{_VALUE}",
             rf"(?:me mude|me he mudado|nos hemos mudado|nos mudamos) a {_NO_PLACE}{_also(_VALUE)}",
         ),
         attribute="residence",
     ),
-    Rule(
+    ExtractionRule(
         _start(rf"i(?:'ve| have)? {_LATELY}(?:work|started working|am working) (?:at|for) {_NO_PLACE}{_VALUE}"),
         attribute="employer",
     ),
-    Rule(
+    ExtractionRule(
         _start(rf"{_AHORA}(?:trabajo|empece a trabajar|he empezado a trabajar) (?:en|para) {_NO_PLACE}{_VALUE}"),
         attribute="employer",
     ),
-    Rule(
+    ExtractionRule(
         _start(rf"i {_LATELY}work as (?:an? )?{_JOB}", rf"{_AHORA}trabajo (?:de|como) {_also(_JOB)}"),
         attribute="profession",
     ),
-    Rule(
+    ExtractionRule(
         _start(
             r"i (?:live|work|study) \w+",
             r"i(?:'m| am) from \w+",
@@ -142,7 +144,7 @@ _PLACES = (
     ),
 )
 _BIRTHDAYS = (
-    Rule(
+    ExtractionRule(
         _start(
             r"my birthday(?:'s| is)",
             r"i was born",
@@ -155,7 +157,7 @@ _BIRTHDAYS = (
     ),
 )
 _LIKINGS = (
-    Rule(
+    ExtractionRule(
         _start(
             rf"my favou?rite (?P<what>\w+(?: \w+)?) (?:is|are) (?:the )?{_VALUE}",
             rf"mi (?P<que>\w+) (?:favorit|preferid)[oa] es (?:el |la )?{_also(_VALUE)}",
@@ -163,7 +165,7 @@ _LIKINGS = (
         "preference",
         "favourite",
     ),
-    Rule(
+    ExtractionRule(
         _start(
             rf"i {_REALLY}(?:prefer|like|love|enjoy|hate|dislike|detest|adore|can't stand|cannot stand) {_NOT_THIS}\w+",
             rf"i (?:don't|do not) (?:really )?(?:like|enjoy|want you to) {_NOT_THIS}\w+",
@@ -175,7 +177,7 @@ _LIKINGS = (
     ),
 )
 _ONESELF = (
-    Rule(
+    ExtractionRule(
         _start(
             r"i(?:'m| am) (?:allergic|intolerant) to \w+",
             r"i(?:'m| am) (?:an? )?(?:vegan|vegetarian|coeliac|celiac|diabetic|left-handed|bilingual)",
@@ -187,7 +189,7 @@ _ONESELF = (
             r"estoy (?:embarazada|casad[oa]|jubilad[oa])",
         )
     ),
-    Rule(
+    ExtractionRule(
         _start(
             r"i (?:speak|study|own|play) \w+",
             r"i (?:don't|do not) (?:eat|drink|speak|smoke|drive) \w+",
@@ -196,7 +198,7 @@ _ONESELF = (
     ),
 )
 _PEOPLE = (
-    Rule(
+    ExtractionRule(
         _start(
             rf"my (?P<what>wife|husband|partner|girlfriend|boyfriend|boss|manager|mother|father)"
             rf"(?:'s name is| is called| is named) {_NAME}",
@@ -205,7 +207,7 @@ _PEOPLE = (
         "relationship",
         "relation",
     ),
-    Rule(
+    ExtractionRule(
         _start(
             r"my (?:\w+ )?(?:son|daughter|mother|father|mom|mum|dad|sister|brother|cousin|friend|neighbou?r|dog|cat"
             r"|colleague)(?:'s name)? (?:is|has|lives|works|was born|likes|loves) \S+",
@@ -219,7 +221,7 @@ _PEOPLE = (
     ),
 )
 _PLANS = (
-    Rule(
+    ExtractionRule(
         _start(
             r"(?:i|we)(?:'ve| have)? (?:just |finally )?(?:decided|agreed|settled on|chose|chosen) \S+",
             r"(?:hemos|he) (?:decidido|acordado|elegido) \S+",
@@ -230,7 +232,7 @@ _PLANS = (
         ),
         "decision",
     ),
-    Rule(
+    ExtractionRule(
         _start(
             rf"{_ON_A_DAY}i(?:'ll| will| have to| need to| must| should| am going to|'m going to|'ve got to) \w+",
             rf"{_ON_A_DAY}i have (?:an?|my|the|to) \w+",
@@ -244,10 +246,10 @@ _PLANS = (
         "commitment",
         needs="day",
     ),
-    Rule(_start(r"i promised? \w+", r"(?:te )?prometo \w+", r"me comprometo a \w+"), "commitment"),
+    ExtractionRule(_start(r"i promised? \w+", r"(?:te )?prometo \w+", r"me comprometo a \w+"), "commitment"),
 )
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[ExtractionRule, ...] = (
     *_NO_LONGER,  # before what would read it as still so
     *_NAMES,
     *_PLACES,

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.cognitive.text.json_answers import outermost
+from kenobot.cognitive.text.json_answers import outermost_json_values
 from kenobot.core import redaction
 from kenobot.ports.memory import Relation
 
@@ -30,7 +30,7 @@ Category = Literal[
     "moment",
     "skill",
 ]
-Kind = Literal["note", "episode", ""]
+FactKind = Literal["note", "episode", ""]
 
 _CATEGORIES = frozenset(get_args(Category))
 _OTHER_NAMES: Mapping[str, Category] = {
@@ -65,7 +65,7 @@ _ABOUT_THE_TALK = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class ExtractedFact:
     """Something that a batch of turns says, before memory has decided about it.
 
     subject: "" for whoever said it. importance: 0 to 1, None when not told. evidence: numbers of the turns that say it,
@@ -81,12 +81,12 @@ class Fact:
     confidence: float = TIERS["implied"]
     importance: float | None = None
     evidence: tuple[int, ...] = ()
-    kind: Kind = ""
+    kind: FactKind = ""
     expires: date | None = None
     verdicts: tuple[tuple[int, Relation], ...] = ()
 
 
-def parse(answer: str) -> tuple[Fact, ...] | None:
+def parse_facts(answer: str) -> tuple[ExtractedFact, ...] | None:
     """The facts in a model's answer, each once; None when it holds nothing that can be read, such as an excuse."""
     answer = answer.removeprefix("\ufeff").strip()[:_LONGEST]
     values = list(_values(answer))
@@ -104,7 +104,7 @@ def parse(answer: str) -> tuple[Fact, ...] | None:
 
 def _values(answer: str) -> Iterator[object]:
     """What may hold items: a list of nothing but numbers is a remark of the model's."""
-    for value in outermost(answer):
+    for value in outermost_json_values(answer):
         if isinstance(value, dict) or (
             isinstance(value, list) and (not value or any(isinstance(item, dict | str) for item in value))
         ):
@@ -124,17 +124,17 @@ def _items(value: object) -> Iterable[object]:
     return []
 
 
-def _told_in_prose(text: str) -> Iterator[Fact]:
+def _told_in_prose(text: str) -> Iterator[ExtractedFact]:
     """Lines that say something of the person, from a model that would not write JSON. It is not sure of those."""
     for line in text.splitlines()[:50]:
         told = _STATEMENT.fullmatch(line.strip())
         if told and not _ABOUT_THE_TALK.match(told[1]) and not told[1].rstrip().endswith("?"):
-            yield Fact(told[1].strip(), confidence=TIERS["inferred"])
+            yield ExtractedFact(told[1].strip(), confidence=TIERS["inferred"])
 
 
-def _unlike(facts: Iterable[Fact]) -> Iterable[Fact]:
+def _unlike(facts: Iterable[ExtractedFact]) -> Iterable[ExtractedFact]:
     """Each fact once; one that is told several times has all its evidence."""
-    found: dict[tuple[str, str], Fact] = {}
+    found: dict[tuple[str, str], ExtractedFact] = {}
     for fact in facts:
         known = found.setdefault((fact.subject.casefold(), key_of(fact.text)), fact)
         evidence = tuple(dict.fromkeys([*known.evidence, *fact.evidence]))
@@ -145,7 +145,7 @@ def _unlike(facts: Iterable[Fact]) -> Iterable[Fact]:
 # ── one item ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def line(value: object, longest: int) -> str:
+def one_line(value: object, longest: int) -> str:
     """`value` as one line of text, "" when it is no text."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
@@ -153,13 +153,13 @@ def line(value: object, longest: int) -> str:
 
 
 def _category(value: object) -> Category:
-    name = line(value, _LONGEST_NAME).lower()
+    name = one_line(value, _LONGEST_NAME).lower()
     return name if name in _CATEGORIES else _OTHER_NAMES.get(name, "fact")  # type: ignore[return-value]
 
 
 def _subject(value: object) -> str:
-    name = line(value, _LONGEST_NAME)
-    return "" if name.casefold() in _SELF or redaction.find(name) else name
+    name = one_line(value, _LONGEST_NAME)
+    return "" if name.casefold() in _SELF or redaction.find_secret(name) else name
 
 
 def _pairs(value: object) -> Iterator[tuple[object, object]]:
@@ -176,14 +176,14 @@ def _pairs(value: object) -> Iterator[tuple[object, object]]:
 def _attributes(value: object) -> tuple[tuple[str, str], ...]:
     found: dict[str, str] = {}
     for name, held in _pairs(value):
-        plain = _ATTRIBUTE.sub(" ", line(name, _LONGEST_NAME).casefold()).strip()[:40]
-        text = line(held, _LONGEST_VALUE)
+        plain = _ATTRIBUTE.sub(" ", one_line(name, _LONGEST_NAME).casefold()).strip()[:40]
+        text = one_line(held, _LONGEST_VALUE)
         if (
             plain
             and text
             and plain != "by"
-            and redaction.find(text) is None
-            and redaction.find(f"{plain}: {text}") is None
+            and redaction.find_secret(text) is None
+            and redaction.find_secret(f"{plain}: {text}") is None
         ):
             found.setdefault(plain, text)
     return tuple(found.items())[:_MOST_ATTRIBUTES]
@@ -191,8 +191,8 @@ def _attributes(value: object) -> tuple[tuple[str, str], ...]:
 
 def _tags(value: object) -> tuple[str, ...]:
     values = value if isinstance(value, list) else [value]
-    found = (line(item, _LONGEST_NAME) for item in values)
-    return tuple(dict.fromkeys(tag for tag in found if tag and redaction.find(tag) is None))[:_MOST_TAGS]
+    found = (one_line(item, _LONGEST_NAME) for item in values)
+    return tuple(dict.fromkeys(tag for tag in found if tag and redaction.find_secret(tag) is None))[:_MOST_TAGS]
 
 
 def _number(value: object) -> float | None:
@@ -225,14 +225,14 @@ def _numbers(value: object) -> tuple[int, ...]:
     return tuple(dict.fromkeys(whole))[:_MOST_EVIDENCE]
 
 
-def _kind(value: object) -> Kind:
-    name = line(value, _LONGEST_NAME).lower()
+def _kind(value: object) -> FactKind:
+    name = one_line(value, _LONGEST_NAME).lower()
     return name if name in ("note", "episode") else ""  # type: ignore[return-value]
 
 
 def _date(value: object) -> date | None:
     try:
-        return datetime.fromisoformat(line(value, 40)).date()
+        return datetime.fromisoformat(one_line(value, 40)).date()
     except ValueError:
         return None
 
@@ -241,7 +241,7 @@ def _verdicts(value: object) -> tuple[tuple[int, Relation], ...]:
     found: dict[int, Relation] = {}
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, dict) and (numbers := _numbers(item.get("memory"))):
-            relation = line(item.get("relation"), 40).lower()
+            relation = one_line(item.get("relation"), 40).lower()
             if relation in get_args(Relation):
                 found.setdefault(numbers[0], relation)  # type: ignore[arg-type]
     return tuple(found.items())[:_MOST_VERDICTS]
@@ -250,7 +250,7 @@ def _verdicts(value: object) -> tuple[tuple[int, Relation], ...]:
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError("a memory is a text")
-    return line(value, _LONGEST_TEXT)
+    return one_line(value, _LONGEST_TEXT)
 
 
 class _Item(BaseModel):
@@ -274,7 +274,7 @@ class _Item(BaseModel):
     evidence: Annotated[tuple[int, ...], BeforeValidator(_numbers)] = Field(
         (), validation_alias=AliasChoices("evidence", "turns", "turn")
     )
-    kind: Annotated[Kind, BeforeValidator(_kind)] = ""
+    kind: Annotated[FactKind, BeforeValidator(_kind)] = ""
     due: Annotated[date | None, BeforeValidator(_date)] = Field(
         None, validation_alias=AliasChoices("due", "deadline", "date", "temporal")
     )
@@ -296,9 +296,9 @@ def _says_nothing(text: str) -> bool:
     return _NOTHING.fullmatch(text) is not None or _ABOUT_THE_TALK.match(text) is not None
 
 
-def _fact(read: _Item) -> Fact:
+def _fact(read: _Item) -> ExtractedFact:
     held: dict[str, Any] = read.model_dump(exclude={"due"})
     if read.due is not None and read.category == "commitment":
         others = (pair for pair in read.attributes if pair[0] != "due")
         held["attributes"] = (*others, ("due", read.due.isoformat()))
-    return Fact(**held)
+    return ExtractedFact(**held)

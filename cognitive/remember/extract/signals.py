@@ -10,12 +10,12 @@ from typing import Literal
 
 from kenobot.cognitive.policy.extract import ExtractPolicy
 from kenobot.cognitive.text.words import fold
-from kenobot.core.pattern_set import Automaton
+from kenobot.core.pattern_set import PatternSet
 
-Level = Literal["high", "medium", "low", "none"]
+SignalLevel = Literal["high", "medium", "low", "none"]
 
 _APOSTROPHES = str.maketrans("’‘ʼ`´", "'''''")
-_NO_PATTERNS = Automaton(())
+_NO_PATTERNS = PatternSet(())
 
 
 def _any(*parts: str) -> re.Pattern[str]:
@@ -84,9 +84,11 @@ _LOW = _any(
 )
 
 
-def scan(text: str, policy: ExtractPolicy, patterns: Automaton = _NO_PATTERNS) -> Level:
+def signal_level(text: str, policy: ExtractPolicy, patterns: PatternSet = _NO_PATTERNS) -> SignalLevel:
     """The level of what a person said. `patterns`: the owner's own, any of which makes it high."""
-    seen = unicodedata.normalize("NFKC", _window(text, policy.scanned))[: policy.scanned]  # some letters become many
+    seen = unicodedata.normalize("NFKC", _window(text, policy.scanned_chars))[
+        : policy.scanned_chars
+    ]  # some letters become many
     if patterns.search(seen, policy.pattern_steps):
         return "high"
     plain = fold(seen).translate(_APOSTROPHES)

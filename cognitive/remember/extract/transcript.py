@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.remember.extract.buffer import Turn
-from kenobot.core.token_estimate import clip, estimate
+from kenobot.cognitive.remember.extract.buffer import ConversationTurn
+from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 from kenobot.ports.identity import Trust
 
-VOICES: Mapping[Trust, str] = {
+SPEAKER_LABELS: Mapping[Trust, str] = {
     "owner": "the user",
     "guest": "a guest",
     "forward": "forwarded by the speaker, the words of somebody else",
@@ -16,8 +16,13 @@ VOICES: Mapping[Trust, str] = {
 }
 
 
-def lines_of(
-    number: int, turn: Turn, zone: ZoneInfo, turn_tokens: int, reply_tokens: int, voices: Mapping[Trust, str] = VOICES
+def turn_lines(
+    number: int,
+    turn: ConversationTurn,
+    zone: ZoneInfo,
+    turn_tokens: int,
+    reply_tokens: int,
+    voices: Mapping[Trust, str] = SPEAKER_LABELS,
 ) -> list[str]:
     """A turn below a heading with its number, who spoke, and when in `zone`. tokens: of each side, at most."""
     who = voices[turn.trust]
@@ -31,10 +36,10 @@ def lines_of(
 
 def _shown(text: str, tokens: int) -> str:
     """`text`, or its beginning and end when it has more than `tokens`: people say what they want there."""
-    if estimate(text) <= tokens:
+    if estimate_tokens(text) <= tokens:
         return text
-    end = clip(text[::-1][: 4 * tokens], tokens // 4)[::-1]
-    return f"{clip(text, tokens - tokens // 4)}\n[…]\n{end}"
+    end = clip_to_tokens(text[::-1][: 4 * tokens], tokens // 4)[::-1]
+    return f"{clip_to_tokens(text, tokens - tokens // 4)}\n[…]\n{end}"
 
 
 def _quoted(text: str) -> list[str]:

@@ -9,17 +9,17 @@ from typing import Literal
 
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.remember import frames
-from kenobot.cognitive.remember.compare import one_at_a_time
-from kenobot.cognitive.remember.statement_relation import relation, statement, vetoes
-from kenobot.cognitive.remember.supersede import standing_of
-from kenobot.cognitive.sleep.consolidate.nearby import Pair
+from kenobot.cognitive.remember.compare import is_single_valued
+from kenobot.cognitive.remember.statement_relation import parse_statement, relation, repeat_veto
+from kenobot.cognitive.remember.supersede import word_weight
+from kenobot.cognitive.sleep.consolidate.nearby import RecordPair
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.entity_names import name_of, same_value
-from kenobot.cognitive.text.similarity import topic
+from kenobot.cognitive.text.entity_names import normalize_name, same_value
+from kenobot.cognitive.text.similarity import topic_words
 from kenobot.cognitive.text.words import fold
 from kenobot.ports.memory import Relation
 
-Found = Literal["repeat", "contradiction", "independent", "open"]
+PairRelation = Literal["repeat", "contradiction", "independent", "open"]
 """As a verdict says it; open: the rules do not tell, and nobody has been asked."""
 
 # Besides what `meaning` leaves out, these can be left out of a statement, and it says the same.
@@ -29,7 +29,7 @@ _SHORTEST = 2  # letters of a word of a line that do not count
 _FIRM = 4  # words that two lines must share before one more counts as a detail
 
 
-def judge(pair: Pair, verdict: Relation | None, policy: Policy) -> Found:
+def classify_pair(pair: RecordPair, verdict: Relation | None, policy: Policy) -> PairRelation:
     """What the records of a pair are to each other. verdict: of somebody who has read both.
 
     A veto counts more than a verdict: what denies something, or tells another number or date, is never a repeat.
@@ -40,21 +40,27 @@ def judge(pair: Pair, verdict: Relation | None, policy: Policy) -> Found:
     words = relation(one.text, other.text)
     if words == "contradiction":
         return "contradiction" if one.form == "note" else "independent"
-    if not may_be_one(one, other, policy):
+    if not may_be_duplicates(one, other, policy):
         return "independent"
     if one.form == "episode":
-        return "repeat" if one.day == other.day and same_but_for_marks(one.text, other.text) else "independent"
+        return "repeat" if one.day == other.day and has_same_words(one.text, other.text) else "independent"
     if verdict == "repeat":
-        return "repeat" if not vetoes(one.text, other.text, read=True) else "independent"
-    near = pair.measured and pair.nearness >= policy.merge.duplicate and not vetoes(one.text, other.text, read=False)
-    if near or words == "repeat" or _same_frame(one, other) or same_but_for_marks(one.text, other.text):
+        return "repeat" if not repeat_veto(one.text, other.text, read=True) else "independent"
+    near = (
+        pair.by_meaning
+        and pair.nearness >= policy.consolidation.duplicate_from
+        and not repeat_veto(one.text, other.text, read=False)
+    )
+    if near or words == "repeat" or _same_frame(one, other) or has_same_words(one.text, other.text):
         return "repeat"
-    if one.tier == other.tier == "core" and _with_a_word_more(one.text, other.text, policy.merge.bullets):
+    if one.tier == other.tier == "core" and _with_a_word_more(
+        one.text, other.text, policy.consolidation.same_line_above
+    ):
         return "repeat"
-    return "independent" if vetoes(one.text, other.text, read=True) else "open"
+    return "independent" if repeat_veto(one.text, other.text, read=True) else "open"
 
 
-def may_be_one(one: Record, other: Record, policy: Policy) -> bool:
+def may_be_duplicates(one: Record, other: Record, policy: Policy) -> bool:
     """Whether nothing but their words could keep two records apart.
 
     What gives an attribute two values, and what its owner doubts beside what they do not, is not one. Neither is the
@@ -64,24 +70,24 @@ def may_be_one(one: Record, other: Record, policy: Policy) -> bool:
         return False
     said, told = one.attributes, other.attributes
     for name in (said.keys() & told.keys()) - {"by"}:
-        if not same_value(said[name], told[name]) and one_at_a_time(name):
+        if not same_value(said[name], told[name]) and is_single_valued(name):
             return False
-    fuller = max(one, other, key=lambda record: len(topic(record.text)))
+    fuller = max(one, other, key=lambda record: len(topic_words(record.text)))
     poorer = other if fuller is one else one
-    if len(topic(fuller.text)) == len(topic(poorer.text)):
+    if len(topic_words(fuller.text)) == len(topic_words(poorer.text)):
         return True
-    return standing(fuller, policy) >= standing(poorer, policy)
+    return credibility(fuller, policy) >= credibility(poorer, policy)
 
 
-def standing(record: Record, policy: Policy) -> int:
+def credibility(record: Record, policy: Policy) -> int:
     """How much the word of whoever said it counts."""
-    return standing_of(record.trust, record.source, record.confidence, record.scope, policy.admit)
+    return word_weight(record.trust, record.source, record.confidence, record.scope, policy.admit)
 
 
-def same_but_for_marks(one: str, other: str) -> bool:
+def has_same_words(one: str, other: str) -> bool:
     """Whether two texts are the same words in the same order, but for case, marks, and words that say nothing."""
     a, b = _bare(one), _bare(other)
-    return bool(a) and a == b and not vetoes(one, other, read=False)
+    return bool(a) and a == b and not repeat_veto(one, other, read=False)
 
 
 def jaccard(one: str, other: str) -> float:
@@ -93,7 +99,7 @@ def jaccard(one: str, other: str) -> float:
     return len(a & b) / len(a | b) if a and b else 0.0
 
 
-def groups(lines: Sequence[str], least: float) -> list[list[int]]:
+def group_similar_lines(lines: Sequence[str], least: float) -> list[list[int]]:
     """The lines that may say the same, by their places: each with all that it is joined to over others.
 
     For as many lines as a person reads: it compares all of them.
@@ -113,7 +119,7 @@ def _line_words(line: str) -> set[str]:
 
 
 def _bare(text: str) -> tuple[str, ...]:
-    return tuple(word for word in statement(text).content if fold(word) not in _EMPTY)
+    return tuple(word for word in parse_statement(text).content if fold(word) not in _EMPTY)
 
 
 def _with_a_word_more(one: str, other: str, least: float) -> bool:
@@ -123,13 +129,13 @@ def _with_a_word_more(one: str, other: str, least: float) -> bool:
         return False
     rest = iter(long)
     within = all(word in rest for word in short)
-    return within and short[-1] == long[-1] and not vetoes(one, other, read=False)
+    return within and short[-1] == long[-1] and not repeat_veto(one, other, read=False)
 
 
 def _same_frame(one: Record, other: Record) -> bool:
     """Whether both are plain statements of the same one thing, in whatever words or language."""
-    said, told = ({name_of(n): v for n, v in record.attributes.items() if n != "by"} for record in (one, other))
+    said, told = ({normalize_name(n): v for n, v in record.attributes.items() if n != "by"} for record in (one, other))
     if len(said) != 1 or said.keys() != told.keys():
         return False
     same = all(same_value(said[name], told[name]) for name in said)
-    return same and frames.read(one.text) is not None and frames.read(other.text) is not None
+    return same and frames.read_attribute(one.text) is not None and frames.read_attribute(other.text) is not None

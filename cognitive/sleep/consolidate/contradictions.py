@@ -7,100 +7,113 @@ only somebody who reads both can tell is asked of a model; without one, what the
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from kenobot.cognitive.remember.compare import HAPPENS, one_at_a_time
+from kenobot.cognitive.remember.compare import EVENT_CATEGORIES, is_single_valued
 from kenobot.cognitive.sleep import merge_store
 from kenobot.cognitive.sleep.consolidate import verdicts
-from kenobot.cognitive.sleep.consolidate.alike import Found, judge, standing
-from kenobot.cognitive.sleep.consolidate.disputes import QUESTION, dispute
-from kenobot.cognitive.sleep.consolidate.duplicates import apart, by_rules, found, one_each
-from kenobot.cognitive.sleep.consolidate.merging import merge
-from kenobot.cognitive.sleep.consolidate.nearby import Pair, near_pairs
-from kenobot.cognitive.sleep.plan.changes import Change, Edit
-from kenobot.cognitive.sleep.plan.passes import Pass, Question, View
+from kenobot.cognitive.sleep.consolidate.alike import PairRelation, classify_pair, credibility
+from kenobot.cognitive.sleep.consolidate.disputes import QUESTION, resolve_conflict
+from kenobot.cognitive.sleep.consolidate.duplicates import (
+    classify_by_rules,
+    mark_told_apart,
+    merge_groups,
+    pair_relation,
+)
+from kenobot.cognitive.sleep.consolidate.merging import merge_records
+from kenobot.cognitive.sleep.consolidate.nearby import RecordPair, near_pairs
+from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
+from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.cognitive.text.entity_names import name_of, within_value
+from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.cognitive.text.entity_names import is_same_or_more_exact, normalize_name
 
 _PAST_ADMIT = ("import", "edit")  # how something comes in that `admit` did not hold against all it should
 
 
-def questions(view: View) -> Sequence[Question]:
+def questions(view: NightView) -> Sequence[ModelQuestion]:
     """About near pairs that may contradict each other."""
     pairs = _near(view, asked=True)
-    return [question for question, _ in verdicts.batches(_open(view, pairs, by_rules(view, pairs)), view)]
+    return [
+        question for question, _ in verdicts.question_batches(_open(view, pairs, classify_by_rules(view, pairs)), view)
+    ]
 
 
-def plan(view: View) -> Iterator[Change]:
+def plan(view: NightView) -> Iterator[Change]:
     """A change for each contradiction, the latest word first; what was told apart; and questions that are answered."""
     yield from _answered(view)
-    pairs = _near(view, asked=view.asked or bool(view.answers))
-    ruled = by_rules(view, pairs)
-    asked = verdicts.batches(_open(view, pairs, ruled), view)
-    known = verdicts.verdicts(view, asked)
+    pairs = _near(view, asked=view.model_available or bool(view.answers))
+    ruled = classify_by_rules(view, pairs)
+    asked = verdicts.question_batches(_open(view, pairs, ruled), view)
+    known = verdicts.read_verdicts(view, asked)
     gone: set[int] = set()
-    same = [pair for pair in pairs if known.get(pair.ids) == found(view, pair, ruled, known) == "repeat"]
-    for group in one_each(view, same, pairs, known):
-        joined = merge(view, group)
+    same = [pair for pair in pairs if known.get(pair.ids) == pair_relation(view, pair, ruled, known) == "repeat"]
+    for group in merge_groups(view, same, pairs, known):
+        joined = merge_records(view, group)
         if joined is not None:
             gone.update(record.id for record in group)
             yield joined
     disputed: list[tuple[Record, Record, tuple[str, ...]]] = list(_other_values(view))
-    against = [pair for pair in pairs if found(view, pair, ruled, known) == "contradiction"]
+    against = [pair for pair in pairs if pair_relation(view, pair, ruled, known) == "contradiction"]
     disputed += [(pair.one, pair.other, ()) for pair in against]
     settled: set[tuple[int, int]] = set()
     for one, other, names in sorted(disputed, key=_latest_first):
         if gone.isdisjoint((one.id, other.id)) and (min(one.id, other.id), max(one.id, other.id)) not in settled:
-            for change in dispute(view, one, other, names):
+            for change in resolve_conflict(view, one, other, names):
                 gone.update(_ended(change))
                 settled.add((min(one.id, other.id), max(one.id, other.id)))
                 yield change
-    yield from apart(view, asked, known, gone, settled)
+    yield from mark_told_apart(view, asked, known, gone, settled)
 
 
-def _near(view: View, *, asked: bool) -> list[Pair]:
+def _near(view: NightView, *, asked: bool) -> list[RecordPair]:
     """Pairs of notes near enough to speak of the same, but for what is known of already.
 
     Where nobody is asked, those are enough that contradict each other by their words.
     """
 
-    def settled(pair: Pair) -> bool:
-        return not asked and judge(pair, None, view.policy) != "contradiction"
+    def settled(pair: RecordPair) -> bool:
+        return not asked and classify_pair(pair, None, view.policy) != "contradiction"
 
     return [
         pair
-        for pair in near_pairs(view, view.policy.admit.grey, f"contradictions, asked: {asked}", settled)
+        for pair in near_pairs(view, view.policy.admit.compare_above, f"contradictions, asked: {asked}", settled)
         if pair.one.form == "note"
         and "sleep" not in (pair.one.source, pair.other.source)
-        and not {pair.one.category, pair.other.category} & HAPPENS
-        and not merge_store.at_odds(view.connection, *pair.ids)
+        and not {pair.one.category, pair.other.category} & EVENT_CATEGORIES
+        and not merge_store.are_in_conflict(view.connection, *pair.ids)
     ]
 
 
-def _open(view: View, pairs: Sequence[Pair], ruled: Mapping[tuple[int, int], Found]) -> list[Pair]:
+def _open(
+    view: NightView, pairs: Sequence[RecordPair], ruled: Mapping[tuple[int, int], PairRelation]
+) -> list[RecordPair]:
     """The pairs of which the rules say nothing; those that may be one are asked about as duplicates."""
     policy = view.policy
     return [
         pair
         for pair in pairs
-        if min(standing(pair.one, policy), standing(pair.other, policy)) > 0
+        if min(credibility(pair.one, policy), credibility(pair.other, policy)) > 0
         and ruled[pair.ids] in ("independent", "open")
-        and not (ruled[pair.ids] == "open" and pair.nearness >= policy.merge.duplicate)
+        and not (ruled[pair.ids] == "open" and pair.nearness >= policy.consolidation.duplicate_from)
     ]
 
 
-def _other_values(view: View) -> Iterator[tuple[Record, Record, tuple[str, ...]]]:
+def _other_values(view: NightView) -> Iterator[tuple[Record, Record, tuple[str, ...]]]:
     """Of each subject, what there is one of at a time and two notes tell differently: the latest against each other."""
     told: dict[tuple[str, str, str], list[int]] = defaultdict(list)
-    for number, scope, subject, attributes in merge_store.with_attributes(view.connection, WHOLE_HOME):
-        for name in merge_store.names(attributes):
-            if one_at_a_time(name):
-                told[scope, subject, name_of(name)].append(number)
+    for number, scope, subject, attributes in merge_store.notes_with_attributes(view.connection, ALL_SCOPES):
+        for name in merge_store.attribute_names(attributes):
+            if is_single_valued(name):
+                told[scope, subject, normalize_name(name)].append(number)
     several = {key: numbers for key, numbers in told.items() if len(numbers) > 1}
-    records = merge_store.records(view.connection, {number for numbers in several.values() for number in numbers})
+    records = merge_store.live_facts(view.connection, {number for numbers in several.values() for number in numbers})
     differing: dict[tuple[int, int], list[str]] = defaultdict(list)
     for (_, _, name), numbers in sorted(several.items()):
-        mine = [records[number] for number in numbers if number in records and records[number].category not in HAPPENS]
+        mine = [
+            records[number]
+            for number in numbers
+            if number in records and records[number].category not in EVENT_CATEGORIES
+        ]
         if not mine:
             continue
         latest = max(mine, key=lambda record: (record.valid_from, record.created, record.key))
@@ -113,11 +126,11 @@ def _other_values(view: View) -> Iterator[tuple[Record, Record, tuple[str, ...]]
 
 def _differ(one: Record, other: Record, name: str) -> bool:
     said, told = (_value(record, name) for record in (one, other))
-    return not within_value(said, told) and not within_value(told, said)
+    return not is_same_or_more_exact(said, told) and not is_same_or_more_exact(told, said)
 
 
 def _value(record: Record, name: str) -> str:
-    return next(value for held, value in record.attributes.items() if name_of(held) == name)
+    return next(value for held, value in record.attributes.items() if normalize_name(held) == name)
 
 
 def _unseen(one: Record, other: Record) -> bool:
@@ -137,24 +150,30 @@ def _turned(time: str) -> str:
 
 
 def _ended(change: Change) -> set[int]:
-    return {part.record for part in change.parts if isinstance(part, Edit) and part.values.get("status")}
+    return {part.record for part in change.parts if isinstance(part, UpdateRecord) and part.values.get("status")}
 
 
-def _answered(view: View) -> Iterator[Change]:
+def _answered(view: NightView) -> Iterator[Change]:
     """Open questions that nobody needs to answer any more, because one of the two is no longer remembered."""
-    for question in merge_store.of_form(view.connection, WHOLE_HOME, "question", QUESTION):
-        about = merge_store.made_of(view.connection, question.id)
-        if question.status != "active" or not about or len(merge_store.records(view.connection, about)) == len(about):
+    for question in merge_store.records_of_form(view.connection, ALL_SCOPES, "question", QUESTION):
+        about = merge_store.derived_from(view.connection, question.id)
+        if (
+            question.status != "active"
+            or not about
+            or len(merge_store.live_facts(view.connection, about)) == len(about)
+        ):
             continue
         now = store.stamp(view.now)
         values = {"status": "expired", "valid_to": now, "updated": now}
-        yield Change("expired", "one of the two is no longer remembered", (Edit(question.id, values),), question.id)
+        yield Change(
+            "expired", "one of the two is no longer remembered", (UpdateRecord(question.id, values),), question.id
+        )
 
 
 PASS = Pass(
     name="contradictions",
     phase="consolidate",
-    about="settles what contradicts each other, or asks",
+    description="settles what contradicts each other, or asks",
     plan=plan,
     questions=questions,
 )

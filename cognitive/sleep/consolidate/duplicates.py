@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kenobot.cognitive.sleep import merge_store
 from kenobot.cognitive.sleep.consolidate import verdicts
-from kenobot.cognitive.sleep.consolidate.alike import Found, judge, standing
-from kenobot.cognitive.sleep.consolidate.disputes import dispute
-from kenobot.cognitive.sleep.consolidate.merging import fullest, merge
-from kenobot.cognitive.sleep.consolidate.nearby import Pair, near_pairs
-from kenobot.cognitive.sleep.plan.changes import Change, Tie
-from kenobot.cognitive.sleep.plan.passes import Pass, Question, View
+from kenobot.cognitive.sleep.consolidate.alike import PairRelation, classify_pair, credibility
+from kenobot.cognitive.sleep.consolidate.disputes import resolve_conflict
+from kenobot.cognitive.sleep.consolidate.merging import merge_records, most_complete
+from kenobot.cognitive.sleep.consolidate.nearby import RecordPair, near_pairs
+from kenobot.cognitive.sleep.plan.changes import AddLink, Change
+from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.similarity import similarity
 from kenobot.ports.memory import Relation
@@ -22,59 +22,67 @@ from kenobot.ports.memory import Relation
 _Known = dict[tuple[int, int], Relation]
 
 
-def questions(view: View) -> Sequence[Question]:
+def questions(view: NightView) -> Sequence[ModelQuestion]:
     """About the pairs that may be one and of which the rules cannot tell."""
-    pairs = candidates(view)
-    return [question for question, _ in verdicts.batches(_open(view, pairs, by_rules(view, pairs)), view)]
+    pairs = candidate_pairs(view)
+    return [
+        question for question, _ in verdicts.question_batches(_open(view, pairs, classify_by_rules(view, pairs)), view)
+    ]
 
 
-def plan(view: View) -> Iterator[Change]:
+def plan(view: NightView) -> Iterator[Change]:
     """A change for each group of memories that are one; and what else a model said of pairs that might have been."""
-    pairs = candidates(view)
-    ruled = by_rules(view, pairs)
-    asked = verdicts.batches(_open(view, pairs, ruled), view)
-    known = verdicts.verdicts(view, asked)
+    pairs = candidate_pairs(view)
+    ruled = classify_by_rules(view, pairs)
+    asked = verdicts.question_batches(_open(view, pairs, ruled), view)
+    known = verdicts.read_verdicts(view, asked)
     gone: set[int] = set()
-    same = [pair for pair in pairs if found(view, pair, ruled, known) == "repeat"]
-    for group in one_each(view, same, pairs, known):
-        change = merge(view, group)
+    same = [pair for pair in pairs if pair_relation(view, pair, ruled, known) == "repeat"]
+    for group in merge_groups(view, same, pairs, known):
+        change = merge_records(view, group)
         if change is not None:
             gone.update(record.id for record in group)
             yield change
     settled: set[tuple[int, int]] = set()
     for pair in pairs:
         if gone.isdisjoint(pair.ids) and known.get(pair.ids) == "contradiction":
-            for change in dispute(view, pair.one, pair.other):
+            for change in resolve_conflict(view, pair.one, pair.other):
                 settled.add(pair.ids)
                 yield change
-    yield from apart(view, asked, known, gone, settled)
+    yield from mark_told_apart(view, asked, known, gone, settled)
 
 
-def candidates(view: View) -> list[Pair]:
+def candidate_pairs(view: NightView) -> list[RecordPair]:
     """Pairs that may be one: near enough, learned and not concluded, and left alone by their owner's undo."""
-    policy = view.policy.merge
-    least = min(policy.duplicate, 2 * policy.bullets / (1 + policy.bullets))
+    policy = view.policy.consolidation
+    least = min(policy.duplicate_from, 2 * policy.same_line_above / (1 + policy.same_line_above))
     return [
         pair
-        for pair in near_pairs(view, least, "duplicates", lambda pair: judge(pair, None, view.policy) == "independent")
-        if (pair.nearness >= policy.duplicate or pair.one.tier == pair.other.tier == "core")
+        for pair in near_pairs(
+            view, least, "duplicates", lambda pair: classify_pair(pair, None, view.policy) == "independent"
+        )
+        if (pair.nearness >= policy.duplicate_from or pair.one.tier == pair.other.tier == "core")
         and "sleep" not in (pair.one.source, pair.other.source)
         and not _kept_apart(view, pair)
     ]
 
 
-def by_rules(view: View, pairs: Sequence[Pair]) -> dict[tuple[int, int], Found]:
+def classify_by_rules(view: NightView, pairs: Sequence[RecordPair]) -> dict[tuple[int, int], PairRelation]:
     """What the rules alone say of each pair."""
-    return {pair.ids: judge(pair, None, view.policy) for pair in pairs}
+    return {pair.ids: classify_pair(pair, None, view.policy) for pair in pairs}
 
 
-def found(view: View, pair: Pair, ruled: Mapping[tuple[int, int], Found], known: _Known) -> Found:
+def pair_relation(
+    view: NightView, pair: RecordPair, ruled: Mapping[tuple[int, int], PairRelation], known: _Known
+) -> PairRelation:
     """What the records of a pair are to each other, whoever tells."""
     verdict = known.get(pair.ids)
-    return ruled[pair.ids] if verdict is None else judge(pair, verdict, view.policy)
+    return ruled[pair.ids] if verdict is None else classify_pair(pair, verdict, view.policy)
 
 
-def one_each(view: View, same: Sequence[Pair], pairs: Sequence[Pair], known: _Known) -> list[list[Record]]:
+def merge_groups(
+    view: NightView, same: Sequence[RecordPair], pairs: Sequence[RecordPair], known: _Known
+) -> list[list[Record]]:
     """The groups of records that are one, each in no order that means anything. same: the pairs that say the same.
 
     The nearest pair is joined first. From then on a group goes by its fullest wording: what is to join it must say the
@@ -92,8 +100,8 @@ def one_each(view: View, same: Sequence[Pair], pairs: Sequence[Pair], known: _Kn
             if one is other:
                 continue
             first = len(one) == len(other) == 1
-            heads = pair if first else _between(near, fullest(one, policy), fullest(other, policy))
-            if first or judge(heads, known.get(heads.ids), policy) == "repeat":
+            heads = pair if first else _between(near, most_complete(one, policy), most_complete(other, policy))
+            if first or classify_pair(heads, known.get(heads.ids), policy) == "repeat":
                 joined = [*one, *other]
                 home.update((record.id, joined) for record in joined)
                 changed = True
@@ -101,9 +109,9 @@ def one_each(view: View, same: Sequence[Pair], pairs: Sequence[Pair], known: _Kn
     return sorted(groups.values(), key=lambda group: min(record.key for record in group))
 
 
-def apart(
-    view: View,
-    asked: Sequence[tuple[Question, tuple[Pair, ...]]],
+def mark_told_apart(
+    view: NightView,
+    asked: Sequence[tuple[ModelQuestion, tuple[RecordPair, ...]]],
     known: _Known,
     gone: set[int],
     settled: set[tuple[int, int]],
@@ -115,7 +123,7 @@ def apart(
     for _, batch in asked:
         pairs = [pair for pair in batch if pair.ids in known]
         ties = tuple(
-            Tie(pair.one.id, pair.other.id, "related", merge_store.APART, min(1.0, pair.nearness))
+            AddLink(pair.one.id, pair.other.id, "related", merge_store.TOLD_APART, min(1.0, pair.nearness))
             for pair in pairs
             if gone.isdisjoint(pair.ids) and pair.ids not in settled
         )
@@ -125,33 +133,36 @@ def apart(
             )
 
 
-def _open(view: View, pairs: Sequence[Pair], ruled: Mapping[tuple[int, int], Found]) -> list[Pair]:
+def _open(
+    view: NightView, pairs: Sequence[RecordPair], ruled: Mapping[tuple[int, int], PairRelation]
+) -> list[RecordPair]:
     """The pairs of which only somebody who reads them can tell. What a stranger wrote is shown to no model here."""
     return [
         pair
         for pair in pairs
-        if ruled[pair.ids] == "open" and min(standing(pair.one, view.policy), standing(pair.other, view.policy)) > 0
+        if ruled[pair.ids] == "open"
+        and min(credibility(pair.one, view.policy), credibility(pair.other, view.policy)) > 0
     ]
 
 
-def _between(near: Mapping[tuple[int, int], Pair], one: Record, other: Record) -> Pair:
+def _between(near: Mapping[tuple[int, int], RecordPair], one: Record, other: Record) -> RecordPair:
     """The pair of two records, whether it was found to be near or not."""
     first, second = (one, other) if one.id < other.id else (other, one)
-    return near.get((first.id, second.id)) or Pair(first, second, similarity(first.text, second.text))
+    return near.get((first.id, second.id)) or RecordPair(first, second, similarity(first.text, second.text))
 
 
-def _kept_apart(view: View, pair: Pair) -> bool:
+def _kept_apart(view: NightView, pair: RecordPair) -> bool:
     """Whether they are known to be at odds, or somebody undid a decision about both: then nothing joins them."""
     one, other = pair.ids
-    if merge_store.at_odds(view.connection, one, other):
+    if merge_store.are_in_conflict(view.connection, one, other):
         return True
-    return merge_store.taken_back(view.connection, one) and merge_store.taken_back(view.connection, other)
+    return merge_store.was_ever_undone(view.connection, one) and merge_store.was_ever_undone(view.connection, other)
 
 
 PASS = Pass(
     name="duplicates",
     phase="consolidate",
-    about="joins memories that say the same",
+    description="joins memories that say the same",
     plan=plan,
     questions=questions,
 )

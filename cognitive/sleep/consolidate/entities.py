@@ -10,13 +10,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from kenobot.cognitive.sleep import merge_store
-from kenobot.cognitive.sleep.plan.changes import Change, Edit, Propose
-from kenobot.cognitive.sleep.plan.passes import Pass, View
+from kenobot.cognitive.sleep.plan.changes import Change, ProposeChange, UpdateRecord
+from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import proposals as proposal_store
 from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.store.records import Json
-from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.cognitive.text.entity_names import OWNER_SUBJECT, name_of
+from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.cognitive.text.entity_names import OWNER_SUBJECT, normalize_name
 
 _KIND = "merge_entities"
 _AT_ONCE = 200  # records of one change
@@ -34,32 +34,32 @@ _WORDS = {
 }
 
 
-def plan(view: View) -> Iterator[Change]:
+def plan(view: NightView) -> Iterator[Change]:
     """A change for each fragment that joins another, and a few proposals about near names."""
     counts: dict[str, dict[str, int]] = defaultdict(dict)
-    for scope, subject, count in merge_store.subjects(view.connection, WHOLE_HOME):
+    for scope, subject, count in merge_store.count_by_subject(view.connection, ALL_SCOPES):
         counts[scope][subject] = count
     proposals: list[tuple[int, str, str, str]] = []
     for scope, names in sorted(counts.items()):
         heads = _heads(view, scope, names)
         for old, new in sorted(heads.items()):
-            yield from joined(view, scope, old, new, _reason(old, new))
+            yield from rename_subject(view, scope, old, new, _reason(old, new))
         left = {name: count for name, count in names.items() if name not in heads}
-        for one, other in near_names(left, view.policy.merge.name_least):
+        for one, other in similar_names(left, view.policy.consolidation.min_name_letters):
             proposals.append((-min(left[one], left[other]), scope, one, other))
     yield from _proposed(view, sorted(proposals))
 
 
-def joined(view: View, scope: str, old: str, new: str, reason: str) -> Iterator[Change]:
+def rename_subject(view: NightView, scope: str, old: str, new: str, reason: str) -> Iterator[Change]:
     """Changes that file everything about subject `old` of a scope under `new`."""
-    about = merge_store.about(view.connection, scope, old)
+    about = merge_store.ids_about(view.connection, scope, old)
     for start in range(0, len(about), _AT_ONCE):
         part = about[start : start + _AT_ONCE]
-        edits = tuple(Edit(number, {"subject": new}, {"subject": old}) for number in part)
+        edits = tuple(UpdateRecord(number, {"subject": new}, {"subject": old}) for number in part)
         yield Change("joined", reason, edits, part[0])
 
 
-def near_names(names: Mapping[str, int], least: int) -> list[tuple[str, str]]:
+def similar_names(names: Mapping[str, int], least: int) -> list[tuple[str, str]]:
     """Pairs of names that differ in one letter, left out, put in, replaced or swapped with the next; sorted.
 
     least: letters that a name must have. Names are found by what is left of them without one letter, so the work grows
@@ -100,14 +100,14 @@ def _scripts(name: str) -> set[str]:
     return {unicodedata.name(char, "").partition(" ")[0] for char in name if char.isalpha()}
 
 
-def _heads(view: View, scope: str, names: Mapping[str, int]) -> dict[str, str]:
+def _heads(view: NightView, scope: str, names: Mapping[str, int]) -> dict[str, str]:
     """Which names of a scope go under another one, and that one."""
     spelled: dict[str, list[str]] = defaultdict(list)
     for name in names:
-        spelled[name_of(name).replace("-", "")].append(name)
+        spelled[normalize_name(name).replace("-", "")].append(name)
     heads: dict[str, str] = {}
     for plain, same in spelled.items():
-        known = {subject for name in same for subject in term_index.known_as(view.connection, scope, name)}
+        known = {subject for name in same for subject in term_index.subjects_by_name(view.connection, scope, name)}
         aliased = known - set(same)
         head = next(iter(aliased)) if len(aliased) == 1 and not known & set(same) else None
         if head is not None and head != OWNER_SUBJECT and head not in names:
@@ -130,30 +130,30 @@ def _last(heads: Mapping[str, str], name: str) -> str:
 
 
 def _reason(old: str, new: str) -> str:
-    same = name_of(old).replace("-", "") == name_of(new).replace("-", "")
+    same = normalize_name(old).replace("-", "") == normalize_name(new).replace("-", "")
     return "it is the same name, written otherwise" if same else "it is known to go by that name"
 
 
-def _proposed(view: View, pairs: Sequence[tuple[int, str, str, str]]) -> Iterator[Change]:
-    room = view.policy.improve.pending - proposal_store.waiting(view.connection)
-    left = min(view.policy.merge.names, room)
+def _proposed(view: NightView, pairs: Sequence[tuple[int, str, str, str]]) -> Iterator[Change]:
+    room = view.policy.proposals.max_pending - proposal_store.count_pending(view.connection)
+    left = min(view.policy.consolidation.max_near_names, room)
     for _, scope, one, other in pairs:
         key = f"{_KIND}:{scope}:{one}:{other}"
-        if left <= 0 or proposal_store.is_known(view.connection, key):
+        if left <= 0 or proposal_store.was_proposed(view.connection, key):
             continue
         left -= 1
         yield Change("proposed", "two names differ in one letter", (_proposal(view, key, scope, one, other),))
 
 
-def _proposal(view: View, key: str, scope: str, one: str, other: str) -> Propose:
-    ids = {name: merge_store.about(view.connection, scope, name) for name in (one, other)}
+def _proposal(view: NightView, key: str, scope: str, one: str, other: str) -> ProposeChange:
+    ids = {name: merge_store.ids_about(view.connection, scope, name) for name in (one, other)}
     kept, gone = sorted(ids, key=lambda name: (-len(ids[name]), name))
     shown = [number for name in (kept, gone) for number in ids[name][-_SHOWN:]]
     known = records.by_ids(view.connection, shown, (scope,)).values()
     spanish = any(record.lang == "es" for record in known)
     quoted = "\n".join(f"- {record.subject}: {' '.join(record.text.split())[:_QUOTED]}" for record in known)
     title, text = _WORDS["es" if spanish else "en"]
-    return Propose(
+    return ProposeChange(
         key,
         _KIND,
         title.format(gone=gone, kept=kept),
@@ -166,6 +166,6 @@ def _proposal(view: View, key: str, scope: str, one: str, other: str) -> Propose
 PASS = Pass(
     name="entities",
     phase="consolidate",
-    about="files what is about one person or thing under one name",
+    description="files what is about one person or thing under one name",
     plan=plan,
 )

@@ -2,7 +2,7 @@
 
 import re
 
-from kenobot.cognitive.policy.practice import DEFAULT, PracticePolicy
+from kenobot.cognitive.policy.practice import DEFAULT, ProceduralPolicy
 from kenobot.cognitive.text.words import fold
 
 _HEADING = re.compile(r"#{1,6}\s")
@@ -26,21 +26,21 @@ _INDICATORS = re.compile(
 )
 
 
-def statements(text: str, policy: PracticePolicy = DEFAULT) -> list[str]:
+def statement_lines(text: str, policy: ProceduralPolicy = DEFAULT) -> list[str]:
     """The lines of an entry that are long enough to state something, without headings; of one line, its words."""
     found = []
     for line in text.splitlines():
         said = _ENTRY.sub("", line.strip(), count=1).strip()
-        if len(said) > policy.statement and not _HEADING.match(said):
+        if len(said) > policy.statement_above_chars and not _HEADING.match(said):
             found.append(said)
     return found
 
 
-def facts(text: str, policy: PracticePolicy = DEFAULT) -> list[str]:
+def fact_lines(text: str, policy: ProceduralPolicy = DEFAULT) -> list[str]:
     """The statements of an entry that say how things are."""
-    return [line for line in statements(text, policy) if _INDICATORS.search(fold(line))]
+    return [line for line in statement_lines(text, policy) if _INDICATORS.search(fold(line))]
 
 
-def unlabelled(text: str) -> str:
+def without_label(text: str) -> str:
     """`text` without the word that announces it, such as "Learned:"."""
     return _LABEL.sub("", text, count=1)

@@ -7,49 +7,49 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kenobot.cognitive.sleep.consolidate import judged_store
-from kenobot.cognitive.sleep.consolidate.judged_store import Mark
-from kenobot.cognitive.sleep.plan.changes import Change, Note
-from kenobot.cognitive.sleep.plan.passes import View
+from kenobot.cognitive.sleep.consolidate.judged_store import PassWatermark
+from kenobot.cognitive.sleep.plan.changes import Change, LogEvent
+from kenobot.cognitive.sleep.plan.passes import NightView
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.identity import OWNER_SCOPE
 
 _ELSEWHERE = frozenset({"sleep", "import"})  # what sleep made is no news to it, and an import is hearsay
 LESSON = "lesson"
 
 
-class Fresh:
+class UnjudgedRecords:
     """Goes through what a pass has not judged, and knows how far it came: read all of `records` before `done`."""
 
-    def __init__(self, view: View, name: str, tiers: tuple[str, ...] = ()) -> None:
+    def __init__(self, view: NightView, name: str, tiers: tuple[str, ...] = ()) -> None:
         """tiers: those that count; none, all."""
         self._view = view
         self._name = name
         self._tiers = tiers
-        self.mark = judged_store.mark(view.connection, name)
-        self._came_to = self.mark
+        self.watermark = judged_store.load_watermark(view.connection, name)
+        self._came_to = self.watermark
 
     def records(self) -> Iterator[Record]:
         """The entries that people vouch for, in the order in which they came or were reworded."""
-        for record in judged_store.since(self._view.connection, self.mark, WHOLE_HOME):
+        for record in judged_store.changed_since(self._view.connection, self.watermark, ALL_SCOPES):
             if self._tiers and record.tier not in self._tiers:
                 continue
             self._came_to = replace(self._came_to, event=record.changed, record=record.id)
             if is_own_word(record):
                 yield record
 
-    def unasked(self, limit: int) -> list[Record]:
+    def not_yet_asked(self, limit: int) -> list[Record]:
         """The entries that a model was not asked about, at most `limit`, in the order they came."""
-        return judged_store.unasked(self._view.connection, self.mark, WHOLE_HOME, limit)
+        return judged_store.not_yet_asked(self._view.connection, self.watermark, ALL_SCOPES, limit)
 
-    def done(self, asked: int | None) -> Iterator[Change]:
+    def save_watermark(self, asked: int | None) -> Iterator[Change]:
         """The change that keeps how far the pass has come; none when it has come no further.
 
         asked: the newest record that a model need not be asked about any more.
         """
-        mark: Mark = replace(self._came_to, asked=self.mark.asked if asked is None else asked)
-        if mark != self.mark:
-            yield Change("judged", "what came up to here was looked through", (Note(mark.told(self._name)),))
+        mark: PassWatermark = replace(self._came_to, last_asked=self.watermark.last_asked if asked is None else asked)
+        if mark != self.watermark:
+            yield Change("judged", "what came up to here was looked through", (LogEvent(mark.event_data(self._name)),))
 
 
 def is_own_word(record: Record) -> bool:
@@ -62,7 +62,7 @@ def is_own_word(record: Record) -> bool:
     return record.trust in ("owner", "model") or (record.trust == "guest" and record.scope != OWNER_SCOPE)
 
 
-def by_scope(records: Sequence[Record], size: int) -> list[tuple[Record, ...]]:
+def batches_by_scope(records: Sequence[Record], size: int) -> list[tuple[Record, ...]]:
     """Records in batches of `size`, none with those of two scopes; the owner's come first."""
     scopes: dict[str, list[Record]] = {}
     for record in records:

@@ -10,20 +10,20 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal, get_args
 
-from kenobot.cognitive.policy.pruning import UpkeepPolicy
+from kenobot.cognitive.policy.pruning import PruningPolicy
 from kenobot.cognitive.remember.extract.known import GUIDELINES
 from kenobot.cognitive.remember.extract.schema import Category
 from kenobot.cognitive.sleep import upkeep_store
-from kenobot.cognitive.sleep.plan.changes import Change, Learn
-from kenobot.cognitive.sleep.plan.passes import Pass, View
-from kenobot.cognitive.sleep.upkeep_store import Fate
+from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change
+from kenobot.cognitive.sleep.plan.passes import NightView, Pass
+from kenobot.cognitive.sleep.upkeep_store import ExtractionOutcome
 from kenobot.cognitive.store import records
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
 
 
 @dataclass(frozen=True, slots=True)
-class Leaning:
+class ActionBias:
     """What experience says of doing a thing: how much more or less of it, from -`step` to `step`, and how surely."""
 
     action: str
@@ -32,37 +32,37 @@ class Leaning:
     confidence: Literal["low", "medium", "high"]
 
 
-def leaning(action: str, good: int, bad: int, policy: UpkeepPolicy) -> Leaning:
+def action_bias(action: str, good: int, bad: int, policy: PruningPolicy) -> ActionBias:
     """Weigh outcomes: all good leans as far as it may, as many good as bad not at all. Pure."""
     judged = good + bad
-    delta = round(policy.step * (good - bad) / judged, 6) if judged else 0.0
+    delta = round(policy.max_lean * (good - bad) / judged, 6) if judged else 0.0
     sure: Literal["low", "medium", "high"] = "low"
-    if judged >= policy.enough:
-        sure = "high" if judged >= policy.sure else "medium"
-    if abs(delta) < policy.hold:
-        return Leaning(action, 0.0, "hold", sure)
-    return Leaning(action, delta, "increase" if delta > 0 else "decrease", sure)
+    if judged >= policy.min_decisions:
+        sure = "high" if judged >= policy.sure_from_decisions else "medium"
+    if abs(delta) < policy.ignore_lean_below:
+        return ActionBias(action, 0.0, "hold", sure)
+    return ActionBias(action, delta, "increase" if delta > 0 else "decrease", sure)
 
 
-def lines(fates: Iterable[Fate], decisions: dict[str, int], policy: UpkeepPolicy) -> list[str]:
+def guideline_lines(fates: Iterable[ExtractionOutcome], decisions: dict[str, int], policy: PruningPolicy) -> list[str]:
     """The guidelines that follow from what became of what was noted. Coarse, so that few nights change them."""
     found: list[str] = []
     known = frozenset(get_args(Category))
     for fate in fates:
-        if fate.name not in known:
+        if fate.category not in known:
             continue
-        lean = leaning(fate.name, fate.served, fate.taken_back, policy)
+        lean = action_bias(fate.category, fate.useful, fate.retracted, policy)
         if lean.confidence == "low" or lean.direction == "hold":
             continue
         if lean.direction == "increase":
-            found.append(f"{fate.name}: most of what you noted of this kind served later. Go on noting it.")
+            found.append(f"{fate.category}: most of what you noted of this kind served later. Go on noting it.")
         else:
             found.append(
-                f"{fate.name}: most of what you noted of this kind was taken back. Note it only when it was said "
+                f"{fate.category}: most of what you noted of this kind was taken back. Note it only when it was said "
                 "outright, and with lower confidence."
             )
     judged = sum(decisions.values())
-    if judged >= policy.sure:
+    if judged >= policy.sure_from_decisions:
         repeats, refused = decisions.get("reinforced", 0), decisions.get("refused", 0)
         if 2 * repeats > judged:
             found.append("Most of what you propose is known already: look harder for what is new.")
@@ -71,14 +71,14 @@ def lines(fates: Iterable[Fate], decisions: dict[str, int], policy: UpkeepPolicy
     return found
 
 
-def plan(view: View) -> Iterator[Change]:
+def plan(view: NightView) -> Iterator[Change]:
     """Write the guidelines anew when experience says something else."""
-    policy = view.policy.upkeep
-    since = view.now - timedelta(days=policy.telemetry)
-    fates = upkeep_store.fates(view.connection, since, view.now)
-    found = lines(fates, upkeep_store.decisions(view.connection, since, view.now), policy)
+    policy = view.policy.pruning
+    since = view.now - timedelta(days=policy.telemetry_days)
+    fates = upkeep_store.extraction_outcomes(view.connection, since, view.now)
+    found = guideline_lines(fates, upkeep_store.count_extraction_decisions(view.connection, since, view.now), policy)
     text = _fitted(found, policy.guideline_chars)
-    known = records.slot(view.connection, OWNER_SCOPE, "profile", GUIDELINES)
+    known = records.slot_record(view.connection, OWNER_SCOPE, "profile", GUIDELINES)
     if not text or (known is not None and known.text == text):
         return
     version = int(known.attributes.get("version", "0")) + 1 if known is not None else 1
@@ -92,8 +92,8 @@ def plan(view: View) -> Iterator[Change]:
         slot=GUIDELINES,
         attributes=(("version", str(version)),),
     )
-    reason = f"version {version}, from what became of what was noted in the last {policy.telemetry:.0f} days"
-    yield Change("learned", reason, (Learn(candidate),), known.id if known is not None else None)
+    reason = f"version {version}, from what became of what was noted in the last {policy.telemetry_days:.0f} days"
+    yield Change("learned", reason, (AdmitRecord(candidate),), known.id if known is not None else None)
 
 
 def _fitted(found: Sequence[str], most: int) -> str:

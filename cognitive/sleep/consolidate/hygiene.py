@@ -12,8 +12,8 @@ from datetime import timedelta
 
 from kenobot.cognitive.mirror.names import slug
 from kenobot.cognitive.sleep import upkeep_store
-from kenobot.cognitive.sleep.plan.changes import Change, Edit
-from kenobot.cognitive.sleep.plan.passes import Pass, View
+from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
+from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import records, tiers
 from kenobot.cognitive.store.records import Record
 
@@ -25,42 +25,42 @@ _OWNER = "owner"  # the actor of what a person does
 _NAME = re.compile(r"[^\W_][\w+#.-]*[\w+#]", re.UNICODE)
 
 
-def plan(view: View) -> Iterator[Change]:
+def plan(view: NightView) -> Iterator[Change]:
     """What is done leaves, and above the policy's size the largest groups of stable facts, until it is lean."""
-    for scope in tiers.scopes(view.connection):
+    for scope in tiers.all_scopes(view.connection):
         core = tiers.in_tier(view.connection, scope, tiers.CORE)
         done = [record for record in core if _DONE.match(record.text) and not _is_back(view, record)]
         for record in done:
             reason = "it is done: MEMORY.md lists open items only"
-            edit = Edit(record.id, {"tier": tiers.DAILY}, {"tier": tiers.CORE})
+            edit = UpdateRecord(record.id, {"tier": tiers.DAILY}, {"tier": tiers.CORE})
             yield Change("filed", reason, (edit,), record=record.id)
         left = [record for record in core if record not in done]
         yield from _leaned(scope, left, view)
 
 
-def _leaned(scope: str, core: Sequence[Record], view: View) -> Iterator[Change]:
+def _leaned(scope: str, core: Sequence[Record], view: NightView) -> Iterator[Change]:
     policy = view.policy.decay
     size = sum(len(record.text) for record in core)
-    if size <= policy.lean:
+    if size <= policy.lean_core_chars:
         return
     settled = records.stamp(view.now - timedelta(days=policy.settled_days))
-    movers = tiers.movers(view.connection, [record.id for record in core])
+    movers = tiers.last_tier_movers(view.connection, [record.id for record in core])
     by_hand = {number for number, (by, _) in movers.items() if by == _OWNER}
     movable = [record for record in core if _is_reference(record) and record.updated <= settled]
     movable = [record for record in movable if record.id not in by_hand]
-    known = tiers.refs(view.connection, scope)
-    for topic, group in _groups(movable, known, policy.group):
-        if size <= policy.lean:
+    known = tiers.ref_file_counts(view.connection, scope)
+    for topic, group in _groups(movable, known, policy.min_group_facts):
+        if size <= policy.lean_core_chars:
             return
-        edits = [Edit(record.id, {"tier": f"{tiers.REF}{topic}"}, {"tier": tiers.CORE}) for record in group]
+        edits = [UpdateRecord(record.id, {"tier": f"{tiers.REF}{topic}"}, {"tier": tiers.CORE}) for record in group]
         reason = f"MEMORY.md is long: {len(edits)} settled facts about {topic} are kept in ref-{topic}.md"
         yield Change("filed", reason, tuple(edits))
         size -= sum(len(record.text) for record in group)
 
 
-def _is_back(view: View, record: Record) -> bool:
+def _is_back(view: NightView, record: Record) -> bool:
     """Whether a fact went back to its log before, and somebody undid that."""
-    return upkeep_store.brought_back(view.connection, record.id, "tier", tiers.DAILY)
+    return upkeep_store.was_reverted(view.connection, record.id, "tier", tiers.DAILY)
 
 
 def _is_reference(record: Record) -> bool:
@@ -114,6 +114,6 @@ def _is_name(word: str, *, first: bool) -> bool:
 PASS = Pass(
     name="hygiene",
     phase="consolidate",
-    about="keeps MEMORY.md lean",
+    description="keeps MEMORY.md lean",
     plan=plan,
 )

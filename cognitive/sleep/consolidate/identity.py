@@ -9,14 +9,14 @@ are taken out, and then the oldest, until it fits.
 import re
 from collections.abc import Iterator, Sequence
 
-from kenobot.cognitive.policy.pruning import UpkeepPolicy
+from kenobot.cognitive.policy.pruning import PruningPolicy
 from kenobot.cognitive.sleep import upkeep_store
-from kenobot.cognitive.sleep.plan.changes import Change, Edit
-from kenobot.cognitive.sleep.plan.passes import Pass, Question, View
+from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
+from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.cognitive.text.stopwords import NEGATIONS, STOP
+from kenobot.cognitive.text.stopwords import NEGATIONS, STOPWORDS
 from kenobot.cognitive.text.words import stems, words
 
 SLOT = "identity"
@@ -29,26 +29,26 @@ only mattered on its day; keep names, numbers and headings as they stand; add no
 Answer with the new file and nothing else, as Markdown bullets under headings, in at most {size} characters."""
 
 
-def questions(view: View) -> Sequence[Question]:
+def questions(view: NightView) -> Sequence[ModelQuestion]:
     """One for each IDENTITY.md that is too long."""
     return [_question(view, record) for record in _too_long(view)]
 
 
-def plan(view: View) -> Iterator[Change]:
+def plan(view: NightView) -> Iterator[Change]:
     """Condense what is too long."""
-    limit = view.policy.upkeep.identity_bytes
+    limit = view.policy.pruning.max_identity_bytes
     for record in _too_long(view):
         answer = view.answer(_question(view, record))
-        text = _usable(answer, record.text, view.policy.upkeep) if answer is not None else None
+        text = _usable(answer, record.text, view.policy.pruning) if answer is not None else None
         trust, how = ("model", "a model condensed it") if text is not None else (record.trust, "its oldest lines left")
-        text = text if text is not None else condensed(record.text, limit)
+        text = text if text is not None else condense(record.text, limit)
         values = {"text": text, "trust": trust, "updated": store.stamp(view.now)}
-        edit = Edit(record.id, values, {"text": record.text})
+        edit = UpdateRecord(record.id, values, {"text": record.text})
         reason = f"longer than {limit} bytes: {how}, and the old text stays in its history"
         yield Change("condensed", reason, (edit,), record.id)
 
 
-def condensed(text: str, limit: int) -> str:
+def condense(text: str, limit: int) -> str:
     """`text` in at most `limit` bytes, without a model: each line once, where it was said last, the oldest left out.
 
     Headings stay above what is left of their part.
@@ -67,33 +67,33 @@ def condensed(text: str, limit: int) -> str:
     return "\n".join(kept[place] for place in sorted(taken)) or _cut(text, limit)
 
 
-def _too_long(view: View) -> list[Record]:
-    limit = view.policy.upkeep.identity_bytes
-    records = upkeep_store.in_slot(view.connection, "profile", SLOT)
+def _too_long(view: NightView) -> list[Record]:
+    limit = view.policy.pruning.max_identity_bytes
+    records = upkeep_store.slot_records(view.connection, "profile", SLOT)
     return [
         record
         for record in records
-        if _size(record.text) > limit + 1 and not upkeep_store.edited_back(view.connection, record)
+        if _size(record.text) > limit + 1 and not upkeep_store.was_text_reverted(view.connection, record)
     ]
 
 
-def _question(view: View, record: Record) -> Question:
-    limit = view.policy.upkeep.identity_bytes
+def _question(view: NightView, record: Record) -> ModelQuestion:
+    limit = view.policy.pruning.max_identity_bytes
     quoted = "\n".join(f"> {line}" for line in record.text.splitlines())
-    return Question(_SYSTEM.format(size=limit // 2), f"The file:\n{quoted}", answer_tokens=limit // 3)
+    return ModelQuestion(_SYSTEM.format(size=limit // 2), f"The file:\n{quoted}", answer_tokens=limit // 3)
 
 
-def _usable(answer: str, text: str, policy: UpkeepPolicy) -> str | None:
+def _usable(answer: str, text: str, policy: PruningPolicy) -> str | None:
     """A model's answer as the new text; None when it is too long, has lost most of it, or says other things."""
     fenced = _FENCES.match(answer.strip())
     said = (fenced[1] if fenced else answer).strip()
-    if not said or _size(said) > policy.identity_bytes or len(said) < policy.identity_least * len(text):
+    if not said or _size(said) > policy.max_identity_bytes or len(said) < policy.min_length_share * len(text):
         return None
     there = {stem for word in words(text) for stem in stems(word)}
-    told = [word for word in words(said) if word not in STOP and word not in NEGATIONS]
+    told = [word for word in words(said) if word not in STOPWORDS and word not in NEGATIONS]
     known = sum(not there.isdisjoint(stems(word)) for word in told)
     numbers = {word for word in told if any(char.isdigit() for char in word)}
-    if not told or known < policy.identity_grounded * len(told) or not numbers <= set(words(text)):
+    if not told or known < policy.grounded_from_share * len(told) or not numbers <= set(words(text)):
         return None
     return said
 

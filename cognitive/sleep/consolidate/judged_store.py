@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Json, Record
-from kenobot.cognitive.store.scopes import Reach, within
+from kenobot.cognitive.store.scopes import Scopes, scope_filter
 from kenobot.storage.connection import Connection
 
 _PAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class PassWatermark:
     """How far a pass has come. event, record: the newest change it has judged, and of which record.
 
     asked: the newest record that a model has been asked about; None when none has been yet.
@@ -21,28 +21,28 @@ class Mark:
 
     event: int = -1
     record: int = 0
-    asked: int | None = None
+    last_asked: int | None = None
 
-    def told(self, name: str) -> dict[str, Json]:
+    def event_data(self, name: str) -> dict[str, Json]:
         """What the event that keeps it says."""
-        return {"by": name, "upto": self.event, "of": self.record, "asked": self.asked}
+        return {"by": name, "upto": self.event, "of": self.record, "asked": self.last_asked}
 
 
-def mark(connection: Connection, name: str) -> Mark:
+def load_watermark(connection: Connection, name: str) -> PassWatermark:
     """How far the pass of this name has come."""
     row = connection.execute(
         "SELECT data FROM event WHERE type = 'judged' AND json_extract(data, '$.by') = ? ORDER BY id DESC LIMIT 1",
         (name,),
     ).fetchone()
     if row is None:
-        return Mark()
+        return PassWatermark()
     told = json.loads(row[0])
-    return Mark(int(told["upto"]), int(told["of"]), told["asked"])
+    return PassWatermark(int(told["upto"]), int(told["of"]), told["asked"])
 
 
-def since(connection: Connection, mark: Mark, reach: Reach) -> Iterator[Record]:
+def changed_since(connection: Connection, mark: PassWatermark, reach: Scopes) -> Iterator[Record]:
     """Live notes and episodes that came or were reworded after `mark`, by pages, in the order of that."""
-    where, scopes = within(reach)
+    where, scopes = scope_filter(reach)
     after = (mark.event, mark.record)
     while True:
         rows = connection.execute(
@@ -57,17 +57,17 @@ def since(connection: Connection, mark: Mark, reach: Reach) -> Iterator[Record]:
         yield from (found[number] for _, number in rows if number in found)
 
 
-def unasked(connection: Connection, mark: Mark, reach: Reach, limit: int) -> list[Record]:
+def not_yet_asked(connection: Connection, mark: PassWatermark, reach: Scopes, limit: int) -> list[Record]:
     """Live notes and episodes that a model was not asked about, oldest first, at most `limit`.
 
     Where it was never asked about any, the newest: the first night does not go through years.
     """
-    where, scopes = within(reach)
-    order = "ASC" if mark.asked is not None else "DESC"
+    where, scopes = scope_filter(reach)
+    order = "ASC" if mark.last_asked is not None else "DESC"
     rows = connection.execute(
         f"SELECT id FROM record WHERE id > ? AND status = 'active' AND form IN ('note', 'episode') AND +{where} "
         f"AND source NOT IN ('sleep', 'import') ORDER BY id {order} LIMIT ?",
-        (mark.asked or 0, *scopes, limit),
+        (mark.last_asked or 0, *scopes, limit),
     ).fetchall()
     found = store.by_ids(connection, [row[0] for row in rows], reach)
     return [found[number] for number in sorted(found)]

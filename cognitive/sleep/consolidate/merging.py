@@ -7,17 +7,17 @@ is believed as much as it, every use and every link. The others are history that
 import json
 from collections.abc import Callable, Iterable, Sequence
 
-from kenobot.cognitive.beliefs.lifecycle import CLASSES, STATES, VERIFICATIONS
+from kenobot.cognitive.beliefs.lifecycle import LIFECYCLE_STAGES, POLICY_CLASSES, VERIFICATIONS
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.remember.draft import attrs_of
+from kenobot.cognitive.remember.draft import attributes_json
 from kenobot.cognitive.sleep import merge_store
-from kenobot.cognitive.sleep.consolidate.alike import standing
-from kenobot.cognitive.sleep.plan.changes import Change, Edit, Part, Tie
-from kenobot.cognitive.sleep.plan.passes import View
+from kenobot.cognitive.sleep.consolidate.alike import credibility
+from kenobot.cognitive.sleep.plan.changes import AddLink, Change, ChangePart, UpdateRecord
+from kenobot.cognitive.sleep.plan.passes import NightView
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import Value
+from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.similarity import topic
+from kenobot.cognitive.text.similarity import topic_words
 
 _MOST_EVIDENCE = 200
 _MOST_TAGS = 24
@@ -25,19 +25,19 @@ _TIERS = ("core", "daily")  # where it is shown; what left for an archive or a t
 _VERIFIED = ("user_confirmed", "disputed", "system_inferred", "unverified")
 _CLASSED = ("protected", "durable", "ephemeral")
 _STANDS = ("active", "validated", "candidate", "stale", "archived")
-assert {*_VERIFIED} == {*VERIFICATIONS} and {*_CLASSED} == {*CLASSES} and {*_STANDS} == {*STATES}
+assert {*_VERIFIED} == {*VERIFICATIONS} and {*_CLASSED} == {*POLICY_CLASSES} and {*_STANDS} == {*LIFECYCLE_STAGES}
 
 
-def merge(view: View, members: Sequence[Record]) -> Change | None:
+def merge_records(view: NightView, members: Sequence[Record]) -> Change | None:
     """What makes one of `members`, which say the same; None when fewer than two of them are live."""
     live = {record.id: record for record in members if record.status == "active"}
     if len(live) < 2:
         return None
-    winner = max(live.values(), key=lambda record: rank(record, view.policy))
+    winner = max(live.values(), key=lambda record: survivor_rank(record, view.policy))
     losers = sorted((record for record in live.values() if record.id != winner.id), key=lambda record: record.key)
     now = store.stamp(view.now)
-    parts: list[Part] = [
-        Edit(
+    parts: list[ChangePart] = [
+        UpdateRecord(
             loser.id,
             {"status": "superseded", "valid_to": now, "updated": now},
             {"text": loser.text},
@@ -45,21 +45,21 @@ def merge(view: View, members: Sequence[Record]) -> Change | None:
         for loser in losers
     ]
     values = _best(winner, losers, view)
-    parts.append(Edit(winner.id, values, {"text": winner.text}))
-    parts += [Tie(winner.id, loser.id, "supersedes", "it says the same") for loser in losers]
+    parts.append(UpdateRecord(winner.id, values, {"text": winner.text}))
+    parts += [AddLink(winner.id, loser.id, "supersedes", "it says the same") for loser in losers]
     parts += _inherited(view, winner, losers)
     names = ", ".join(f"#{loser.id}" for loser in sorted(losers, key=lambda record: record.id))
     return Change("merged", f"it says the same as {names}", tuple(parts), winner.id)
 
 
-def rank(record: Record, policy: Policy) -> tuple[bool, int, bool, float, int, float, str, int, str]:
+def survivor_rank(record: Record, policy: Policy) -> tuple[bool, int, bool, float, int, float, str, int, str]:
     """How good a record is to stay: the greatest does. Told by what it is, never by where it stood in a list.
 
     Of equals the one that was said first, and then the shorter one, which says as much.
     """
     return (
         record.verification == "user_confirmed" or record.policy_class == "protected",
-        standing(record, policy),
+        credibility(record, policy),
         record.tier == "core",
         record.confidence,
         record.seen,
@@ -70,21 +70,21 @@ def rank(record: Record, policy: Policy) -> tuple[bool, int, bool, float, int, f
     )
 
 
-def fullest(records: Iterable[Record], policy: Policy) -> Record:
+def most_complete(records: Iterable[Record], policy: Policy) -> Record:
     """The record whose words say the most; of several the one that would stay."""
-    return max(records, key=lambda record: (len(topic(record.text)), rank(record, policy)))
+    return max(records, key=lambda record: (len(topic_words(record.text)), survivor_rank(record, policy)))
 
 
-def _best(winner: Record, losers: Sequence[Record], view: View) -> dict[str, Value]:
+def _best(winner: Record, losers: Sequence[Record], view: NightView) -> dict[str, ColumnValue]:
     """What the one that stays holds afterwards."""
     policy = view.policy
-    held = standing(winner, policy)
+    held = credibility(winner, policy)
     everybody = (winner, *losers)
-    believed = [record for record in everybody if standing(record, policy) >= held]
+    believed = [record for record in everybody if credibility(record, policy) >= held]
     own = [record for record in everybody if record in believed or record.trust == winner.trust]
-    turns = {turn for record in everybody for turn in record.witnesses}
+    turns = {turn for record in everybody for turn in record.source_message_ids}
     confidence = max(record.confidence for record in believed)
-    if any(set(record.witnesses) - set(winner.witnesses) for record in believed):
+    if any(set(record.source_message_ids) - set(winner.source_message_ids) for record in believed):
         confidence = min(1.0, confidence + policy.reinforcement)
     return {
         **_wording(winner, believed, view),
@@ -109,18 +109,18 @@ def _best(winner: Record, losers: Sequence[Record], view: View) -> dict[str, Val
     }
 
 
-def _wording(winner: Record, believed: Sequence[Record], view: View) -> dict[str, Value]:
-    told = fullest(believed, view.policy)
+def _wording(winner: Record, believed: Sequence[Record], view: NightView) -> dict[str, ColumnValue]:
+    told = most_complete(believed, view.policy)
     if told.text == winner.text:
         return {}
     return {"text": told.text, "key": told.key, "lang": told.lang, "updated": store.stamp(view.now)}
 
 
-def _inherited(view: View, winner: Record, losers: Sequence[Record]) -> list[Part]:
+def _inherited(view: NightView, winner: Record, losers: Sequence[Record]) -> list[ChangePart]:
     """The links of those that go, on the one that stays, where it has none such."""
     gone = {winner.id, *(loser.id for loser in losers)}
     known = {(frozenset((tie.src, tie.dst)), tie.type) for tie in merge_store.links_of(view.connection, winner.id)}
-    parts: list[Part] = []
+    parts: list[ChangePart] = []
     for loser in losers:
         for tie in merge_store.links_of(view.connection, loser.id):
             outward = tie.src == loser.id
@@ -129,7 +129,7 @@ def _inherited(view: View, winner: Record, losers: Sequence[Record]) -> list[Par
                 continue
             known.add((frozenset((winner.id, far)), tie.type))
             src, dst = (winner.id, far) if outward else (far, winner.id)
-            parts.append(Tie(src, dst, tie.type, tie.why, tie.weight))
+            parts.append(AddLink(src, dst, tie.type, tie.why, tie.weight))
     return parts
 
 
@@ -150,7 +150,7 @@ def _attributes(winner: Record, own: Sequence[Record]) -> str:
     for record in (winner, *sorted(own, key=lambda record: record.key)):
         for name, value in record.attributes.items():
             told.setdefault(name, value)
-    return attrs_of(told, winner.by)
+    return attributes_json(told, winner.by)
 
 
 def _latest(times: Sequence[str | None]) -> str | None:

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from heapq import nlargest
 from operator import itemgetter
 
-from kenobot.cognitive.policy.consolidation import MergePolicy
+from kenobot.cognitive.policy.consolidation import ConsolidationPolicy
 from kenobot.cognitive.sleep import merge_store
-from kenobot.cognitive.sleep.compared import Compared, Likely
-from kenobot.cognitive.sleep.plan.passes import View
+from kenobot.cognitive.sleep.compared import ComparisonCache, LikelyPairs
+from kenobot.cognitive.sleep.plan.passes import NightView
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import term_index
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.similarity import similarity
 from kenobot.storage.connection import Connection
 
@@ -30,7 +30,7 @@ _SLACK = 0.2  # words are counted here, not weighed: a pair may be nearer than t
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class RecordPair:
     """Two live records of one scope and subject, the one that came first as `one`, and how near they are.
 
     measured: by meaning, not by their words.
@@ -39,7 +39,7 @@ class Pair:
     one: Record
     other: Record
     nearness: float
-    measured: bool = False
+    by_meaning: bool = False
 
     @property
     def ids(self) -> tuple[int, int]:
@@ -54,8 +54,8 @@ class Pair:
 
 
 def near_pairs(
-    view: View, least: float, name: str = "", settled: Callable[[Pair], bool] = lambda _: False
-) -> list[Pair]:
+    view: NightView, least: float, name: str = "", settled: Callable[[RecordPair], bool] = lambda _: False
+) -> list[RecordPair]:
     """Pairs of live notes and episodes whose nearness is at least `least`, the nearest first.
 
     Reads the files once and, of the records, those that may be near another. Never mixes scopes or subjects. settled:
@@ -67,43 +67,45 @@ def near_pairs(
     return sorted(found.values(), key=lambda pair: (-pair.nearness, pair.keys, pair.one.form))
 
 
-def _by_words(view: View, least: float, name: str, settled: Callable[[Pair], bool]) -> Iterator[Pair]:
-    compared = view.compared if name and view.compared is not None else Compared(0)
-    known = compared.round(name, merge_store.versions(view.connection, WHOLE_HOME))
+def _by_words(view: NightView, least: float, name: str, settled: Callable[[RecordPair], bool]) -> Iterator[RecordPair]:
+    compared = view.comparison_cache if name and view.comparison_cache is not None else ComparisonCache(0)
+    known = compared.begin_round(name, merge_store.record_versions(view.connection, ALL_SCOPES))
     # What is asked for next, after this, is as near as `grey`: found once, it serves both.
-    lowest = min(least, view.policy.admit.grey)
-    likely = compared.likely(
-        store.last_touch(view.connection), lowest, lambda: _Files(view.connection, view.policy.merge).pairs(lowest)
+    lowest = min(least, view.policy.admit.compare_above)
+    likely = compared.likely_pairs(
+        store.last_record_event(view.connection),
+        lowest,
+        lambda: _Files(view.connection, view.policy.consolidation).pairs(lowest),
     )
-    wanted = [pair for pair in sorted(likely) if likely[pair] >= least and not known.is_apart(*pair)]
+    wanted = [pair for pair in sorted(likely) if likely[pair] >= least and not known.is_known_different(*pair)]
     for start in range(0, len(wanted), _PAGE):
         page = wanted[start : start + _PAGE]
-        records = merge_store.records(view.connection, (number for pair in page for number in pair))
+        records = merge_store.live_facts(view.connection, (number for pair in page for number in pair))
         for a, b in page:
             one, other = records.get(a), records.get(b)
             if one is None or other is None:
                 continue
             nearness = similarity(one.text, other.text) if _comparable(one, other) else 0.0
-            pair = Pair(one, other, nearness)
+            pair = RecordPair(one, other, nearness)
             if nearness < least or settled(pair):
-                known.set_apart(a, b)
+                known.mark_different(a, b)
             else:
                 yield pair
     known.close()
 
 
-def _by_meaning(view: View, least: float) -> Iterator[Pair]:
-    if view.near is None:
+def _by_meaning(view: NightView, least: float) -> Iterator[RecordPair]:
+    if view.find_neighbours is None:
         return
-    policy = view.policy.merge
+    policy = view.policy.consolidation
     since = store.stamp(view.since) if view.since is not None else ""
-    for record in merge_store.changed_last(view.connection, WHOLE_HOME, since, policy.measured):
-        near = view.near(record.scope, record.subject, record.id, policy.compared)
-        others = merge_store.records(view.connection, near)
+    for record in merge_store.recently_changed_notes(view.connection, ALL_SCOPES, since, policy.max_measured):
+        near = view.find_neighbours(record.scope, record.subject, record.id, policy.max_compared)
+        others = merge_store.live_facts(view.connection, near)
         for number, other in others.items():
             if number != record.id and near[number] >= least and _comparable(record, other):
                 one, two = (record, other) if record.id < number else (other, record)
-                yield Pair(one, two, near[number], measured=True)
+                yield RecordPair(one, two, near[number], by_meaning=True)
 
 
 def _comparable(one: Record, other: Record) -> bool:
@@ -116,12 +118,12 @@ class _Files:
     Some twenty bytes a word of a record.
     """
 
-    def __init__(self, connection: Connection, policy: MergePolicy) -> None:
+    def __init__(self, connection: Connection, policy: ConsolidationPolicy) -> None:
         self._policy = policy
         self._shared: list[array[int]] = []
         self._of: dict[int, array[int]] = {}
-        self._sizes = term_index.sizes(connection)
-        for number, (_, records) in enumerate(term_index.shared(connection)):
+        self._sizes = term_index.term_counts(connection)
+        for number, (_, records) in enumerate(term_index.shared_terms(connection)):
             self._shared.append(records)
             for record in records:
                 if record in self._of:
@@ -129,7 +131,7 @@ class _Files:
                 else:
                     self._of[record] = array("l", (number,))
 
-    def pairs(self, least: float) -> Likely:
+    def pairs(self, least: float) -> LikelyPairs:
         """Pairs that may be as near as `least`, by the number of their common words, and how near they may be.
 
         Of two, the one with fewer words finds the other, so a record with too many words of its own need not look.
@@ -151,20 +153,20 @@ class _Files:
         """The records that share the rarest words of one, those that share the most of them."""
         policy = self._policy
         sharing: list[int] = []
-        ranked = sorted((len(self._shared[number]), number) for number in numbers)[: policy.rarest]
+        ranked = sorted((len(self._shared[number]), number) for number in numbers)[: policy.max_rare_words]
         followed = 0
         for size, number in ranked:
-            if size > policy.listed and followed:
+            if size > policy.max_listed and followed:
                 break
             followed += 1
-            sharing += self._shared[number][-policy.common :]
+            sharing += self._shared[number][-policy.max_common :]
         tally = Counter(sharing)
         del tally[record]
         if followed > _FEW:
             tally = Counter({other: count for other, count in tally.items() if count > 1})
-        if len(tally) <= policy.compared:
+        if len(tally) <= policy.max_compared:
             return list(tally)
-        return [other for other, _ in nlargest(policy.compared, tally.items(), key=itemgetter(1, 0))]
+        return [other for other, _ in nlargest(policy.max_compared, tally.items(), key=itemgetter(1, 0))]
 
     def _at_most(self, record: int, own: set[int], other: int) -> float:
         """How near two records may be, as far as the number of their words tells."""

@@ -9,31 +9,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from kenobot.cognitive.policy.practice import PracticePolicy
+from kenobot.cognitive.policy.practice import ProceduralPolicy
 from kenobot.cognitive.procedural import practice_store
-from kenobot.cognitive.procedural.alike import Texts
+from kenobot.cognitive.procedural.alike import SimilarTexts
 from kenobot.cognitive.procedural.learn import (
-    Solved,
+    Solution,
+    combine_texts,
+    find_solution,
     is_grounded,
-    solved,
-    tells_solution,
-    tells_trouble,
-    together,
+    mentions_failure,
+    mentions_solution,
     trigger_of,
 )
 from kenobot.cognitive.procedural.pattern import (
     CONSOLIDATION,
     candidate_of,
-    likeness,
+    keyword_similarity,
+    one_line,
     patterns_of,
-    plain,
 )
 from kenobot.cognitive.sleep.consolidate import asking
-from kenobot.cognitive.sleep.consolidate.fresh import Fresh, by_scope, is_own_word
-from kenobot.cognitive.sleep.plan.changes import Change, Learn
-from kenobot.cognitive.sleep.plan.passes import Pass, Question, View
+from kenobot.cognitive.sleep.consolidate.fresh import UnjudgedRecords, batches_by_scope, is_own_word
+from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change
+from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.calendar import moment
+from kenobot.cognitive.text.calendar import parse_time
 from kenobot.ports.identity import Trust
 from kenobot.storage.connection import Connection
 
@@ -42,7 +42,7 @@ _SYSTEM = (
     "You keep what somebody learned by solving problems. Each entry may tell a problem and what solved it. For each "
     "that tells both, write what happens as a short trigger (what somebody would say who has the problem again) and "
     "what solved it as a short response, in the entry's language and its own words: add nothing. Leave out entries "
-    f"that tell no problem or no solution. {asking.QUOTED} Answer with one JSON object and nothing else: "
+    f"that tell no problem or no solution. {asking.QUOTED_DATA_NOTICE} Answer with one JSON object and nothing else: "
     '{"patterns": [{"entry": number, "trigger": "…", "response": "…"}]}.'
 )
 _REMEMBERED = 6  # entries that an entry may complete: those just before it
@@ -58,10 +58,10 @@ class _Lately:
         self.troubles = [*self.troubles, record][-_REMEMBERED:]
 
 
-def plan(view: View) -> Iterator[Change]:
+def plan(view: NightView) -> Iterator[Change]:
     """Learn a pattern of each problem with its solution that was told since the last time, then note how far."""
-    fresh = Fresh(view, NAME)
-    entries = fresh.unasked(view.policy.practice.asked)
+    fresh = UnjudgedRecords(view, NAME)
+    entries = fresh.not_yet_asked(view.policy.procedural.max_entries_asked)
     asked, worded = _verdicts(view, entries)
     known = _Known(view)
     for told, sources in _told(view, fresh, worded):
@@ -69,44 +69,46 @@ def plan(view: View) -> Iterator[Change]:
     for record in entries:  # those that the rules judged in an earlier night, when nobody could be asked
         if record.id in worded:
             yield from _learned(worded[record.id], (record,), known, view)
-    yield from fresh.done(asked)
+    yield from fresh.save_watermark(asked)
 
 
-def questions(view: View) -> Sequence[Question]:
+def questions(view: NightView) -> Sequence[ModelQuestion]:
     """How the problems and solutions among what a model has not seen are best worded."""
-    entries = Fresh(view, NAME).unasked(view.policy.practice.asked)
+    entries = UnjudgedRecords(view, NAME).not_yet_asked(view.policy.procedural.max_entries_asked)
     return [_question(batch, view) for batch in _batches(view, entries)]
 
 
 # ── the rules ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _told(view: View, fresh: Fresh, worded: dict[int, Solved]) -> Iterator[tuple[Solved, tuple[Record, ...]]]:
+def _told(
+    view: NightView, fresh: UnjudgedRecords, worded: dict[int, Solution]
+) -> Iterator[tuple[Solution, tuple[Record, ...]]]:
     """Problems with their solutions, and the entries that tell them: one, or one the problem and one its solution."""
-    policy = view.policy.practice
+    policy = view.policy.procedural
     lately: dict[str, _Lately] = {}
     for record in fresh.records():
-        found = worded.pop(record.id, None) or solved(record.text, policy)
+        found = worded.pop(record.id, None) or find_solution(record.text, policy)
         if found is not None:
             if not _has_taught(view.connection, record):
                 yield found, (record,)
             continue
         before = lately.setdefault(record.scope, _Lately())
-        if tells_solution(record.text):
+        if mentions_solution(record.text):
             pair = next((pair for other in reversed(before.troubles) if (pair := _pair(other, record, policy))), None)
             if pair is not None and not any(_has_taught(view.connection, each) for each in pair[1]):
                 yield pair
-        elif tells_trouble(record.text):
+        elif mentions_failure(record.text):
             before.add(record)
 
 
-def _pair(trouble: Record, solution: Record, policy: PracticePolicy) -> tuple[Solved, tuple[Record, ...]] | None:
+def _pair(trouble: Record, solution: Record, policy: ProceduralPolicy) -> tuple[Solution, tuple[Record, ...]] | None:
     """A problem and its solution in two entries that were told together: in one turn, or shortly after one another."""
-    then, now = moment(trouble.created), moment(solution.created)
+    then, now = parse_time(trouble.created), parse_time(solution.created)
     near = then is not None and now is not None and abs(now - then) <= timedelta(minutes=policy.together_minutes)
-    if not near and not set(trouble.witnesses) & set(solution.witnesses):
+    if not near and not set(trouble.source_message_ids) & set(solution.source_message_ids):
         return None
-    found = together(trouble.text, solution.text, policy)
+    found = combine_texts(trouble.text, solution.text, policy)
     return (found, (trouble, solution)) if found is not None else None
 
 
@@ -117,40 +119,40 @@ def _has_taught(connection: Connection, record: Record) -> bool:
 class _Known:
     """The live patterns of each scope, with those planned so far."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: NightView) -> None:
         self._connection = view.connection
-        self._policy = view.policy.practice
+        self._policy = view.policy.procedural
         self._patterns: dict[str, _Patterns] = {}
 
-    def like(self, scope: str, told: Solved) -> Solved:
+    def like(self, scope: str, told: Solution) -> Solution:
         """`told` in the words of a pattern that says the same already; else as it is, and known from now on."""
         if scope not in self._patterns:
             self._patterns[scope] = _Patterns()
-            for pattern in patterns_of(practice_store.pages(self._connection, (scope,))):
-                self._patterns[scope].add(Solved(pattern.trigger, pattern.response))
-        return self._patterns[scope].like(told, self._policy.alike)
+            for pattern in patterns_of(practice_store.iter_patterns(self._connection, (scope,))):
+                self._patterns[scope].add(Solution(pattern.trigger, pattern.response))
+        return self._patterns[scope].like(told, self._policy.same_from_share)
 
 
 class _Patterns:
     """Patterns of one scope, found by their triggers."""
 
     def __init__(self) -> None:
-        self._all: list[Solved] = []
-        self._triggers = Texts()
+        self._all: list[Solution] = []
+        self._triggers = SimilarTexts()
 
-    def add(self, told: Solved) -> None:
+    def add(self, told: Solution) -> None:
         self._all.append(told)
         self._triggers.add(told.trigger)
 
-    def like(self, told: Solved, least: float) -> Solved:
-        for at, _ in self._triggers.like(told.trigger, least):
-            if likeness(self._all[at].response, told.response) >= least:
+    def like(self, told: Solution, least: float) -> Solution:
+        for at, _ in self._triggers.find_similar(told.trigger, least):
+            if keyword_similarity(self._all[at].response, told.response) >= least:
                 return self._all[at]
-        self.add(Solved(plain(told.trigger), plain(told.response)))
+        self.add(Solution(one_line(told.trigger), one_line(told.response)))
         return told
 
 
-def _learned(told: Solved, sources: tuple[Record, ...], known: _Known, view: View) -> Iterator[Change]:
+def _learned(told: Solution, sources: tuple[Record, ...], known: _Known, view: NightView) -> Iterator[Change]:
     scope = sources[0].scope
     told = known.like(scope, told)
     trust: Trust = "guest" if any(record.trust == "guest" for record in sources) else "model"
@@ -160,66 +162,66 @@ def _learned(told: Solved, sources: tuple[Record, ...], known: _Known, view: Vie
         told.response,
         source="sleep",
         trust=trust,
-        learned=CONSOLIDATION,
-        confidence=view.policy.practice.learned,
-        evidence=tuple(sorted({turn for record in sources for turn in record.witnesses})),
+        learned_from=CONSOLIDATION,
+        confidence=view.policy.procedural.initial_confidence,
+        evidence=tuple(sorted({turn for record in sources for turn in record.source_message_ids})),
     )
     numbers = tuple(record.id for record in sources)
     names = " and ".join(f"#{number}" for number in numbers)
     reason = f"{names} {'tells' if len(numbers) == 1 else 'tell'} a problem and what solved it"
-    yield Change("learned", reason, (Learn(candidate, derived_from=numbers),))
+    yield Change("learned", reason, (AdmitRecord(candidate, derived_from=numbers),))
 
 
 # ── the model ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _batches(view: View, entries: Sequence[Record]) -> list[tuple[Record, ...]]:
+def _batches(view: NightView, entries: Sequence[Record]) -> list[tuple[Record, ...]]:
     """What a model is asked about: entries that tell of a problem and have taught nothing yet."""
-    own = [record for record in entries if is_own_word(record) and tells_trouble(record.text)]
+    own = [record for record in entries if is_own_word(record) and mentions_failure(record.text)]
     taught = {
         number
         for scope in {record.scope for record in own}
         for number in practice_store.learned_from(view.connection, [record.id for record in own], (scope,))
     }
-    return by_scope([record for record in own if record.id not in taught], view.policy.practice.batch)
+    return batches_by_scope([record for record in own if record.id not in taught], view.policy.procedural.batch)
 
 
-def _question(batch: Sequence[Record], view: View) -> Question:
-    return Question(_SYSTEM, asking.shown(batch, view.policy.practice.lines), answer_tokens=2_000)
+def _question(batch: Sequence[Record], view: NightView) -> ModelQuestion:
+    return ModelQuestion(_SYSTEM, asking.quote_records(batch, view.policy.procedural.entry_chars), answer_tokens=2_000)
 
 
-def _verdicts(view: View, entries: Sequence[Record]) -> tuple[int | None, dict[int, Solved]]:
+def _verdicts(view: NightView, entries: Sequence[Record]) -> tuple[int | None, dict[int, Solution]]:
     """The newest record that need not be asked about any more, and how a model words what entries tell."""
     asked = entries[-1].id if entries else None
-    worded: dict[int, Solved] = {}
+    worded: dict[int, Solution] = {}
     for batch in _batches(view, entries):
         answer = view.answer(_question(batch, view))
         if answer is None:
-            if view.asked and asked is not None:
+            if view.model_available and asked is not None:
                 asked = min(asked, batch[0].id - 1)
             continue
-        told = asking.answered(answer)
+        told = asking.parse_object(answer)
         items = told.get("patterns") if told is not None else None
         records = {record.id: record for record in batch}
         for item in items if isinstance(items, list) else ():
             number = item.get("entry") if isinstance(item, dict) else None
             record = records.get(number) if isinstance(number, int) else None
-            found = _worded(item, record, view.policy.practice) if record is not None else None
+            found = _worded(item, record, view.policy.procedural) if record is not None else None
             if record is not None and found is not None:
                 worded.setdefault(record.id, found)
     return asked, worded
 
 
-def _worded(item: Mapping[str, object], record: Record, policy: PracticePolicy) -> Solved | None:
+def _worded(item: Mapping[str, object], record: Record, policy: ProceduralPolicy) -> Solution | None:
     """What a model made of an entry; None when it is too long, says nothing, or says what the entry does not."""
     trigger, response = item.get("trigger"), item.get("response")
     if not isinstance(trigger, str) or not isinstance(response, str):
         return None
-    trigger, response = plain(trigger), plain(response)
-    if len(trigger) > policy.trigger or len(response) > policy.response:
+    trigger, response = one_line(trigger), one_line(response)
+    if len(trigger) > policy.trigger_chars or len(response) > policy.response_chars:
         return None
     grounded = is_grounded(trigger, record.text, policy) and is_grounded(response, record.text, policy)
-    return Solved(trigger_of(trigger, policy), response) if grounded and trigger_of(trigger, policy) else None
+    return Solution(trigger_of(trigger, policy), response) if grounded and trigger_of(trigger, policy) else None
 
 
 PASS = Pass(NAME, "consolidate", "learns what to do from problems that were solved", plan, questions)

@@ -5,8 +5,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from kenobot.cognitive.sleep import merge_store
-from kenobot.cognitive.sleep.consolidate.nearby import Pair
-from kenobot.cognitive.sleep.plan.passes import Question, View
+from kenobot.cognitive.sleep.consolidate.nearby import RecordPair
+from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView
 from kenobot.ports.memory import Relation
 
 _SYSTEM = """\
@@ -32,30 +32,34 @@ _LINE = re.compile(r"\W*(\d{1,3})\s*[.):\]]\W*([a-z]+)\b", re.IGNORECASE)
 _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 
 
-def batches(pairs: Sequence[Pair], view: View) -> list[tuple[Question, tuple[Pair, ...]]]:
+def question_batches(
+    pairs: Sequence[RecordPair], view: NightView
+) -> list[tuple[ModelQuestion, tuple[RecordPair, ...]]]:
     """The questions about these pairs, and what each is about. Pairs that were told apart before are left out."""
-    policy = view.policy.merge
-    asked = [pair for pair in pairs if not known_apart(view, pair)][: policy.asked]
+    policy = view.policy.consolidation
+    asked = [pair for pair in pairs if not is_known_apart(view, pair)][: policy.max_pairs_asked]
     cut = [tuple(asked[start : start + policy.batch]) for start in range(0, len(asked), policy.batch)]
     return [(_question(batch), batch) for batch in cut]
 
 
-def known_apart(view: View, pair: Pair) -> bool:
+def is_known_apart(view: NightView, pair: RecordPair) -> bool:
     """Whether somebody who read both as they are now has told the two apart."""
-    at = merge_store.told_apart(view.connection, *pair.ids)
+    at = merge_store.told_apart_at(view.connection, *pair.ids)
     return bool(at) and at >= max(pair.one.updated, pair.other.updated)
 
 
-def verdicts(view: View, asked: Sequence[tuple[Question, tuple[Pair, ...]]]) -> dict[tuple[int, int], Relation]:
+def read_verdicts(
+    view: NightView, asked: Sequence[tuple[ModelQuestion, tuple[RecordPair, ...]]]
+) -> dict[tuple[int, int], Relation]:
     """What a model said of pairs, by their two ids; what it did not say, or not clearly, is missing."""
     found: dict[tuple[int, int], Relation] = {}
     for question, batch in asked:
-        for number, relation in parse(view.answer(question) or "", len(batch)).items():
+        for number, relation in parse_relations(view.answer(question) or "", len(batch)).items():
             found[batch[number - 1].ids] = relation
     return found
 
 
-def parse(answer: str, count: int) -> dict[int, Relation]:
+def parse_relations(answer: str, count: int) -> dict[int, Relation]:
     """The relations in an answer about pairs 1 to `count`.
 
     JSON as asked for, or else lines such as "1) CONTRADICTION: why". What is told twice and differently is not told.
@@ -85,15 +89,15 @@ def _told(answer: str) -> list[tuple[int, str]]:
     return [(int(match[1]), match[2]) for match in matches if match]
 
 
-def _question(batch: Sequence[Pair]) -> Question:
+def _question(batch: Sequence[RecordPair]) -> ModelQuestion:
     shown = [
         f"Pair {number}, about {_about(pair)}:\n> {_quoted(pair.one.text)}\n> {_quoted(pair.other.text)}"
         for number, pair in enumerate(batch, 1)
     ]
-    return Question(_SYSTEM, "\n\n".join(shown), 100 + _TOKENS * len(batch))
+    return ModelQuestion(_SYSTEM, "\n\n".join(shown), 100 + _TOKENS * len(batch))
 
 
-def _about(pair: Pair) -> str:
+def _about(pair: RecordPair) -> str:
     return "the owner of the memory" if pair.one.subject in ("", "owner") else _quoted(pair.one.subject)
 
 

@@ -8,11 +8,11 @@ week is whole. What a person wrote into a week's file stays; new days are added 
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 
-from kenobot.cognitive.remember.occasion import clean
+from kenobot.cognitive.remember.occasion import sanitize
 from kenobot.cognitive.sleep import weektext
-from kenobot.cognitive.sleep.plan.changes import Change, Edit, Learn, Tie
-from kenobot.cognitive.sleep.plan.passes import Pass, Question, View
-from kenobot.cognitive.sleep.weektext import Week
+from kenobot.cognitive.sleep.plan.changes import AddLink, AdmitRecord, Change, UpdateRecord
+from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
+from kenobot.cognitive.sleep.weektext import CalendarWeek
 from kenobot.cognitive.store import records, tiers
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
@@ -23,7 +23,7 @@ _WORDS_OF = "of"  # an attribute of a summary: the digest of the facts it was wr
 _HAND = "hand"  # another: who wrote it
 
 
-def plan(view: View) -> Iterator[Change]:
+def plan(view: NightView) -> Iterator[Change]:
     """The summaries that are missing, or no longer say what their days say."""
     for week, told, known in _warm(view):
         change = _by_hand(week, told, known, view) if _is_persons(known) else _summed_up(week, told, known, view)
@@ -31,41 +31,41 @@ def plan(view: View) -> Iterator[Change]:
             yield change
 
 
-def questions(view: View) -> Sequence[Question]:
+def questions(view: NightView) -> Sequence[ModelQuestion]:
     """For each week that is whole and not yet summed up by a model as it stands: the newest first."""
     found = [
         asked
         for week, told, known in _warm(view)
         if not _is_persons(known) and _is_whole(week, view) and not _is_written(told, known)
-        if (asked := weektext.question(told, view.policy.decay)) is not None
+        if (asked := weektext.summary_question(told, view.policy.decay)) is not None
     ]
     return found[::-1]
 
 
-def _warm(view: View) -> Iterator[tuple[Week, list[Record], Record | None]]:
+def _warm(view: NightView) -> Iterator[tuple[CalendarWeek, list[Record], Record | None]]:
     """The weeks that something may have to be done about, their facts so far, and their summaries if there are any.
 
     A summary that its owner forgot, and not a fact in it, is not made again.
     """
-    for scope in tiers.scopes(view.connection):
-        days = tiers.days(view.connection, scope, _last_warm(view))
+    for scope in tiers.all_scopes(view.connection):
+        days = tiers.daily_log_days(view.connection, scope, _last_warm(view))
         names = {weektext.week_of(day).name for day in days}
-        names |= {record.key.rpartition(":")[2] for record in tiers.weeks(view.connection, scope)}
-        lost, unwanted = tiers.lost_weeks(view.connection, scope)
+        names |= {record.key.rpartition(":")[2] for record in tiers.week_summaries(view.connection, scope)}
+        lost, unwanted = tiers.forgotten_weeks(view.connection, scope)
         names = (names | lost) - unwanted
         for name in sorted(names):
             week = weektext.week_named(name)
-            known = records.slot(view.connection, scope, "summary", f"{tiers.WEEK}{name}")
-            told = tiers.told_in(view.connection, scope, week.first, min(week.last, _last_warm(view)))
+            known = records.slot_record(view.connection, scope, "summary", f"{tiers.WEEK}{name}")
+            told = tiers.logged_between(view.connection, scope, week.first, min(week.last, _last_warm(view)))
             yield week, told, known
 
 
-def _last_warm(view: View) -> str:
+def _last_warm(view: NightView) -> str:
     today = date.fromisoformat(local_day(view.now, view.zone))
     return (today - timedelta(days=view.policy.sleep.hot_days + 1)).isoformat()
 
 
-def _is_whole(week: Week, view: View) -> bool:
+def _is_whole(week: CalendarWeek, view: NightView) -> bool:
     return week.last <= _last_warm(view)
 
 
@@ -78,52 +78,61 @@ def _is_written(told: Sequence[Record], known: Record | None) -> bool:
     if known is None:
         return False
     said = known.attributes
-    return said.get(_HAND) == "model" and said.get(_WORDS_OF) == weektext.digest(told)
+    return said.get(_HAND) == "model" and said.get(_WORDS_OF) == weektext.facts_digest(told)
 
 
-def _unlinked(view: View, told: Sequence[Record], known: Record | None) -> tuple[int, ...]:
-    held = tiers.made_of(view.connection, known.id) if known is not None else set()
+def _unlinked(view: NightView, told: Sequence[Record], known: Record | None) -> tuple[int, ...]:
+    held = tiers.derived_from_ids(view.connection, known.id) if known is not None else set()
     return tuple(record.id for record in told if record.id not in held)
 
 
-def _summed_up(week: Week, told: Sequence[Record], known: Record | None, view: View) -> Change | None:
+def _summed_up(week: CalendarWeek, told: Sequence[Record], known: Record | None, view: NightView) -> Change | None:
     if not told:
         return _emptied(week, known, view)
     new = _unlinked(view, told, known)
     if known is not None and not new and (known.tier == tiers.ARCHIVE or _is_written(told, known)):
         return None
     policy = view.policy.decay
-    asked = weektext.question(told, policy) if _is_whole(week, view) else None
+    asked = weektext.summary_question(told, policy) if _is_whole(week, view) else None
     answer = view.answer(asked) if asked is not None else None
-    written = weektext.by_model(week, told, answer, policy) if answer is not None else None
-    text = clean(written or weektext.by_rules(week, told, policy), view.policy.longest_text)
+    written = weektext.summary_by_model(week, told, answer, policy) if answer is not None else None
+    text = sanitize(written or weektext.summary_by_rules(week, told, policy), view.policy.max_text_chars)
     hand = "model" if written else "rules"
-    return _change(week, told[0].scope, text, known, new, hand, weektext.digest(told), view)
+    return _change(week, told[0].scope, text, known, new, hand, weektext.facts_digest(told), view)
 
 
-def _by_hand(week: Week, told: Sequence[Record], known: Record | None, view: View) -> Change | None:
+def _by_hand(week: CalendarWeek, told: Sequence[Record], known: Record | None, view: NightView) -> Change | None:
     """What a person wrote stays as it is; days that it was not yet made of are added below."""
     assert known is not None
     new = _unlinked(view, told, known)
     if not new:
         return None
     fresh = [record for record in told if record.id in set(new)]
-    text = clean(f"{known.text}\n\n{weektext.days_of(fresh, view.policy.decay.line)}", view.policy.longest_text + 1)
-    if len(text) > view.policy.longest_text:
+    text = sanitize(
+        f"{known.text}\n\n{weektext.facts_by_day(fresh, view.policy.decay.line_chars)}", view.policy.max_text_chars + 1
+    )
+    if len(text) > view.policy.max_text_chars:
         text = known.text
     return _change(week, known.scope, text, known, new, "", "", view)
 
 
 def _change(
-    week: Week, scope: str, text: str, known: Record | None, new: tuple[int, ...], hand: str, words: str, view: View
+    week: CalendarWeek,
+    scope: str,
+    text: str,
+    known: Record | None,
+    new: tuple[int, ...],
+    hand: str,
+    words: str,
+    view: NightView,
 ) -> Change | None:
     """hand: who wrote it; "" for a person, whose words it then still is."""
-    if redaction.find(text) is not None:
+    if redaction.find_secret(text) is not None:
         return None  # memory refuses it, in this night and in every other
     reason = f"the days of {week.name} until {min(week.last, _last_warm(view))} are summed up"
     reopened = known is not None and known.tier == tiers.ARCHIVE
     if known is not None and known.text == text:
-        ties = tuple(Tie(known.id, number, "derived", reason) for number in new)
+        ties = tuple(AddLink(known.id, number, "derived", reason) for number in new)
         return Change("summed up", reason, ties, record=known.id) if ties else None
     said = Candidate(
         form="summary",
@@ -136,12 +145,12 @@ def _change(
         attributes=((_HAND, hand), (_WORDS_OF, words)) if hand else (),
         importance=0.3,
     )
-    learn = Learn(said, derived_from=new, day=week.first)
-    back = (Edit(known.id, {"tier": tiers.DAILY}),) if known is not None and reopened else ()
+    learn = AdmitRecord(said, derived_from=new, day=week.first)
+    back = (UpdateRecord(known.id, {"tier": tiers.DAILY}),) if known is not None and reopened else ()
     return Change("summed up", reason, (*back, learn), record=known.id if known is not None else None)
 
 
-def _emptied(week: Week, known: Record | None, view: View) -> Change | None:
+def _emptied(week: CalendarWeek, known: Record | None, view: NightView) -> Change | None:
     """A summary of which nothing is left: its facts were promoted, or are no longer believed."""
     if known is None:
         return None
@@ -149,7 +158,7 @@ def _emptied(week: Week, known: Record | None, view: View) -> Change | None:
     return Change(
         "expired",
         reason,
-        (Edit(known.id, {"status": "expired", "valid_to": records.stamp(view.now)}),),
+        (UpdateRecord(known.id, {"status": "expired", "valid_to": records.stamp(view.now)}),),
         record=known.id,
     )
 
@@ -157,7 +166,7 @@ def _emptied(week: Week, known: Record | None, view: View) -> Change | None:
 PASS = Pass(
     name="weeks",
     phase="consolidate",
-    about="sums up days that are over as weeks",
+    description="sums up days that are over as weeks",
     plan=plan,
     questions=questions,
 )

@@ -11,18 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from kenobot.cognitive.policy.pruning import UpkeepPolicy
-from kenobot.cognitive.sleep.plan.passes import Question
-from kenobot.cognitive.text.language_id import tongue
+from kenobot.cognitive.policy.pruning import PruningPolicy
+from kenobot.cognitive.sleep.plan.passes import ModelQuestion
+from kenobot.cognitive.text.language_id import detect_language
 from kenobot.cognitive.text.words import fold, words
 
-Class = Literal["internal", "configuration", "external", "user"]
+ErrorClass = Literal["internal", "configuration", "external", "user"]
 """Whose trouble it is."""
 
-OWN: frozenset[Class] = frozenset({"internal", "configuration"})
+OWN_ERRORS: frozenset[ErrorClass] = frozenset({"internal", "configuration"})
 """What lessons are drawn from."""
 
-_SIGNS: tuple[tuple[Class, re.Pattern[str]], ...] = (  # the first that fits decides
+_SIGNS: tuple[tuple[ErrorClass, re.Pattern[str]], ...] = (  # the first that fits decides
     (
         "external",
         re.compile(
@@ -96,58 +96,58 @@ Answer with one JSON object and nothing else:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ErrorVerdict:
     """What an entry was found to be: None when it tells of no trouble. lesson: in somebody's words; "" for none."""
 
-    kind: Class | None
+    kind: ErrorClass | None
     lesson: str = ""
 
 
-def classify(text: str) -> Class:
+def classify(text: str) -> ErrorClass:
     """The class of trouble that a text tells of, by its words."""
     plain = fold(text)
     return next((kind for kind, signs in _SIGNS if signs.search(plain)), "internal")
 
 
-def recoverable(text: str) -> bool:
+def is_recoverable(text: str) -> bool:
     """Whether trying again may help; what nobody calls fatal may always be tried again."""
     plain = fold(text)
     return _AGAIN.search(plain) is not None or _GRAVE.search(plain) is None
 
 
-def by_rules(text: str) -> Judged:
+def verdict_by_rules(text: str) -> ErrorVerdict:
     """What a text tells of, without a model. That something failed is internal only where it sounds technical."""
     kind = classify(text)
     if kind == "internal" and not _TECHNICAL.search(fold(text)):
-        return Judged(None)
-    return Judged(kind)
+        return ErrorVerdict(None)
+    return ErrorVerdict(kind)
 
 
-def lesson(text: str, kind: Class, day: str, policy: UpkeepPolicy, told: str = "") -> str | None:
+def lesson_text(text: str, kind: ErrorClass, day: str, policy: PruningPolicy, told: str = "") -> str | None:
     """The lesson of an entry, as it is remembered; None when there is none in it.
 
     day: when it is learned. told: the lesson in a model's words; without it the entry itself is the lesson.
     """
-    if kind not in OWN:
+    if kind not in OWN_ERRORS:
         return None
     said = " ".join((told or _HEADER.sub("", text.strip())).split())
-    if len(words(said)) < policy.error_words:
+    if len(words(said)) < policy.min_error_words:
         return None
-    language = "es" if tongue(said) == "es" else "en"
+    language = "es" if detect_language(said) == "es" else "en"
     cut = said if len(said) <= policy.error_chars else f"{said[: policy.error_chars].rstrip()}…"
     return f"{_NAMES[kind, language]}: {cut} ({_LEARNED[language]} {day})"
 
 
-def question(texts: Sequence[str], policy: UpkeepPolicy) -> Question:
+def classification_question(texts: Sequence[str], policy: PruningPolicy) -> ModelQuestion:
     """What a model is asked about some entries."""
     lines = ["Sort these entries.", ""]
     for number, text in enumerate(texts, 1):
         said = " ".join(text.split())
         lines.append(f"[{number}] > {said[: policy.error_chars]}")
-    return Question(_SYSTEM, "\n".join(lines), answer_tokens=60 + 80 * len(texts))
+    return ModelQuestion(_SYSTEM, "\n".join(lines), answer_tokens=60 + 80 * len(texts))
 
 
-def read(answer: str, count: int, policy: UpkeepPolicy) -> dict[int, Judged]:
+def parse_verdicts(answer: str, count: int, policy: PruningPolicy) -> dict[int, ErrorVerdict]:
     """What a model said of the entries 0 to `count` - 1, by place. Whatever is not exactly as asked is left out."""
     start = answer.find("{")
     try:
@@ -155,18 +155,18 @@ def read(answer: str, count: int, policy: UpkeepPolicy) -> dict[int, Judged]:
     except (ValueError, RecursionError):
         return {}
     entries = told.get("entries") if isinstance(told, dict) else None
-    found: dict[int, Judged] = {}
+    found: dict[int, ErrorVerdict] = {}
     for entry in entries if isinstance(entries, list) else ():
         match entry:
             case {"entry": int(number), "class": str(kind)} if 1 <= number <= count and number - 1 not in found:
                 if kind == "none":
-                    found[number - 1] = Judged(None)
-                for known in get_args(Class):
+                    found[number - 1] = ErrorVerdict(None)
+                for known in get_args(ErrorClass):
                     if known == kind:
-                        found[number - 1] = Judged(known, _sentence(entry.get("lesson"), policy))
+                        found[number - 1] = ErrorVerdict(known, _sentence(entry.get("lesson"), policy))
     return found
 
 
-def _sentence(value: object, policy: UpkeepPolicy) -> str:
+def _sentence(value: object, policy: PruningPolicy) -> str:
     said = " ".join(value.split()) if isinstance(value, str) else ""
     return said if len(said) <= policy.error_chars else ""

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from kenobot.cognitive.policy.proposals import ImprovePolicy
+from kenobot.cognitive.policy.proposals import ProposalPolicy
 
 Priority = Literal["low", "medium", "high"]
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class NightStatistics:
     """What a night came to: entries it looked at, facts and patterns it took from them, errors it found and lessons it
     drew, scratchpads that expired, patterns that were dropped.
     """
@@ -19,7 +19,7 @@ class Figures:
     patterns: int = 0
     errors: int = 0
     lessons: int = 0
-    abandoned: int = 0
+    expired_scratchpads: int = 0
     patterns_pruned: int = 0
 
 
@@ -51,10 +51,10 @@ class Reflection:
     adjustments: tuple[Adjustment, ...]
 
 
-def advise(figures: Figures, policy: ImprovePolicy) -> list[Advice]:
+def advise(figures: NightStatistics, policy: ProposalPolicy) -> list[Advice]:
     """What could be done, given the figures of a night."""
     found = []
-    if figures.episodes > policy.episodes and not figures.patterns:
+    if figures.episodes > policy.episodes_without_pattern and not figures.patterns:
         found.append(
             Advice(
                 "no-patterns",
@@ -64,14 +64,14 @@ def advise(figures: Figures, policy: ImprovePolicy) -> list[Advice]:
                 "medium",
             )
         )
-    if figures.abandoned > policy.abandoned:
+    if figures.expired_scratchpads > policy.expired_scratchpads:
         found.append(
             Advice(
                 "abandoned",
-                f"{figures.abandoned} stale working memory sessions deleted",
+                f"{figures.expired_scratchpads} stale working memory sessions deleted",
                 "Many sessions are being abandoned — check if the stale threshold is appropriate or if sessions need "
                 "better lifecycle management",
-                f"Memory pruner deleted {figures.abandoned} sessions",
+                f"Memory pruner deleted {figures.expired_scratchpads} sessions",
                 "low",
             )
         )
@@ -85,7 +85,7 @@ def advise(figures: Figures, policy: ImprovePolicy) -> list[Advice]:
                 "medium",
             )
         )
-    if not (figures.episodes or figures.errors or figures.abandoned):  # what patterns lose is no sign of life
+    if not (figures.episodes or figures.errors or figures.expired_scratchpads):  # what patterns lose is no sign of life
         found.append(
             Advice(
                 "idle",
@@ -98,7 +98,7 @@ def advise(figures: Figures, policy: ImprovePolicy) -> list[Advice]:
     return found
 
 
-def reflect(figures: Figures, policy: ImprovePolicy) -> Reflection:
+def reflect(figures: NightStatistics, policy: ProposalPolicy) -> Reflection:
     """What the figures of a night say of learning as a whole."""
     found: list[Adjustment] = []
     if figures.errors and not figures.lessons:

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Tongue = Literal["en", "es"]
+TextLanguage = Literal["en", "es"]
 
-_SAID: Mapping[str, Mapping[Tongue, tuple[str, ...]]] = {
+_SAID: Mapping[str, Mapping[TextLanguage, tuple[str, ...]]] = {
     "internal": {
         "en": ("{count} mistakes of the same kind", "They were our own trouble. A rule from the last lesson:"),
         "es": ("{count} errores del mismo tipo", "Eran cosa nuestra. Una regla a partir de la última lección:"),
@@ -90,10 +90,10 @@ _SAID: Mapping[str, Mapping[Tongue, tuple[str, ...]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class ProposalTexts:
     """What proposals say: title and text, and for some the line that approving writes down."""
 
-    tongue: Tongue
+    language: TextLanguage
 
     def errors(self, kind: str, count: int) -> tuple[str, str]:
         return self._two(kind, count=count)
@@ -117,7 +117,7 @@ class Words:
         return self._two("lost", count=count)
 
     def _said(self, name: str, values: Mapping[str, object]) -> tuple[str, ...]:
-        return tuple(part.format(**values) for part in _SAID[name][self.tongue])
+        return tuple(part.format(**values) for part in _SAID[name][self.language])
 
     def _two(self, kind: str, /, **values: object) -> tuple[str, str]:
         title, text = self._said(kind, values)
@@ -128,6 +128,6 @@ class Words:
         return title, text, line
 
 
-def words_in(tongue: Tongue) -> Words:
+def proposal_texts(tongue: TextLanguage) -> ProposalTexts:
     """The words of a language."""
-    return Words(tongue)
+    return ProposalTexts(tongue)

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kenobot.cognitive.policy.graph import LinkType
-from kenobot.cognitive.store.change import Value
+from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.records import Json
 from kenobot.ports.memory import Candidate
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class UpdateRecord:
     """Set columns of a record.
 
     expects: what columns must still hold when it is carried out; besides, the record must still have the status it had
@@ -21,13 +21,13 @@ class Edit:
     """
 
     record: int
-    values: Mapping[str, Value]
-    expects: Mapping[str, Value] = field(default_factory=dict)
+    values: Mapping[str, ColumnValue]
+    expects: Mapping[str, ColumnValue] = field(default_factory=dict)
     shown: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Learn:
+class AdmitRecord:
     """Have memory take something in, by the door everybody uses.
 
     derived_from: the records it was made of; each gets a link. supersedes: live records of its scope whose place it
@@ -39,11 +39,11 @@ class Learn:
     derived_from: tuple[int, ...] = ()
     supersedes: tuple[int, ...] = ()
     day: str = ""
-    values: Mapping[str, Value] = field(default_factory=dict)
+    values: Mapping[str, ColumnValue] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Tie:
+class AddLink:
     """Link two records, or make their link surer."""
 
     src: int
@@ -54,7 +54,7 @@ class Tie:
 
 
 @dataclass(frozen=True, slots=True)
-class Propose:
+class ProposeChange:
     """Lay something before the owner, who decides. The same `key` is proposed once.
 
     kind: what approving it does, in the words of `kenobot.cognitive.sleep.proposals`. title, text: for the owner to
@@ -70,13 +70,13 @@ class Propose:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class LogEvent:
     """Write down an event that changes no record, such as a gap that was found. data must not hold people's words."""
 
     data: Mapping[str, Json]
 
 
-Part = Edit | Learn | Tie | Propose | Note
+ChangePart = UpdateRecord | AdmitRecord | AddLink | ProposeChange | LogEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,5 +89,5 @@ class Change:
 
     kind: str
     reason: str
-    parts: tuple[Part, ...]
+    parts: tuple[ChangePart, ...]
     record: int | None = None

@@ -8,17 +8,17 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.sleep import Phase
-from kenobot.cognitive.sleep.compared import Compared
+from kenobot.cognitive.sleep.compared import ComparisonCache
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.storage.connection import Connection
 
-Neighbours = Callable[[str, str, int, int], Mapping[int, float]]
+FindNeighbours = Callable[[str, str, int, int], Mapping[int, float]]
 """Gives, of a scope and a subject, the records nearest to a record in meaning, at most so many: each by its id with its
 nearness, as in admit's bands. An index of vectors can tell."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ModelQuestion:
     """Something a model is asked, once: the same words twice are one question.
 
     system: who it is to be and how it must answer. text: what it is to judge; people's words in it are quoted data.
@@ -35,13 +35,13 @@ class Question:
         return hashlib.sha256(f"{self.system}\0{self.text}".encode("utf-8", "replace")).hexdigest()
 
 
-def nobody_near() -> Neighbours | None:
+def no_neighbours() -> FindNeighbours | None:
     """Nobody can tell nearness by meaning."""
     return None
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class NightView:
     """What a pass sees: memory as it stands, in one snapshot, and the night it is part of.
 
     now: when the night began, the same for all its passes, also after a crash. since: when the last finished night
@@ -57,16 +57,16 @@ class View:
     since: datetime | None = None
     policy: Policy = DEFAULT
     answers: Mapping[str, str] = field(default_factory=dict)
-    asked: bool = False
-    near: Neighbours | None = None
-    compared: Compared | None = None
+    model_available: bool = False
+    find_neighbours: FindNeighbours | None = None
+    comparison_cache: ComparisonCache | None = None
 
-    def answer(self, question: Question) -> str | None:
+    def answer(self, question: ModelQuestion) -> str | None:
         """What a model said to a question; None: go by the rules."""
         return self.answers.get(question.key)
 
 
-def no_questions(_view: View) -> Sequence[Question]:
+def no_questions(_view: NightView) -> Sequence[ModelQuestion]:
     """For a pass that needs no model."""
     return ()
 
@@ -82,6 +82,6 @@ class Pass:
 
     name: str
     phase: Phase
-    about: str
-    plan: Callable[[View], Iterable[Change]]
-    questions: Callable[[View], Sequence[Question]] = no_questions
+    description: str
+    plan: Callable[[NightView], Iterable[Change]]
+    questions: Callable[[NightView], Sequence[ModelQuestion]] = no_questions

@@ -6,20 +6,30 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from kenobot.cognitive.sleep.plan.changes import Change, Edit, Learn, Note, Part, Propose, Tie
-from kenobot.ports.memory import Candidate, Verdict
+from kenobot.cognitive.sleep.plan.changes import (
+    AddLink,
+    AdmitRecord,
+    Change,
+    ChangePart,
+    LogEvent,
+    ProposeChange,
+    UpdateRecord,
+)
+from kenobot.ports.memory import Candidate, RelationVerdict
 
-_PARTS: Mapping[str, type[Part]] = {part.__name__: part for part in (Edit, Learn, Tie, Propose, Note)}
+_PARTS: Mapping[str, type[ChangePart]] = {
+    part.__name__: part for part in (UpdateRecord, AdmitRecord, AddLink, ProposeChange, LogEvent)
+}
 
 
-def as_text(change: Change) -> str:
+def change_to_json(change: Change) -> str:
     """A change as JSON, in ASCII. Raises TypeError for what JSON cannot hold."""
     parts = [[type(part).__name__, asdict(part)] for part in change.parts]
     told = {"kind": change.kind, "reason": change.reason, "record": change.record, "parts": parts}
     return json.dumps(told, default=_moment)
 
 
-def of_text(text: str) -> Change:
+def change_from_json(text: str) -> Change:
     """The change that `as_text` wrote."""
     told = json.loads(text)
     parts = tuple(_part(name, fields) for name, fields in told["parts"])
@@ -32,7 +42,7 @@ def _moment(value: object) -> str:
     raise TypeError(f"a plan cannot hold a {type(value).__name__}")
 
 
-def _part(name: str, fields: dict[str, Any]) -> Part:
+def _part(name: str, fields: dict[str, Any]) -> ChangePart:
     if name == "Learn":
         fields["candidate"] = _candidate(fields["candidate"])
         fields["derived_from"] = tuple(fields["derived_from"])
@@ -47,7 +57,7 @@ def _candidate(fields: dict[str, Any]) -> Candidate:
         **{name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
         | {
             "attributes": tuple((name, value) for name, value in fields["attributes"]),
-            "verdicts": tuple(Verdict(**verdict) for verdict in fields["verdicts"]),
+            "verdicts": tuple(RelationVerdict(**verdict) for verdict in fields["verdicts"]),
             "expires": datetime.fromisoformat(expires) if expires is not None else None,
         }
     )

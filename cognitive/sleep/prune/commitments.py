@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.beliefs.commitments import RESOLVED, resolved_on
+from kenobot.cognitive.beliefs.commitments import RESOLVED_ATTRIBUTE, resolved_on
 from kenobot.cognitive.sleep import upkeep_store
-from kenobot.cognitive.sleep.plan.changes import Change, Edit
-from kenobot.cognitive.sleep.plan.passes import Pass, View
+from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
+from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.sleep.prune import done
-from kenobot.cognitive.sleep.upkeep_store import Said
+from kenobot.cognitive.sleep.upkeep_store import RecentUtterance
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
@@ -23,7 +23,7 @@ _FIRST_NIGHT = timedelta(days=30)  # how far back it is looked when there was no
 _OVERLAP = timedelta(days=1)
 
 
-def plan(view: View) -> Iterator[Change]:
+def plan(view: NightView) -> Iterator[Change]:
     """Note which ones are done, and let go of those that were done long ago."""
     today = view.now.astimezone(view.zone).date()
     records = list(upkeep_store.commitments(view.connection))
@@ -33,39 +33,41 @@ def plan(view: View) -> Iterator[Change]:
         day = resolved_on(record, today, view.zone)
         if day is None or record.policy_class == "protected":
             continue
-        gone = (view.now - _end_of(day, view.zone)) >= timedelta(days=view.policy.upkeep.resolved)
-        if gone and not upkeep_store.brought_back(view.connection, record.id, "status", "expired"):
+        gone = (view.now - _end_of(day, view.zone)) >= timedelta(days=view.policy.pruning.keep_resolved_days)
+        if gone and not upkeep_store.was_reverted(view.connection, record.id, "status", "expired"):
             values = {"status": "expired", "valid_to": record.valid_to or store.stamp(view.now)}
-            edit = Edit(record.id, values, {"attrs": record.attrs, "tags": record.tags, "updated": record.updated})
+            edit = UpdateRecord(
+                record.id, values, {"attrs": record.attrs, "tags": record.tags, "updated": record.updated}
+            )
             yield Change("expired", f"it was resolved on {day.isoformat()}", (edit,), record.id)
 
 
-def _noticed(view: View, open_ones: Sequence[Record]) -> Iterator[Change]:
+def _noticed(view: NightView, open_ones: Sequence[Record]) -> Iterator[Change]:
     """Which of the open ones somebody said are done since the last night."""
     since = view.now - _FIRST_NIGHT if view.since is None else view.since - _OVERLAP
     left = list(open_ones)
     if not left:
         return
-    for said in upkeep_store.said_since(view.connection, since, view.now, view.policy.upkeep.said_so):
+    for said in upkeep_store.recent_utterances(view.connection, since, view.now, view.policy.pruning.max_searched):
         theirs = [record for record in left if _may_end(said, record)]
-        for sentence in done.sentences(said.text) if theirs else ():
-            place = done.ended(sentence, [record.text for record in theirs])
-            if place is None or upkeep_store.reopened(view.connection, theirs[place].id, said.at):
+        for sentence in done.completion_sentences(said.text) if theirs else ():
+            place = done.completed_commitment(sentence, [record.text for record in theirs])
+            if place is None or upkeep_store.was_reopened(view.connection, theirs[place].id, said.at):
                 continue
             record = theirs.pop(place)
             left.remove(record)
             yield _resolved(record, local_day(datetime.fromisoformat(said.at), view.zone))
 
 
-def _may_end(said: Said, record: Record) -> bool:
+def _may_end(said: RecentUtterance, record: Record) -> bool:
     """Whether these words can speak of this commitment: later, in its scope, by its owner or whose memory it is."""
     own = said.trust == "owner" or record.scope.startswith("user:")
     return own and said.scope == record.scope and said.at > record.created
 
 
 def _resolved(record: Record, day: str) -> Change:
-    attrs = json.dumps({**json.loads(record.attrs), RESOLVED: day}, ensure_ascii=False)
-    edit = Edit(record.id, {"attrs": attrs}, {"attrs": record.attrs})
+    attrs = json.dumps({**json.loads(record.attrs), RESOLVED_ATTRIBUTE: day}, ensure_ascii=False)
+    edit = UpdateRecord(record.id, {"attrs": attrs}, {"attrs": record.attrs})
     return Change("resolved", f"on {day} it was said to be done, or called off", (edit,), record.id)
 
 

@@ -7,44 +7,44 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 
 from kenobot.cognitive.sleep import upkeep_store
-from kenobot.cognitive.sleep.plan.changes import Change, Edit
-from kenobot.cognitive.sleep.plan.passes import Pass, View
+from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
+from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import tiers
 from kenobot.cognitive.text.calendar import local_day
 
 _AT_ONCE = 100  # facts of one change
 
 
-def plan(view: View) -> Iterator[Change]:
+def plan(view: NightView) -> Iterator[Change]:
     """One change a scope and day."""
     sleep = view.policy.sleep
     today = date.fromisoformat(local_day(view.now, view.zone))
     last = (today - timedelta(days=sleep.daily_days)).isoformat()
-    for scope in tiers.scopes(view.connection):
-        for day in tiers.days(view.connection, scope, last):
-            records = tiers.of_day(view.connection, scope, day)
+    for scope in tiers.all_scopes(view.connection):
+        for day in tiers.daily_log_days(view.connection, scope, last):
+            records = tiers.daily_record_ids(view.connection, scope, day)
             if sleep.daily_days <= sleep.warm_days:
-                summed_up = tiers.weeks_of(view.connection, scope, records)
-                told = {record.id for record in tiers.told_in(view.connection, scope, day, day)}
+                summed_up = tiers.ids_in_week_summaries(view.connection, scope, records)
+                told = {record.id for record in tiers.logged_between(view.connection, scope, day, day)}
                 records = [number for number in records if number in summed_up or number not in told]
             records = [number for number in records if not _is_back(view, number)]
             for start in range(0, len(records), _AT_ONCE):
                 edits = [
-                    Edit(number, {"tier": tiers.ARCHIVE}, {"tier": tiers.DAILY})
+                    UpdateRecord(number, {"tier": tiers.ARCHIVE}, {"tier": tiers.DAILY})
                     for number in records[start : start + _AT_ONCE]
                 ]
                 reason = f"the log of {day} is {(today - date.fromisoformat(day)).days} days old"
                 yield Change("put away", reason, tuple(edits))
 
 
-def _is_back(view: View, record: int) -> bool:
+def _is_back(view: NightView, record: int) -> bool:
     """Whether a fact was put away before, and somebody undid that."""
-    return upkeep_store.brought_back(view.connection, record, "tier", tiers.ARCHIVE)
+    return upkeep_store.was_reverted(view.connection, record, "tier", tiers.ARCHIVE)
 
 
 PASS = Pass(
     name="dailies",
     phase="prune",
-    about="puts old logs into the archive",
+    description="puts old logs into the archive",
     plan=plan,
 )

@@ -6,7 +6,7 @@ Conservative on purpose: what is not understood leaves a commitment open, and wh
 import re
 from collections.abc import Sequence
 
-from kenobot.cognitive.text.stopwords import NEGATIONS, STOP
+from kenobot.cognitive.text.stopwords import NEGATIONS, STOPWORDS
 from kenobot.cognitive.text.words import fold, stems, words
 
 _LONGEST = 4000
@@ -64,7 +64,7 @@ _FORMULA = frozenset(
 _NAME = re.compile(r"(?<=[\w,] )[A-ZÁÉÍÓÚÑÜ][\w'’-]+")
 
 
-def sentences(text: str) -> list[str]:
+def completion_sentences(text: str) -> list[str]:
     """The sentences of somebody's own words that may say that something is done. A text with quotations has none."""
     if _QUOTE.search(text[:_LONGEST]):
         return []
@@ -72,7 +72,7 @@ def sentences(text: str) -> list[str]:
     return [part for part in parts if part and len(part) <= 300 and not part.endswith(("?", "？")) and _tells(part)]
 
 
-def ended(sentence: str, open_ones: Sequence[str]) -> int | None:
+def completed_commitment(sentence: str, open_ones: Sequence[str]) -> int | None:
     """Which of these commitments a sentence, one of `sentences`, says is done: its place; None when none surely is."""
     told, strong = _content(sentence), _is_strong(sentence)
     if not told:
@@ -107,7 +107,7 @@ def _is_strong(sentence: str) -> bool:
 
 def _content(text: str) -> list[set[str]]:
     """What a sentence is about: the stems of each of its words, formulas and days left out."""
-    empty = STOP | NEGATIONS | _FORMULA
+    empty = STOPWORDS | NEGATIONS | _FORMULA
     plain = (word for word in words(text) if word not in empty and not word.startswith(("cancel", "anul")))
     return [set(stems(word)) for word in dict.fromkeys(plain) if not word.isdecimal()]
 

@@ -5,18 +5,18 @@ from datetime import timedelta
 
 from kenobot.cognitive.beliefs.value import days_since
 from kenobot.cognitive.sleep import upkeep_store
-from kenobot.cognitive.sleep.plan.changes import Change, Edit
-from kenobot.cognitive.sleep.plan.passes import Pass, View
+from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
+from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import records
 
 
-def plan(view: View) -> Iterator[Change]:
+def plan(view: NightView) -> Iterator[Change]:
     """Let go of scratchpads older than the policy's days. Undoing that counts as touching it."""
     before = view.now - timedelta(days=view.policy.sleep.scratchpad_days)
-    for record in upkeep_store.untouched_scratchpads(view.connection, before):
+    for record in upkeep_store.stale_scratchpads(view.connection, before):
         age = days_since(view.now, record.updated, record.last_seen)
         values = {"status": "expired", "valid_to": records.stamp(view.now)}
-        edit = Edit(record.id, values, {"updated": record.updated, "last_seen": record.last_seen})
+        edit = UpdateRecord(record.id, values, {"updated": record.updated, "last_seen": record.last_seen})
         yield Change("expired", f"nobody has written it for {age:.1f} days", (edit,), record.id)
 
 

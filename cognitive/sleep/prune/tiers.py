@@ -10,34 +10,34 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from itertools import groupby
 
-from kenobot.cognitive.beliefs.value import Routing, features, route
+from kenobot.cognitive.beliefs.value import TierRouting, features, route_tier
 from kenobot.cognitive.sleep import upkeep_store
-from kenobot.cognitive.sleep.plan.changes import Change, Edit
-from kenobot.cognitive.sleep.plan.passes import Pass, View
+from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
+from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import feedback
 from kenobot.cognitive.store.records import Record
-from kenobot.core.token_estimate import estimate
+from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.identity import OWNER_SCOPE
 
 _HEARD = ("tier", "uses", "last_used", "confirmed", "verification", "policy_class")
 _OWN_HAND = frozenset({"edit", "command"})  # who wrote it into MEMORY.md takes it out of there
 
 
-def plan(view: View) -> Iterator[Change]:
+def plan(view: NightView) -> Iterator[Change]:
     """Bring to hand what is used a lot, and take from a MEMORY.md that is too full what is worth least."""
-    held = _by_scope(upkeep_store.at_hand(view.connection))
+    held = _by_scope(upkeep_store.core_records(view.connection))
     cold = _by_scope(_rising(view))
     for scope in sorted(held.keys() | cold.keys()):
         yield from _balance(view, held.get(scope, ()), cold.get(scope, ()))
 
 
-def _balance(view: View, held: Sequence[Record], cold: Sequence[Record]) -> Iterator[Change]:
+def _balance(view: NightView, held: Sequence[Record], cold: Sequence[Record]) -> Iterator[Change]:
     """The moves in one scope. First it is settled what fits when all that may leave has left; then only as much leaves
     as has to."""
-    limit, size = view.policy.upkeep.core_tokens, sum(map(_size, held))
+    limit, size = view.policy.pruning.max_core_tokens, sum(map(_size, held))
     sinking = [pair for pair in _routed(view, held, hot=True) if not pair[1].hot and _may_sink(view, pair[0])]
     least = size - sum(_size(record) for record, _ in sinking)
-    rising: list[tuple[Record, Routing]] = []
+    rising: list[tuple[Record, TierRouting]] = []
     for record, routing in _routed(view, cold, hot=False):
         if routing.hot and least + _size(record) <= limit:
             least += _size(record)
@@ -54,26 +54,28 @@ def _balance(view: View, held: Sequence[Record], cold: Sequence[Record]) -> Iter
         yield _move(record, "core", "raised", reason)
 
 
-def _may_sink(view: View, record: Record) -> bool:
+def _may_sink(view: NightView, record: Record) -> bool:
     """Whether sleep may take a record out of MEMORY.md: not what a person put there, pinned, or brought back."""
     own = record.source in _OWN_HAND or record.policy_class == "protected"
-    return not own and not upkeep_store.brought_back(view.connection, record.id, "tier", "archive")
+    return not own and not upkeep_store.was_reverted(view.connection, record.id, "tier", "archive")
 
 
-def _rising(view: View) -> Iterator[Record]:
+def _rising(view: NightView) -> Iterator[Record]:
     since = view.now - timedelta(days=view.policy.value.recency_days)
-    for record in upkeep_store.put_away(view.connection, since):
+    for record in upkeep_store.archived_and_used(view.connection, since):
         in_preferences = record.category == "preference" and record.scope == OWNER_SCOPE
         if in_preferences or record.trust in ("forward", "tool"):
             continue
-        if not upkeep_store.brought_back(view.connection, record.id, "tier", "core"):
+        if not upkeep_store.was_reverted(view.connection, record.id, "tier", "core"):
             yield record
 
 
-def _routed(view: View, records: Sequence[Record], *, hot: bool) -> list[tuple[Record, Routing]]:
-    opinions = feedback.opinions(view.connection, [record.id for record in records])
+def _routed(view: NightView, records: Sequence[Record], *, hot: bool) -> list[tuple[Record, TierRouting]]:
+    opinions = feedback.feedback_counts(view.connection, [record.id for record in records])
     policy = view.policy.value
-    return [(record, route(features(record, view.now, opinions[record.id], policy), hot, policy)) for record in records]
+    return [
+        (record, route_tier(features(record, view.now, opinions[record.id], policy), hot, policy)) for record in records
+    ]
 
 
 def _by_scope(records: Iterable[Record]) -> dict[str, list[Record]]:
@@ -83,11 +85,11 @@ def _by_scope(records: Iterable[Record]) -> dict[str, list[Record]]:
 
 def _move(record: Record, tier: str, kind: str, reason: str) -> Change:
     expects = {name: getattr(record, name) for name in _HEARD}
-    return Change(kind, reason, (Edit(record.id, {"tier": tier}, expects),), record.id)
+    return Change(kind, reason, (UpdateRecord(record.id, {"tier": tier}, expects),), record.id)
 
 
 def _size(record: Record) -> int:
-    return estimate(f"- {record.text}\n")
+    return estimate_tokens(f"- {record.text}\n")
 
 
 PASS = Pass(

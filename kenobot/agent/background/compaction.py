@@ -13,31 +13,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from kenobot.agent.background.extraction import Rooms
-from kenobot.agent.background.per_chat_worker import Rounds
-from kenobot.agent.background.summarizer import JOB, Batch, NoSummary, Summarizer, Summed
-from kenobot.agent.history_window import Window
+from kenobot.agent.background.extraction import ExtractionContext
+from kenobot.agent.background.per_chat_worker import PerChatWorker
+from kenobot.agent.background.summarizer import JOB, Summarizer, Summary, SummaryBatch, SummaryRejected
+from kenobot.agent.history_window import HistoryWindow
 from kenobot.cognitive.compact import gaps, ground, summary_rows
-from kenobot.cognitive.compact.digest import CATEGORY, FORM, SLOT, Digest, within
+from kenobot.cognitive.compact.digest import CATEGORY, FORM, SLOT, Digest, trim_digest
 from kenobot.cognitive.compact.gaps import Gap
-from kenobot.cognitive.compact.summary_rows import ACTOR, GAP
+from kenobot.cognitive.compact.summary_rows import ACTOR, GAP_EVENT
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.extract.buffer import Turn
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.extract.buffer import ConversationTurn
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import records, token_budget
-from kenobot.cognitive.store.change import Act, Value, change
+from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.text.calendar import local_day
-from kenobot.cognitive.text.language_id import tongue
-from kenobot.core.token_estimate import estimate
+from kenobot.cognitive.text.language_id import detect_language
+from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.errors import RateLimited, RemoteError, Unavailable
 from kenobot.ports.identity import chat_scope
 from kenobot.ports.memory import Candidate
-from kenobot.ports.signals import MEMORY_COMPACTED, MESSAGE_SENT
+from kenobot.ports.signals import COMPACTION_FINISHED, MESSAGE_SENT
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
-from kenobot.storage.conversation import Line
+from kenobot.storage.conversation import StoredMessage
 
 _log = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ class _Work:
 
     session: str
     record: Record | None
-    batch: Batch
+    batch: SummaryBatch
     late: bool
     deep: bool
 
@@ -75,15 +75,21 @@ class _Trouble:
     not_before: float = 0.0
 
 
-class Compaction(Rounds):
+class CompactionWorker(PerChatWorker):
     """`start` it once. reads: whether conversations are read for memories as well, so that facts may still be on their
     way there. Without room for a summary in `window` it does nothing.
     """
 
     def __init__(
-        self, rooms: Rooms, summarizer: Summarizer, window: Window, policy: Policy = DEFAULT, *, reads: bool = True
+        self,
+        rooms: ExtractionContext,
+        summarizer: Summarizer,
+        window: HistoryWindow,
+        policy: Policy = DEFAULT,
+        *,
+        reads: bool = True,
     ) -> None:
-        enabled = bool(window.for_summary)
+        enabled = bool(window.summary_budget)
         super().__init__(rooms.bus, rooms.database, "compaction", _TICK_SECONDS, (MESSAGE_SENT,), enabled=enabled)
         self._p = rooms
         self._summarizer = summarizer
@@ -93,14 +99,14 @@ class Compaction(Rounds):
         self._troubles: dict[str, _Trouble] = {}
 
     @property
-    def noted(self) -> int:
+    def tracked_chats(self) -> int:
         """How many chats it has in mind: some have new turns, some could not be summed up."""
-        return self.heard + len(self._troubles)
+        return self.changed_chats + len(self._troubles)
 
     # ── what is due ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def _sessions(self, connection: Connection) -> Sequence[str]:
-        return summary_rows.sessions(connection)
+        return summary_rows.list_sessions(connection)
 
     async def _advance(self, session: str) -> bool:
         work = await self._p.database.read(partial(self._look, session))
@@ -109,7 +115,7 @@ class Compaction(Rounds):
             return False
         try:
             summed = await self._sum_up(work)
-        except (NoSummary, RemoteError) as error:
+        except (SummaryRejected, RemoteError) as error:
             self._note(session, error)
             return False
         if summed is None:
@@ -119,105 +125,111 @@ class Compaction(Rounds):
         found = await self._p.database.read(partial(self._check, work, summed))
         done = await self._p.database.write(partial(self._keep, work, summed, found))
         if done is not None:
-            self._p.mark([done.record])
+            self._p.mark_dirty([done.record])
             counted = {"turns": len(work.batch.turns), "gaps": len(done.gaps), "tokens": summed.tokens}
-            await self._p.bus.fire(MEMORY_COMPACTED, ACTOR, "", session=session, by=summed.by, **counted)
+            await self._p.bus.emit(COMPACTION_FINISHED, ACTOR, "", session=session, by=summed.by, **counted)
         return True
 
-    async def _sum_up(self, work: _Work) -> Summed | None:
+    async def _sum_up(self, work: _Work) -> Summary | None:
         """The new summary; None while it has to wait. Raises NoSummary, RemoteError."""
         if work.deep:
-            return self._summarizer.by_rules(work.batch)
+            return self._summarizer.summarize_by_rules(work.batch)
         trouble = self._troubles.get(work.session)
         waits = trouble is not None and self._p.clock.monotonic() < trouble.not_before
         try:
             return None if waits and not work.late else await self._ask(work, waits=waits)
-        except (NoSummary, RemoteError):
+        except (SummaryRejected, RemoteError):
             if not work.late:
                 raise
-            return self._summarizer.by_rules(work.batch)
+            return self._summarizer.summarize_by_rules(work.batch)
 
-    async def _ask(self, work: _Work, *, waits: bool) -> Summed:
-        return self._summarizer.by_rules(work.batch) if waits else await self._summarizer.sum_up(work.batch)
+    async def _ask(self, work: _Work, *, waits: bool) -> Summary:
+        return (
+            self._summarizer.summarize_by_rules(work.batch) if waits else await self._summarizer.summarize(work.batch)
+        )
 
-    def _note(self, session: str, error: NoSummary | RemoteError) -> None:
+    def _note(self, session: str, error: SummaryRejected | RemoteError) -> None:
         """Leave the model alone for a while, longer each time: until then the window stays as it is."""
         policy, trouble = self._policy.compact, self._troubles.setdefault(session, _Trouble())
         asked = error.retry_after if isinstance(error, RateLimited | Unavailable) else None
-        pause = min(policy.longest_pause, policy.first_pause * 2.0 ** min(trouble.failures, 20))
+        pause = min(policy.max_backoff_seconds, policy.first_backoff_seconds * 2.0 ** min(trouble.failures, 20))
         trouble.not_before = self._p.clock.monotonic() + max(pause, min(asked or 0.0, _LONGEST_ASKED))
         trouble.failures += 1
         _log.warning("%s could not be summed up: %s", session, error)
 
     def _look(self, session: str, connection: Connection) -> _Work | None:
         """What is to be summed up of a session now; None when nothing is due."""
-        record = summary_rows.summary(connection, session)
-        old = summary_rows.read(connection, record) if record is not None else Digest()
-        cursor = summary_rows.cursor(connection, session, old)
-        room = self._window.for_summary
+        record = summary_rows.session_summary(connection, session)
+        old = summary_rows.load_digest(connection, record) if record is not None else Digest()
+        cursor = summary_rows.summarised_through(connection, session, old)
+        room = self._window.summary_budget
         lines = conversation.since(connection, session, cursor + 1, _LOOKED_AT)
-        waiting = self._window.waiting(lines, room)
+        waiting = self._window.unsummarized(lines, room)
         if len(lines) == _LOOKED_AT:
             waiting = [line for line in lines[:-1] if line.id < _last_question(lines)]
         if not self._window.is_due(waiting):
             return None
         policy = self._policy.compact
         before = lines[len(waiting)].id if len(waiting) < len(lines) else lines[-1].id + 1
-        found = ground.turns(connection, session, cursor, before, policy.batch_turns)
-        taken: list[Turn] = []
+        found = ground.turns_between(connection, session, cursor, before, policy.batch_turns)
+        taken: list[ConversationTurn] = []
         left = policy.batch_tokens
         for turn in found:
-            left -= min(estimate(turn.text), policy.turn_tokens) + min(estimate(turn.answer), policy.reply_tokens)
+            left -= min(estimate_tokens(turn.text), policy.max_turn_tokens) + min(
+                estimate_tokens(turn.answer), policy.max_reply_tokens
+            )
             if taken and left < 0:
                 break
             taken.append(turn)
         if not taken:
             return None
-        late, deep = self._window.is_late(waiting), len(waiting) > 2 * policy.batch_turns * policy.read_ahead
+        late, deep = self._window.is_overdue(waiting), len(waiting) > 2 * policy.batch_turns * policy.max_model_batches
         for_lines = room - int(room * policy.missing_share)
-        return _Work(session, record, Batch(old, tuple(taken), for_lines), late, deep)
+        return _Work(session, record, SummaryBatch(old, tuple(taken), for_lines), late, deep)
 
-    def _check(self, work: _Work, summed: Summed, connection: Connection) -> list[Gap]:
+    def _check(self, work: _Work, summed: Summary, connection: Connection) -> list[Gap]:
         """What of the turns neither the new summary nor any memory holds. Of turns that are still to be read for
         memories nothing can be told yet.
         """
         policy, turns = self._policy.compact, work.batch.turns
-        unread = ground.read(connection, work.session) if self._reads else turns[-1].last
-        known = ground.remembered(connection, work.session, self._p.near, policy)
-        read = [turn for turn in turns if turn.last <= unread]
-        return gaps.find(read, Digest(summed.lines, work.batch.old.missing), known, self._p.zone, policy)
+        unread = ground.extracted_up_to(connection, work.session) if self._reads else turns[-1].last_message
+        known = ground.memory_lookup(connection, work.session, self._p.memory_search, policy)
+        read = [turn for turn in turns if turn.last_message <= unread]
+        return gaps.find_gaps(read, Digest(summed.lines, work.batch.previous.missing), known, self._p.zone, policy)
 
     # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _keep(self, work: _Work, summed: Summed, found: Sequence[Gap], connection: Connection) -> _Done | None:
+    def _keep(self, work: _Work, summed: Summary, found: Sequence[Gap], connection: Connection) -> _Done | None:
         """The summary with its cursor, what it lost, and its price, in one transaction.
 
         None, and only the price, when it is not of what stands there now: a turn was erased or hidden, or the summary
         was taken back or edited.
         """
         if summed.reserved:
-            token_budget.settle(connection, summed.day, summed.reserved, summed.tokens, JOB)
+            token_budget.settle_tokens(connection, summed.day, summed.reserved, summed.tokens, JOB)
         session, turns, now = work.session, work.batch.turns, self._p.clock.now()
-        cursor = summary_rows.cursor(connection, session, work.batch.old)
-        again = ground.turns(connection, session, cursor, turns[-1].last + 1, len(turns))
-        if summary_rows.summary(connection, session) != work.record or tuple(again) != turns:
+        cursor = summary_rows.summarised_through(connection, session, work.batch.previous)
+        again = ground.turns_between(connection, session, cursor, turns[-1].last_message + 1, len(turns))
+        if summary_rows.session_summary(connection, session) != work.record or tuple(again) != turns:
             return None
-        room, last = self._window.for_summary, turns[-1].last
+        room, last = self._window.summary_budget, turns[-1].last_message
         digest = Digest(
-            summed.lines, work.batch.old.missing, last, summary_rows.written(connection, session, last) or ""
+            summed.lines, work.batch.previous.missing, last, summary_rows.message_time(connection, session, last) or ""
         )
-        listed, unlisted = gaps.listed(
+        listed, unlisted = gaps.with_missing(
             digest, found, int(room * self._policy.compact.missing_share), self._policy.compact
         )
-        number = self._put(connection, work, within(listed, room), Act(now, ACTOR, _reason(summed), session))
+        number = self._put(
+            connection, work, trim_digest(listed, room), ChangeContext(now, ACTOR, _reason(summed), session)
+        )
         if found:
             told = _told(found, unlisted)
-            records.add_event(connection, now, ACTOR, GAP, session=session, record=number, data=told)
+            records.add_event(connection, now, ACTOR, GAP_EVENT, session=session, record=number, data=told)
         return _Done(number, tuple(found))
 
-    def _put(self, connection: Connection, work: _Work, digest: Digest, act: Act) -> int:
+    def _put(self, connection: Connection, work: _Work, digest: Digest, act: ChangeContext) -> int:
         """Write a summary in the place of the one before."""
-        evidence = tuple(sorted({turn.inbox for turn in work.batch.turns if turn.inbox is not None}))
+        evidence = tuple(sorted({turn.inbox_id for turn in work.batch.turns if turn.inbox_id is not None}))
         day = local_day(act.at, self._p.zone)
         if work.record is None:
             candidate = Candidate(
@@ -230,20 +242,22 @@ class Compaction(Rounds):
                 slot=SLOT,
                 attributes=tuple(digest.attributes.items()),
                 importance=self._policy.importance,
-                evidence=evidence[-self._policy.compact.evidence :],
+                evidence=evidence[-self._policy.compact.max_evidence :],
             )
-            decision = admit(connection, candidate, Occasion(act.at, day, act.actor, act.session, policy=self._policy))
+            decision = admit(
+                connection, candidate, AdmitContext(act.at, day, act.actor, act.session, policy=self._policy)
+            )
             if decision.record is None:
                 raise ValueError(f"a summary was {decision.action}: {decision.reason}")
             return decision.record
-        evidence = tuple(sorted({*work.record.witnesses, *evidence}))[-self._policy.compact.evidence :]
+        evidence = tuple(sorted({*work.record.source_message_ids, *evidence}))[-self._policy.compact.max_evidence :]
         now = records.stamp(act.at)
-        values: Mapping[str, Value] = {
+        values: Mapping[str, ColumnValue] = {
             "text": digest.text,
             "attrs": json.dumps(digest.attributes, ensure_ascii=False),
             "trust": digest.trust,
             "evidence": json.dumps(evidence),
-            "lang": tongue(digest.text),
+            "lang": detect_language(digest.text),
             "updated": now,
             "last_seen": now,
             "day": day,
@@ -252,11 +266,11 @@ class Compaction(Rounds):
         return work.record.id
 
 
-def _reason(summed: Summed) -> str:
+def _reason(summed: Summary) -> str:
     return "earlier messages are no longer shown" + (", summed up by rules" if summed.by == "rules" else "")
 
 
-def _last_question(lines: Sequence[Line]) -> int:
+def _last_question(lines: Sequence[StoredMessage]) -> int:
     """The last message that a person wrote: a turn is not cut in two."""
     return next((line.id for line in reversed(lines) if line.role == "user"), lines[-1].id)
 

@@ -12,32 +12,38 @@ from dataclasses import dataclass, replace
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.background.fact_extractor import Allowance, Found, OutOfTokens, Reader, Unreadable
-from kenobot.agent.background.per_chat_worker import Rounds
-from kenobot.agent.embedding_worker import Embedding
-from kenobot.agent.fact_candidates import Reading, candidates
-from kenobot.agent.isolated_admit import announced, take
-from kenobot.agent.model_router import Model
+from kenobot.agent.background.fact_extractor import (
+    BudgetExhausted,
+    ExtractionFailed,
+    ExtractionResult,
+    FactExtractor,
+    TokenAllowance,
+)
+from kenobot.agent.background.per_chat_worker import PerChatWorker
+from kenobot.agent.embedding_worker import EmbeddingWorker
+from kenobot.agent.fact_candidates import ExtractedBatch, build_candidates
+from kenobot.agent.isolated_admit import admit_isolated, memory_written_payload
+from kenobot.agent.model_router import ModelRouter
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.recall.index.index import Index
-from kenobot.cognitive.recall.recall import near
+from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.recall import similar_records
 from kenobot.cognitive.remember.extract import buffer, known, prompt
-from kenobot.cognitive.remember.extract.buffer import Turn
-from kenobot.cognitive.remember.extract.prompt import Batch
+from kenobot.cognitive.remember.extract.buffer import ConversationTurn
+from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import token_budget
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.bus import Bus
-from kenobot.core.pattern_set import Automaton
-from kenobot.core.settings.schema import Extraction as ExtractionSettings
+from kenobot.core.pattern_set import PatternSet
+from kenobot.core.settings.schema import ExtractionSettings
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RateLimited, RemoteError, Unavailable
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.signals import (
     CONFIG_CHANGED,
-    MEMORY_EXTRACTED,
-    MEMORY_WAITING,
+    EXTRACTION_DEFERRED,
+    EXTRACTION_FINISHED,
     MEMORY_WRITTEN,
     MESSAGE_FAILED,
     MESSAGE_SENT,
@@ -50,44 +56,46 @@ _log = logging.getLogger(__name__)
 _TICK_SECONDS = 20.0
 _LONGEST_ASKED = 3600.0  # seconds that a provider's own wish counts
 
-Kept = list[tuple[Candidate, Decision]]
+Decisions = list[tuple[Candidate, Decision]]
 
 
 @dataclass(frozen=True, slots=True)
-class Rooms:
+class ExtractionContext:
     """What of the house the worker works with. mark: has records written to the mirror. index: finds memories."""
 
     database: Database
     bus: Bus
     clock: Clock
     zone: ZoneInfo
-    mark: Callable[[Sequence[int]], None]
-    index: Index | None = None
-    embedding: Embedding | None = None
+    mark_dirty: Callable[[Sequence[int]], None]
+    index: SideIndex | None = None
+    embedding: EmbeddingWorker | None = None
 
     @property
-    def near(self) -> known.Near:
+    def memory_search(self) -> known.NearSearch:
         """What finds the memories that a text is about."""
         index = self.index
         if index is None:
-            return known.by_subject
-        return lambda connection, text, reach, limit: near(connection, index, text, reach, limit)
+            return known.near_by_subject
+        return lambda connection, text, reach, limit: similar_records(connection, index, text, reach, limit)
 
 
-def extraction(settings: ExtractionSettings, rooms: Rooms, model: Model | None) -> "Extraction":
+def build_extraction_worker(
+    settings: ExtractionSettings, rooms: ExtractionContext, model: ModelRouter | None
+) -> "ExtractionWorker":
     """The worker as it is set, which asks `model`, or nobody."""
     policy = replace(
         DEFAULT,
         extract=replace(
             DEFAULT.extract,
-            at_once=settings.at_once,
+            immediate=settings.at_once,
             every_turns=settings.every_turns,
             every_minutes=settings.every_minutes,
         ),
     )
-    allowance = Allowance(policy.extract, settings.daily_tokens)
-    reader = Reader(rooms.database, rooms.clock, rooms.zone, model, allowance)
-    return Extraction(rooms, reader, policy, Automaton(settings.patterns), enabled=settings.enabled)
+    allowance = TokenAllowance(policy.extract, settings.daily_tokens)
+    reader = FactExtractor(rooms.database, rooms.clock, rooms.zone, model, allowance)
+    return ExtractionWorker(rooms, reader, policy, PatternSet(settings.patterns), enabled=settings.enabled)
 
 
 @dataclass(slots=True)
@@ -98,14 +106,20 @@ class _Trouble:
     failures: int = 0
 
 
-class Extraction(Rounds):
+class ExtractionWorker(PerChatWorker):
     """`start` it once. patterns: the owner's own signs that something wants to be read at once.
 
     Not `enabled`, it does nothing: then all turns go on waiting.
     """
 
     def __init__(
-        self, rooms: Rooms, reader: Reader, policy: Policy, patterns: Automaton, *, enabled: bool = True
+        self,
+        rooms: ExtractionContext,
+        reader: FactExtractor,
+        policy: Policy,
+        patterns: PatternSet,
+        *,
+        enabled: bool = True,
     ) -> None:
         wakes = (MESSAGE_SENT, MESSAGE_FAILED)
         super().__init__(rooms.bus, rooms.database, "extraction", _TICK_SECONDS, wakes, enabled=enabled)
@@ -129,24 +143,24 @@ class Extraction(Rounds):
             self._draining = False
 
     @property
-    def noted(self) -> int:
+    def tracked_chats(self) -> int:
         """How many chats it has in mind: some have new turns, some could not be read."""
-        return self.heard + len(self._troubles)
+        return self.changed_chats + len(self._troubles)
 
     # ── what is due ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def _sessions(self, connection: Connection) -> Sequence[str]:
-        return buffer.sessions(connection)
+        return buffer.sessions_with_pending(connection)
 
     async def _round(self) -> None:
         try:
             await super()._round()
-        except (OutOfTokens, RemoteError) as error:
+        except (BudgetExhausted, RemoteError) as error:
             await self._wait(error)
 
     def _is_resting(self) -> bool:
         """Whether no model may be asked yet: it could not be reached, or the day's tokens are used up."""
-        if not self._reader.asks:
+        if not self._reader.uses_model:
             return False
         today = local_day(self._p.clock.now(), self._p.zone)
         return self._p.clock.monotonic() < self._not_before or today == self._spent_day
@@ -159,7 +173,7 @@ class Extraction(Rounds):
         batch = await self._batch(session, turns, trouble.limit if trouble else len(turns))
         try:
             found = await self._find(batch, trouble)
-        except Unreadable as error:
+        except ExtractionFailed as error:
             self._note(session, len(batch.turns), error)
             return False
         if found.by == "rules" and found.facts and not batch.known:  # most turns give nothing that rules understand
@@ -167,7 +181,7 @@ class Extraction(Rounds):
             batch = replace(batch, known=await self._known(session, [batch.turns[number - 1] for number in told]))
         self._failures, self._not_before = 0, 0.0
         if self._p.embedding is not None:
-            await self._p.embedding.prepare(fact.text for fact in found.facts)
+            await self._p.embedding.embed_statements(fact.text for fact in found.facts)
         kept = await self._p.database.write(partial(self._keep, session, batch, found))
         if trouble is not None and found.by == "model":
             del self._troubles[session]
@@ -175,88 +189,92 @@ class Extraction(Rounds):
             await self._tell(session, batch, found, kept)
         return True
 
-    def _look(self, session: str, connection: Connection) -> tuple[list[Turn], bool]:
+    def _look(self, session: str, connection: Connection) -> tuple[list[ConversationTurn], bool]:
         """The next turns that wait, and whether they are due. In a reader's thread: the signal scan takes its time."""
         policy = self._policy.extract
-        turns = buffer.pending(connection, session, max(policy.batch_turns, policy.every_turns))
-        waiting = buffer.survey(turns, policy, self._patterns)
+        turns = buffer.pending_turns(connection, session, max(policy.batch_turns, policy.every_turns))
+        waiting = buffer.measure_pending(turns, policy, self._patterns)
         if waiting is None or self._draining:
             return turns, waiting is not None
-        return turns, buffer.decide(waiting, self._p.clock.now(), policy) != "keep_buffering"
+        return turns, buffer.decide_extraction(waiting, self._p.clock.now(), policy) != "keep_buffering"
 
-    async def _batch(self, session: str, turns: Sequence[Turn], limit: int) -> Batch:
+    async def _batch(self, session: str, turns: Sequence[ConversationTurn], limit: int) -> ExtractionBatch:
         """The turns at the head that go to one scope and into one call; for a model, what is known in their reach."""
-        policy, room, taken = self._policy.extract, self._policy.extract.batch_tokens, list[Turn]()
+        policy, room, taken = self._policy.extract, self._policy.extract.batch_tokens, list[ConversationTurn]()
         for turn in turns[: min(limit, policy.batch_turns)]:
-            room -= prompt.size(turn, policy)
+            room -= prompt.prompt_tokens(turn, policy)
             if taken and (turn.scope != taken[0].scope or room < 0):
                 break
             taken.append(turn)
-        batch = Batch(tuple(taken), (), self._p.clock.now().astimezone(self._p.zone).date())
-        if not self._reader.asks:
+        batch = ExtractionBatch(tuple(taken), (), self._p.clock.now().astimezone(self._p.zone).date())
+        if not self._reader.uses_model:
             return batch
         guidelines = await self._p.database.read(known.guidelines)
         return replace(batch, known=await self._known(session, taken), guidelines=guidelines)
 
-    async def _known(self, session: str, turns: Sequence[Turn]) -> tuple[Record, ...]:
+    async def _known(self, session: str, turns: Sequence[ConversationTurn]) -> tuple[Record, ...]:
         """What is remembered that `turns` may repeat or contradict."""
-        read = partial(known.memories, session=session, turns=turns, policy=self._policy.extract, near=self._p.near)
+        read = partial(
+            known.known_memories, session=session, turns=turns, policy=self._policy.extract, near=self._p.memory_search
+        )
         return tuple(await self._p.database.read(read))
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _find(self, batch: Batch, trouble: _Trouble | None) -> Found:
+    async def _find(self, batch: ExtractionBatch, trouble: _Trouble | None) -> ExtractionResult:
         if all(turn.hidden for turn in batch.turns):
-            return Found((), "rules")
-        if trouble is not None and trouble.limit == 1 and trouble.failures >= self._policy.extract.unreadable:
+            return ExtractionResult((), "rules")
+        if trouble is not None and trouble.limit == 1 and trouble.failures >= self._policy.extract.halve_after_failures:
             trouble.failures -= 1  # the next turn gets one try
-            return self._reader.by_rules(batch)
-        return await self._reader.read(batch)
+            return self._reader.extract_by_rules(batch)
+        return await self._reader.extract(batch)
 
-    def _note(self, session: str, turns: int, error: Unreadable) -> None:
+    def _note(self, session: str, turns: int, error: ExtractionFailed) -> None:
         """Try half as many after some failures; a single turn that no model can read is left to the rules."""
         trouble = self._troubles.setdefault(session, _Trouble(turns))
         trouble.limit = min(trouble.limit, turns)
         trouble.failures += 1
-        if trouble.failures >= self._policy.extract.unreadable and trouble.limit > 1:
+        if trouble.failures >= self._policy.extract.halve_after_failures and trouble.limit > 1:
             trouble.limit, trouble.failures = trouble.limit // 2, 0
         _log.warning("%d turns of %s could not be read for memories: %s", turns, session, error)
 
-    async def _wait(self, error: OutOfTokens | RemoteError) -> None:
+    async def _wait(self, error: BudgetExhausted | RemoteError) -> None:
         """Leave the model alone for a while, longer each time; out of tokens, until the owner's next day."""
         policy = self._policy.extract
         first = self._failures == 0
-        if isinstance(error, OutOfTokens):
+        if isinstance(error, BudgetExhausted):
             self._spent_day = local_day(self._p.clock.now(), self._p.zone)
         else:
             asked = error.retry_after if isinstance(error, RateLimited | Unavailable) else None
-            pause = min(policy.longest_pause, policy.first_pause * 2.0 ** min(self._failures, 20))
+            pause = min(policy.max_backoff_seconds, policy.first_backoff_seconds * 2.0 ** min(self._failures, 20))
             self._not_before = self._p.clock.monotonic() + max(pause, min(asked or 0.0, _LONGEST_ASKED))
             self._failures += 1
-        if first or isinstance(error, OutOfTokens):
+        if first or isinstance(error, BudgetExhausted):
             _log.warning("turns wait to be read for memories: %s", error)
-            await self._p.bus.fire(MEMORY_WAITING, "extraction", "", reason=type(error).__name__)
+            await self._p.bus.emit(EXTRACTION_DEFERRED, "extraction", "", reason=type(error).__name__)
 
     # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _keep(self, session: str, batch: Batch, found: Found, connection: Connection) -> Kept | None:
+    def _keep(
+        self, session: str, batch: ExtractionBatch, found: ExtractionResult, connection: Connection
+    ) -> Decisions | None:
         """What the batch gave, the cursor behind it and its price, in one transaction.
 
         None, and only the price, when the turns are not what was read: one was erased, or another has read them.
         """
         at, first = self._p.clock.now(), buffer.cursor(connection, session)
         if found.reserved:
-            token_budget.settle(connection, found.day, found.reserved, found.tokens)
-        if tuple(buffer.pending(connection, session, len(batch.turns))) != batch.turns:
+            token_budget.settle_tokens(connection, found.day, found.reserved, found.tokens)
+        if tuple(buffer.pending_turns(connection, session, len(batch.turns))) != batch.turns:
             return None
-        reading = Reading(session, batch, found.facts, at, self._p.zone, self._policy)
-        near = self._p.index.nearness if self._p.index is not None else None
-        found_in = ((candidate, replace(when, near=near)) for candidate, when in candidates(reading))
-        kept = [(candidate, take(connection, candidate, when)) for candidate, when in found_in]
-        buffer.move(connection, session, first, batch.turns[-1].last)
+        reading = ExtractedBatch(session, batch, found.facts, at, self._p.zone, self._policy)
+        near = self._p.index.statement_similarity if self._p.index is not None else None
+        found_in = ((candidate, replace(when, nearness=near)) for candidate, when in build_candidates(reading))
+        kept = [(candidate, admit_isolated(connection, candidate, when)) for candidate, when in found_in]
+        buffer.advance_cursor(connection, session, first, batch.turns[-1].last_message)
         told: dict[str, store.Json] = {
             "turns": len(batch.turns),
-            "up_to": batch.turns[-1].last,
+            "up_to": batch.turns[-1].last_message,
             "facts": len(found.facts),
             "by": found.by,
             "tokens": found.tokens,
@@ -264,14 +282,14 @@ class Extraction(Rounds):
         store.add_event(connection, at, "extraction", "extracted", session=session, data=told)
         return kept
 
-    async def _tell(self, session: str, batch: Batch, found: Found, kept: Kept) -> None:
+    async def _tell(self, session: str, batch: ExtractionBatch, found: ExtractionResult, kept: Decisions) -> None:
         records = [decision.record for _, decision in kept if decision.record is not None]
-        self._p.mark(records)
+        self._p.mark_dirty(records)
         if self._p.embedding is not None:
             self._p.embedding.wake()
         for candidate, decision in kept:
-            await self._p.bus.fire(MEMORY_WRITTEN, "extraction", "", **announced(candidate, decision))
+            await self._p.bus.emit(MEMORY_WRITTEN, "extraction", "", **memory_written_payload(candidate, decision))
         if records:
-            await self._p.bus.fire(CONFIG_CHANGED, "extraction", "", reason="memory update")
+            await self._p.bus.emit(CONFIG_CHANGED, "extraction", "", reason="memory update")
         numbers = {"turns": len(batch.turns), "facts": len(found.facts), "kept": len(records), "tokens": found.tokens}
-        await self._p.bus.fire(MEMORY_EXTRACTED, "extraction", "", session=session, by=found.by, **numbers)
+        await self._p.bus.emit(EXTRACTION_FINISHED, "extraction", "", session=session, by=found.by, **numbers)

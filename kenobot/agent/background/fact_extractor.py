@@ -4,33 +4,33 @@ from dataclasses import dataclass
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.model_router import Model, used
+from kenobot.agent.model_router import ModelRouter, tokens_used
 from kenobot.cognitive.policy.extract import ExtractPolicy
 from kenobot.cognitive.remember.extract import heuristic, prompt
-from kenobot.cognitive.remember.extract.prompt import Batch
-from kenobot.cognitive.remember.extract.schema import Fact, parse
+from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
+from kenobot.cognitive.remember.extract.schema import ExtractedFact, parse_facts
 from kenobot.cognitive.store import token_budget
 from kenobot.cognitive.text.calendar import local_day
-from kenobot.core.provenance import unquoted
+from kenobot.core.provenance import without_quotes
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError, PromptTooLong, Rejected, RemoteError, TruncatedReply
 from kenobot.ports.provider import Reply, Request
 from kenobot.storage.database import Database
 
 
-class Unreadable(KenobotError):
+class ExtractionFailed(KenobotError):
     """A model cannot read these turns, or what it says about them cannot be read: fewer at a time may do."""
 
 
-class OutOfTokens(KenobotError):
+class BudgetExhausted(KenobotError):
     """What may be used today is used up."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ExtractionResult:
     """The facts of a batch. tokens: what finding them used; reserved: what was set aside for it, on `day`."""
 
-    facts: tuple[Fact, ...]
+    facts: tuple[ExtractedFact, ...]
     by: Literal["model", "rules"]
     day: str = ""
     reserved: int = 0
@@ -38,18 +38,18 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class TokenAllowance:
     """daily_tokens: what may be used on a calendar day of the owner's."""
 
     policy: ExtractPolicy
     daily_tokens: int
 
 
-class Reader:
+class FactExtractor:
     """`model`: who is asked; None leaves all to the rules."""
 
     def __init__(
-        self, database: Database, clock: Clock, zone: ZoneInfo, model: Model | None, allowance: Allowance
+        self, database: Database, clock: Clock, zone: ZoneInfo, model: ModelRouter | None, allowance: TokenAllowance
     ) -> None:
         self._database = database
         self._clock = clock
@@ -58,41 +58,43 @@ class Reader:
         self._allowance = allowance
 
     @property
-    def asks(self) -> bool:
+    def uses_model(self) -> bool:
         """Whether a model is asked at all."""
         return self._model is not None
 
-    async def read(self, batch: Batch) -> Found:
+    async def extract(self, batch: ExtractionBatch) -> ExtractionResult:
         """The facts of a batch. Its reservation is still to be settled, with the facts; else it is settled here.
 
         Raises Unreadable, OutOfTokens, or RemoteError when the model cannot be reached.
         """
         if self._model is None:
-            return self.by_rules(batch)
-        request = prompt.build(batch, self._zone, self._allowance.policy)
-        day, tokens = local_day(self._clock.now(), self._zone), prompt.cost(request)
+            return self.extract_by_rules(batch)
+        request = prompt.build_request(batch, self._zone, self._allowance.policy)
+        day, tokens = local_day(self._clock.now(), self._zone), prompt.request_tokens(request)
         if tokens > self._allowance.daily_tokens:
-            raise Unreadable("The turns are longer than what may be read in a day.")
-        if not await self._database.write(lambda c: token_budget.reserve(c, day, tokens, self._allowance.daily_tokens)):
-            raise OutOfTokens("What may be used today for memory is used up.")
+            raise ExtractionFailed("The turns are longer than what may be read in a day.")
+        if not await self._database.write(
+            lambda c: token_budget.reserve_tokens(c, day, tokens, self._allowance.daily_tokens)
+        ):
+            raise BudgetExhausted("What may be used today for memory is used up.")
         reply = await self._ask(self._model, request, day, tokens)
-        spent = used(request, reply)
-        facts = parse(reply.text)
-        if facts is None or (reply.cut and len(batch.turns) > 1):
+        spent = tokens_used(request, reply)
+        facts = parse_facts(reply.text)
+        if facts is None or (reply.truncated and len(batch.turns) > 1):
             await self._settle(day, tokens, spent)
-            raise Unreadable("The answer is cut." if facts else "The answer holds no list of facts.")
-        return Found(facts, "model", day, tokens, spent)
+            raise ExtractionFailed("The answer is cut." if facts else "The answer holds no list of facts.")
+        return ExtractionResult(facts, "model", day, tokens, spent)
 
-    def by_rules(self, batch: Batch) -> Found:
+    def extract_by_rules(self, batch: ExtractionBatch) -> ExtractionResult:
         """What the rules find; no call, no tokens. Of what somebody else wrote they understand nothing."""
-        facts: list[Fact] = []
+        facts: list[ExtractedFact] = []
         for number, turn in enumerate(batch.turns, 1):
             if not turn.hidden and turn.trust in ("owner", "guest"):
                 said = turn.at.astimezone(self._zone).date()
-                facts += heuristic.facts(unquoted(turn.text), said, evidence=number)
-        return Found(tuple(facts), "rules")
+                facts += heuristic.extract_facts(without_quotes(turn.text), said, evidence=number)
+        return ExtractionResult(tuple(facts), "rules")
 
-    async def _ask(self, model: Model, request: Request, day: str, tokens: int) -> Reply:
+    async def _ask(self, model: ModelRouter, request: Request, day: str, tokens: int) -> Reply:
         """The reply; when there is none, what was set aside is given back, unless it may have been used after all."""
         try:
             return await model.ask(request)
@@ -100,12 +102,12 @@ class Reader:
             raise
         except Rejected as error:
             await self._settle(day, tokens, 0)
-            if isinstance(error, PromptTooLong) or await model.answers():
-                raise Unreadable(f"The model does not take these turns: {error}") from error
+            if isinstance(error, PromptTooLong) or await model.probe():
+                raise ExtractionFailed(f"The model does not take these turns: {error}") from error
             raise
         except RemoteError:
             await self._settle(day, tokens, 0)
             raise
 
     async def _settle(self, day: str, reserved: int, used: int) -> None:
-        await self._database.write(lambda connection: token_budget.settle(connection, day, reserved, used))
+        await self._database.write(lambda connection: token_budget.settle_tokens(connection, day, reserved, used))

@@ -5,21 +5,21 @@ from functools import partial
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control import missing_files
-from kenobot.cognitive.control.missing_files import forget_some
+from kenobot.cognitive.control.missing_files import forget_batch
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.policy.control import HandsPolicy
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.policy.control import ControlPolicy
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import history
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.bus import Bus
 from kenobot.ports.clock import Clock
-from kenobot.ports.signals import MEMORY_LOST
+from kenobot.ports.signals import MEMORY_FILES_MISSING
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
 
-class Losing:
+class MissingFilesWorker:
     """Call `tick` now and then. changed: is told when something was forgotten, so that the files follow."""
 
     def __init__(
@@ -29,7 +29,7 @@ class Losing:
         clock: Clock,
         zone: ZoneInfo,
         changed: Callable[[], object],
-        policy: HandsPolicy = DEFAULT.hands,
+        policy: ControlPolicy = DEFAULT.control,
     ) -> None:
         self._database = database
         self._bus = bus
@@ -40,26 +40,31 @@ class Losing:
 
     async def tick(self) -> None:
         """Announce what nobody was told of yet, once, and forget what is wished. Raises StoreError."""
-        for loss in await self._database.read(missing_files.untold):
-            await self._bus.fire(
-                MEMORY_LOST, "memory", "", at=loss.at, where=loss.where, files=loss.files, event=loss.event
+        for loss in await self._database.read(missing_files.unannounced):
+            await self._bus.emit(
+                MEMORY_FILES_MISSING, "memory", "", at=loss.at, where=loss.where, files=loss.files, event=loss.event
             )
-            await self._database.write_soon(partial(missing_files.tell, loss=loss))
-        while await self._database.read(missing_files.wished) is not None:
+            await self._database.write_soon(partial(missing_files.mark_announced, loss=loss))
+        while await self._database.read(missing_files.read_pending_forget) is not None:
             if await self._database.write(self._forget_some):
                 self._changed()
 
     def _forget_some(self, connection: Connection) -> bool:
         """The next of what is wished, unless that was undone meanwhile."""
-        wished = missing_files.wished(connection)
+        wished = missing_files.read_pending_forget(connection)
         if wished is None:
             return False
-        some, left = wished.records[: self._policy.at_once], wished.records[self._policy.at_once :]
+        some, left = (
+            wished.records[: self._policy.max_forgotten_together],
+            wished.records[self._policy.max_forgotten_together :],
+        )
         if history.undone_by(connection, wished.event) is not None:
             some = left = ()
         now = self._clock.now()
         day = local_day(now, self._zone)
-        occasion = Occasion(now, day, "owner", wished.session, part_of=wished.event)
+        occasion = AdmitContext(now, day, "owner", wished.session, part_of=wished.event)
         records = [each for each in store.by_ids(connection, some, wished.reach).values() if each.status == "active"]
-        missing_files.wish(connection, missing_files.Wish(wished.event, left, wished.reach, wished.session))
-        return bool(forget_some(connection, records, wished.reach, occasion))
+        missing_files.save_pending_forget(
+            connection, missing_files.PendingForget(wished.event, left, wished.reach, wished.session)
+        )
+        return bool(forget_batch(connection, records, wished.reach, occasion))

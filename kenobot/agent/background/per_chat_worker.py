@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from kenobot.core.bus import Bus
-from kenobot.core.scheduler import Schedule
-from kenobot.core.worker import Worker
+from kenobot.core.scheduler import Scheduler
+from kenobot.core.worker import BackgroundTask
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import session_id
 from kenobot.ports.signals import MESSAGE_OUT, Envelope, Signal
@@ -18,7 +18,7 @@ from kenobot.storage.database import Database
 _log = logging.getLogger(__name__)
 
 
-class Rounds(Worker, ABC):
+class PerChatWorker(BackgroundTask, ABC):
     """`start` it once. Not `enabled`, it does nothing. wakes: signals at which it goes where something was said.
 
     every: seconds between rounds that look everywhere. Whatever a round fails with waits for the next.
@@ -37,13 +37,13 @@ class Rounds(Worker, ABC):
         self._everywhere = True
         self._heard: set[str] = set()
 
-    async def start(self, schedule: Schedule) -> None:
+    async def start(self, schedule: Scheduler) -> None:
         """Take up what waits; from now on hear where there are new turns."""
         if not self._enabled:
             return
-        self._bus.bell(MESSAGE_OUT, self._hear)
+        self._bus.wake_on(MESSAGE_OUT, self._hear)
         for signal in self._wakes:
-            self._bus.bell(signal, self._wake)
+            self._bus.wake_on(signal, self._wake)
         schedule.every(self._every, self._name, self.tick)
         await self.tick()
 
@@ -54,7 +54,7 @@ class Rounds(Worker, ABC):
             self._wake()
 
     @property
-    def heard(self) -> int:
+    def changed_chats(self) -> int:
         """How many chats have something new."""
         return len(self._heard)
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from kenobot.cognitive.store import proposals
 from kenobot.core.bus import Bus
-from kenobot.core.scheduler import Schedule
-from kenobot.core.worker import Worker
+from kenobot.core.scheduler import Scheduler
+from kenobot.core.worker import BackgroundTask
 from kenobot.ports.errors import StoreError
 from kenobot.ports.signals import (
     APPROVAL_APPROVED,
@@ -36,7 +36,7 @@ class _News:
     approved: tuple[tuple[int, str], ...]
 
 
-class Proposing(Worker):
+class ProposalAnnouncer(BackgroundTask):
     """`start` it once. `decided` may be called from any thread, within the transaction that decides."""
 
     def __init__(self, database: Database, bus: Bus) -> None:
@@ -45,14 +45,14 @@ class Proposing(Worker):
         self._bus = bus
         self._stale = False
 
-    async def start(self, schedule: Schedule) -> None:
+    async def start(self, schedule: Scheduler) -> None:
         """Look now, after each night, when the owner has decided, and now and then."""
-        self._bus.bell(SLEEP_FINISHED, self._wake)
-        self._bus.bell(MESSAGE_OUT, self._if_stale)
-        schedule.every(_LOOK_SECONDS, "proposals", self.look)
-        await self.look()
+        self._bus.wake_on(SLEEP_FINISHED, self._wake)
+        self._bus.wake_on(MESSAGE_OUT, self._if_stale)
+        schedule.every(_LOOK_SECONDS, "proposals", self.announce)
+        await self.announce()
 
-    def decided(self) -> None:
+    def mark_decided(self) -> None:
         """The owner decides something: announce it once the answer is on its way."""
         self._stale = True
 
@@ -67,11 +67,11 @@ class Proposing(Worker):
 
     async def _run(self) -> None:
         try:
-            await self.look()
+            await self.announce()
         except StoreError as error:
             _log.warning("proposals cannot be looked at now: %s", error)
 
-    async def look(self) -> None:
+    async def announce(self) -> None:
         """Announce what nobody was told of yet. Raises StoreError."""
         news = await self._database.read(_news)
         if news is None:
@@ -80,17 +80,17 @@ class Proposing(Worker):
         if news is None:
             return
         if news.waiting:
-            await self._bus.fire(APPROVAL_PROPOSED, "sleep", "", count=news.waiting, newest=news.newest)
+            await self._bus.emit(APPROVAL_PROPOSED, "sleep", "", count=news.waiting, newest=news.newest)
         for number, kind in news.approved:
-            await self._bus.fire(APPROVAL_APPROVED, "owner", "", proposal=number, kind=kind)
+            await self._bus.emit(APPROVAL_APPROVED, "owner", "", proposal=number, kind=kind)
             if kind in ("rule", "preference"):
-                await self._bus.fire(CONFIG_CHANGED, "owner", "", reason="identity")
+                await self._bus.emit(CONFIG_CHANGED, "owner", "", reason="identity")
 
 
 def _news(connection: Connection) -> _News | None:
     """What nobody was told of; None when there is nothing."""
     proposal, event = _told(connection)
-    waiting, newest = proposals.newer(connection, proposal)
+    waiting, newest = proposals.newer_pending(connection, proposal)
     approved = tuple(proposals.approvals(connection, event))
     return (
         _News(waiting, newest, tuple((number, kind) for _, number, kind in approved)) if waiting or approved else None

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kenobot.cognitive.control import forget
-from kenobot.cognitive.control.forget import Doomed
-from kenobot.cognitive.remember.occasion import Occasion
-from kenobot.cognitive.store.scopes import Reach
-from kenobot.storage.connection import Connection, connect, translate
+from kenobot.cognitive.control.forget import PurgePlan
+from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.store.scopes import Scopes
+from kenobot.storage.connection import Connection, connect, to_store_error
 from kenobot.storage.state import read_state, write_state
 
 _UNFINISHED = "purge:unfinished"  # a key of `state`: the newest purge whose words may still stand in free space
@@ -47,7 +47,7 @@ _MOST = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Erased:
+class ErasureResult:
     """What a purge blanked: messages of the conversation by their rows, and how many letters and prompts."""
 
     messages: tuple[int, ...]
@@ -55,28 +55,30 @@ class Erased:
     prompts: int
 
 
-def carry_out(connection: Connection, doomed: Doomed, reach: Reach, at: Occasion) -> tuple[Doomed, Erased]:
+def execute_purge(
+    connection: Connection, doomed: PurgePlan, reach: Scopes, at: AdmitContext
+) -> tuple[PurgePlan, ErasureResult]:
     """Erase what `doomed` names from every table, inside a transaction; what was erased, as it stood by then.
 
     reach: within which it was found. Files and free space follow later: see `unfinished`.
     """
     connection.execute("PRAGMA secure_delete = ON")
-    doomed = forget.doom(connection, doomed.record.id, reach) or doomed  # it may have changed since it was read
+    doomed = forget.plan_purge(connection, doomed.record.id, reach) or doomed  # it may have changed since it was read
     scopes = dict.fromkeys(record.scope for record in doomed.records)
-    erased = erase(connection, doomed.turns, doomed.wordings, doomed.record.scope)
+    erased = erase_turns(connection, doomed.turns, doomed.wordings, doomed.record.scope)
     for scope in list(scopes)[1:]:
-        erase(connection, (), (), scope)  # a copy in another memory stood in other prompts
+        erase_turns(connection, (), (), scope)  # a copy in another memory stood in other prompts
     event = forget.purge(connection, doomed, at, erased.messages)
     write_state(connection, _UNFINISHED, str(event))
     return doomed, erased
 
 
-def unfinished(connection: Connection) -> bool:
+def is_purge_unfinished(connection: Connection) -> bool:
     """Whether words of something purged may still stand in the database's free space or log."""
     return bool(read_state(connection, _UNFINISHED))
 
 
-def scrub(path: Path) -> bool:
+def vacuum_erased(path: Path) -> bool:
     """Write the database's file anew, without what was deleted from it, and empty its log.
 
     False when somebody reads in an old log, so that it cannot be emptied yet: then the purge stays unfinished. Raises
@@ -92,10 +94,10 @@ def scrub(path: Path) -> bool:
             connection.execute("DELETE FROM state WHERE key = ? AND value = ?", (_UNFINISHED, noted))
             return True
     except sqlite3.Error as error:
-        raise translate(error) from error
+        raise to_store_error(error) from error
 
 
-def erase(connection: Connection, turns: Sequence[int], wordings: Iterable[str], scope: str) -> Erased:
+def erase_turns(connection: Connection, turns: Sequence[int], wordings: Iterable[str], scope: str) -> ErasureResult:
     """Blank the turns of these inbox rows and what prompts carried of `wordings`, inside a transaction.
 
     Mail that is still on its way stays: its turn has not been told yet.
@@ -113,10 +115,10 @@ def erase(connection: Connection, turns: Sequence[int], wordings: Iterable[str],
     prompts += _count(connection, "DELETE FROM frame WHERE instr(' ' || scopes || ' ', ' ' || ? || ' ')", scope)
     for line in _lines(wordings):
         prompts += _count(connection, "UPDATE message SET context = '' WHERE instr(context, ?)", line)
-    return Erased(tuple(messages), letters, prompts)
+    return ErasureResult(tuple(messages), letters, prompts)
 
 
-def residue(connection: Connection, wordings: Iterable[str]) -> list[str]:
+def find_residue(connection: Connection, wordings: Iterable[str]) -> list[str]:
     """Where the database still says one of `wordings`, as people can read it; at most twenty places."""
     found: dict[str, None] = {}
     for text in wordings:

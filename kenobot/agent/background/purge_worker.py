@@ -12,7 +12,7 @@ from kenobot.agent.background import purge
 from kenobot.storage.database import Database
 
 
-class Scrubber:
+class PurgeFinisher:
     """Call `tick` now and then. files, index: bring these up to date with the database in `path`."""
 
     def __init__(
@@ -32,8 +32,8 @@ class Scrubber:
 
         The database is written anew in a thread; writes wait for it, some seconds where it is very large.
         """
-        if not await self._database.read(purge.unfinished):
+        if not await self._database.read(purge.is_purge_unfinished):
             return
         await self._files()
         await self._index()
-        await asyncio.to_thread(purge.scrub, self._path)
+        await asyncio.to_thread(purge.vacuum_erased, self._path)

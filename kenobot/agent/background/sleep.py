@@ -16,30 +16,30 @@ from datetime import datetime, timedelta
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.model_router import Model, used
+from kenobot.agent.model_router import ModelRouter, tokens_used
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.policy.sleep import JOYA, PHASES, Phase, SleepPolicy
-from kenobot.cognitive.remember.extract.prompt import cost
+from kenobot.cognitive.policy.sleep import PHASES, WEEKLY_LOGS, Phase, SleepPolicy
+from kenobot.cognitive.remember.extract.prompt import request_tokens
 from kenobot.cognitive.sleep import report, sleep_store
-from kenobot.cognitive.sleep.compared import Compared
-from kenobot.cognitive.sleep.cycle import Cycle, Said, Step
+from kenobot.cognitive.sleep.compared import ComparisonCache
+from kenobot.cognitive.sleep.cycle import ModelAnswer, NightProgress, SleepCycle
 from kenobot.cognitive.sleep.due import is_due
 from kenobot.cognitive.sleep.night import NIGHT
-from kenobot.cognitive.sleep.plan.passes import Neighbours, Pass, Question, nobody_near
-from kenobot.cognitive.sleep.report import Report
-from kenobot.cognitive.sleep.sleep_store import Run
+from kenobot.cognitive.sleep.plan.passes import FindNeighbours, ModelQuestion, Pass, no_neighbours
+from kenobot.cognitive.sleep.report import NightReport
+from kenobot.cognitive.sleep.sleep_store import SleepRun
 from kenobot.cognitive.store import sleep_plans, token_budget
 from kenobot.cognitive.store.records import Json
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.bus import Bus
-from kenobot.core.scheduler import Schedule
-from kenobot.core.settings.home import Held
-from kenobot.core.settings.schema import Sleep as SleepSettings
-from kenobot.core.worker import Worker
+from kenobot.core.scheduler import Scheduler
+from kenobot.core.settings.home import AlreadyLocked
+from kenobot.core.settings.schema import SleepSettings
+from kenobot.core.worker import BackgroundTask
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RateLimited, Rejected, RemoteError, StoreError, TruncatedReply, Unavailable
 from kenobot.ports.provider import Block, Message, Reply, Request
-from kenobot.ports.signals import CONFIG_CHANGED, SLEEP_FINISHED, SLEEP_PHASE, SLEEP_STARTED, Value
+from kenobot.ports.signals import CONFIG_CHANGED, SLEEP_FINISHED, SLEEP_PHASE, SLEEP_STARTED, PayloadValue
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
@@ -51,27 +51,27 @@ _A_WEEK_OF_HOURS = 7 * 24
 _SHORTEST_WAIT = 5.0  # seconds before a model that did not answer is asked again
 _SWITCH_SECONDS = 0.0005
 
-Tell = Callable[[Step], Awaitable[None]]
+StepListener = Callable[[NightProgress], Awaitable[None]]
 
 
-def policy_of(settings: SleepSettings) -> Policy:
+def sleep_policy(settings: SleepSettings) -> Policy:
     """The thresholds as they are set."""
-    preset = JOYA if settings.retention == "joya" else SleepPolicy()
+    preset = WEEKLY_LOGS if settings.retention == "joya" else SleepPolicy()
     sleep = replace(preset, expired=settings.expired, budget_tokens=settings.budget_tokens)
     return replace(DEFAULT, sleep=sleep)
 
 
-def due_at(settings: SleepSettings, last: datetime | None, now: datetime, timezone: str) -> datetime | None:
+def next_sleep_time(settings: SleepSettings, last: datetime | None, now: datetime, timezone: str) -> datetime | None:
     """The first full hour, from now on, at which it will be time; None when it does not sleep by itself."""
     if not settings.enabled:
         return None
-    policy, hour = policy_of(settings).sleep, settings.hour if settings.hour >= 0 else None
+    policy, hour = sleep_policy(settings).sleep, settings.hour if settings.hour >= 0 else None
     hours = (now + timedelta(hours=number) for number in range(_A_WEEK_OF_HOURS))
     return next((each for each in hours if is_due(each, last, policy, ZoneInfo(timezone), hour)), None)
 
 
 @dataclass(frozen=True, slots=True)
-class Rooms:
+class SleepContext:
     """What of the house the worker works with.
 
     lock: held while it sleeps; raises Held. drain: has what was said read for memories first. mark, index: have files
@@ -85,33 +85,33 @@ class Rooms:
     zone: ZoneInfo
     lock: Callable[[], AbstractContextManager[None]]
     drain: Callable[[], Awaitable[None]]
-    mark: Callable[[], None]
-    index: Callable[[], Awaitable[None]]
-    near: Callable[[], Neighbours | None] = nobody_near
-    night: Sequence[Pass] = NIGHT
+    mark_dirty: Callable[[], None]
+    update_index: Callable[[], Awaitable[None]]
+    neighbours: Callable[[], FindNeighbours | None] = no_neighbours
+    passes: Sequence[Pass] = NIGHT
 
 
-class Asker:
+class NightModel:
     """Asks a model within the tokens of a night. Once it is out of reach it is left alone for the rest of the night."""
 
-    def __init__(self, rooms: Rooms, model: Model, policy: SleepPolicy) -> None:
+    def __init__(self, rooms: SleepContext, model: ModelRouter, policy: SleepPolicy) -> None:
         self._p = rooms
         self._model = model
         self._policy = policy
         self._gone = 0
 
-    async def __call__(self, run: Run, question: Question) -> Said | None:
+    async def __call__(self, run: SleepRun, question: ModelQuestion) -> ModelAnswer | None:
         if self._gone == run.id:
             return None
         blocks = (Block(question.text),)
         request = Request((Block(question.system),), (Message("user", blocks),), max_tokens=question.answer_tokens)
-        day, tokens = local_day(run.at, self._p.zone), cost(request)
+        day, tokens = local_day(run.at, self._p.zone), request_tokens(request)
         limit = self._policy.budget_tokens
-        if not await self._p.database.write(lambda c: token_budget.reserve(c, day, tokens, limit, JOB)):
+        if not await self._p.database.write(lambda c: token_budget.reserve_tokens(c, day, tokens, limit, JOB)):
             return None
 
-        def said(text: str, spent: int) -> Said:
-            return Said(text, spent, lambda c: token_budget.settle(c, day, tokens, spent, JOB))
+        def said(text: str, spent: int) -> ModelAnswer:
+            return ModelAnswer(text, spent, lambda c: token_budget.settle_tokens(c, day, tokens, spent, JOB))
 
         try:
             reply = await self._reply(request)
@@ -125,21 +125,21 @@ class Asker:
             self._gone = run.id
             await self._p.database.write(said("", 0).settle)
             return None
-        return said(reply.text, used(request, reply))
+        return said(reply.text, tokens_used(request, reply))
 
     async def _reply(self, request: Request) -> Reply:
-        for attempt in range(1, self._policy.tries + 1):
+        for attempt in range(1, self._policy.max_attempts + 1):
             try:
                 return await self._model.ask(request)
             except (RateLimited, Unavailable) as error:
-                if attempt == self._policy.tries:
+                if attempt == self._policy.max_attempts:
                     raise
                 wait = max(_SHORTEST_WAIT, error.retry_after or 0.0)
-                await self._p.clock.sleep(min(wait, self._policy.longest_wait))
+                await self._p.clock.sleep(min(wait, self._policy.max_backoff_seconds))
         raise Unavailable("The model was not asked.")
 
 
-class Sleeper(Worker):
+class SleepWorker(BackgroundTask):
     """`start` it once, and `begin` when everything is up. model: who is asked; None leaves all to rules.
 
     hour: from when on it may sleep, in the owner's zone. Not `enabled`, it sleeps only when told to.
@@ -147,24 +147,24 @@ class Sleeper(Worker):
 
     def __init__(
         self,
-        rooms: Rooms,
+        rooms: SleepContext,
         policy: Policy,
-        model: Model | None = None,
+        model: ModelRouter | None = None,
         *,
         enabled: bool = True,
         hour: int | None = None,
-        hurried: bool = False,
+        unthrottled: bool = False,
     ) -> None:
         super().__init__(JOB)
         self._p = rooms
         self._policy = policy
-        self._asker = Asker(rooms, model, policy.sleep) if model and policy.sleep.budget_tokens else None
+        self._asker = NightModel(rooms, model, policy.sleep) if model and policy.sleep.budget_tokens else None
         self._enabled = enabled
         self._hour = hour
-        self._hurried = hurried
-        self._compared = Compared()
+        self._hurried = unthrottled
+        self._compared = ComparisonCache()
 
-    def start(self, schedule: Schedule) -> None:
+    def start(self, schedule: Scheduler) -> None:
         """Look every hour from now on."""
         if self._enabled:
             schedule.every(_LOOK_SECONDS, "sleep", self.tick)
@@ -185,7 +185,7 @@ class Sleeper(Worker):
                 await self._p.clock.sleep(delay)
             if await self._p.database.read(self._is_time):
                 await self.sleep("hourly")
-        except Held as error:
+        except AlreadyLocked as error:
             _log.info("no sleep now: %s", error)
         except StoreError as error:
             _log.warning("sleep has to wait: %s", error)
@@ -193,35 +193,41 @@ class Sleeper(Worker):
             _log.exception("sleep failed; the next look tries again")
 
     def _is_time(self, connection: Connection) -> bool:
-        if sleep_store.last(connection, "running") is not None:
+        if sleep_store.last_run(connection, "running") is not None:
             return True
-        last, born = sleep_plans.last_whole(connection), sleep_plans.first_event(connection)
+        last, born = sleep_plans.last_full_night_at(connection), sleep_plans.first_event_at(connection)
         return is_due(self._p.clock.now(), last, self._policy.sleep, self._p.zone, self._hour, born)
 
     # ── a night ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def sleep(self, cause: str, phases: tuple[Phase, ...] = PHASES, tell: Tell | None = None) -> Report:
+    async def sleep(
+        self, cause: str, phases: tuple[Phase, ...] = PHASES, tell: StepListener | None = None
+    ) -> NightReport:
         """One night, or the rest of one that was cut short, whatever its phases. Raises Held, or StoreError."""
         with self._p.lock(), _responsive():
-            if await self._p.database.read(partial(sleep_store.last, state="running")) is None:
+            if await self._p.database.read(partial(sleep_store.last_run, state="running")) is None:
                 await self._drain()
             at = self._p.clock.now()
             run = await self._p.database.write(partial(self._open, at=at, cause=cause, phases=phases))
-            told: dict[str, Value] = {"run": run.id, "cause": run.cause}
-            await self._p.bus.fire(SLEEP_STARTED, "sleep", "", resumed=run.at != at, **told)
+            told: dict[str, PayloadValue] = {"run": run.id, "cause": run.cause}
+            await self._p.bus.emit(SLEEP_STARTED, "sleep", "", resumed=run.at != at, **told)
             try:
-                await self._cycle(tell).play(run)
+                await self._cycle(tell).run_night(run)
             finally:
-                self._compared.rest()
-                self._p.mark()
+                self._compared.end_night()
+                self._p.mark_dirty()
             done = await self._close(run)
         await self._index()
-        large = [f"{one.name} {one.touched}/{one.live}" for one in done.large]
-        _log.info("slept: %d decisions, %d tokens", done.done, done.tokens)
-        figures: dict[str, Value] = {"decisions": done.done, "tokens": done.tokens, "large": ", ".join(large)}
-        await self._p.bus.fire(SLEEP_FINISHED, "sleep", "", **told, **figures)
-        if done.done:
-            await self._p.bus.fire(CONFIG_CHANGED, "sleep", "", reason="memory update")
+        large = [f"{one.name} {one.changed_records}/{one.live_records}" for one in done.large_passes]
+        _log.info("slept: %d decisions, %d tokens", done.decisions, done.tokens)
+        figures: dict[str, PayloadValue] = {
+            "decisions": done.decisions,
+            "tokens": done.tokens,
+            "large": ", ".join(large),
+        }
+        await self._p.bus.emit(SLEEP_FINISHED, "sleep", "", **told, **figures)
+        if done.decisions:
+            await self._p.bus.emit(CONFIG_CHANGED, "sleep", "", reason="memory update")
         return done
 
     async def _drain(self) -> None:
@@ -230,40 +236,40 @@ class Sleeper(Worker):
             async with asyncio.timeout(self._policy.sleep.drain_seconds):
                 await self._p.drain()
 
-    def _open(self, connection: Connection, at: datetime, cause: str, phases: tuple[Phase, ...]) -> Run:
-        sleep_plans.prune(connection, self._policy.sleep.kept - 1)
-        return sleep_store.begin(connection, at, cause, phases)
+    def _open(self, connection: Connection, at: datetime, cause: str, phases: tuple[Phase, ...]) -> SleepRun:
+        sleep_plans.prune_nights(connection, self._policy.sleep.kept_nights - 1)
+        return sleep_store.begin_or_resume(connection, at, cause, phases)
 
-    async def _close(self, run: Run) -> Report:
+    async def _close(self, run: SleepRun) -> NightReport:
         """End the night and say what it came to, which may take longer than a writer should be held up."""
-        build = partial(report.build, run=run, night=self._p.night, policy=self._policy.sleep)
-        done = await self._p.database.survey(build)
-        figures: dict[str, Json] = {"decisions": done.done, "tokens": done.tokens}
-        figures["large"] = [one.name for one in done.large]
+        build = partial(report.build_report, run=run, night=self._p.passes, policy=self._policy.sleep)
+        done = await self._p.database.read_long(build)
+        figures: dict[str, Json] = {"decisions": done.decisions, "tokens": done.tokens}
+        figures["large"] = [one.name for one in done.large_passes]
         at = self._p.clock.now()
-        await self._p.database.write(lambda connection: sleep_store.finish(connection, run.id, at, figures))
-        return replace(done, run=replace(run, state="finished", finished=at, report=figures), waiting=0)
+        await self._p.database.write(lambda connection: sleep_store.finish_run(connection, run.id, at, figures))
+        return replace(done, run=replace(run, state="finished", finished=at, report=figures), passes_left=0)
 
-    def _cycle(self, tell: Tell | None) -> Cycle:
+    def _cycle(self, tell: StepListener | None) -> SleepCycle:
         p, phases = self._p, set[str]()
 
-        async def told(step: Step) -> None:
-            if step.one.phase not in phases:
-                phases.add(step.one.phase)
-                await p.bus.fire(SLEEP_PHASE, "sleep", "", run=step.run.id, phase=step.one.phase)
+        async def told(step: NightProgress) -> None:
+            if step.sleep_pass.phase not in phases:
+                phases.add(step.sleep_pass.phase)
+                await p.bus.emit(SLEEP_PHASE, "sleep", "", run=step.run.id, phase=step.sleep_pass.phase)
             if tell is not None:
                 await tell(step)
 
-        return Cycle(
-            *(p.database, p.clock, p.zone, self._policy, self._asker, told, p.night, self._hurried, self._compared),
-            near=p.near,
-            settled=self._index,  # else the next turn would have to
+        return SleepCycle(
+            *(p.database, p.clock, p.zone, self._policy, self._asker, told, p.passes, self._hurried, self._compared),
+            neighbour_source=p.neighbours,
+            after_transaction=self._index,  # else the next turn would have to
         )
 
     async def _index(self) -> None:
         """Have the index know what changed; what cannot be done now comes with its own next round."""
         try:
-            await self._p.index()
+            await self._p.update_index()
         except StoreError as error:
             _log.warning("the memory index has to wait: %s", error)
 

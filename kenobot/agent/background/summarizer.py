@@ -6,16 +6,16 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.fact_candidates import trust_of
-from kenobot.agent.model_router import Model, used
+from kenobot.agent.model_router import ModelRouter, tokens_used
 from kenobot.cognitive.compact import prompt, rules
-from kenobot.cognitive.compact.digest import RANK, Digest, Line
+from kenobot.cognitive.compact.digest import LEAST_TRUSTED_FIRST, Digest, SummaryLine
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.remember.extract.buffer import Turn
-from kenobot.cognitive.remember.extract.prompt import cost
+from kenobot.cognitive.remember.extract.buffer import ConversationTurn
+from kenobot.cognitive.remember.extract.prompt import request_tokens
 from kenobot.cognitive.store import token_budget
 from kenobot.cognitive.text.calendar import local_day
-from kenobot.core.provenance import Voice
-from kenobot.core.token_estimate import estimate
+from kenobot.core.provenance import AttributedText
+from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError, RemoteError
 from kenobot.ports.identity import Trust
@@ -25,24 +25,24 @@ from kenobot.storage.database import Database
 JOB = "compaction"
 
 
-class NoSummary(KenobotError):
+class SummaryRejected(KenobotError):
     """A model was asked, and what came is no summary: none at all, one that is cut, or one that is too short."""
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class SummaryBatch:
     """What is to be summed up: the summary so far, and the turns after it. room: tokens that the new one may take."""
 
-    old: Digest
-    turns: tuple[Turn, ...]
-    room: int
+    previous: Digest
+    turns: tuple[ConversationTurn, ...]
+    token_limit: int
 
 
 @dataclass(frozen=True, slots=True)
-class Summed:
+class Summary:
     """The new lines. tokens: what they cost; reserved: what was set aside for it, on `day`."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[SummaryLine, ...]
     by: Literal["model", "rules"]
     day: str = ""
     reserved: int = 0
@@ -57,7 +57,7 @@ class Summarizer:
         database: Database,
         clock: Clock,
         zone: ZoneInfo,
-        model: Model | None,
+        model: ModelRouter | None,
         daily_tokens: int,
         policy: Policy = DEFAULT,
     ) -> None:
@@ -68,79 +68,83 @@ class Summarizer:
         self._daily_tokens = daily_tokens
         self._policy = policy
 
-    async def sum_up(self, batch: Batch) -> Summed:
+    async def summarize(self, batch: SummaryBatch) -> Summary:
         """A summary of a batch. Its reservation is still to be settled, with the summary; else it is settled here.
 
         Raises NoSummary, or RemoteError when the model cannot be reached.
         """
         if self._model is None:
-            return self.by_rules(batch)
-        request = prompt.build(batch.old, batch.turns, batch.room, self._zone, self._policy.compact)
-        day, tokens = local_day(self._clock.now(), self._zone), cost(request)
+            return self.summarize_by_rules(batch)
+        request = prompt.build_request(batch.previous, batch.turns, batch.token_limit, self._zone, self._policy.compact)
+        day, tokens = local_day(self._clock.now(), self._zone), request_tokens(request)
         limit = self._daily_tokens
-        if not await self._database.write(lambda c: token_budget.reserve(c, day, tokens, limit, JOB)):
-            return self.by_rules(batch)
+        if not await self._database.write(lambda c: token_budget.reserve_tokens(c, day, tokens, limit, JOB)):
+            return self.summarize_by_rules(batch)
         try:
             reply = await self._model.ask(request)
         except RemoteError:
             await self._settle(day, tokens, 0)
             raise
-        spent = used(request, reply)
+        spent = tokens_used(request, reply)
         lines = self._read(reply, batch)
         if lines is None:
             await self._settle(day, tokens, spent)
-            raise NoSummary("The model's answer is no summary.")
-        return Summed(tuple(lines), "model", day, tokens, spent)
+            raise SummaryRejected("The model's answer is no summary.")
+        return Summary(tuple(lines), "model", day, tokens, spent)
 
-    def by_rules(self, batch: Batch) -> Summed:
+    def summarize_by_rules(self, batch: SummaryBatch) -> Summary:
         """What the rules keep; no call, no tokens."""
-        found = rules.sum_up(batch.old, batch.turns, batch.room, self._zone, self._policy)
-        known = set(batch.old.lines)
-        return Summed(tuple(line if line in known else _lowered(line, batch) for line in found), "rules")
+        found = rules.summarize(batch.previous, batch.turns, batch.token_limit, self._zone, self._policy)
+        known = set(batch.previous.lines)
+        return Summary(tuple(line if line in known else _lowered(line, batch) for line in found), "rules")
 
     async def _settle(self, day: str, reserved: int, used: int) -> None:
-        await self._database.write(lambda connection: token_budget.settle(connection, day, reserved, used, JOB))
+        await self._database.write(lambda connection: token_budget.settle_tokens(connection, day, reserved, used, JOB))
 
-    def _read(self, reply: Reply, batch: Batch) -> list[Line] | None:
+    def _read(self, reply: Reply, batch: SummaryBatch) -> list[SummaryLine] | None:
         """The lines of an answer, within the room; None when it is not worth the place of what it stands for."""
         policy = self._policy.compact
-        if reply.cut:
+        if reply.truncated:
             return None
-        answered = prompt.parse(reply.text, len(batch.old.lines), len(batch.turns), policy)
+        answered = prompt.parse_lines(reply.text, len(batch.previous.lines), len(batch.turns), policy)
         if answered is None:
             return None
         lines = [_told(each, batch) for each in answered]
         length = sum(len(line.text) for line in lines)
-        before = sum(len(line.text) for line in batch.old.lines)
-        if length < policy.least_chars or length < policy.least_share * before:
+        before = sum(len(line.text) for line in batch.previous.lines)
+        if length < policy.min_chars or length < policy.min_length_share * before:
             return None
-        while lines and sum(estimate(line.text) + 3 for line in lines) > batch.room:
-            worthless = min(range(len(lines)), key=lambda at: (rules.worth(lines[at].text, self._policy), at))
+        while lines and sum(estimate_tokens(line.text) + 3 for line in lines) > batch.token_limit:
+            worthless = min(range(len(lines)), key=lambda at: (rules.sentence_value(lines[at].text, self._policy), at))
             del lines[worthless]
         return lines or None
 
 
-def _told(answered: prompt.Answered, batch: Batch) -> Line:
+def _told(answered: prompt.ParsedLine, batch: SummaryBatch) -> SummaryLine:
     """A model's line as a line of the summary: as little trusted as the least of what it says it is made of."""
     turns = [batch.turns[at] for at in answered.turns]
-    earlier = [batch.old.lines[at] for at in answered.summary]
+    earlier = [batch.previous.lines[at] for at in answered.summary]
     if not turns and not earlier:  # it does not say: then it may be made of anything
-        turns, earlier = list(batch.turns), list(batch.old.lines)
-    inboxes = [turn.inbox for turn in turns if turn.inbox is not None] + [n for line in earlier for n in line.turns]
-    line = Line(answered.text, _least(line.trust for line in earlier), tuple(dict.fromkeys(inboxes)))
+        turns, earlier = list(batch.turns), list(batch.previous.lines)
+    inboxes = [turn.inbox_id for turn in turns if turn.inbox_id is not None] + [
+        n for line in earlier for n in line.turns
+    ]
+    line = SummaryLine(answered.text, _least(line.trust for line in earlier), tuple(dict.fromkeys(inboxes)))
     return replace(line, trust=_least([line.trust, _trust(answered.text, turns or batch.turns, batch)]))
 
 
-def _lowered(line: Line, batch: Batch) -> Line:
+def _lowered(line: SummaryLine, batch: SummaryBatch) -> SummaryLine:
     """A line that the rules took from a turn, as far trusted as those whose words it repeats."""
-    told = [turn for turn in batch.turns if turn.inbox in line.turns and turn.inbox is not None] or batch.turns
+    told = [turn for turn in batch.turns if turn.inbox_id in line.turns and turn.inbox_id is not None] or batch.turns
     return replace(line, trust=_least([line.trust, _trust(line.text, told, batch)]))
 
 
-def _trust(text: str, told: Sequence[Turn], batch: Batch) -> Trust:
-    voices = [Voice(line.trust, line.text) for line in batch.old.lines if line.trust not in ("owner", "model")]
+def _trust(text: str, told: Sequence[ConversationTurn], batch: SummaryBatch) -> Trust:
+    voices = [
+        AttributedText(line.trust, line.text) for line in batch.previous.lines if line.trust not in ("owner", "model")
+    ]
     return trust_of(text, told, batch.turns, voices)
 
 
 def _least(trusts: Iterable[Trust]) -> Trust:
-    return min(trusts, key=RANK.index, default="owner")
+    return min(trusts, key=LEAST_TRUSTED_FIRST.index, default="owner")

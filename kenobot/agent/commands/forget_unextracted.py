@@ -9,19 +9,19 @@ import re
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.fact_candidates import Reading, candidates
-from kenobot.cognitive.control.find import share
+from kenobot.agent.fact_candidates import ExtractedBatch, build_candidates
+from kenobot.cognitive.control.find import word_overlap
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.policy.control import HandsPolicy
+from kenobot.cognitive.policy.control import ControlPolicy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.extract import buffer, heuristic
-from kenobot.cognitive.remember.extract.buffer import Turn
-from kenobot.cognitive.remember.extract.prompt import Batch
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.extract.buffer import ConversationTurn
+from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.text.calendar import local_day
-from kenobot.core.provenance import unquoted
+from kenobot.core.provenance import without_quotes
 from kenobot.ports.memory import Candidate, Form
-from kenobot.ports.names import plain_name
+from kenobot.ports.names import sanitize_name
 from kenobot.storage.connection import Connection
 
 _SENTENCES = re.compile(r"(?<=[.!?…。！？])\s+|\n+")
@@ -29,66 +29,70 @@ _WHOLE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class UnextractedTurn:
     """A turn that nobody has read yet, what of it may be meant, and how much of the request it says: 0 to 1."""
 
-    turn: Turn
+    turn: ConversationTurn
     text: str
-    share: float
+    overlap: float
 
     @property
     def certain(self) -> bool:
-        return self.share >= _WHOLE
+        return self.overlap >= _WHOLE
 
 
-def find(
-    connection: Connection, wanted: str, session: str, reach: tuple[str, ...], policy: HandsPolicy = DEFAULT.hands
-) -> Said | None:
+def find_unextracted(
+    connection: Connection, wanted: str, session: str, reach: tuple[str, ...], policy: ControlPolicy = DEFAULT.control
+) -> UnextractedTurn | None:
     """The turn of a conversation that waits to be read and says most of `wanted`, the newest of equal ones."""
-    best: Said | None = None
-    for turn in reversed(buffer.newest(connection, session, policy.unread)):
-        if turn.hidden or turn.inbox is None or turn.scope not in reach or turn.trust not in ("owner", "guest"):
+    best: UnextractedTurn | None = None
+    for turn in reversed(buffer.newest_pending_turns(connection, session, policy.max_unextracted_turns)):
+        if turn.hidden or turn.inbox_id is None or turn.scope not in reach or turn.trust not in ("owner", "guest"):
             continue
-        own = unquoted(turn.text).strip()
-        said = share(wanted, own)
-        if said >= policy.named and (best is None or said > best.share):
-            best = Said(turn, _meant(wanted, own), said)
+        own = without_quotes(turn.text).strip()
+        said = word_overlap(wanted, own)
+        if said >= policy.match_from_share and (best is None or said > best.overlap):
+            best = UnextractedTurn(turn, _meant(wanted, own), said)
     return best
 
 
-def learn(
+def admit_unextracted(
     connection: Connection,
-    said: Said,
+    said: UnextractedTurn,
     wanted: str,
-    order: Occasion,
+    order: AdmitContext,
     zone: ZoneInfo,
-    policy: HandsPolicy = DEFAULT.hands,
+    policy: ControlPolicy = DEFAULT.control,
 ) -> int | None:
     """Make a record of what may be meant, and of what else its turn tells; the number of the first.
 
     None when it is not fit to be kept, as a password is.
     """
     turn = said.turn
-    assert turn.inbox is not None
+    assert turn.inbox_id is not None
     rest = [
         fact
-        for fact in heuristic.facts(unquoted(turn.text), turn.at.astimezone(zone).date())
-        if share(wanted, fact.text) < policy.named
+        for fact in heuristic.extract_facts(without_quotes(turn.text), turn.at.astimezone(zone).date())
+        if word_overlap(wanted, fact.text) < policy.match_from_share
     ]
-    batch = Batch((turn,), (), order.at.astimezone(zone).date())
-    for candidate, occasion in candidates(Reading(order.session, batch, tuple(rest), order.at, zone, order.policy)):
+    batch = ExtractionBatch((turn,), (), order.at.astimezone(zone).date())
+    for candidate, occasion in build_candidates(
+        ExtractedBatch(order.session, batch, tuple(rest), order.at, zone, order.policy)
+    ):
         admit(connection, candidate, occasion)
     form: Form = "episode" if turn.scope.startswith("chat:") else "note"
     told = Candidate(
-        form, turn.scope, said.text, source="extraction", trust=turn.trust, evidence=(turn.inbox,),
-        subject=plain_name(turn.speaker),
+        form, turn.scope, said.text, source="extraction", trust=turn.trust, evidence=(turn.inbox_id,),
+        subject=sanitize_name(turn.speaker),
     )  # fmt: skip
     day = local_day(turn.at, zone)
-    when = Occasion(order.at, day, order.actor, order.session, turn.inbox, order.policy, turn.at, order.by)
+    when = AdmitContext(
+        order.at, day, order.actor, order.session, turn.inbox_id, order.policy, turn.at, order.speaker_name
+    )
     return admit(connection, told, when).record
 
 
 def _meant(wanted: str, text: str) -> str:
     """The sentences of a text that say something of `wanted`."""
     sentences = [each.strip() for each in _SENTENCES.split(text) if each.strip()]
-    return " ".join(each for each in sentences if share(wanted, each) > 0) or text
+    return " ".join(each for each in sentences if word_overlap(wanted, each) > 0) or text

@@ -6,12 +6,12 @@ theirs in private, a guest their own, and in a group everybody the group's.
 
 from collections.abc import Sequence
 
-from kenobot.agent.commands.memory_base import ByHand, listed, shown, since
-from kenobot.agent.commands.memory_texts import MemorySentence, ago, forms, tell
-from kenobot.agent.commands.registry import Order
-from kenobot.cognitive.control.explain_reply import behind
-from kenobot.cognitive.control.undo import CannotUndo, Undone, last_change, undo
-from kenobot.cognitive.recall.access import Because
+from kenobot.agent.commands.memory_base import MemoryCommand, numbered_lines, parse_past_time, record_line
+from kenobot.agent.commands.memory_texts import MemorySentence, form_counts_text, memory_text, time_ago_text
+from kenobot.agent.commands.registry import CommandCall
+from kenobot.cognitive.control.explain_reply import explain_last_reply
+from kenobot.cognitive.control.undo import UndoError, UndoResult, last_undoable_event, undo
+from kenobot.cognitive.recall.access import UsedMemory
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.store import history
 from kenobot.cognitive.store.records import Record
@@ -35,115 +35,120 @@ _ORIGINS: dict[str, MemorySentence] = {
 _COMMAND: Source = "command"
 
 
-class Remember(ByHand):
+class RememberCommand(MemoryCommand):
     """`/remember TEXT`: what a person wants kept, in their own words, at once."""
 
     names = ("remember", "recuerda")
     admits = True
     """What it is about goes into memory as it stands."""
 
-    def run(self, connection: Connection, order: Order) -> str:
-        language = self._hands.speak(order, self.names)
-        if not order.rest:
-            return tell("remember_how", language)
-        scope = order.principal.writes
+    def run(self, connection: Connection, order: CommandCall) -> str:
+        language = self._hands.reply_language(order, self.names)
+        if not order.arguments:
+            return memory_text("remember_how", language)
+        scope = order.principal.write_scope
         form: Form = "episode" if scope.startswith("chat:") else "note"
         trust = order.principal.trust
         candidate = Candidate(
-            form, scope, order.rest, source=_COMMAND, trust=trust, evidence=(order.message,) if order.message else ()
+            form,
+            scope,
+            order.arguments,
+            source=_COMMAND,
+            trust=trust,
+            evidence=(order.inbox_id,) if order.inbox_id else (),
         )
-        decision = admit(connection, candidate, self._hands.occasion(order))
-        return _learned(decision, order.rest, language)
+        decision = admit(connection, candidate, self._hands.admit_context(order))
+        return _learned(decision, order.arguments, language)
 
 
-class Memory(ByHand):
+class MemoryOverviewCommand(MemoryCommand):
     """`/memory`: how much is remembered here, and what came last."""
 
     names = ("memory", "memoria")
 
-    def run(self, connection: Connection, order: Order) -> str:
-        return self.overview(connection, order, self._hands.speak(order, self.names))
+    def run(self, connection: Connection, order: CommandCall) -> str:
+        return self.overview(connection, order, self._hands.reply_language(order, self.names))
 
-    def overview(self, connection: Connection, order: Order, language: Language) -> str:
+    def overview(self, connection: Connection, order: CommandCall, language: Language) -> str:
         """What there is, in words."""
-        reach = order.principal.reads
-        counts = history.live_counts(connection, reach)
+        reach = order.principal.read_scopes
+        counts = history.live_counts_by_form(connection, reach)
         if not counts:
-            return tell("memory_none", language)
-        newest = history.listed(connection, reach, ("active",), ("note", "episode", "summary"), _NEWEST)
-        some = tell(
+            return memory_text("memory_none", language)
+        newest = history.list_records(connection, reach, ("active",), ("note", "episode", "summary"), _NEWEST)
+        some = memory_text(
             "memory_some",
             language,
             count=sum(counts.values()),
-            forms=forms(counts, language),
-            lines=listed(newest, language),
+            forms=form_counts_text(counts, language),
+            lines=numbered_lines(newest, language),
         )
-        parts = [some, tell("memory_hands", language)]
+        parts = [some, memory_text("memory_hands", language)]
         if OWNER_SCOPE in reach:
-            parts.append(tell("memory_files", language, folder=f"`{self._hands.folder}`"))
+            parts.append(memory_text("memory_files", language, folder=f"`{self._hands.folder}`"))
         return "\n\n".join(parts)
 
 
-class Why(ByHand):
+class WhyCommand(MemoryCommand):
     """`/why`: the memories behind the last reply here, and where each came from."""
 
     names = ("why", "porque")
 
-    def run(self, connection: Connection, order: Order) -> str:
-        language = self._hands.speak(order, self.names)
-        found = behind(connection, order.inbound.session, order.principal.reads)
+    def run(self, connection: Connection, order: CommandCall) -> str:
+        language = self._hands.reply_language(order, self.names)
+        found = explain_last_reply(connection, order.inbound.session, order.principal.read_scopes)
         if found is None:
-            return tell("why_none", language)
-        because = [each for each in found.because if each.record is not None]
+            return memory_text("why_none", language)
+        because = [each for each in found.used_memories if each.record is not None]
         likely = _likely(because, f"{found.question}\n{found.answer}")
         asked = f"“{_clipped(found.question)}”"
         more = len(because) - len(likely)
         if not likely:
-            parts = [tell("why_nothing", language, question=asked)]
+            parts = [memory_text("why_nothing", language, question=asked)]
         else:
             lines = "\n".join(_because(connection, record, order, language) for record in likely)
-            parts = [tell("why_some", language, question=asked, lines=lines)]
-        return "\n\n".join([*parts, *([tell("why_more", language, count=more)] if more else [])])
+            parts = [memory_text("why_some", language, question=asked, lines=lines)]
+        return "\n\n".join([*parts, *([memory_text("why_more", language, count=more)] if more else [])])
 
 
-class Undo(ByHand):
+class UndoCommand(MemoryCommand):
     """`/undo` takes back the last change of what is remembered here; `/undo NUMBER` a change of that number."""
 
     names = ("undo", "deshacer")
 
-    def run(self, connection: Connection, order: Order) -> str:
-        language = self._hands.speak(order, self.names)
-        reach = order.principal.reads
-        wanted = order.rest.lstrip("#")
+    def run(self, connection: Connection, order: CommandCall) -> str:
+        language = self._hands.reply_language(order, self.names)
+        reach = order.principal.read_scopes
+        wanted = order.arguments.lstrip("#")
         if wanted and not (wanted.isascii() and wanted.isdecimal() and len(wanted) <= 15):
-            return tell("undo_how", language)
-        event = int(wanted) if wanted else last_change(connection, _owned(order))
+            return memory_text("undo_how", language)
+        event = int(wanted) if wanted else last_undoable_event(connection, _owned(order))
         if event is None:
-            return tell("undo_none", language)
+            return memory_text("undo_none", language)
         try:
-            done = undo(connection, event, reach, self._hands.occasion(order))
-        except CannotUndo as error:
-            return tell("undo_hindered", language, why=error)
-        return tell("undone", language, lines=_what_came_of(done, language), event=done.event)
+            done = undo(connection, event, reach, self._hands.admit_context(order))
+        except UndoError as error:
+            return memory_text("undo_hindered", language, why=error)
+        return memory_text("undone", language, lines=_what_came_of(done, language), event=done.event)
 
 
-def _owned(order: Order) -> tuple[str, ...]:
+def _owned(order: CommandCall) -> tuple[str, ...]:
     """The scopes whose last change `/undo` means: one's own, and the chat's."""
-    return tuple(dict.fromkeys([order.principal.writes, chat_scope(order.inbound.session)]))
+    return tuple(dict.fromkeys([order.principal.write_scope, chat_scope(order.inbound.session)]))
 
 
 def _learned(decision: Decision, text: str, language: Language) -> str:
     what = _clipped(text)
     if decision.action in ("created", "replaced"):
-        return tell("learned", language, what=what)
+        return memory_text("learned", language, what=what)
     if decision.action == "reinforced":
-        return tell("known", language, what=what)
+        return memory_text("known", language, what=what)
     if "looks like" in decision.reason:
-        return tell("refused_secret", language)
-    return tell("refused", language, why=decision.reason)
+        return memory_text("refused_secret", language)
+    return memory_text("refused", language, why=decision.reason)
 
 
-def _likely(because: Sequence[Because], said: str) -> list[Record]:
+def _likely(because: Sequence[UsedMemory], said: str) -> list[Record]:
     """The memories that stand behind what was said: those recalled for it, then those on show that share its words."""
     spoken = set(terms(said))
     recalled = [each.record for each in because if each.where == "message" and each.record is not None]
@@ -156,21 +161,23 @@ def _likely(because: Sequence[Because], said: str) -> list[Record]:
     return list({record.id: record for record in [*recalled, *rest]}.values())[:_BEHIND]
 
 
-def _because(connection: Connection, record: Record, order: Order, language: Language) -> str:
+def _because(connection: Connection, record: Record, order: CommandCall, language: Language) -> str:
     """A memory, where it came from and when, and what was said then."""
     quote = ""
-    for turn in record.witnesses:
-        said = history.quote(connection, turn, order.principal.reads)
+    for turn in record.source_message_ids:
+        said = history.quotable_message(connection, turn, order.principal.read_scopes)
         if said is not None:
             mine = said[0] == order.principal.trust
-            quote = tell("why_quote" if mine else "why_quote_else", language, said=_clipped(said[3]))
+            quote = memory_text("why_quote" if mine else "why_quote_else", language, said=_clipped(said[3]))
             break
-    origin = tell(_ORIGINS.get(record.source, "from_tag"), language)
-    age = ago(order.at - since(record.created, order.at), language)
-    return tell("why_line", language, number=record.id, what=shown(record), origin=origin, age=age, quote=quote)
+    origin = memory_text(_ORIGINS.get(record.source, "from_tag"), language)
+    age = time_ago_text(order.at - parse_past_time(record.created, order.at), language)
+    return memory_text(
+        "why_line", language, number=record.id, what=record_line(record), origin=origin, age=age, quote=quote
+    )
 
 
-def _what_came_of(done: Undone, language: Language) -> str:
+def _what_came_of(done: UndoResult, language: Language) -> str:
     was = {record.id: record for record in done.before}
     lines = []
     for record in done.after:
@@ -180,8 +187,8 @@ def _what_came_of(done: Undone, language: Language) -> str:
             sentence = "is_back" if record.status == "active" else "is_gone"
         elif record.status != "active":
             continue
-        lines.append(tell(sentence, language, number=record.id, what=shown(record)))
-    return "\n".join(lines) or listed(done.after, language)
+        lines.append(memory_text(sentence, language, number=record.id, what=record_line(record)))
+    return "\n".join(lines) or numbered_lines(done.after, language)
 
 
 def _clipped(text: str) -> str:

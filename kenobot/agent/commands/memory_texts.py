@@ -188,13 +188,13 @@ _FORMS: dict[str, dict[Language, tuple[str, str]]] = {
 }
 
 
-def tell(sentence: MemorySentence, language: Language, **values: object) -> str:
+def memory_text(sentence: MemorySentence, language: Language, **values: object) -> str:
     """One of these sentences in `language`, with `values` in their places."""
     text = _SENTENCES[sentence][language]
     return text.format(**values) if values else text
 
 
-def span(elapsed: timedelta, language: Language) -> str:
+def duration_text(elapsed: timedelta, language: Language) -> str:
     """A stretch of time in its largest whole unit: "5 segundos", "1 day"."""
     seconds = max(0, int(elapsed.total_seconds()))
     size, names = next(((size, names) for size, names in _UNITS if seconds >= size), _UNITS[-1])
@@ -202,14 +202,14 @@ def span(elapsed: timedelta, language: Language) -> str:
     return f"{count} {names[language][count > 1]}"
 
 
-def ago(elapsed: timedelta, language: Language) -> str:
+def time_ago_text(elapsed: timedelta, language: Language) -> str:
     """How long ago, as people say it."""
     if elapsed < timedelta(seconds=1):
-        return tell("just_now", language)
-    return tell("ago", language, span=span(elapsed, language))
+        return memory_text("just_now", language)
+    return memory_text("ago", language, span=duration_text(elapsed, language))
 
 
-def forms(counts: dict[str, int], language: Language) -> str:
+def form_counts_text(counts: dict[str, int], language: Language) -> str:
     """How many of each form, in words."""
     return ", ".join(
         f"{count} {_FORMS[form][language][count != 1]}" for form, count in counts.items() if form in _FORMS

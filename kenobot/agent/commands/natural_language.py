@@ -16,11 +16,11 @@ _LONGEST_ANSWER = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class MemoryRequest:
     """What somebody wants: "forget" what `about` says, "forget_all", or "tell" what is known of them."""
 
     kind: Literal["forget", "forget_all", "tell"]
-    about: str
+    topic: str
     language: Language
 
 
@@ -167,7 +167,7 @@ _MORE: dict[Language, re.Pattern[str]] = {"en": _EN_MORE, "es": _ES_MORE}
 _LANGUAGES: tuple[Language, ...] = ("en", "es")
 
 
-def hear(text: str) -> Wish | None:
+def match_command(text: str) -> MemoryRequest | None:
     """What a message orders of memory, when it does nothing else; None for any other message."""
     whole = text.strip()
     if _I_FORGOT.match(whole) or not whole or len(whole) > _LONGEST or whole.startswith(("/", ">", '"', "“", "«")):
@@ -179,14 +179,14 @@ def hear(text: str) -> Wish | None:
     plain = _PLEASE.sub("", plain.rstrip(".!?… ").rstrip())
     for language in _LANGUAGES:
         if any(pattern.fullmatch(plain) for pattern in _TELL[language]):
-            return Wish("tell", "", language)
+            return MemoryRequest("tell", "", language)
         wish = _forgetting(plain, language, asked)
         if wish is not None:
             return wish
     return None
 
 
-def _forgetting(plain: str, language: Language, asked: bool) -> Wish | None:
+def _forgetting(plain: str, language: Language, asked: bool) -> MemoryRequest | None:
     for pattern in _FORGET[language]:
         match = pattern.fullmatch(plain)
         if match is None:
@@ -196,7 +196,7 @@ def _forgetting(plain: str, language: Language, asked: bool) -> Wish | None:
             return None  # "forget that I live in Paris?" wonders
         if _IDIOM[language].match(about) or _MORE[language].search(plain):
             return None
-        return Wish("forget_all" if about in _EVERYTHING else "forget", about, language)
+        return MemoryRequest("forget_all" if about in _EVERYTHING else "forget", about, language)
     return None
 
 
@@ -219,7 +219,7 @@ _NUMBERS = re.compile(
 _DIGITS = re.compile(r"[0-9]+")
 
 
-def answer(text: str) -> Answer | None:
+def parse_answer(text: str) -> Answer | None:
     """What a short message says to a question of the bot's; None when it is no such answer."""
     if len(text) > _LONGEST_ANSWER:
         return None

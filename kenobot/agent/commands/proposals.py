@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from kenobot.agent.commands.memory_base import Hands
-from kenobot.agent.commands.registry import Order
+from kenobot.agent.commands.memory_base import MemoryCommandContext
+from kenobot.agent.commands.registry import CommandCall
 from kenobot.cognitive.identity.files import FOLDER
 from kenobot.cognitive.sleep import proposals
-from kenobot.cognitive.sleep.proposals import CannotDecide, Ruling
+from kenobot.cognitive.sleep.proposals import CannotDecide, DecisionContext
 from kenobot.cognitive.store import proposals as proposal_store
 from kenobot.cognitive.store.proposals import Proposal
 from kenobot.core.i18n import Language
@@ -69,7 +69,7 @@ _DOES: Mapping[str, Mapping[Language, str]] = {
 }
 
 
-def say(sentence: _Said, language: Language, **values: object) -> str:
+def proposal_text(sentence: _Said, language: Language, **values: object) -> str:
     """One of these sentences in `language`, with `values` in their places."""
     return _SENTENCES[sentence][language].format(**values)
 
@@ -79,75 +79,75 @@ class _ByOwner:
 
     names: tuple[str, ...] = ()
 
-    def __init__(self, hands: Hands, decided: Callable[[], None]) -> None:
+    def __init__(self, hands: MemoryCommandContext, decided: Callable[[], None]) -> None:
         self._hands = hands
         self._decided = decided
 
-    def may(self, principal: Principal, inbound: Inbound) -> bool:
-        return OWNER_SCOPE in principal.reads and not inbound.forwarded
+    def is_allowed(self, principal: Principal, inbound: Inbound) -> bool:
+        return OWNER_SCOPE in principal.read_scopes and not inbound.forwarded
 
-    def _ruling(self, order: Order) -> Ruling:
-        return Ruling(order.at, "owner", self._hands.folder / FOLDER)
+    def _ruling(self, order: CommandCall) -> DecisionContext:
+        return DecisionContext(order.at, "owner", self._hands.folder / FOLDER)
 
 
-class Proposals(_ByOwner):
+class ProposalsCommand(_ByOwner):
     """`/proposals`: what waits for a decision."""
 
     names = ("proposals", "propuestas")
 
-    def run(self, connection: Connection, order: Order) -> str:
-        language = self._hands.speak(order, self.names)
-        waiting = proposal_store.listed(connection)
+    def run(self, connection: Connection, order: CommandCall) -> str:
+        language = self._hands.reply_language(order, self.names)
+        waiting = proposal_store.list_proposals(connection)
         if not waiting:
-            return say("none", language)
+            return proposal_text("none", language)
         lines = "\n".join(_line(each, language) for each in waiting[:_SHOWN])
-        parts = [say("some", language, lines=lines)]
+        parts = [proposal_text("some", language, lines=lines)]
         if len(waiting) > _SHOWN:
-            parts.append(say("more", language, count=len(waiting) - _SHOWN))
+            parts.append(proposal_text("more", language, count=len(waiting) - _SHOWN))
         return "\n\n".join(parts)
 
 
-class Approve(_ByOwner):
+class ApproveCommand(_ByOwner):
     """`/approve N`: have it done."""
 
     names = ("approve", "aprobar")
 
-    def run(self, connection: Connection, order: Order) -> str:
-        language = self._hands.speak(order, self.names)
-        number = _number(order.rest)
+    def run(self, connection: Connection, order: CommandCall) -> str:
+        language = self._hands.reply_language(order, self.names)
+        number = _number(order.arguments)
         if number is None:
-            return say("how_approve", language)
+            return proposal_text("how_approve", language)
         try:
             done = proposals.approve(connection, number, self._ruling(order))
         except CannotDecide as error:
-            return say("hindered", language, why=error)
+            return proposal_text("hindered", language, why=error)
         self._decided()
         if done.kind == "setting":
             name = done.payload.get("setting")
-            return say("advice", language, setting=f" (`{name}`)" if isinstance(name, str) else "")
-        return say("approved", language, title=_plain(done.title), number=number)
+            return proposal_text("advice", language, setting=f" (`{name}`)" if isinstance(name, str) else "")
+        return proposal_text("approved", language, title=_plain(done.title), number=number)
 
 
-class Reject(_ByOwner):
+class RejectCommand(_ByOwner):
     """`/reject N`: turn it down, or take back what was approved."""
 
     names = ("reject", "rechazar")
 
-    def run(self, connection: Connection, order: Order) -> str:
-        language = self._hands.speak(order, self.names)
-        number = _number(order.rest)
+    def run(self, connection: Connection, order: CommandCall) -> str:
+        language = self._hands.reply_language(order, self.names)
+        number = _number(order.arguments)
         if number is None:
-            return say("how_reject", language)
+            return proposal_text("how_reject", language)
         known = proposal_store.get(connection, number)
         try:
             if known is not None and known.state == "approved":
-                done = proposals.take_back(connection, number, self._ruling(order))
+                done = proposals.undo_approval(connection, number, self._ruling(order))
                 self._decided()
-                return say("undone", language, title=_plain(done.title))
+                return proposal_text("undone", language, title=_plain(done.title))
             done = proposals.reject(connection, number, self._ruling(order))
         except CannotDecide as error:
-            return say("hindered", language, why=error)
-        return say("rejected", language, title=_plain(done.title))
+            return proposal_text("hindered", language, why=error)
+        return proposal_text("rejected", language, title=_plain(done.title))
 
 
 def _number(text: str) -> int | None:
@@ -157,7 +157,7 @@ def _number(text: str) -> int | None:
 
 def _line(proposal: Proposal, language: Language) -> str:
     does = _DOES.get(proposal.kind, {}).get(language, "")
-    return say(
+    return proposal_text(
         "line", language, number=proposal.id, title=_plain(proposal.title), text=_plain(proposal.text), does=does
     )
 

@@ -26,15 +26,15 @@ _COMMAND = re.compile(r"/([a-z][a-z0-9_-]{0,31})(?:\s+(.*))?", re.DOTALL | re.IG
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class CommandCall:
     """A command as it was given. `rest` is what stands after its name. message: its inbox row, 0 when unknown."""
 
     inbound: Inbound
     principal: Principal
-    rest: str
+    arguments: str
     language: Language
     at: datetime
-    message: int = 0
+    inbox_id: int = 0
 
 
 class Command(Protocol):
@@ -45,37 +45,37 @@ class Command(Protocol):
         """What it is called, without the slash: the English name first, then others."""
         ...
 
-    def may(self, principal: Principal, inbound: Inbound) -> bool:
+    def is_allowed(self, principal: Principal, inbound: Inbound) -> bool:
         """Whether this person may order it here. If not, the message goes to the model like any other."""
         ...
 
-    def run(self, connection: Connection, order: Order) -> str:
+    def run(self, connection: Connection, order: CommandCall) -> str:
         """Do it, inside the turn's transaction, and return the answer as Markdown. Runs in the writer's thread."""
         ...
 
 
-class Listener(Protocol):
+class NaturalLanguageMatcher(Protocol):
     """Something that hears orders in messages without a slash."""
 
-    def hears(self, inbound: Inbound, principal: Principal) -> tuple[Command, str] | None:
+    def match(self, inbound: Inbound, principal: Principal) -> tuple[Command, str] | None:
         """The command that a message is, and what it is about; None for a message like any other. Pure."""
         ...
 
-    def may_answer(self, inbound: Inbound) -> bool:
+    def may_be_answer(self, inbound: Inbound) -> bool:
         """Whether a message may be an answer to something that a command asked. Pure, and seldom true."""
         ...
 
-    def answers(
+    def match_answer(
         self, connection: Connection, inbound: Inbound, principal: Principal, at: datetime
     ) -> tuple[Command, str] | None:
         """The command that an answer leads to; None when nothing was asked. Reads only."""
         ...
 
 
-class Commands:
+class CommandRegistry:
     """The commands there are, by name, and who hears those without."""
 
-    def __init__(self, commands: Iterable[Command] = (), listener: Listener | None = None) -> None:
+    def __init__(self, commands: Iterable[Command] = (), listener: NaturalLanguageMatcher | None = None) -> None:
         self._named = {name: command for command in commands for name in command.names}
         self._listener = listener
 
@@ -88,21 +88,21 @@ class Commands:
             return None
         match = _COMMAND.fullmatch(inbound.text.strip())
         if match is None:
-            return self._listener.hears(inbound, principal) if self._listener is not None else None
+            return self._listener.match(inbound, principal) if self._listener is not None else None
         command = self._named.get(match[1].lower())
-        if command is None or not command.may(principal, inbound):
+        if command is None or not command.is_allowed(principal, inbound):
             return None
         return command, (match[2] or "").strip()
 
-    async def order(
+    async def resolve(
         self, database: Database, inbound: Inbound, principal: Principal, at: datetime
     ) -> tuple[Command, str] | None:
         """As `find`, and also what `inbound` leads to as the answer to something that a command asked. Never raises."""
         listener, found = self._listener, self.find(inbound, principal)
-        if found is not None or listener is None or not listener.may_answer(inbound):
+        if found is not None or listener is None or not listener.may_be_answer(inbound):
             return found
         try:
-            return await database.read(lambda connection: listener.answers(connection, inbound, principal, at))
+            return await database.read(lambda connection: listener.match_answer(connection, inbound, principal, at))
         except StoreError as error:
             _log.warning("it cannot be told whether something was asked here: %s", error)
             return None

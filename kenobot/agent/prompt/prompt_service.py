@@ -2,21 +2,21 @@
 
 from collections.abc import Mapping
 
-from kenobot.agent.embedding_worker import Embedding
-from kenobot.agent.prompt.context_builder import Context, ContextBuilder
-from kenobot.agent.prompt.recalled import NOBODY_READ
-from kenobot.agent.prompt.reranker import judged as judged_by
-from kenobot.cognitive.mirror.tree import Tree
-from kenobot.cognitive.text.recall_need import need
+from kenobot.agent.embedding_worker import EmbeddingWorker
+from kenobot.agent.prompt.context_builder import ContextBuilder, PromptContext
+from kenobot.agent.prompt.recalled import NO_MARKS
+from kenobot.agent.prompt.reranker import rerank as judged_by
+from kenobot.cognitive.mirror.tree import MemoryFiles
+from kenobot.cognitive.text.recall_need import recall_need
 from kenobot.ports.clock import Clock
 from kenobot.ports.embedder import Reranker
 from kenobot.ports.identity import Principal
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import Pending
+from kenobot.storage.inbox import PendingMessage
 
 
-class Building:
+class PromptService:
     """Built by a reader of the database, which waits for nobody: what needs a model is asked for before.
 
     Whether anything is looked for shows only then; so it is guessed from the turn before, and where that was wrong the
@@ -27,9 +27,9 @@ class Building:
         self,
         database: Database,
         builder: ContextBuilder,
-        mirror: Tree,
+        mirror: MemoryFiles,
         clock: Clock,
-        embedding: Embedding,
+        embedding: EmbeddingWorker,
         reranker: Reranker | None = None,
     ) -> None:
         self._database = database
@@ -40,9 +40,9 @@ class Building:
         self._reranker = reranker
         self._recalls = False
 
-    async def __call__(self, pending: Pending, principal: Principal, *, narrow: bool = False) -> Context:
+    async def __call__(self, pending: PendingMessage, principal: Principal, *, narrow: bool = False) -> PromptContext:
         """The prompt for a message; `narrow`: a much smaller one than usual."""
-        builder = self._builder.narrowed() if narrow else self._builder
+        builder = self._builder.reduced() if narrow else self._builder
         guessed = self._recalls
         if guessed:
             await self._ask(pending)
@@ -54,35 +54,35 @@ class Building:
             context = await self._build(builder, pending, principal, judged)
         return context
 
-    async def _judged(self, pending: Pending, context: Context) -> Mapping[int, float]:
+    async def _judged(self, pending: PendingMessage, context: PromptContext) -> Mapping[int, float]:
         """How much each of the memories that were found helps to answer, where somebody is there to read them."""
         pack = context.used.pack
         if self._reranker is None or pack is None:
             return {}
         return await judged_by(self._reranker, pending.inbound.text, pack)
 
-    async def _ask(self, pending: Pending) -> bool:
+    async def _ask(self, pending: PendingMessage) -> bool:
         text = pending.inbound.text
-        return need(text) != "no_recall" and await self._embedding.ask(text)
+        return recall_need(text) != "no_recall" and await self._embedding.embed_query(text)
 
     async def _build(
         self,
         builder: ContextBuilder,
-        pending: Pending,
+        pending: PendingMessage,
         principal: Principal,
-        judged: Mapping[int, float] = NOBODY_READ,
-    ) -> Context:
+        judged: Mapping[int, float] = NO_MARKS,
+    ) -> PromptContext:
         """Build the prompt; if a person edited a file that it shows, take that in first."""
         now = self._clock.now()
-        edited = self._mirror.glance(pending.session)
+        edited = self._mirror.has_changes(pending.session)
 
-        def build(connection: Connection) -> Context | None:
+        def build(connection: Connection) -> PromptContext | None:
             if edited is None or edited():
                 return None
             return builder.build(connection, pending, principal, now, judged)
 
         context = await self._database.read(build) if edited is not None else None
         if context is None:
-            await self._mirror.take_in(pending.session)
+            await self._mirror.sync_in(pending.session)
             context = await self._database.read(lambda c: builder.build(c, pending, principal, now, judged))
         return context

@@ -10,13 +10,13 @@ from datetime import datetime
 from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.recall.index.index import Index
-from kenobot.cognitive.recall.pack import Pack, grouped
+from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.pack import Pack, group_by_subject
 from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.ports.identity import Principal
 from kenobot.storage.connection import Connection
-from kenobot.storage.conversation import Line
-from kenobot.storage.inbox import Pending
+from kenobot.storage.conversation import StoredMessage
+from kenobot.storage.inbox import PendingMessage
 
 _NOTHING = (
     "_Beyond what is shown here, nothing is remembered that seems to be about the next message. When asked, say so; "
@@ -28,30 +28,30 @@ _UNLIKELY = (
 )
 _DOUBTFUL = "_It is uncertain whether what follows answers the next message. Where it does not, say so; do not guess._"
 _DOUBTS = {"none": _UNLIKELY, "low": _DOUBTFUL}
-NOBODY_READ: Mapping[int, float] = MappingProxyType({})
+NO_MARKS: Mapping[int, float] = MappingProxyType({})
 """No memory was judged by anybody."""
 
 _BEFORE = 2  # messages from which a short one borrows words
 
 
 @dataclass(frozen=True, slots=True)
-class Recollection:
+class RecalledSection:
     """The context block of a message, "" when there is nothing to say; and the pack it was made from."""
 
     text: str
     pack: Pack
 
 
-def recollect(
+def recall_for_message(
     connection: Connection,
-    index: Index,
-    pending: Pending,
+    index: SideIndex,
+    pending: PendingMessage,
     principal: Principal,
-    lines: Sequence[Line],
+    lines: Sequence[StoredMessage],
     shown: Iterable[str],
     at: tuple[datetime, ZoneInfo],
     judged: Mapping[int, float],
-) -> Recollection:
+) -> RecalledSection:
     """What is remembered for `pending` beyond what is `shown`. lines: the conversation on show. at: now, where.
 
     judged: as in a query.
@@ -62,28 +62,28 @@ def recollect(
         index,
         Query(
             text=pending.inbound.text,
-            reach=principal.reads,
+            reach=principal.read_scopes,
             now=now,
             zone=zone,
             session=pending.session,
-            before=" ".join(line.text for line in lines[-_BEFORE:]),
-            shown="".join(f"{text}\n" for text in shown if text),
+            preceding_text=" ".join(line.text for line in lines[-_BEFORE:]),
+            prompt_text="".join(f"{text}\n" for text in shown if text),
             from_message=lines[0].id if lines else None,
-            judged=judged,
+            marks=judged,
         ),
     )
-    return Recollection(render(pack), pack)
+    return RecalledSection(render(pack), pack)
 
 
 def render(pack: Pack) -> str:
     """A pack as the model is shown it."""
     sections = []
     if pack.memories:
-        sections.append(f"### Remembered about this\n{grouped(pack.memories)}")
+        sections.append(f"### Remembered about this\n{group_by_subject(pack.memories)}")
     if pack.excerpts:
         sections.append("### Said earlier in this chat\n" + "\n".join(excerpt.line for excerpt in pack.excerpts))
     if not sections and pack.need == "full" and not pack.dropped.get("on show already"):
         return _NOTHING
-    if sections and pack.likely is not None and pack.level in _DOUBTS:
+    if sections and pack.answer_probability is not None and pack.level in _DOUBTS:
         sections.insert(0, _DOUBTS[pack.level])
     return "\n\n".join(sections)

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.model_router import Model, used
+from kenobot.agent.model_router import ModelRouter, tokens_used
 from kenobot.cognitive.recall import reranking
-from kenobot.cognitive.recall.full_load import show
+from kenobot.cognitive.recall.full_load import render_record
 from kenobot.cognitive.recall.pack import Pack
-from kenobot.cognitive.remember.extract.prompt import cost
+from kenobot.cognitive.remember.extract.prompt import request_tokens
 from kenobot.cognitive.store import token_budget
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.circuit_breaker import CircuitBreaker
@@ -29,7 +29,7 @@ _FAILURES, _REST = 3, 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class RerankResult:
     """What a model made of some notes. marks: of each, 0 to 1; None when they cannot be read. tokens: that it used."""
 
     marks: list[float] | None
@@ -37,18 +37,18 @@ class Judgement:
     model: str = ""
 
 
-async def ask(model: Model, request: Request, count: int, seconds: float) -> Judgement:
+async def request_marks(model: ModelRouter, request: Request, count: int, seconds: float) -> RerankResult:
     """Have a model judge the `count` texts of a request of `judging`. Raises TimeoutError or RemoteError."""
     async with asyncio.timeout(seconds):
         reply = await model.ask(request)
-    return Judgement(reranking.parse(reply.text, count), used(request, reply), reply.model)
+    return RerankResult(reranking.parse_marks(reply.text, count), tokens_used(request, reply), reply.model)
 
 
-async def judged(reranker: Reranker, question: str, pack: Pack) -> Mapping[int, float]:
+async def rerank(reranker: Reranker, question: str, pack: Pack) -> Mapping[int, float]:
     """How much each record that was found helps to answer, by its number; nothing where nobody could tell."""
-    read = pack.candidates[: reranking.MOST_NOTES]
-    texts = [show(memory.record) for memory in read]
-    marks = await reranker.judge(question, texts) if texts else None
+    read = pack.candidates[: reranking.MAX_NOTES]
+    texts = [render_record(memory.record) for memory in read]
+    marks = await reranker.score(question, texts) if texts else None
     if marks is None or len(marks) != len(texts):
         return {}
     return {memory.record.id: mark for memory, mark in zip(read, marks, strict=True)}
@@ -60,7 +60,7 @@ class ModelReranker:
     daily_tokens: what may be used on a day of the owner's.
     """
 
-    def __init__(self, model: Model, database: Database, clock: Clock, zone: ZoneInfo, daily_tokens: int) -> None:
+    def __init__(self, model: ModelRouter, database: Database, clock: Clock, zone: ZoneInfo, daily_tokens: int) -> None:
         self._model = model
         self._database = database
         self._clock = clock
@@ -68,37 +68,37 @@ class ModelReranker:
         self._daily_tokens = daily_tokens
         self._breaker = CircuitBreaker(clock, _FAILURES, _REST)
 
-    async def judge(self, question: str, texts: Sequence[str]) -> Sequence[float] | None:
+    async def score(self, question: str, texts: Sequence[str]) -> Sequence[float] | None:
         """See `kenobot.ports.embedder.Reranker`."""
-        if not texts or not self._breaker.admits():
+        if not texts or not self._breaker.allows_request():
             return None
-        ended = self._breaker.dropped
+        ended = self._breaker.release_probe
         try:
-            request = reranking.build(question, texts)
-            day, reserved = local_day(self._clock.now(), self._zone), cost(request)
+            request = reranking.build_request(question, texts)
+            day, reserved = local_day(self._clock.now(), self._zone), request_tokens(request)
             limit = self._daily_tokens
-            if not await self._database.write(lambda c: token_budget.reserve(c, day, reserved, limit, JOB)):
+            if not await self._database.write(lambda c: token_budget.reserve_tokens(c, day, reserved, limit, JOB)):
                 return None
             told = await self._ask(request, len(texts), reserved)
-            await self._database.write(lambda c: token_budget.settle(c, day, reserved, told.tokens, JOB))
-            ended = self._breaker.failed if told.marks is None else self._breaker.succeeded
+            await self._database.write(lambda c: token_budget.settle_tokens(c, day, reserved, told.tokens, JOB))
+            ended = self._breaker.record_failure if told.marks is None else self._breaker.record_success
             return told.marks
         finally:
             ended()
 
-    async def _ask(self, request: Request, count: int, reserved: int) -> Judgement:
+    async def _ask(self, request: Request, count: int, reserved: int) -> RerankResult:
         """reserved: what a call counts for that was broken off."""
         try:
-            return await ask(self._model, request, count, _SECONDS)
+            return await request_marks(self._model, request, count, _SECONDS)
         except TimeoutError:
             _log.warning("what was recalled could not be judged within %d seconds", _SECONDS)
-            return Judgement(None, reserved)
+            return RerankResult(None, reserved)
         except RemoteError as error:
             _log.warning("what was recalled could not be judged: %s", error)
-            return Judgement(None, 0)
+            return RerankResult(None, 0)
 
 
-def reranker_of(settings: Settings, model: Model | None, database: Database, clock: Clock) -> Reranker | None:
+def build_reranker(settings: Settings, model: ModelRouter | None, database: Database, clock: Clock) -> Reranker | None:
     """Who judges what recall found, as it is set: by default nobody."""
     if settings.memory.reranker == "none" or model is None:
         return None

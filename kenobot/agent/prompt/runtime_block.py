@@ -2,16 +2,16 @@
 
 import re
 
-OPEN = "<kenobot-context>"
-CLOSE = "</kenobot-context>"
+BLOCK_OPEN = "<kenobot-context>"
+BLOCK_CLOSE = "</kenobot-context>"
 _BORDER = re.compile(r"<(\s{0,8}/?\s{0,8}kenobot-context\b[^<>]{0,64}>|\|)", re.IGNORECASE)  # <|: chat templates
 
 
-def wrap(text: str) -> str:
+def runtime_block(text: str) -> str:
     """`text` as the runtime's own block; "" for none."""
-    return f"{OPEN}\n{text}\n{CLOSE}" if text else ""
+    return f"{BLOCK_OPEN}\n{text}\n{BLOCK_CLOSE}" if text else ""
 
 
-def harmless(text: str) -> str:
+def escape_runtime_block(text: str) -> str:
     """`text` without anything that could pass for the runtime's own block."""
     return _BORDER.sub(lambda match: f"‹{match[1].removesuffix('>')}{'›' * match[1].endswith('>')}", text)

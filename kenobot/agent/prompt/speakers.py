@@ -4,56 +4,60 @@ import re
 from collections.abc import Sequence
 
 from kenobot.cognitive.recall import full_load
-from kenobot.core.provenance import Said, Voice, may_be_pasted, quoted, unquoted
+from kenobot.core.provenance import AttributedText, SpeechContext, may_be_pasted, quoted_passages, without_quotes
 from kenobot.ports.identity import Principal, Trust
 from kenobot.ports.messages import Inbound
-from kenobot.storage.conversation import Line
+from kenobot.storage.conversation import StoredMessage
 
 _LIKE_MARKUP = re.compile("[<＜﹤&＆﹠‹〈⟨❮\U000e0020-\U000e007e]")
 
 
-def said(inbound: Inbound, principal: Principal, lines: Sequence[Line], memory: Sequence[str]) -> Said:
+def speech_context(
+    inbound: Inbound, principal: Principal, lines: Sequence[StoredMessage], memory: Sequence[str]
+) -> SpeechContext:
     """The voices of a turn. lines: the history on show. memory: the texts in which memory is shown.
 
     What the model answered to somebody else's text counts as theirs too, because it tells what stands there.
     """
     before: list[str] = []
     asked: list[str] = []
-    others = [Voice(trust, text) for block in memory for trust, text in full_load.quotations(block)]
+    others = [AttributedText(trust, text) for block in memory for trust, text in full_load.find_quotations(block)]
     answers_to: Trust | None = None
     for line in lines:
         if line.role == "assistant":
             if answers_to is None:
                 asked.append(line.text)
             else:
-                others.append(Voice(answers_to, line.text))
+                others.append(AttributedText(answers_to, line.text))
         elif _is_own(line, inbound, principal):
             answers_to = None
-            before.append(unquoted(line.text))
-            others += [Voice("forward", text) for text in quoted(line.text)]
+            before.append(without_quotes(line.text))
+            others += [AttributedText("forward", text) for text in quoted_passages(line.text)]
         else:
             answers_to = line.trust
-            others.append(Voice(line.trust, line.text))
-    passages = [inbound.text] if inbound.forwarded else quoted(inbound.text)
-    others += [Voice("forward", text) for text in passages]
-    now = "" if inbound.forwarded else unquoted(inbound.text)
-    return Said(principal.trust, now, tuple(before), tuple(asked), tuple(others), quoting=bool(passages))
+            others.append(AttributedText(line.trust, line.text))
+    passages = [inbound.text] if inbound.forwarded else quoted_passages(inbound.text)
+    others += [AttributedText("forward", text) for text in passages]
+    now = "" if inbound.forwarded else without_quotes(inbound.text)
+    return SpeechContext(principal.trust, now, tuple(before), tuple(asked), tuple(others), has_quotes=bool(passages))
 
 
-def untrusted(inbound: Inbound, principal: Principal, lines: Sequence[Line], heard: Said) -> bool:
+def shows_untrusted_words(
+    inbound: Inbound, principal: Principal, lines: Sequence[StoredMessage], heard: SpeechContext
+) -> bool:
     """Whether the prompt shows words of others than the speaker, or what may be such in the last two messages."""
     own = [line.text for line in lines if line.role == "user" and _is_own(line, inbound, principal)]
-    return bool(heard.others) or any(map(may_be_pasted, [inbound.text, *own[-1:]]))
+    return bool(heard.other_texts) or any(map(may_be_pasted, [inbound.text, *own[-1:]]))
 
 
-def marked(lines: Sequence[Line], heard: Said) -> list[str]:
+def texts_with_markup(lines: Sequence[StoredMessage], heard: SpeechContext) -> list[str]:
     """Earlier texts that the model may be made to repeat: everybody else's, and whatever holds something like a tag."""
-    return [voice.text for voice in heard.others] + [
+    return [voice.text for voice in heard.other_texts] + [
         line.text for line in lines if line.role == "user" and _LIKE_MARKUP.search(line.text)
     ]
 
 
-def _is_own(line: Line, inbound: Inbound, principal: Principal) -> bool:
+def _is_own(line: StoredMessage, inbound: Inbound, principal: Principal) -> bool:
     """Whether the speaker of this turn wrote a line of the history: in a group guests are told apart by their names."""
     mine: Trust = "owner" if principal.role == "owner" else "guest"
     if line.role != "user" or line.trust != mine:

@@ -8,7 +8,7 @@ what the person was sent stay readable. Tools that reach the network are a way o
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from kenobot.agent.safety.urls import Known, cut, find
+from kenobot.agent.safety.urls import SeenUrls, find_urls, remove_urls
 from kenobot.ports.memory import Candidate
 
 
@@ -31,17 +31,17 @@ def allowed(exposure: Exposure) -> Exposure:
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
+class GuardResult:
     """A reply and its memories as they may leave the turn, and how many addresses were cut out of them."""
 
     reply: str
     candidates: tuple[Candidate, ...]
-    cut: int
+    removed_urls: int
 
 
-def close(
+def guard_reply(
     reply: str, candidates: Sequence[Candidate], exposure: Exposure, shown: Callable[[], Iterable[str]], mark: str
-) -> Closed:
+) -> GuardResult:
     """Cut the ways out of a turn that must not have one: addresses that the model put together itself.
 
     exposure: `way_out` says whether there is one apart from addresses. shown: the texts of the prompt; an address that
@@ -49,17 +49,17 @@ def close(
     looked at too: an address kept now would be one that stands there tomorrow.
     """
     texts = [reply, *(candidate.text for candidate in candidates)]
-    untouched = Closed(reply, tuple(candidates), 0)
-    if allowed(replace(exposure, way_out=True)).way_out or not any(find(text) for text in texts):
+    untouched = GuardResult(reply, tuple(candidates), 0)
+    if allowed(replace(exposure, way_out=True)).way_out or not any(find_urls(text) for text in texts):
         return untouched
-    known = Known(shown())
+    known = SeenUrls(shown())
     count = 0
     closed: list[str] = []
     for text in texts:
-        left, gone = cut(text, known, mark)
+        left, gone = remove_urls(text, known, mark)
         closed.append(left)
         count += gone
     if not count:
         return untouched
     kept = zip(candidates, closed[1:], strict=True)
-    return Closed(closed[0], tuple(replace(candidate, text=text) for candidate, text in kept), count)
+    return GuardResult(closed[0], tuple(replace(candidate, text=text) for candidate, text in kept), count)

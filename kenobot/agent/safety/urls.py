@@ -89,7 +89,7 @@ _MOST_BEGINNINGS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class Url:
     """An address and where it stands. `end` is exclusive; `text` is as written, without Markdown around it."""
 
     start: int
@@ -97,13 +97,11 @@ class Address:
     text: str
 
 
-def find(text: str) -> list[Address]:
+def find_urls(text: str) -> list[Url]:
     """The addresses in `text`, in order; they do not overlap."""
     folded, places = _folded(text)
     return [
-        Address(places[start], places[end - 1] + 1, folded[start:end])
-        if places
-        else Address(start, end, text[start:end])
+        Url(places[start], places[end - 1] + 1, folded[start:end]) if places else Url(start, end, text[start:end])
         for start, end in _spans(folded)
     ]
 
@@ -205,13 +203,13 @@ def _plain(char: str) -> str:
 # ── which are new ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Known:
+class SeenUrls:
     """The addresses that stand in texts which the model was shown: it did not put these together itself."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._forms: set[str] = set()
         for text in texts:
-            for address in find(text):
+            for address in find_urls(text):
                 self._forms.update(_beginnings(_form(address.text)))
 
     def __call__(self, address: str) -> bool:
@@ -243,7 +241,7 @@ def _beginnings(form: str) -> Iterator[str]:
         yield form
 
 
-def cut(text: str, keep: Callable[[str], bool], mark: str) -> tuple[str, int]:
+def remove_urls(text: str, keep: Callable[[str], bool], mark: str) -> tuple[str, int]:
     """`text` with `mark` in place of each address that `keep` turns down, and how many they were.
 
     Of a Markdown link the words stay. When what is left makes a new address, that one goes as well; a text that goes on
@@ -253,7 +251,7 @@ def cut(text: str, keep: Callable[[str], bool], mark: str) -> tuple[str, int]:
     for _ in range(_ROUNDS):
         pieces: list[str] = []
         at = count = 0
-        for address in find(text):
+        for address in find_urls(text):
             if keep(address.text):
                 continue
             start, end, words = _around(text, at, address)
@@ -265,7 +263,7 @@ def cut(text: str, keep: Callable[[str], bool], mark: str) -> tuple[str, int]:
     return mark, total
 
 
-def _around(text: str, floor: int, address: Address) -> tuple[int, int, str]:
+def _around(text: str, floor: int, address: Url) -> tuple[int, int, str]:
     """The stretch to replace: the address with its Markdown, and the words of the link."""
     start, end = address.start, address.end
     if text[start - 1 : start] == "<" and start > floor:
@@ -282,4 +280,4 @@ def _around(text: str, floor: int, address: Address) -> tuple[int, int, str]:
     words = text[opening + 1 : close]
     if opening > floor and text[opening - 1] == "!":
         opening -= 1
-    return opening, rest.end(), "" if find(words) else words
+    return opening, rest.end(), "" if find_urls(words) else words

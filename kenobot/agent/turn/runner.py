@@ -11,53 +11,53 @@ from random import Random
 from zoneinfo import ZoneInfo
 
 from kenobot.agent import isolated_admit
-from kenobot.agent.commands.registry import Commands, Order
-from kenobot.agent.embedding_worker import Embedding
-from kenobot.agent.model_router import Model
-from kenobot.agent.prompt.prompt_service import Building
+from kenobot.agent.commands.registry import CommandCall, CommandRegistry
+from kenobot.agent.embedding_worker import EmbeddingWorker
+from kenobot.agent.model_router import ModelRouter
+from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.agent.safety import trifecta
 from kenobot.agent.turn.state_machine import (
-    Apologise,
     AskModel,
-    Begun,
     BuildContext,
-    Bury,
-    Claim,
-    Commit,
-    Committed,
+    ClaimMessage,
+    CommitTurn,
     ContextBuilt,
+    Defer,
     Effect,
+    EffectFailed,
     Ending,
-    Failed,
-    Happening,
-    Obey,
-    Park,
-    Probe,
-    Probed,
-    Process,
-    Processed,
-    Replied,
+    MessageClaimed,
+    ModelReplied,
+    MoveToDeadLetters,
+    ProbeFinished,
+    ProbeModel,
+    ProcessReply,
+    ReplyProcessed,
+    ReportFailure,
+    RunCommand,
     Stop,
-    Turn,
+    TurnCommitted,
+    TurnEvent,
     TurnPolicy,
+    TurnState,
     Wait,
-    Waited,
+    WaitElapsed,
     step,
 )
-from kenobot.agent.turn.turn_data import Effects, Work
-from kenobot.agent.turn.turn_signals import Herald, typing
+from kenobot.agent.turn.turn_data import CollectedEffects, TurnData
+from kenobot.agent.turn.turn_signals import TurnSignals, show_typing
 from kenobot.cognitive.control import reactions
 from kenobot.cognitive.identity import bootstrap
-from kenobot.cognitive.identity.reply_grade import Grade, grade
-from kenobot.cognitive.mirror.tree import Tree
+from kenobot.cognitive.identity.reply_grade import ReplyGrade, grade_reply
+from kenobot.cognitive.mirror.tree import MemoryFiles
 from kenobot.cognitive.procedural import outcome
 from kenobot.cognitive.recall import access
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import proposals
 from kenobot.core import redaction
 from kenobot.core.bus import Bus
-from kenobot.core.i18n import Language, guess, say
-from kenobot.core.log import trace as log_trace
+from kenobot.core.i18n import Language, guess_language, translate
+from kenobot.core.log import current_trace as log_trace
 from kenobot.core.provenance import Provenance
 from kenobot.core.redaction import Redactor
 from kenobot.gateway.access import Access
@@ -66,33 +66,37 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError, StoreError
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Decision
-from kenobot.ports.messages import Outbound, Part
-from kenobot.ports.names import plain_name
+from kenobot.ports.messages import MessagePart, Outbound
+from kenobot.ports.names import sanitize_name
 from kenobot.ports.provider import Reply
 from kenobot.ports.signals import (
-    MESSAGE_DEAD,
+    MESSAGE_DEAD_LETTERED,
+    MESSAGE_DEFERRED,
     MESSAGE_EXPIRED,
     MESSAGE_OUT,
-    MESSAGE_PARKED,
     THINKING_END,
     THINKING_START,
     TURN_FAILED,
+    PayloadValue,
     Signal,
-    Value,
 )
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.storage import conversation, inbox, outbox, reply_checkpoints
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import Pending
+from kenobot.storage.inbox import PendingMessage
 
 _log = logging.getLogger(__name__)
 
-_ENDINGS: Mapping[inbox.End, Signal] = {"failed": TURN_FAILED, "expired": MESSAGE_EXPIRED, "dead": MESSAGE_DEAD}
+_ENDINGS: Mapping[inbox.FinalState, Signal] = {
+    "failed": TURN_FAILED,
+    "expired": MESSAGE_EXPIRED,
+    "dead": MESSAGE_DEAD_LETTERED,
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class TurnServices:
     """What a runner works with."""
 
     database: Database
@@ -100,18 +104,18 @@ class Parts:
     clock: Clock
     zone: ZoneInfo
     access: Access
-    building: Building
-    embedding: Embedding
-    mirror: Tree
-    model: Model
+    prompt_service: PromptService
+    embedding: EmbeddingWorker
+    mirror: MemoryFiles
+    model: ModelRouter
     pipeline: Pipeline
     channels: Mapping[str, Channel]
     redact: Redactor
     rng: Random
-    commands: Commands
+    commands: CommandRegistry
     finish_bootstrap: Callable[[], None]
-    violations: Callable[[str], Sequence[str]]
-    hand_over: Callable[[Sequence[Outbound]], None]
+    find_rule_violations: Callable[[str], Sequence[str]]
+    dispatch: Callable[[Sequence[Outbound]], None]
     language: Language | None = None
     policy: TurnPolicy = field(default_factory=TurnPolicy)
 
@@ -122,107 +126,107 @@ class TurnRunner:
     Returns whether the message is done with. If not, no model could be reached, and it has to be taken up again.
     """
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: TurnServices) -> None:
         self._p = parts
         self._inbox = inbox.Inbox(parts.database, parts.clock)
-        self._herald = Herald(parts.bus)
+        self._herald = TurnSignals(parts.bus)
 
-    async def __call__(self, pending: Pending) -> bool:
+    async def __call__(self, pending: PendingMessage) -> bool:
         token = log_trace.set(pending.trace)
         principal = self._p.access.principal(pending.inbound)
-        language = self._p.language or guess(pending.inbound.text)
-        order = await self._p.commands.order(self._p.database, pending.inbound, principal, self._p.clock.now())
-        work = Work(pending, principal, language, order)
-        await self._herald.fire(THINKING_START, pending, channel=pending.inbound.channel, chat=pending.inbound.chat)
+        language = self._p.language or guess_language(pending.inbound.text)
+        order = await self._p.commands.resolve(self._p.database, pending.inbound, principal, self._p.clock.now())
+        work = TurnData(pending, principal, language, order)
+        await self._herald.emit(THINKING_START, pending, channel=pending.inbound.channel, chat=pending.inbound.chat)
         try:
-            async with typing(self._p.channels.get(pending.inbound.channel), pending.inbound.chat):
+            async with show_typing(self._p.channels.get(pending.inbound.channel), pending.inbound.chat):
                 return await self._drive(work)
         except asyncio.CancelledError:
             with contextlib.suppress(StoreError):
                 await self._inbox.release(pending.id, work.attempt)
             raise
         finally:
-            await self._herald.fire(THINKING_END, pending, channel=pending.inbound.channel, chat=pending.inbound.chat)
+            await self._herald.emit(THINKING_END, pending, channel=pending.inbound.channel, chat=pending.inbound.chat)
             log_trace.reset(token)
 
-    async def _drive(self, work: Work) -> bool:
-        turn = Turn(parks=work.pending.parks)
-        effect: Effect = Claim()
+    async def _drive(self, work: TurnData) -> bool:
+        turn = TurnState(deferrals=work.pending.deferrals)
+        effect: Effect = ClaimMessage()
         while not isinstance(effect, Stop):
             try:
                 happening = await self._perform(effect, work)
             except Exception as error:
                 _log.warning("%s: %s: %s", type(effect).__name__, type(error).__name__, error, exc_info=_bug(error))
-                happening = Failed(error, self._elapsed(work))
+                happening = EffectFailed(error, self._elapsed(work))
             turn, effect = step(turn, happening, self._p.policy, self._p.rng)
-        return not turn.parked
+        return not turn.deferred
 
-    def _elapsed(self, work: Work) -> float:
-        return 0.0 if work.asked_at is None else self._p.clock.monotonic() - work.asked_at
+    def _elapsed(self, work: TurnData) -> float:
+        return 0.0 if work.first_call_at is None else self._p.clock.monotonic() - work.first_call_at
 
-    async def _perform(self, effect: Effect, work: Work) -> Happening:
+    async def _perform(self, effect: Effect, work: TurnData) -> TurnEvent:
         match effect:
-            case Claim():
+            case ClaimMessage():
                 return await self._claim(work)
-            case Obey():
+            case RunCommand():
                 await self._obey(work)
-                return Committed()
+                return TurnCommitted()
             case BuildContext(narrow):
-                work.context = await self._p.building(work.pending, work.principal, narrow=narrow)
+                work.context = await self._p.prompt_service(work.pending, work.principal, narrow=narrow)
                 return ContextBuilt()
             case AskModel(level):
                 assert work.context is not None
-                if work.asked_at is None:
-                    work.asked_at = self._p.clock.monotonic()
-                return Replied(await self._p.model.ask(work.context.request, level))
-            case Probe():
-                return Probed(await self._p.model.answers())
-            case Process(reply, fresh):
+                if work.first_call_at is None:
+                    work.first_call_at = self._p.clock.monotonic()
+                return ModelReplied(await self._p.model.ask(work.context.request, level))
+            case ProbeModel():
+                return ProbeFinished(await self._p.model.probe())
+            case ProcessReply(reply, fresh):
                 self._process(work, reply, fresh)
-                return Processed()
-            case Commit():
+                return ReplyProcessed()
+            case CommitTurn():
                 await self._commit(work)
-                return Committed()
-            case Apologise() | Bury() | Park():
+                return TurnCommitted()
+            case ReportFailure() | MoveToDeadLetters() | Defer():
                 await self._finish(effect, work)
-                return Committed()
+                return TurnCommitted()
             case Wait(seconds):
                 await self._p.clock.sleep(seconds)
-                return Waited()
+                return WaitElapsed()
             case Stop():
                 raise AssertionError("nothing follows a stop")
 
-    async def _finish(self, ending: Ending, work: Work) -> None:
+    async def _finish(self, ending: Ending, work: TurnData) -> None:
         match ending:
-            case Apologise(sentence, reason, end):
-                await self._tell(work, end, say(sentence, work.language), reason)
-            case Bury(reason):
-                await self._tell(work, "dead", say("broken", work.language), reason)
-            case Park(reason):
+            case ReportFailure(sentence, reason, end):
+                await self._tell(work, end, translate(sentence, work.language), reason)
+            case MoveToDeadLetters(reason):
+                await self._tell(work, "dead", translate("broken", work.language), reason)
+            case Defer(reason):
                 await self._park(work, reason)
 
     # ── the steps ────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _claim(self, work: Work) -> Begun:
+    async def _claim(self, work: TurnData) -> MessageClaimed:
         pending = work.pending
-        age = (self._p.clock.now() - pending.since).total_seconds()
-        order = work.order is not None
+        age = (self._p.clock.now() - pending.waiting_since).total_seconds()
+        order = work.command is not None
         if pending.claimed and not work.attempt:
             work.attempt = pending.attempts
-            return Begun(work.attempt, None, age, order)
+            return MessageClaimed(work.attempt, None, age, order)
         first, work.attempt = not work.attempt, await self._inbox.claim(pending.id)
         if pending.fresh and first:
-            return Begun(work.attempt, None, age, order)
-        saved = await self._p.database.read(lambda connection: reply_checkpoints.saved(connection, pending.id))
-        return Begun(work.attempt, saved, age, order)
+            return MessageClaimed(work.attempt, None, age, order)
+        saved = await self._p.database.read(lambda connection: reply_checkpoints.saved_reply(connection, pending.id))
+        return MessageClaimed(work.attempt, saved, age, order)
 
-    async def _obey(self, work: Work) -> None:
+    async def _obey(self, work: TurnData) -> None:
         """Carry out a command and answer it, in one transaction."""
-        assert work.order is not None
-        pending, (command, rest), at = work.pending, work.order, self._p.clock.now()
-        order = Order(pending.inbound, work.principal, rest, work.language, at, pending.id)
+        assert work.command is not None
+        pending, (command, rest), at = work.pending, work.command, self._p.clock.now()
+        order = CommandCall(pending.inbound, work.principal, rest, work.language, at, pending.id)
         if getattr(command, "admits", False):
-            await self._p.embedding.prepare([rest])
+            await self._p.embedding.embed_statements([rest])
 
         def write(connection: Connection) -> tuple[str, list[Outbound]]:
             inbox.finish(connection, pending.id, work.attempt, "answered", at)
@@ -230,63 +234,67 @@ class TurnRunner:
             return answer, outbox.enqueue(connection, _letter(pending), self._render(pending, answer), at)
 
         answer, waiting = await self._p.database.write(write)
-        self._p.hand_over(waiting)
-        self._p.mirror.mark(())  # it may have changed memory
+        self._p.dispatch(waiting)
+        self._p.mirror.mark_dirty(())  # it may have changed memory
         self._p.embedding.wake()
-        where: dict[str, Value] = {"channel": pending.inbound.channel, "chat": pending.inbound.chat}
-        await self._herald.fire(MESSAGE_OUT, pending, text=answer, **where)
+        where: dict[str, PayloadValue] = {"channel": pending.inbound.channel, "chat": pending.inbound.chat}
+        await self._herald.emit(MESSAGE_OUT, pending, text=answer, **where)
 
-    async def _park(self, work: Work, reason: str) -> None:
+    async def _park(self, work: TurnData, reason: str) -> None:
         """Put the message back for later; the first time, ask the person for patience. That is no part of the talk."""
         pending = work.pending
-        parts = self._render(pending, say("patience", work.language))[:1]
+        parts = self._render(pending, translate("patience", work.language))[:1]
 
         def write(connection: Connection) -> list[Outbound]:
-            if not inbox.park(connection, pending.id, work.attempt):
+            if not inbox.defer(connection, pending.id, work.attempt):
                 return []
             return outbox.enqueue(connection, _letter(pending, -1), parts, self._p.clock.now())
 
-        self._p.hand_over(await self._p.database.write(write))
-        await self._herald.fire(MESSAGE_PARKED, pending, reason=self._p.redact(reason)[:500], parks=pending.parks + 1)
+        self._p.dispatch(await self._p.database.write(write))
+        await self._herald.emit(
+            MESSAGE_DEFERRED, pending, reason=self._p.redact(reason)[:500], parks=pending.deferrals + 1
+        )
 
-    def _process(self, work: Work, reply: Reply, fresh: bool) -> None:
+    def _process(self, work: TurnData, reply: Reply, fresh: bool) -> None:
         """Clean the reply and collect what its tags ask for."""
         pending, context = work.pending, work.context
         assert context is not None
-        reply = replace(reply, text=self._p.redact.known(reply.text))  # also in what is kept of it, and in memory
-        work.unsaved = reply if fresh else None
-        effects = work.effects = Effects(pending.session, work.principal)
-        cleaned = self._p.pipeline.process(reply.text, context.untrusted, effects, work.language)
-        mark = say("link", work.language)
-        closed = trifecta.close(cleaned.clean, effects.candidates, context.exposure, context.texts, mark)
-        whose = Provenance(context.said)
-        effects.candidates = [replace(item, trust=whose.least(item)) for item in closed.candidates]
-        work.cleaned, work.cut = replace(cleaned, clean=closed.reply), closed.cut
-        work.grade = grade(work.cleaned.clean, pending.inbound.text, context.shown)
-        work.violated = tuple(self._p.violations(work.cleaned.clean))
+        reply = replace(
+            reply, text=self._p.redact.redact_known(reply.text)
+        )  # also in what is kept of it, and in memory
+        work.unsaved_reply = reply if fresh else None
+        effects = work.effects = CollectedEffects(pending.session, work.principal)
+        cleaned = self._p.pipeline.process(reply.text, context.untrusted_texts, effects, work.language)
+        mark = translate("link", work.language)
+        closed = trifecta.guard_reply(cleaned.clean, effects.candidates, context.exposure, context.texts, mark)
+        whose = Provenance(context.speech)
+        effects.candidates = [replace(item, trust=whose.lowest_trust(item)) for item in closed.candidates]
+        work.processed, work.removed_urls = replace(cleaned, clean=closed.reply), closed.removed_urls
+        work.grade = grade_reply(work.processed.clean, pending.inbound.text, context.memory_texts)
+        work.violated_rules = tuple(self._p.find_rule_violations(work.processed.clean))
 
-    async def _commit(self, work: Work) -> None:
+    async def _commit(self, work: TurnData) -> None:
         """One transaction: history, memory, outbox, inbox done. Then the doorbells.
 
         The checkpoint of the reply goes just before it: it stays when the rest fails.
         """
-        assert work.cleaned is not None and work.effects is not None
+        assert work.processed is not None and work.effects is not None
         effects = work.effects
-        clean = self._p.redact.known(work.cleaned.clean) or say("silent", work.language)
-        if any(redaction.find(candidate.text) for candidate in effects.candidates):
-            clean = f"{clean}\n\n{say('secret', work.language)}"
+        clean = self._p.redact.redact_known(work.processed.clean) or translate("silent", work.language)
+        if any(redaction.find_secret(candidate.text) for candidate in effects.candidates):
+            clean = f"{clean}\n\n{translate('secret', work.language)}"
         parts = self._render(work.pending, clean)
-        await self._p.embedding.prepare(candidate.text for candidate in effects.candidates)
+        await self._p.embedding.embed_statements(candidate.text for candidate in effects.candidates)
         work.decisions, waiting, reacted = await self._p.database.write(
             lambda connection: self._write(connection, work, clean, parts), before=self._checkpoint(work)
         )
-        self._p.hand_over(waiting)
+        self._p.dispatch(waiting)
         decided = [decision.record for _, decision in work.decisions if decision.record is not None]
-        self._p.mirror.mark([*decided, *reacted])
+        self._p.mirror.mark_dirty([*decided, *reacted])
         self._p.embedding.wake()
         if effects.bootstrap_ended:
             await self._put_bootstrap_away()
-        await self._herald.tell(work, clean)
+        await self._herald.announce_commit(work, clean)
 
     async def _put_bootstrap_away(self) -> None:
         """The chat's own state is committed; should the file stay, other chats go on with it until it can be moved."""
@@ -296,48 +304,48 @@ class TurnRunner:
             _log.warning("BOOTSTRAP.md could not be moved to the archive: %s", error)
 
     def _write(
-        self, connection: Connection, work: Work, clean: str, parts: Sequence[Part]
+        self, connection: Connection, work: TurnData, clean: str, parts: Sequence[MessagePart]
     ) -> tuple[list[tuple[Candidate, Decision]], list[Outbound], list[int]]:
         pending, context, effects = work.pending, work.context, work.effects
         assert context is not None and effects is not None
         at = self._p.clock.now()
         inbox.finish(connection, pending.id, work.attempt, "answered", at)
         reacted = _react(connection, pending, work.principal, at)
-        words, trust = pending.inbound.words, work.principal.trust
+        words, trust = pending.inbound.prompt_text, work.principal.trust
         conversation.append(connection, pending.session, "user", words, at, pending.id, trust, context.notes)
         conversation.append(connection, pending.session, "assistant", clean, at, pending.id, "model")
-        conversation.belongs(connection, pending.id, work.principal.writes)
-        conversation.keep_frame(connection, context.frame, context.frame_before)
-        access.note(connection, context.used, pending.id, pending.session, at, work.principal.reads)
+        conversation.set_scope(connection, pending.id, work.principal.write_scope)
+        conversation.save_prefix(connection, context.prefix, context.previous_prefix)
+        access.log_usage(connection, context.used, pending.id, pending.session, at, work.principal.read_scopes)
         if context.bootstrap is not None:
-            state = bootstrap.ended(context.bootstrap) if effects.bootstrap_ended else context.bootstrap
+            state = bootstrap.completed(context.bootstrap) if effects.bootstrap_ended else context.bootstrap
             bootstrap.save(connection, pending.session, state)
-        occasion = Occasion(
+        occasion = AdmitContext(
             at,
             at.astimezone(self._p.zone).date().isoformat(),
             "model",
             pending.session,
             evidence=pending.id,
-            by=plain_name(pending.inbound.user_name),
-            near=self._p.embedding.nearness,
+            speaker_name=sanitize_name(pending.inbound.user_name),
+            nearness=self._p.embedding.nearness,
         )
         # The same words twice in one reply are said once: a reply can hold thousands of the same tag.
         asked = dict.fromkeys(effects.candidates)
-        decisions = [(item, isolated_admit.take(connection, item, occasion)) for item in asked]
+        decisions = [(item, isolated_admit.admit_isolated(connection, item, occasion)) for item in asked]
         waiting = outbox.enqueue(connection, _letter(pending), parts, at)
-        proposals.note_broken(connection, work.violated, pending.id, pending.session, at)
-        reply_checkpoints.commit(connection, pending.id, at, _grade_text(work.grade))
+        proposals.log_broken_rules(connection, work.violated_rules, pending.id, pending.session, at)
+        reply_checkpoints.mark_committed(connection, pending.id, at, _grade_text(work.grade))
         return decisions, waiting, reacted
 
-    def _checkpoint(self, work: Work) -> Callable[[Connection], None] | None:
-        reply, pending, at = work.unsaved, work.pending, self._p.clock.now()
+    def _checkpoint(self, work: TurnData) -> Callable[[Connection], None] | None:
+        reply, pending, at = work.unsaved_reply, work.pending, self._p.clock.now()
         if reply is None:
             return None
         return lambda connection: reply_checkpoints.checkpoint(
             connection, pending.id, pending.session, pending.trace, reply, at
         )
 
-    async def _tell(self, work: Work, end: inbox.End, sentence: str, reason: str) -> None:
+    async def _tell(self, work: TurnData, end: inbox.FinalState, sentence: str, reason: str) -> None:
         """Say in one sentence that there is no answer. It stays out of the talk, where it might break other turns."""
         pending = work.pending
         reason = self._p.redact(reason)[:500]
@@ -348,32 +356,32 @@ class TurnRunner:
             inbox.finish(connection, pending.id, work.attempt, end, at, reason)
             return outbox.enqueue(connection, _letter(pending), parts, at)
 
-        self._p.hand_over(await self._p.database.write(write))
-        where: dict[str, Value] = {"channel": pending.inbound.channel, "chat": pending.inbound.chat}
-        await self._herald.fire(_ENDINGS[end], pending, reason=reason, **where)
-        await self._herald.fire(MESSAGE_OUT, pending, text=sentence, **where)
+        self._p.dispatch(await self._p.database.write(write))
+        where: dict[str, PayloadValue] = {"channel": pending.inbound.channel, "chat": pending.inbound.chat}
+        await self._herald.emit(_ENDINGS[end], pending, reason=reason, **where)
+        await self._herald.emit(MESSAGE_OUT, pending, text=sentence, **where)
 
-    def _render(self, pending: Pending, text: str) -> Sequence[Part]:
+    def _render(self, pending: PendingMessage, text: str) -> Sequence[MessagePart]:
         channel = self._p.channels.get(pending.inbound.channel)
-        return channel.render(text) if channel is not None else [Part(text)]
+        return channel.render(text) if channel is not None else [MessagePart(text)]
 
 
-def _letter(pending: Pending, first: int = 0) -> outbox.Letter:
-    return outbox.Letter(pending.inbound.channel, pending.inbound.chat, pending.trace, pending.id, first)
+def _letter(pending: PendingMessage, first: int = 0) -> outbox.Destination:
+    return outbox.Destination(pending.inbound.channel, pending.inbound.chat, pending.trace, pending.id, first)
 
 
-def _react(connection: Connection, pending: Pending, principal: Principal, at: datetime) -> list[int]:
+def _react(connection: Connection, pending: PendingMessage, principal: Principal, at: datetime) -> list[int]:
     """Apply what the message says of the last replies' memories and advice. A mistake costs itself, not the reply."""
 
     def react() -> list[int]:
         text = pending.inbound.text
-        reacted = reactions.react(connection, pending.session, text, principal, at)
-        return reacted + outcome.learn(connection, pending.session, text, principal, at, reacted)
+        reacted = reactions.apply_reaction(connection, pending.session, text, principal, at)
+        return reacted + outcome.apply_outcome(connection, pending.session, text, principal, at, reacted)
 
-    return isolated_admit.apart(connection, "reaction", react, lambda _: [])
+    return isolated_admit.in_savepoint(connection, "reaction", react, lambda _: [])
 
 
-def _grade_text(graded: Grade | None) -> str:
+def _grade_text(graded: ReplyGrade | None) -> str:
     if graded is None:
         return ""
     return json.dumps({"quality": graded.quality, "score": graded.score, "signals": list(graded.signals)})

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Literal
 
-from kenobot.core.i18n import Sentence
-from kenobot.core.retry import RetryPolicy, delay
+from kenobot.core.i18n import TextKey
+from kenobot.core.retry import RetryPolicy, retry_delay
 from kenobot.ports.errors import Fenced, PromptTooLong, Rejected, RemoteError, StoreError
 from kenobot.ports.provider import Reply
 
@@ -32,16 +32,16 @@ Stage = Literal["claim", "order", "context", "model", "probe", "process", "commi
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class MessageClaimed:
     """The message was claimed for the `attempt`-th time.
 
     saved: a reply already paid for. age: seconds since it was sent. order: it is a command for the core itself.
     """
 
     attempt: int
-    saved: Reply | None = None
+    saved_reply: Reply | None = None
     age: float = 0.0
-    order: bool = False
+    is_command: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,53 +50,62 @@ class ContextBuilt:
 
 
 @dataclass(frozen=True, slots=True)
-class Replied:
+class ModelReplied:
     reply: Reply
 
 
 @dataclass(frozen=True, slots=True)
-class Processed:
+class ReplyProcessed:
     pass
 
 
 @dataclass(frozen=True, slots=True)
-class Committed:
+class TurnCommitted:
     pass
 
 
 @dataclass(frozen=True, slots=True)
-class Waited:
+class WaitElapsed:
     pass
 
 
 @dataclass(frozen=True, slots=True)
-class Probed:
+class ProbeFinished:
     """Whether the model answers a harmless question."""
 
     alive: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class EffectFailed:
     """The last thing to do raised. `elapsed`: seconds since this turn first asked a model."""
 
     error: Exception
     elapsed: float = 0.0
 
 
-Happening = Begun | ContextBuilt | Replied | Processed | Committed | Waited | Probed | Failed
+TurnEvent = (
+    MessageClaimed
+    | ContextBuilt
+    | ModelReplied
+    | ReplyProcessed
+    | TurnCommitted
+    | WaitElapsed
+    | ProbeFinished
+    | EffectFailed
+)
 
 
 # ── what to do ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ClaimMessage:
     pass
 
 
 @dataclass(frozen=True, slots=True)
-class Obey:
+class RunCommand:
     """Carry out a command, and answer it."""
 
 
@@ -104,7 +113,7 @@ class Obey:
 class BuildContext:
     """Assemble the prompt; `narrow`: a much smaller one than usual."""
 
-    narrow: bool = False
+    reduced: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +124,12 @@ class AskModel:
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
+class ProbeModel:
     """Ask the model something harmless."""
 
 
 @dataclass(frozen=True, slots=True)
-class Process:
+class ProcessReply:
     """Run the post-processors over `reply`; `fresh` when it still has to be checkpointed."""
 
     reply: Reply
@@ -128,28 +137,28 @@ class Process:
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
+class CommitTurn:
     pass
 
 
 @dataclass(frozen=True, slots=True)
-class Apologise:
+class ReportFailure:
     """Tell the person in one sentence that there is no answer, and be done."""
 
-    sentence: Sentence
+    sentence: TextKey
     reason: str
     end: Literal["failed", "expired"] = "failed"
 
 
 @dataclass(frozen=True, slots=True)
-class Park:
+class Defer:
     """Keep the message for when the model is back, and once ask the person for patience."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Bury:
+class MoveToDeadLetters:
     """Move the message to the dead-letter box, and tell the person."""
 
     reason: str
@@ -165,12 +174,14 @@ class Stop:
     """Nothing more to do."""
 
 
-Ending = Apologise | Bury | Park
-Effect = Claim | Obey | BuildContext | AskModel | Probe | Process | Commit | Wait | Stop | Ending
+Ending = ReportFailure | MoveToDeadLetters | Defer
+Effect = (
+    ClaimMessage | RunCommand | BuildContext | AskModel | ProbeModel | ProcessReply | CommitTurn | Wait | Stop | Ending
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TurnState:
     """Where a turn stands. `asked`: calls of the present provider so far. `stuck`: failures in a row of this stage.
 
     parks: how often this message was parked before. level: the provider that is asked. hope: one of them failed in a
@@ -178,24 +189,24 @@ class Turn:
     be cut. burials: how many endings failed for another reason than our disk.
     """
 
-    parks: int = 0
+    deferrals: int = 0
     stage: Stage = "claim"
     attempt: int = 0
     level: int = 0
-    asked: int = 0
-    hope: bool = False
-    suspect: bool = False
-    narrow: bool = False
-    stuck: int = 0
-    burials: int = 0
+    provider_calls: int = 0
+    may_recover: bool = False
+    message_suspected: bool = False
+    reduced: bool = False
+    stage_failures: int = 0
+    dead_letter_failures: int = 0
     reply: Reply | None = None
     fresh: bool = True
     ending: Ending | None = None
 
     @property
-    def parked(self) -> bool:
+    def deferred(self) -> bool:
         """Whether it ended for now, and the message has to be taken up again."""
-        return self.stage == "done" and isinstance(self.ending, Park)
+        return self.stage == "done" and isinstance(self.ending, Defer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,107 +219,113 @@ class TurnPolicy:
     attempts: int = 5
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     longest_pause: float = 30.0
-    expire: float = 172_800.0
-    providers: int = 1
+    expires_after: float = 172_800.0
+    provider_count: int = 1
 
 
-def step(turn: Turn, happening: Happening, policy: TurnPolicy, jitter: Random | None = None) -> tuple[Turn, Effect]:
+def step(
+    turn: TurnState, happening: TurnEvent, policy: TurnPolicy, jitter: Random | None = None
+) -> tuple[TurnState, Effect]:
     """The next state of `turn` and the one thing to do now. `jitter` spreads the pauses between calls of the model."""
     match happening:
-        case Begun():
-            return _begun(replace(turn, attempt=happening.attempt, stuck=0), happening, policy)
+        case MessageClaimed():
+            return _begun(replace(turn, attempt=happening.attempt, stage_failures=0), happening, policy)
         case ContextBuilt() if turn.reply is not None:
-            return replace(turn, stage="process"), Process(turn.reply, turn.fresh)
+            return replace(turn, stage="process"), ProcessReply(turn.reply, turn.fresh)
         case ContextBuilt():
             return _ask(turn)
-        case Replied(reply):
-            return replace(turn, stage="process", reply=reply), Process(reply, True)
-        case Processed():
-            return replace(turn, stage="commit", stuck=0), Commit()
-        case Committed():
+        case ModelReplied(reply):
+            return replace(turn, stage="process", reply=reply), ProcessReply(reply, True)
+        case ReplyProcessed():
+            return replace(turn, stage="commit", stage_failures=0), CommitTurn()
+        case TurnCommitted():
             return replace(turn, stage="done"), Stop()
-        case Waited():
+        case WaitElapsed():
             return _again(turn)
-        case Probed(True):
-            return _ask(replace(turn, ending=None, suspect=True, level=0, asked=0))
-        case Probed():
-            return _end(turn, turn.ending or Park(""))
-        case Failed():
+        case ProbeFinished(True):
+            return _ask(replace(turn, ending=None, message_suspected=True, level=0, provider_calls=0))
+        case ProbeFinished():
+            return _end(turn, turn.ending or Defer(""))
+        case EffectFailed():
             return _failed(turn, happening, policy, jitter)
 
 
-def _begun(turn: Turn, begun: Begun, policy: TurnPolicy) -> tuple[Turn, Effect]:
+def _begun(turn: TurnState, begun: MessageClaimed, policy: TurnPolicy) -> tuple[TurnState, Effect]:
     if turn.attempt > policy.attempts:
-        return _end(turn, Bury(f"{policy.attempts} attempts failed"))
-    if begun.order:
-        return replace(turn, stage="order"), Obey()
-    if begun.saved is not None:
-        turn = replace(turn, reply=begun.saved, fresh=False)
-    elif begun.age > policy.expire:
-        return _end(turn, Apologise("expired", f"it was {begun.age / 3600:.0f} hours old", "expired"))
-    return replace(turn, stage="context"), BuildContext(turn.narrow)
+        return _end(turn, MoveToDeadLetters(f"{policy.attempts} attempts failed"))
+    if begun.is_command:
+        return replace(turn, stage="order"), RunCommand()
+    if begun.saved_reply is not None:
+        turn = replace(turn, reply=begun.saved_reply, fresh=False)
+    elif begun.age > policy.expires_after:
+        return _end(turn, ReportFailure("expired", f"it was {begun.age / 3600:.0f} hours old", "expired"))
+    return replace(turn, stage="context"), BuildContext(turn.reduced)
 
 
-def _ask(turn: Turn) -> tuple[Turn, Effect]:
-    return replace(turn, stage="model", asked=turn.asked + 1), AskModel(turn.level)
+def _ask(turn: TurnState) -> tuple[TurnState, Effect]:
+    return replace(turn, stage="model", provider_calls=turn.provider_calls + 1), AskModel(turn.level)
 
 
-def _again(turn: Turn) -> tuple[Turn, Effect]:
+def _again(turn: TurnState) -> tuple[TurnState, Effect]:
     """After a pause: the same stage once more."""
     if turn.ending is not None:
         return turn, turn.ending
     if turn.stage == "model":
         return _ask(turn)
     if turn.stage == "context":
-        return turn, BuildContext(turn.narrow)
+        return turn, BuildContext(turn.reduced)
     if turn.stage == "order":
-        return turn, Obey()
+        return turn, RunCommand()
     if turn.stage == "commit":
-        return turn, Commit()
-    return replace(turn, stage="claim"), Claim()
+        return turn, CommitTurn()
+    return replace(turn, stage="claim"), ClaimMessage()
 
 
-def _failed(turn: Turn, failed: Failed, policy: TurnPolicy, jitter: Random | None) -> tuple[Turn, Effect]:
+def _failed(
+    turn: TurnState, failed: EffectFailed, policy: TurnPolicy, jitter: Random | None
+) -> tuple[TurnState, Effect]:
     error = failed.error
     if isinstance(error, Fenced):
         return replace(turn, stage="done", ending=None), Stop()
     if turn.stage == "model" and isinstance(error, RemoteError):
         return _unanswered(turn, error, failed.elapsed, policy, jitter)
-    stuck = replace(turn, stuck=turn.stuck + 1)
-    pause = min(policy.longest_pause, 2.0 ** min(turn.stuck, 10))
-    if isinstance(error, StoreError) or (isinstance(error, MemoryError) and turn.stuck < _SHORTAGE):
+    stuck = replace(turn, stage_failures=turn.stage_failures + 1)
+    pause = min(policy.longest_pause, 2.0 ** min(turn.stage_failures, 10))
+    if isinstance(error, StoreError) or (isinstance(error, MemoryError) and turn.stage_failures < _SHORTAGE):
         return stuck, Wait(pause)  # our own machine's trouble, not this message's
-    if isinstance(turn.ending, Bury):
-        stuck = replace(stuck, burials=turn.burials + 1)
-        return (stuck, Wait(pause)) if stuck.burials <= _BURIALS else (replace(stuck, stage="done"), Stop())
+    if isinstance(turn.ending, MoveToDeadLetters):
+        stuck = replace(stuck, dead_letter_failures=turn.dead_letter_failures + 1)
+        return (
+            (stuck, Wait(pause)) if stuck.dead_letter_failures <= _BURIALS else (replace(stuck, stage="done"), Stop())
+        )
     if turn.ending is not None or turn.attempt >= policy.attempts:
-        return _end(turn, Bury(_reason(error)))
+        return _end(turn, MoveToDeadLetters(_reason(error)))
     return replace(stuck, stage="claim", reply=None if turn.fresh else turn.reply), Wait(pause)
 
 
 def _unanswered(
-    turn: Turn, error: RemoteError, elapsed: float, policy: TurnPolicy, jitter: Random | None
-) -> tuple[Turn, Effect]:
+    turn: TurnState, error: RemoteError, elapsed: float, policy: TurnPolicy, jitter: Random | None
+) -> tuple[TurnState, Effect]:
     """A model did not answer: the same again, with less to read, somebody else, or later."""
-    if isinstance(error, PromptTooLong) and not turn.narrow:
-        return replace(turn, stage="context", narrow=True), BuildContext(narrow=True)
-    turn = replace(turn, hope=turn.hope or not isinstance(error, Rejected))
-    pause = delay(turn.asked, error, policy.retry, jitter, elapsed)
+    if isinstance(error, PromptTooLong) and not turn.reduced:
+        return replace(turn, stage="context", reduced=True), BuildContext(reduced=True)
+    turn = replace(turn, may_recover=turn.may_recover or not isinstance(error, Rejected))
+    pause = retry_delay(turn.provider_calls, error, policy.retry, jitter, elapsed)
     if pause is not None:
         return turn, Wait(pause)
-    if turn.level + 1 < policy.providers:
-        return _ask(replace(turn, level=turn.level + 1, asked=0))
-    if not turn.hope:
-        return _end(turn, Apologise("rejected", _reason(error)))
-    if turn.suspect:
-        return _end(turn, Bury(f"the model answers others, but not this: {_reason(error)}"))
-    if turn.parks < _PARKS_BEFORE_PROBE:
-        return _end(turn, Park(_reason(error)))
-    return replace(turn, stage="probe", ending=Park(_reason(error))), Probe()
+    if turn.level + 1 < policy.provider_count:
+        return _ask(replace(turn, level=turn.level + 1, provider_calls=0))
+    if not turn.may_recover:
+        return _end(turn, ReportFailure("rejected", _reason(error)))
+    if turn.message_suspected:
+        return _end(turn, MoveToDeadLetters(f"the model answers others, but not this: {_reason(error)}"))
+    if turn.deferrals < _PARKS_BEFORE_PROBE:
+        return _end(turn, Defer(_reason(error)))
+    return replace(turn, stage="probe", ending=Defer(_reason(error))), ProbeModel()
 
 
-def _end(turn: Turn, ending: Ending) -> tuple[Turn, Effect]:
-    return replace(turn, stage="ending", ending=ending, stuck=0), ending
+def _end(turn: TurnState, ending: Ending) -> tuple[TurnState, Effect]:
+    return replace(turn, stage="ending", ending=ending, stage_failures=0), ending
 
 
 def _reason(error: Exception) -> str:

@@ -3,18 +3,18 @@
 from dataclasses import dataclass, field
 
 from kenobot.agent.commands.registry import Command
-from kenobot.agent.prompt.context_builder import Context
-from kenobot.cognitive.identity.reply_grade import Grade
+from kenobot.agent.prompt.context_builder import PromptContext
+from kenobot.cognitive.identity.reply_grade import ReplyGrade
 from kenobot.core.i18n import Language
 from kenobot.ports.identity import OWNER_SCOPE, Principal
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.provider import Reply
-from kenobot.postprocessors.pipeline import Processed
-from kenobot.storage.inbox import Pending
+from kenobot.postprocessors.pipeline import ProcessedReply
+from kenobot.storage.inbox import PendingMessage
 
 
 @dataclass(slots=True)
-class Effects:
+class CollectedEffects:
     """What post-processors want of this turn; see `kenobot.ports.postprocessor.TurnEffects`."""
 
     session: str
@@ -26,24 +26,24 @@ class Effects:
         self.candidates.append(candidate)
 
     def end_bootstrap(self) -> None:
-        self.bootstrap_ended = OWNER_SCOPE in self.principal.reads  # the first conversation is the owner's
+        self.bootstrap_ended = OWNER_SCOPE in self.principal.read_scopes  # the first conversation is the owner's
 
 
 @dataclass(slots=True)
-class Work:
+class TurnData:
     """One turn's working papers, from claim to commit. violated: patterns that rules.json forbids, in the reply."""
 
-    pending: Pending
+    pending: PendingMessage
     principal: Principal
     language: Language
-    order: tuple[Command, str] | None = None
+    command: tuple[Command, str] | None = None
     attempt: int = 0
-    asked_at: float | None = None
-    context: Context | None = None
-    unsaved: Reply | None = None
-    effects: Effects | None = None
-    cleaned: Processed | None = None
-    cut: int = 0
-    grade: Grade | None = None
-    violated: tuple[str, ...] = ()
+    first_call_at: float | None = None
+    context: PromptContext | None = None
+    unsaved_reply: Reply | None = None
+    effects: CollectedEffects | None = None
+    processed: ProcessedReply | None = None
+    removed_urls: int = 0
+    grade: ReplyGrade | None = None
+    violated_rules: tuple[str, ...] = ()
     decisions: list[tuple[Candidate, Decision]] = field(default_factory=list)

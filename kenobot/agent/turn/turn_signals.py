@@ -5,23 +5,23 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Mapping
 
-from kenobot.agent.isolated_admit import announced
-from kenobot.agent.turn.turn_data import Work
+from kenobot.agent.isolated_admit import memory_written_payload
+from kenobot.agent.turn.turn_data import TurnData
 from kenobot.core.bus import Bus
-from kenobot.ports.channel import Channel, ShowsTyping
+from kenobot.ports.channel import Channel, TypingIndicator
 from kenobot.ports.signals import (
     BOOTSTRAP_DONE,
     CONFIG_CHANGED,
-    LINK_CUT,
+    LINK_REMOVED,
     MEMORY_WRITTEN,
     MESSAGE_OUT,
     PROCESSOR_FAILED,
     REPLY_GRADED,
-    TAG_INERT,
+    TAG_IGNORED,
+    PayloadValue,
     Signal,
-    Value,
 )
-from kenobot.storage.inbox import Pending
+from kenobot.storage.inbox import PendingMessage
 
 _log = logging.getLogger(__name__)
 
@@ -33,32 +33,32 @@ _REASONS: Mapping[str, str] = {
 }
 
 
-class Herald:
+class TurnSignals:
     """Sends the signals of turns."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
 
-    async def tell(self, work: Work, clean: str) -> None:
+    async def announce_commit(self, work: TurnData, clean: str) -> None:
         """Announce what a committed turn did: the reply `clean`, memory, tags, post-processors, grade."""
-        pending, cleaned = work.pending, work.cleaned
+        pending, cleaned = work.pending, work.processed
         assert cleaned is not None
-        where: dict[str, Value] = {"channel": pending.inbound.channel, "chat": pending.inbound.chat}
-        await self.fire(MESSAGE_OUT, pending, text=clean, **where)
+        where: dict[str, PayloadValue] = {"channel": pending.inbound.channel, "chat": pending.inbound.chat}
+        await self.emit(MESSAGE_OUT, pending, text=clean, **where)
         for candidate, decision in work.decisions:
-            await self.fire(MEMORY_WRITTEN, pending, **announced(candidate, decision))
+            await self.emit(MEMORY_WRITTEN, pending, **memory_written_payload(candidate, decision))
             if candidate.form in _REASONS and decision.record is not None:
-                await self.fire(CONFIG_CHANGED, pending, reason=_REASONS[candidate.form])
-        for element in cleaned.inert:
-            await self.fire(TAG_INERT, pending, tag=element.name)
-        if work.cut:
-            await self.fire(LINK_CUT, pending, count=work.cut, **where)
+                await self.emit(CONFIG_CHANGED, pending, reason=_REASONS[candidate.form])
+        for element in cleaned.ignored:
+            await self.emit(TAG_IGNORED, pending, tag=element.name)
+        if work.removed_urls:
+            await self.emit(LINK_REMOVED, pending, count=work.removed_urls, **where)
         for name, error in cleaned.failures:
-            await self.fire(PROCESSOR_FAILED, pending, processor=name, error=error)
+            await self.emit(PROCESSOR_FAILED, pending, processor=name, error=error)
         if work.effects is not None and work.effects.bootstrap_ended:
-            await self.fire(BOOTSTRAP_DONE, pending, session=pending.session)
+            await self.emit(BOOTSTRAP_DONE, pending, session=pending.session)
         if work.grade is not None:
-            await self.fire(
+            await self.emit(
                 REPLY_GRADED,
                 pending,
                 quality=work.grade.quality,
@@ -66,13 +66,13 @@ class Herald:
                 signals=" ".join(work.grade.signals),
             )
 
-    async def fire(self, signal: Signal, pending: Pending, **payload: Value) -> None:
+    async def emit(self, signal: Signal, pending: PendingMessage, **payload: PayloadValue) -> None:
         """Announce something about a message."""
-        await self._bus.fire(signal, "loop", pending.trace, **payload)
+        await self._bus.emit(signal, "loop", pending.trace, **payload)
 
 
 @contextlib.asynccontextmanager
-async def typing(channel: Channel | None, chat: str) -> AsyncIterator[None]:
+async def show_typing(channel: Channel | None, chat: str) -> AsyncIterator[None]:
     """Show that an answer is on its way, where `channel` can."""
     if channel is None or not hasattr(channel, "typing"):
         yield
@@ -85,7 +85,7 @@ async def typing(channel: Channel | None, chat: str) -> AsyncIterator[None]:
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def _keep_typing(channel: ShowsTyping, chat: str) -> None:
+async def _keep_typing(channel: TypingIndicator, chat: str) -> None:
     while True:
         try:
             async with asyncio.timeout(_TYPING_SECONDS):

@@ -23,7 +23,7 @@ _BOMS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class TextFile:
     """A file that was read. modified: when it last changed, by the disk. note: what the reader should be told."""
 
     path: str
@@ -33,14 +33,14 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class SkippedFile:
     """A file that is there and was left alone, with the reason."""
 
     path: str
     why: str
 
 
-class Folder:
+class SourceFolder:
     """A folder and what is below it. Paths are relative to it, with slashes."""
 
     def __init__(self, root: Path) -> None:
@@ -51,34 +51,34 @@ class Folder:
         """Whether there is something of this name, of whatever kind."""
         return os.path.lexists(self.root / path)
 
-    def read(self, path: str) -> Text | Unread | None:
+    def read(self, path: str) -> TextFile | SkippedFile | None:
         """The file at `path`; None when there is none, or when it is one that was read before under another name."""
         try:
             real = (self.root / path).resolve(strict=True)
             if not real.is_relative_to(self.root):
-                return Unread(path, "it is a link to something outside of the folder")
+                return SkippedFile(path, "it is a link to something outside of the folder")
             found = real.stat()
             if not stat.S_ISREG(found.st_mode):
-                return None if stat.S_ISDIR(found.st_mode) else Unread(path, "it is no plain file")
+                return None if stat.S_ISDIR(found.st_mode) else SkippedFile(path, "it is no plain file")
             if found.st_size > LARGEST:
-                return Unread(path, f"it is larger than {LARGEST // 1_000_000} MB")
+                return SkippedFile(path, f"it is larger than {LARGEST // 1_000_000} MB")
             if real in self._read:
                 return None
             self._read.add(real)
             return self._text(path, real, found.st_mtime)
         except FileNotFoundError:
-            return Unread(path, "it is a link to nothing") if self.has(path) else None
+            return SkippedFile(path, "it is a link to nothing") if self.has(path) else None
         except (OSError, RuntimeError) as error:  # RuntimeError: links in a ring, up to Python 3.12
             reason = error.strerror if isinstance(error, OSError) else None
-            return Unread(path, f"it cannot be read: {(reason or 'links in a ring').lower()}")
+            return SkippedFile(path, f"it cannot be read: {(reason or 'links in a ring').lower()}")
 
-    def _text(self, path: str, real: Path, modified: float) -> Text | Unread:
+    def _text(self, path: str, real: Path, modified: float) -> TextFile | SkippedFile:
         with real.open("rb") as file:
             raw = file.read(LARGEST + 1)[:LARGEST]
         text, note = decode(raw)
         if text is None:
-            return Unread(path, note)
-        return Text(path, text, datetime.fromtimestamp(max(0.0, modified), UTC), note)
+            return SkippedFile(path, note)
+        return TextFile(path, text, datetime.fromtimestamp(max(0.0, modified), UTC), note)
 
     def files(self, under: str, *endings: str) -> Iterator[str]:
         """The files below a folder whose names end so, folder by folder in order; hidden ones are passed over.

@@ -10,8 +10,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from kenobot.cli.importers import markdown
-from kenobot.cli.importers.folder import Folder, Text, Unread
-from kenobot.cli.importers.plan import About, Item, Offer, Plan, Said, Sheet
+from kenobot.cli.importers.folder import SkippedFile, SourceFolder, TextFile
+from kenobot.cli.importers.plan import FilePlan, ImportContext, ImportedMessage, ImportItem, ImportPlan, ManualFile
 from kenobot.cognitive.mirror import layout
 from kenobot.ports.identity import OWNER_SCOPE, Trust, chat_scope, is_session_id
 from kenobot.ports.memory import Candidate, Form
@@ -33,7 +33,7 @@ _PEOPLES = {
 _PEOPLES |= dict.fromkeys(("SOUL.md", "IDENTITY.md", "USER.md"), _PEOPLES["core.md"])
 
 
-def looks_like(folder: Folder) -> bool:
+def looks_like(folder: SourceFolder) -> bool:
     """Whether this is such a home."""
     memory = _memory(folder)
     marks = ("identity", "chats", "working", "procedural")
@@ -43,9 +43,9 @@ def looks_like(folder: Folder) -> bool:
     return memory is not None and not any(map(folder.has, others)) and bool(_logs(folder, memory))
 
 
-def read(folder: Folder, about: About) -> Plan:
+def read(folder: SourceFolder, about: ImportContext) -> ImportPlan:
     """All that such a home holds."""
-    plan = Plan("kenobot-js")
+    plan = ImportPlan("kenobot-js")
     memory = _memory(folder) or "memory"
     _scope(plan, folder, about, memory, OWNER_SCOPE)
     for session in folder.folders(f"{memory}/chats"):
@@ -53,13 +53,13 @@ def read(folder: Folder, about: About) -> Plan:
             _scope(plan, folder, about, f"{memory}/chats/{session}", chat_scope(session))
             _slot(plan, folder, about, f"{memory}/chats/{session}/context.md", session, "context")
         else:
-            plan.leave(f"{memory}/chats/{session}", "chat", _NO_SESSION)
+            plan.skip_file(f"{memory}/chats/{session}", "chat", _NO_SESSION)
     for path in folder.files(f"{memory}/working", ".md", ".json"):
         session = path.rpartition("/")[2].rpartition(".")[0]
         if is_session_id(session):
             _slot(plan, folder, about, path, session, "working")
         else:
-            plan.leave(path, "scratchpad", _NO_SESSION)
+            plan.skip_file(path, "scratchpad", _NO_SESSION)
     _patterns(plan, folder, about, f"{memory}/procedural/patterns.json")
     _identity(plan, folder, about, memory)
     for path in (*folder.files("sessions", ".jsonl"), *folder.files("data/sessions", ".jsonl")):
@@ -67,11 +67,11 @@ def read(folder: Folder, about: About) -> Plan:
     return plan
 
 
-def _memory(folder: Folder) -> str | None:
+def _memory(folder: SourceFolder) -> str | None:
     return next((path for path in ("memory", "data/memory") if folder.has(path)), None)
 
 
-def _logs(folder: Folder, under: str) -> list[str]:
+def _logs(folder: SourceFolder, under: str) -> list[str]:
     return [
         path
         for path in folder.files(under, ".md")
@@ -89,37 +89,41 @@ def _day(path: str) -> date | None:
 # ── what is remembered ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _scope(plan: Plan, folder: Folder, about: About, under: str, scope: str) -> None:
+def _scope(plan: ImportPlan, folder: SourceFolder, about: ImportContext, under: str, scope: str) -> None:
     """MEMORY.md and the daily logs of the owner or of a chat."""
     found = folder.read(f"{under}/MEMORY.md")
-    sheet = plan.open(found, "long-term memory")
-    if sheet is not None and isinstance(found, Text):
+    sheet = plan.add_file(found, "long-term memory")
+    if sheet is not None and isinstance(found, TextFile):
         reading = markdown.read(found.text)
         sheet.skipped += reading.skipped
         for fact in reading.facts:
-            told = (about.moment(fact.day) if fact.day else None) or min(found.modified, about.now)
+            told = (about.utc_moment(fact.day) if fact.day else None) or min(found.modified, about.now)
             sheet.items.append(
-                Item(Candidate("note", scope, fact.text, fact.category, "import", "model", tier="core"), told)
+                ImportItem(Candidate("note", scope, fact.text, fact.category, "import", "model", tier="core"), told)
             )
     for path in _logs(folder, under):
         _daily(plan, folder.read(path), about, scope, _day(path))
 
 
-def _daily(plan: Plan, found: Text | Unread | None, about: About, scope: str, day: date | None) -> None:
-    sheet = plan.open(found, "daily log")
-    if sheet is None or not isinstance(found, Text) or day is None:
+def _daily(
+    plan: ImportPlan, found: TextFile | SkippedFile | None, about: ImportContext, scope: str, day: date | None
+) -> None:
+    sheet = plan.add_file(found, "daily log")
+    if sheet is None or not isinstance(found, TextFile) or day is None:
         return
     form: Form = "note" if scope == OWNER_SCOPE else "episode"
     for chunk in layout.split("daily", found.text):
-        at = layout.time_of(chunk)
-        said = layout.fact("daily", chunk)
+        at = layout.entry_time(chunk)
+        said = layout.fact_text("daily", chunk)
         texts = [said] if at is not None and said is not None else []
         if at is None:  # what a person wrote before the first entry
             reading = markdown.read(chunk)
             sheet.skipped += reading.skipped
             texts = [fact.text for fact in reading.facts]
-        told = about.moment(day, _clock(at), _UTC) or about.now
-        sheet.items += (Item(Candidate(form, scope, text, source="import", trust="model"), told) for text in texts)
+        told = about.utc_moment(day, _clock(at), _UTC) or about.now
+        sheet.items += (
+            ImportItem(Candidate(form, scope, text, source="import", trust="model"), told) for text in texts
+        )
 
 
 def _clock(at: str | None) -> time:
@@ -130,11 +134,11 @@ def _clock(at: str | None) -> time:
         return time(0)
 
 
-def _slot(plan: Plan, folder: Folder, about: About, path: str, session: str, name: str) -> None:
+def _slot(plan: ImportPlan, folder: SourceFolder, about: ImportContext, path: str, session: str, name: str) -> None:
     """A chat's scratchpad or description, whole."""
     found = folder.read(path)
-    sheet = plan.open(found, "scratchpad" if name == "working" else "chat context")
-    if sheet is None or not isinstance(found, Text):
+    sheet = plan.add_file(found, "scratchpad" if name == "working" else "chat context")
+    if sheet is None or not isinstance(found, TextFile):
         return
     text, told = _pad(found) if path.endswith(".json") else (found.text, found.modified)
     if not text.strip():
@@ -144,10 +148,10 @@ def _slot(plan: Plan, folder: Folder, about: About, path: str, session: str, nam
     else:
         form: Form = "scratchpad" if name == "working" else "profile"
         candidate = Candidate(form, chat_scope(session), text, source="import", trust="model", slot=name)
-        sheet.items.append(Item(candidate, min(told, about.now)))
+        sheet.items.append(ImportItem(candidate, min(told, about.now)))
 
 
-def _pad(found: Text) -> tuple[str, datetime]:
+def _pad(found: TextFile) -> tuple[str, datetime]:
     """A scratchpad as early versions kept it: {"content", "updatedAt"}."""
     try:
         held = json.loads(found.text)
@@ -158,11 +162,11 @@ def _pad(found: Text) -> tuple[str, datetime]:
     return str(text), told if told.tzinfo else told.replace(tzinfo=UTC)
 
 
-def _patterns(plan: Plan, folder: Folder, about: About, path: str) -> None:
+def _patterns(plan: ImportPlan, folder: SourceFolder, about: ImportContext, path: str) -> None:
     """What was learned to do when something happens: {id, trigger, response, confidence, …}, one record each."""
     found = folder.read(path)
-    sheet = plan.open(found, "patterns")
-    if sheet is None or not isinstance(found, Text):
+    sheet = plan.add_file(found, "patterns")
+    if sheet is None or not isinstance(found, TextFile):
         return
     try:
         held = json.loads(found.text)
@@ -186,14 +190,14 @@ def _patterns(plan: Plan, folder: Folder, about: About, path: str) -> None:
             "model",
             confidence=min(1.0, max(0.0, float(sure))) if known else None,
         )
-        sheet.items.append(Item(candidate, min(found.modified, about.now)))
+        sheet.items.append(ImportItem(candidate, min(found.modified, about.now)))
 
 
-def _identity(plan: Plan, folder: Folder, about: About, memory: str) -> None:
+def _identity(plan: ImportPlan, folder: SourceFolder, about: ImportContext, memory: str) -> None:
     """What says who the bot is belongs to people: it is offered. Of the preferences, the list is taken in."""
     found = folder.read(f"{memory}/identity/preferences.md")
-    sheet = plan.open(found, "preferences")
-    if sheet is not None and isinstance(found, Text):
+    sheet = plan.add_file(found, "preferences")
+    if sheet is not None and isinstance(found, TextFile):
         reading = markdown.read(found.text, bare=True)
         sheet.skipped += reading.skipped
         for fact in reading.facts:
@@ -201,16 +205,16 @@ def _identity(plan: Plan, folder: Folder, about: About, memory: str) -> None:
             text = fact.text[len(_LEARNED) :].strip() if learned else fact.text
             trust: Trust = "model" if learned else "owner"
             candidate = Candidate("note", OWNER_SCOPE, text, "preference", "import", trust)
-            sheet.items.append(Item(candidate, min(found.modified, about.now)))
+            sheet.items.append(ImportItem(candidate, min(found.modified, about.now)))
     for under in (f"{memory}/identity", "identity", "identities"):
         for path in folder.files(under, *_PEOPLES):
-            plan.offers.append(Offer(path, _PEOPLES[path.rpartition("/")[2]]))
+            plan.manual_files.append(ManualFile(path, _PEOPLES[path.rpartition("/")[2]]))
 
 
 # ── what was said ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def messages(text: str) -> tuple[list[dict[str, object]], int]:
+def parse_messages(text: str) -> tuple[list[dict[str, object]], int]:
     """The messages of a conversation's file, one JSON object a line, and how many lines were damaged."""
     found: list[dict[str, object]] = []
     damaged = 0
@@ -228,30 +232,30 @@ def messages(text: str) -> tuple[list[dict[str, object]], int]:
     return found, damaged
 
 
-def _conversation(plan: Plan, folder: Folder, path: str) -> None:
+def _conversation(plan: ImportPlan, folder: SourceFolder, path: str) -> None:
     found = folder.read(path)
-    sheet = plan.open(found, "conversation")
-    if sheet is None or not isinstance(found, Text):
+    sheet = plan.add_file(found, "conversation")
+    if sheet is None or not isinstance(found, TextFile):
         return
     sheet.session = path.rpartition("/")[2].removesuffix(".jsonl")
     if not is_session_id(sheet.session):
         sheet.skipped[_NO_SESSION] += 1
         return
-    rows, damaged = messages(found.text)
+    rows, damaged = parse_messages(found.text)
     sheet.skipped += Counter({"a damaged line": damaged}) if damaged else Counter()
     _told(sheet, rows, found.modified)
 
 
-def _told(sheet: Sheet, rows: list[dict[str, object]], modified: datetime) -> None:
+def _told(sheet: FilePlan, rows: list[dict[str, object]], modified: datetime) -> None:
     for row in rows:
         role, text, at = _ROLES.get(str(row.get("role"))), row.get("content"), row.get("timestamp")
         if role is None or not isinstance(text, str) or not text.strip():
             sheet.skipped["no message of a person or of the bot"] += 1
             continue
-        sheet.said.append(Said(role, text[:_LONGEST_SAID], _moment(at) or modified))
-    if len(sheet.said) > _MOST_SAID:
-        sheet.skipped[f"older than the last {_MOST_SAID} messages"] += len(sheet.said) - _MOST_SAID
-        del sheet.said[:-_MOST_SAID]
+        sheet.messages.append(ImportedMessage(role, text[:_LONGEST_SAID], _moment(at) or modified))
+    if len(sheet.messages) > _MOST_SAID:
+        sheet.skipped[f"older than the last {_MOST_SAID} messages"] += len(sheet.messages) - _MOST_SAID
+        del sheet.messages[:-_MOST_SAID]
 
 
 def _moment(stamp: object) -> datetime | None:

@@ -50,7 +50,7 @@ _SHORT = 3  # words: what is no longer says little without its heading
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class MarkdownFact:
     """Something that a file says. at, day: when it says that it was so, where it does. heading: what stands above."""
 
     text: str
@@ -61,22 +61,22 @@ class Fact:
 
 
 @dataclass(slots=True)
-class Reading:
+class MarkdownFacts:
     """What a file says, and what was passed over."""
 
-    facts: list[Fact] = field(default_factory=list)
+    facts: list[MarkdownFact] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
 
 
 UNFILLED = "template text that nobody filled in"
 
 
-def read(text: str, *, choices: bool = False, bare: bool = False) -> Reading:
+def read(text: str, *, choices: bool = False, bare: bool = False) -> MarkdownFacts:
     """The facts of a file.
 
     choices: its tick boxes are answers, of which only the ticked ones count. bare: no heading is put before a fact.
     """
-    reading = Reading()
+    reading = MarkdownFacts()
     text = _COMMENT.sub("", _FRONT.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
     heading, at, day = "", None, None
     for block in _blocks(text.split("\n")):
@@ -121,7 +121,7 @@ class _Above:
     day: date | None
 
 
-def _keep(reading: Reading, said: str, above: _Above, choices: bool) -> None:
+def _keep(reading: MarkdownFacts, said: str, above: _Above, choices: bool) -> None:
     heading, at = above.heading, above.at
     ticked = _BOX.match(said)
     if ticked:
@@ -143,7 +143,7 @@ def _keep(reading: Reading, said: str, above: _Above, choices: bool) -> None:
     terse = (len(words(said)) <= short and ":" not in said) or (ticked and choices)
     if heading and terse and not _general(heading):
         said = f"{heading}: {said}"
-    reading.facts.append(Fact(said, category, heading, at, above.day))
+    reading.facts.append(MarkdownFact(said, category, heading, at, above.day))
 
 
 def _empty(said: str) -> bool:

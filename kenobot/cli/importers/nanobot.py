@@ -8,8 +8,8 @@ import re
 from datetime import UTC, datetime
 
 from kenobot.cli.importers import workspace
-from kenobot.cli.importers.folder import Folder, Text
-from kenobot.cli.importers.plan import About, Item, Plan, Sheet
+from kenobot.cli.importers.folder import SourceFolder, TextFile
+from kenobot.cli.importers.plan import FilePlan, ImportContext, ImportItem, ImportPlan
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
 
@@ -25,12 +25,12 @@ _SPOKEN = "a conversation as it was, and no memory"
 _PLACE = re.compile(r"[-*+][ \t]+")
 
 
-def base_of(folder: Folder) -> str:
+def base_of(folder: SourceFolder) -> str:
     """Where the workspace lies in `folder`: in itself, or in `workspace/` when this is all of ~/.nanobot."""
     return "workspace/" if folder.has("workspace/memory") and not folder.has("memory") else ""
 
 
-def looks_like(folder: Folder) -> bool:
+def looks_like(folder: SourceFolder) -> bool:
     """Whether this is such a workspace."""
     base = base_of(folder)
     history = any(folder.has(f"{base}memory/{name}") for name in ("history.jsonl", "HISTORY.md"))
@@ -38,25 +38,25 @@ def looks_like(folder: Folder) -> bool:
     return history or (folder.has(f"{base}memory/MEMORY.md") and marked)
 
 
-def read(folder: Folder, about: About) -> Plan:
+def read(folder: SourceFolder, about: ImportContext) -> ImportPlan:
     """All that such a workspace holds."""
-    plan, base = Plan("nanobot"), base_of(folder)
-    workspace.long_term(plan, folder.read(f"{base}memory/MEMORY.md"), about)
-    workspace.profile(plan, folder.read(f"{base}USER.md"), about)
+    plan, base = ImportPlan("nanobot"), base_of(folder)
+    workspace.add_long_term(plan, folder.read(f"{base}memory/MEMORY.md"), about)
+    workspace.add_profile(plan, folder.read(f"{base}USER.md"), about)
     _history(plan, folder, about, f"{base}memory/HISTORY.md")
     _journal(plan, folder, about, f"{base}memory/history.jsonl")
     for path in folder.files(f"{base}memory", ".md"):
         day = workspace.day_of(path)
-        workspace.notes(plan, folder.read(path), about, "notes" if day is None else "daily log", day)
-    workspace.others(plan, folder, base, _OFFERS, _INSTRUCTIONS)
+        workspace.add_notes(plan, folder.read(path), about, "notes" if day is None else "daily log", day)
+    workspace.add_manual_files(plan, folder, base, _OFFERS, _INSTRUCTIONS)
     return plan
 
 
-def _history(plan: Plan, folder: Folder, about: About, path: str) -> None:
+def _history(plan: ImportPlan, folder: SourceFolder, about: ImportContext, path: str) -> None:
     """Paragraphs that begin with [YYYY-MM-DD HH:MM]."""
     found = folder.read(path)
-    sheet = plan.open(found, "history")
-    if sheet is None or not isinstance(found, Text):
+    sheet = plan.add_file(found, "history")
+    if sheet is None or not isinstance(found, TextFile):
         return
     text = found.text.replace("\r\n", "\n")
     stamps = list(_STAMPED.finditer(text))
@@ -69,11 +69,11 @@ def _history(plan: Plan, folder: Folder, about: About, path: str) -> None:
         _episode(sheet, text[stamp.end() : end], _moment(stamp[1], about) or min(found.modified, about.now))
 
 
-def _journal(plan: Plan, folder: Folder, about: About, path: str) -> None:
+def _journal(plan: ImportPlan, folder: SourceFolder, about: ImportContext, path: str) -> None:
     """One JSON object a line: {"cursor", "timestamp", "content"}."""
     found = folder.read(path)
-    sheet = plan.open(found, "history")
-    if sheet is None or not isinstance(found, Text):
+    sheet = plan.add_file(found, "history")
+    if sheet is None or not isinstance(found, TextFile):
         return
     for line in found.text.split("\n"):
         if not line.strip():
@@ -90,7 +90,7 @@ def _journal(plan: Plan, folder: Folder, about: About, path: str) -> None:
         _episode(sheet, content, told)
 
 
-def _episode(sheet: Sheet, text: str, told: datetime) -> None:
+def _episode(sheet: FilePlan, text: str, told: datetime) -> None:
     """A summary, as one episode; where it is a list, one for each line."""
     text = text.strip()
     if not text or text == "(nothing)":
@@ -102,10 +102,10 @@ def _episode(sheet: Sheet, text: str, told: datetime) -> None:
     texts = [_PLACE.sub("", line, count=1) for line in lines] if all(map(_PLACE.match, lines)) else [text]
     for said in texts:
         candidate = Candidate("episode", OWNER_SCOPE, said, source="import", trust="model")
-        sheet.items.append(Item(candidate, told))
+        sheet.items.append(ImportItem(candidate, told))
 
 
-def _moment(stamp: str, about: About) -> datetime | None:
+def _moment(stamp: str, about: ImportContext) -> datetime | None:
     """A time as that program writes it, in the owner's time zone unless it says another; None when it is none."""
     try:
         said = datetime.fromisoformat(stamp.strip())

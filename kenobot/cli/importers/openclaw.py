@@ -7,8 +7,8 @@ import re
 from datetime import date
 
 from kenobot.cli.importers import workspace
-from kenobot.cli.importers.folder import Folder, Text, Unread
-from kenobot.cli.importers.plan import About, Plan
+from kenobot.cli.importers.folder import SkippedFile, SourceFolder, TextFile
+from kenobot.cli.importers.plan import ImportContext, ImportPlan
 
 _MARKS = ("AGENTS.md", "SOUL.md", "IDENTITY.md", "HEARTBEAT.md", "TOOLS.md")
 _OFFERS = {
@@ -23,12 +23,12 @@ _SPOKEN = re.compile(
 )
 
 
-def base_of(folder: Folder) -> str:
+def base_of(folder: SourceFolder) -> str:
     """Where the workspace lies in `folder`: in itself, or in `workspace/` when this is all of ~/.openclaw."""
     return "workspace/" if folder.has("workspace") and not folder.has("memory") else ""
 
 
-def looks_like(folder: Folder) -> bool:
+def looks_like(folder: SourceFolder) -> bool:
     """Whether this is such a workspace."""
     base = base_of(folder)
     long_term = folder.has(f"{base}MEMORY.md") or folder.has(f"{base}memory.md")
@@ -36,26 +36,28 @@ def looks_like(folder: Folder) -> bool:
     return (long_term and (marked > 0 or folder.has(f"{base}memory"))) or (marked > 1 and folder.has(f"{base}memory"))
 
 
-def read(folder: Folder, about: About) -> Plan:
+def read(folder: SourceFolder, about: ImportContext) -> ImportPlan:
     """All that such a workspace holds."""
-    plan, base = Plan("openclaw"), base_of(folder)
-    workspace.long_term(plan, folder.read(f"{base}MEMORY.md"), about)
-    workspace.long_term(plan, folder.read(f"{base}memory.md"), about)
-    workspace.profile(plan, folder.read(f"{base}USER.md"), about)
+    plan, base = ImportPlan("openclaw"), base_of(folder)
+    workspace.add_long_term(plan, folder.read(f"{base}MEMORY.md"), about)
+    workspace.add_long_term(plan, folder.read(f"{base}memory.md"), about)
+    workspace.add_profile(plan, folder.read(f"{base}USER.md"), about)
     for path in folder.files(f"{base}memory", ".md"):
         day = workspace.day_of(path)
         kind = "notes" if day is None else "daily log"
         _notes(plan, folder.read(path), about, kind, day)
-    workspace.others(plan, folder, base, _OFFERS, _INSTRUCTIONS)
+    workspace.add_manual_files(plan, folder, base, _OFFERS, _INSTRUCTIONS)
     return plan
 
 
-def _notes(plan: Plan, found: Text | Unread | None, about: About, kind: str, day: date | None) -> None:
+def _notes(
+    plan: ImportPlan, found: TextFile | SkippedFile | None, about: ImportContext, kind: str, day: date | None
+) -> None:
     """Notes; of a saved session only what was summed up, not what was spoken."""
     spoken = 0
-    if isinstance(found, Text) and (head := _SAVED_SESSION.match(found.text)):
+    if isinstance(found, TextFile) and (head := _SAVED_SESSION.match(found.text)):
         body, spoken = _SPOKEN.subn("", found.text[head.end() :])
-        found = Text(found.path, body, found.modified, found.note)
-    sheet = workspace.notes(plan, found, about, kind, day)
+        found = TextFile(found.path, body, found.modified, found.note)
+    sheet = workspace.add_notes(plan, found, about, kind, day)
     if sheet is not None and spoken:
         sheet.skipped["a line of a conversation, and no memory"] += spoken

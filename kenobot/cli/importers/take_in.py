@@ -10,26 +10,26 @@ import json
 from collections import Counter
 from dataclasses import dataclass, field
 
-from kenobot.cli.importers.plan import About, Item, Plan, Sheet
+from kenobot.cli.importers.plan import FilePlan, ImportContext, ImportItem, ImportPlan
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.extract import buffer
-from kenobot.cognitive.remember.occasion import Occasion, clean
+from kenobot.cognitive.remember.occasion import AdmitContext, sanitize
 from kenobot.cognitive.store import history, records, term_index
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.core.redaction import find
+from kenobot.core.redaction import find_secret
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
 ACTOR = "import"
-BROUGHT = "brought"  # the event of an import as a whole
+IMPORTED = "brought"  # the event of an import as a whole
 _KEPT = 16  # of a mark: enough that no two of one import meet by chance
 
 
 @dataclass(slots=True)
-class Outcome:
+class FileResult:
     """What became of one file. new, known: memories, or messages of a conversation. secrets: refused, by kind."""
 
     path: str
@@ -42,10 +42,10 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ImportReport:
     """What an import did. event: the decision that `undo` takes back; None when nothing was new."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[FileResult, ...]
     event: int | None
 
     @property
@@ -65,36 +65,38 @@ class Report:
         return sum(outcome.skipped.total() for outcome in self.outcomes)
 
 
-def take_in(connection: Connection, plan: Plan, about: About, policy: Policy = DEFAULT) -> Report:
+def apply_plan(
+    connection: Connection, plan: ImportPlan, about: ImportContext, policy: Policy = DEFAULT
+) -> ImportReport:
     """Ask memory to take in all that `plan` holds. Raises StoreError or sqlite3.Error; then commit nothing."""
     import_ = _Import(connection, plan, about, policy)
     for sheet, item in plan.items():
         import_.admit(sheet, item)
-    for sheet in plan.sheets:
-        if sheet.said:
+    for sheet in plan.files:
+        if sheet.messages:
             import_.converse(sheet)
-    return Report(tuple(import_.outcomes.values()), import_.close())
+    return ImportReport(tuple(import_.outcomes.values()), import_.close())
 
 
 class _Import:
     """One import, for the length of one call."""
 
-    def __init__(self, connection: Connection, plan: Plan, about: About, policy: Policy) -> None:
+    def __init__(self, connection: Connection, plan: ImportPlan, about: ImportContext, policy: Policy) -> None:
         self._connection = connection
         self._about = about
         self._policy = policy
         self._seen = _brought(connection)
         self._marks: list[str] = []
         self.outcomes = {
-            id(sheet): Outcome(sheet.path, sheet.kind, skipped=Counter(sheet.skipped), note=sheet.note)
-            for sheet in plan.sheets
+            id(sheet): FileResult(sheet.path, sheet.kind, skipped=Counter(sheet.skipped), note=sheet.note)
+            for sheet in plan.files
         }
-        self._root = records.add_event(connection, about.now, ACTOR, BROUGHT, data={"from": plan.origin})
+        self._root = records.add_event(connection, about.now, ACTOR, IMPORTED, data={"from": plan.origin})
 
-    def admit(self, sheet: Sheet, item: Item) -> None:
+    def admit(self, sheet: FilePlan, item: ImportItem) -> None:
         outcome, candidate = self.outcomes[id(sheet)], item.candidate
-        text = clean(candidate.text, self._policy.longest_text)
-        if (kind := find(text)) is not None:
+        text = sanitize(candidate.text, self._policy.max_text_chars)
+        if (kind := find_secret(text)) is not None:
             outcome.secrets[kind] += 1
             return
         mark = _mark(candidate.scope, candidate.slot or candidate.form, text)
@@ -105,9 +107,9 @@ class _Import:
         if why:
             outcome.skipped[why] += 1
             return
-        told = min(item.told or self._about.now, self._about.now)
+        told = min(item.said_at or self._about.now, self._about.now)
         day = local_day(told, self._about.zone)
-        occasion = Occasion(self._about.now, day, ACTOR, policy=self._policy, told=told)
+        occasion = AdmitContext(self._about.now, day, ACTOR, policy=self._policy, said_at=told)
         decision = admit(self._connection, candidate, occasion)
         if decision.action in ("created", "replaced"):
             outcome.new += 1
@@ -123,7 +125,7 @@ class _Import:
         """Why memory is not to be asked about `text`: "known", another reason, or "" when it is."""
         if slot:
             form = "profile" if slot == "context" else "scratchpad"
-            held = records.slot(self._connection, scope, form, slot)
+            held = records.slot_record(self._connection, scope, form, slot)
             return "" if held is None else "known" if held.text == text else "this chat has one already"
         key = key_of(text)
         if self._connection.execute("SELECT 1 FROM tombstone WHERE scope = ? AND key = ?", (scope, key)).fetchone():
@@ -134,27 +136,27 @@ class _Import:
             return "known"
         if "forgotten" in found:
             return "it was forgotten here"
-        gone = [number for number in found.values() if not term_index.taken_back(self._connection, number)]
+        gone = [number for number in found.values() if not term_index.last_change_was_undo(self._connection, number)]
         return "something newer took its place here" if gone else ""
 
-    def converse(self, sheet: Sheet) -> None:
+    def converse(self, sheet: FilePlan) -> None:
         """Begin a chat with its old conversation, so that it goes on where it was; a begun one is left as it is.
 
         Its memories are in the other files: it counts as read.
         """
         outcome, session = self.outcomes[id(sheet)], sheet.session
-        own = session in self._about.own
+        own = session in self._about.owner_sessions
         fit = []
-        for said in sheet.said:
-            if (kind := find(said.text)) is not None:
+        for said in sheet.messages:
+            if (kind := find_secret(said.text)) is not None:
                 outcome.secrets[kind] += 1
             else:
-                fit.append((said.role, clean(said.text, len(said.text)), min(said.at, self._about.now)))
+                fit.append((said.role, sanitize(said.text, len(said.text)), min(said.at, self._about.now)))
         scope = OWNER_SCOPE if own else chat_scope(session)
-        newest = conversation.bring(self._connection, session, fit, "owner" if own else "guest", scope)
+        newest = conversation.import_history(self._connection, session, fit, "owner" if own else "guest", scope)
         if newest:
             outcome.new += len(fit)
-            buffer.move(self._connection, session, buffer.cursor(self._connection, session), newest)
+            buffer.advance_cursor(self._connection, session, buffer.cursor(self._connection, session), newest)
         else:
             outcome.skipped["this chat has been talked in here already"] += len(fit)
 
@@ -176,7 +178,7 @@ class _Import:
 
 def _brought(connection: Connection) -> set[str]:
     """The marks of everything that earlier imports brought and that was not taken back since."""
-    rows = connection.execute("SELECT id, data FROM event WHERE type = ?", (BROUGHT,)).fetchall()
+    rows = connection.execute("SELECT id, data FROM event WHERE type = ?", (IMPORTED,)).fetchall()
     kept = (data for number, data in rows if history.undone_by(connection, number) is None)
     return {mark for data in kept for mark in json.loads(data).get("marks", ())}
 

@@ -7,61 +7,67 @@ from collections.abc import Iterable, Mapping
 from datetime import date, datetime, time
 
 from kenobot.cli.importers import markdown
-from kenobot.cli.importers.folder import Folder, Text, Unread
-from kenobot.cli.importers.markdown import Fact
-from kenobot.cli.importers.plan import About, Item, Offer, Plan, Sheet
+from kenobot.cli.importers.folder import SkippedFile, SourceFolder, TextFile
+from kenobot.cli.importers.markdown import MarkdownFact
+from kenobot.cli.importers.plan import FilePlan, ImportContext, ImportItem, ImportPlan, ManualFile
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
 
 _INSTRUCTIONS = "it tells another program what to do"
 
 
-def long_term(plan: Plan, found: Text | Unread | None, about: About) -> None:
+def add_long_term(plan: ImportPlan, found: TextFile | SkippedFile | None, about: ImportContext) -> None:
     """MEMORY.md: what stands in it is told at the date that its headings give, else at its last change."""
-    sheet = plan.open(found, "long-term memory")
-    if sheet is not None and isinstance(found, Text):
+    sheet = plan.add_file(found, "long-term memory")
+    if sheet is not None and isinstance(found, TextFile):
         reading = markdown.read(found.text)
         sheet.skipped += reading.skipped
-        sheet.items += (item(fact, about, found.modified, core=True) for fact in reading.facts)
+        sheet.items += (import_item(fact, about, found.modified, core=True) for fact in reading.facts)
 
 
-def profile(plan: Plan, found: Text | Unread | None, about: About) -> None:
+def add_profile(plan: ImportPlan, found: TextFile | SkippedFile | None, about: ImportContext) -> None:
     """USER.md: a form about the person, of which only the answers are taken."""
-    sheet = plan.open(found, "profile of the person")
-    if sheet is not None and isinstance(found, Text):
+    sheet = plan.add_file(found, "profile of the person")
+    if sheet is not None and isinstance(found, TextFile):
         reading = markdown.read(found.text, choices=True)
         sheet.skipped += reading.skipped
-        sheet.items += (item(fact, about, found.modified, core=True) for fact in reading.facts)
+        sheet.items += (import_item(fact, about, found.modified, core=True) for fact in reading.facts)
 
 
-def notes(plan: Plan, found: Text | Unread | None, about: About, kind: str, day: date | None = None) -> Sheet | None:
+def add_notes(
+    plan: ImportPlan, found: TextFile | SkippedFile | None, about: ImportContext, kind: str, day: date | None = None
+) -> FilePlan | None:
     """A file of notes: of a day where its name gives one, else told at its last change."""
-    sheet = plan.open(found, kind)
-    if sheet is not None and isinstance(found, Text):
+    sheet = plan.add_file(found, kind)
+    if sheet is not None and isinstance(found, TextFile):
         reading = markdown.read(found.text)
         sheet.skipped += reading.skipped
-        sheet.items += (item(fact, about, found.modified, day=day) for fact in reading.facts)
+        sheet.items += (import_item(fact, about, found.modified, day=day) for fact in reading.facts)
     return sheet
 
 
-def others(plan: Plan, folder: Folder, base: str, offers: Mapping[str, str], instructions: Iterable[str]) -> None:
+def add_manual_files(
+    plan: ImportPlan, folder: SourceFolder, base: str, offers: Mapping[str, str], instructions: Iterable[str]
+) -> None:
     """The files below `base` that no memory is made of. offers: what a person may do with each instead."""
     for name, advice in offers.items():
         if folder.has(base + name):
-            plan.offers.append(Offer(base + name, advice))
+            plan.manual_files.append(ManualFile(base + name, advice))
     for name in instructions:
         if folder.has(base + name):
-            plan.leave(base + name, "instructions", _INSTRUCTIONS)
+            plan.skip_file(base + name, "instructions", _INSTRUCTIONS)
 
 
-def item(fact: Fact, about: About, modified: datetime, *, core: bool = False, day: date | None = None) -> Item:
+def import_item(
+    fact: MarkdownFact, about: ImportContext, modified: datetime, *, core: bool = False, day: date | None = None
+) -> ImportItem:
     """A fact as memory is asked to take it in."""
     on = fact.day or day
-    told = about.moment(on, fact.at or time(0)) if on else None
+    told = about.utc_moment(on, fact.at or time(0)) if on else None
     # A preference that is no core memory would go to preferences.md, as if the owner had been heard to say it.
     category = fact.category if core or fact.category != "preference" else "fact"
     candidate = Candidate("note", OWNER_SCOPE, fact.text, category, "import", "model", tier="core" if core else "daily")
-    return Item(candidate, told or min(modified, about.now))
+    return ImportItem(candidate, told or min(modified, about.now))
 
 
 def day_of(path: str) -> date | None:

@@ -9,8 +9,8 @@ from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from kenobot.core.plugins import nearest
-from kenobot.core.settings.sources import CREDENTIAL_FILES, PREFIX, ROOMS, SHORT_NAMES, Key, is_secret
+from kenobot.core.plugins import did_you_mean
+from kenobot.core.settings.sources import CREDENTIAL_FILES, ENV_ALIASES, ENV_PREFIX, PLUGIN_SECTIONS, KeyPath, is_secret
 from kenobot.core.terminal import one_line
 
 _LISTS = (list, tuple, set, frozenset)
@@ -20,41 +20,41 @@ _MANY: Mapping[Any, str] = {int: "whole numbers", float: "numbers", str: "texts"
 
 
 def explain(
-    error: ValidationError, model: type[BaseModel], origins: Mapping[str, str], known: Iterable[str], at: Key = ()
+    error: ValidationError, model: type[BaseModel], origins: Mapping[str, str], known: Iterable[str], at: KeyPath = ()
 ) -> list[str]:
     """One line for each mistake in `error`, which came from validating the table `at` as a `model`."""
     return [_line(detail, model, origins, known, at) for detail in error.errors(include_url=False)]
 
 
-def unknown(key: Key, value: object, origins: Mapping[str, str], known: Iterable[str]) -> str:
+def unknown_key(key: KeyPath, value: object, origins: Mapping[str, str], known: Iterable[str]) -> str:
     """The line for a key that nobody reads, with the nearest one that somebody does."""
     dotted = ".".join(key)
     what = f"unknown section [{dotted}]" if isinstance(value, dict) else f'unknown key "{dotted}"'
     alike = [other for other in known if other.count(".") == len(key) - 1]
-    return f"{where(key, origins)}{one_line(what)}{nearest(dotted, alike) or '.'}"
+    return f"{origin_prefix(key, origins)}{one_line(what)}{did_you_mean(dotted, alike) or '.'}"
 
 
-def keys(model: type[BaseModel], at: Key = ()) -> Iterator[str]:
+def dotted_keys(model: type[BaseModel], at: KeyPath = ()) -> Iterator[str]:
     """Every dotted key of `model`, sections included."""
     for name, field in model.model_fields.items():
         yield ".".join((*at, name))
         if inner := _model(field):
-            yield from keys(inner, (*at, name))
+            yield from dotted_keys(inner, (*at, name))
 
 
 def _line(
-    detail: ErrorDetails, model: type[BaseModel], origins: Mapping[str, str], known: Iterable[str], at: Key
+    detail: ErrorDetails, model: type[BaseModel], origins: Mapping[str, str], known: Iterable[str], at: KeyPath
 ) -> str:
     kind, value = detail["type"], detail["input"]
     names = tuple(part for part in detail["loc"] if isinstance(part, str))
     key = (*at, *names)
     dotted = ".".join(key)
-    stray = kind == "dict_type" and len(key) == 2 and key[0] in ROOMS
+    stray = kind == "dict_type" and len(key) == 2 and key[0] in PLUGIN_SECTIONS
     if kind == "extra_forbidden" or stray:
-        return unknown(key, value, origins, known)
+        return unknown_key(key, value, origins, known)
     if kind == "missing":
         return f"{dotted} is not set: {_places(key)}."
-    place = f"{where(key, origins)}{one_line(dotted)}"
+    place = f"{origin_prefix(key, origins)}{one_line(dotted)}"
     field = _field(model, names)
     if field is None or _model(field):
         return f"{place} is a section, not a value." if kind in _NOT_A_TABLE else f"{place}: {_message(detail)}"
@@ -64,7 +64,7 @@ def _line(
     return f"{place} must be {wanted}." if wanted else f"{place}: {_message(detail)}"
 
 
-def where(key: Key, origins: Mapping[str, str]) -> str:
+def origin_prefix(key: KeyPath, origins: Mapping[str, str]) -> str:
     """The file or the variable that `key` stands in, as `PATH: `; a section stands where its first key does."""
     dotted = ".".join(key)
     for name, origin in origins.items():
@@ -73,10 +73,10 @@ def where(key: Key, origins: Mapping[str, str]) -> str:
     return ""
 
 
-def _places(key: Key) -> str:
+def _places(key: KeyPath) -> str:
     files = [f"in credentials/{name}" for name, meant in CREDENTIAL_FILES.items() if meant == key]
-    short = [f"in {name}" for name, meant in SHORT_NAMES.items() if meant == key]
-    variable = PREFIX + "__".join(key).upper().replace("-", "_")
+    short = [f"in {name}" for name, meant in ENV_ALIASES.items() if meant == key]
+    variable = ENV_PREFIX + "__".join(key).upper().replace("-", "_")
     places = (files + short) if files or short else ["in kenobot.toml", f"in {variable}"]
     return f"put it {' or '.join(places)}"
 
@@ -129,7 +129,7 @@ def _model(field: FieldInfo) -> type[BaseModel] | None:
     return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
 
 
-def _field(model: type[BaseModel], names: Key) -> FieldInfo | None:
+def _field(model: type[BaseModel], names: KeyPath) -> FieldInfo | None:
     found: FieldInfo | None = None
     inner: type[BaseModel] | None = model
     for name in names:

@@ -17,7 +17,7 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _DRAFT = ".identity-"
 
 
-class Held(ConfigError):
+class AlreadyLocked(ConfigError):
     """Another process holds what only one may hold at a time."""
 
 
@@ -160,7 +160,7 @@ def _hold(path: Path, said: str) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             holder = os.read(descriptor, 32).decode("ascii", "replace").strip() or "unknown"
-            raise Held(said.format(holder=holder)) from None
+            raise AlreadyLocked(said.format(holder=holder)) from None
         except OSError as error:
             raise ConfigError(f"{path} cannot be locked: {_reason(error)}.") from error
         # Who holds it is a courtesy: a disk that cannot take it down is no reason to refuse.

@@ -20,8 +20,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from kenobot.core.pattern_set import Automaton
-from kenobot.core.settings.sources import Written
+from kenobot.core.pattern_set import PatternSet
+from kenobot.core.settings.sources import EnvValue
 
 
 def _known_timezone(name: str) -> str:
@@ -49,16 +49,16 @@ def split_lists(model: type[BaseModel], table: Mapping[str, Any]) -> dict[str, A
     split = dict(table)
     for name, field in model.model_fields.items():
         value = split.get(name)
-        if isinstance(value, Written) and get_origin(field.annotation) in {list, tuple, set, frozenset}:
+        if isinstance(value, EnvValue) and get_origin(field.annotation) in {list, tuple, set, frozenset}:
             split[name] = [item.strip() for item in value.split(",") if item.strip()]
     return split
 
 
-Names = Annotated[tuple[str, ...], AfterValidator(_no_repeats)]
-Text = Annotated[str, Field(min_length=1)]
+UniqueNames = Annotated[tuple[str, ...], AfterValidator(_no_repeats)]
+NonEmptyText = Annotated[str, Field(min_length=1)]
 
 
-class Section(BaseModel):
+class SettingsModel(BaseModel):
     """One table of the file. A switch is not a number, though Python thinks so."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -77,34 +77,34 @@ class Section(BaseModel):
         return value
 
 
-class Bot(Section):
-    name: Text = "KenoBot"
+class BotSettings(SettingsModel):
+    name: NonEmptyText = "KenoBot"
     timezone: Annotated[str, AfterValidator(_known_timezone)] = "UTC"
     language: Annotated[Literal["auto", "en", "es"], BeforeValidator(_lower)] = "auto"
 
 
-class ProviderChoice(Section):
-    name: Text = "offline"
+class ProviderSettings(SettingsModel):
+    name: NonEmptyText = "offline"
     max_tokens: int = Field(4096, ge=1, le=64_000)
-    fallbacks: Names = ()
+    fallbacks: UniqueNames = ()
     attempts: int = Field(3, ge=1, le=10)
     retry_seconds: float = Field(90, ge=1, le=3600, allow_inf_nan=False)
     breaker_failures: int = Field(5, ge=1, le=100)
     breaker_seconds: float = Field(60, ge=1, le=3600, allow_inf_nan=False)
 
 
-class Channels(Section, extra="allow"):
+class ChannelsSettings(SettingsModel, extra="allow"):
     """The tables beside `enabled` belong to the plugins they are named after."""
 
     __pydantic_extra__: dict[str, dict[str, Any]] = Field(init=False)
-    enabled: Names = ()
+    enabled: UniqueNames = ()
 
 
-class PostProcessors(Section, extra="allow"):
+class PostProcessorsSettings(SettingsModel, extra="allow"):
     """The tables beside `enabled` belong to the plugins they are named after."""
 
     __pydantic_extra__: dict[str, dict[str, Any]] = Field(init=False)
-    enabled: Names = (
+    enabled: UniqueNames = (
         "memory",
         "chat-memory",
         "working-memory",
@@ -114,7 +114,7 @@ class PostProcessors(Section, extra="allow"):
     )
 
 
-class Context(Section):
+class ContextSettings(SettingsModel):
     budget_tokens: int = Field(24_000, ge=2000, le=1_000_000)
     memory_tokens: int = Field(6000, ge=0, le=500_000)
     history_messages: int = Field(20, ge=0, le=1000)
@@ -122,7 +122,7 @@ class Context(Section):
     message_tokens: int = Field(4000, ge=100, le=500_000)
 
     @model_validator(mode="after")
-    def _fits(self) -> "Context":
+    def _fits(self) -> "ContextSettings":
         if self.history_messages > self.history_most:
             raise ValueError(
                 f"history_messages ({self.history_messages}) must not be more than history_most ({self.history_most})"
@@ -134,37 +134,37 @@ class Context(Section):
         return self
 
 
-class Memory(Section):
+class MemorySettings(SettingsModel):
     recall: Annotated[Literal["auto", "full", "selective"], BeforeValidator(_lower)] = "auto"
     days: int = Field(3, ge=1, le=30)
-    embedder: Text = "auto"
+    embedder: NonEmptyText = "auto"
     reranker: Annotated[Literal["none", "model"], BeforeValidator(_lower)] = "none"
     rerank_tokens: int = Field(100_000, ge=0, le=1_000_000_000)
 
 
-class Extraction(Section):
+class ExtractionSettings(SettingsModel):
     enabled: bool = True
     model: str = ""
     at_once: bool = True
     every_turns: int = Field(5, ge=1, le=100)
     every_minutes: float = Field(15, ge=1, le=10_080, allow_inf_nan=False)
     daily_tokens: int = Field(200_000, ge=5000, le=1_000_000_000)
-    patterns: Names = ()
+    patterns: UniqueNames = ()
 
     @field_validator("patterns")
     @classmethod
     def _understood(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
-        Automaton(patterns)
+        PatternSet(patterns)
         return patterns
 
 
-class Compaction(Section):
+class CompactionSettings(SettingsModel):
     enabled: bool = True
     summary_tokens: int = Field(700, ge=100, le=20_000)
     daily_tokens: int = Field(100_000, ge=0, le=1_000_000_000)
 
 
-class Sleep(Section):
+class SleepSettings(SettingsModel):
     enabled: bool = True
     hour: int = Field(-1, ge=-1, le=23)
     budget_tokens: int = Field(100_000, ge=0, le=1_000_000_000)
@@ -172,16 +172,16 @@ class Sleep(Section):
     expired: Annotated[Literal["archive", "delete"], BeforeValidator(_lower)] = "archive"
 
 
-class Access(Section):
+class AccessSettings(SettingsModel):
     pairing: bool = True
 
 
-class Mail(Section):
+class MailSettings(SettingsModel):
     late_minutes: float = Field(15, ge=1, le=10_080, allow_inf_nan=False)
     expire_hours: float = Field(48, ge=1, le=8760, allow_inf_nan=False)
 
 
-class Loop(Section):
+class LoopSettings(SettingsModel):
     parallel_chats: int = Field(32, ge=1, le=1000)
     backlog: int = Field(1000, ge=1, le=1_000_000)
     chat_backlog: int = Field(100, ge=1, le=10_000)
@@ -189,10 +189,10 @@ class Loop(Section):
     turn_seconds: float = Field(600, ge=5, le=86_400, allow_inf_nan=False)
 
 
-class Signals(Section):
+class SignalsSettings(SettingsModel):
     keep: int = Field(20_000, ge=0, le=10_000_000)
 
 
-class Log(Section):
+class LogSettings(SettingsModel):
     level: Annotated[Literal["debug", "info", "warning", "error"], BeforeValidator(_lower)] = "info"
     format: Annotated[Literal["plain", "json"], BeforeValidator(_lower)] = "plain"

@@ -13,17 +13,17 @@ from pydantic import SecretStr
 from kenobot.core import plugins
 from kenobot.ports.errors import ConfigError
 
-Key = tuple[str, ...]
+KeyPath = tuple[str, ...]
 
-PREFIX = "KENOBOT_"
-ROOMS: Mapping[str, plugins.Group] = {
+ENV_PREFIX = "KENOBOT_"
+PLUGIN_SECTIONS: Mapping[str, plugins.PluginGroup] = {
     "channels": "kenobot.channels",
     "providers": "kenobot.providers",
     "postprocessors": "kenobot.postprocessors",
     "embedders": "kenobot.embedders",
 }
 
-SHORT_NAMES: Mapping[str, Key] = {
+ENV_ALIASES: Mapping[str, KeyPath] = {
     "TELEGRAM_BOT_TOKEN": ("channels", "telegram", "token"),
     "TELEGRAM_ALLOWED_USERS": ("channels", "telegram", "allowed_users"),
     "ANTHROPIC_API_KEY": ("providers", "anthropic", "api_key"),
@@ -31,7 +31,7 @@ SHORT_NAMES: Mapping[str, Key] = {
     "OPENAI_API_KEY": ("embedders", "openai", "api_key"),
     "OPENAI_BASE_URL": ("embedders", "openai", "base_url"),
 }
-CREDENTIAL_FILES: Mapping[str, Key] = {
+CREDENTIAL_FILES: Mapping[str, KeyPath] = {
     "telegram_token": ("channels", "telegram", "token"),
     "anthropic_api_key": ("providers", "anthropic", "api_key"),
 }
@@ -41,12 +41,12 @@ _SECRET_ENDINGS = ("token", "api_key", "secret", "password")
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 
-class Written(str):
+class EnvValue(str):
     """A value from an environment variable, where a list is written with commas."""
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class SettingsSource:
     """Values as nested tables; `origins` says of each dotted key where it stands, as "file PATH" and the like.
 
     An empty table has an origin too, under its name with a dot at the end: it may be one that nobody knows.
@@ -55,7 +55,7 @@ class Layer:
     values: dict[str, Any] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)
 
-    def put(self, key: Key, value: object, origin: str) -> None:
+    def put(self, key: KeyPath, value: object, origin: str) -> None:
         """Set one value. What cannot be nested stays as it is, for validation to complain about."""
         table = self.values
         for part in key[:-1]:
@@ -72,7 +72,7 @@ def is_secret(name: str) -> bool:
     return name.endswith(_SECRET_ENDINGS)
 
 
-def from_file(path: Path, text: str | None = None) -> Layer:
+def from_file(path: Path, text: str | None = None) -> SettingsSource:
     """What `path` says, or `text` in its place; nothing when there is no such file. Raises ConfigError."""
     if text is None:
         text = _read(path) if path.exists() else ""
@@ -82,37 +82,37 @@ def from_file(path: Path, text: str | None = None) -> Layer:
         place = _PLACE.search(str(error))
         line = (place and place[1]) or len(text.splitlines())
         raise ConfigError(f"{path}, line {line}: not valid TOML: {_PLACE.sub('', str(error))}.") from error
-    layer = Layer()
+    layer = SettingsSource()
     for key, value in _leaves(tables):
         layer.put(key, value, f"file {path}")
     return layer
 
 
-def from_environment(environ: Mapping[str, str]) -> Layer:
+def from_environment(environ: Mapping[str, str]) -> SettingsSource:
     """What KENOBOT_SECTION__KEY variables and the short names say. An empty variable counts as not set."""
-    layer = Layer()
-    for name, key in SHORT_NAMES.items():
+    layer = SettingsSource()
+    for name, key in ENV_ALIASES.items():
         if environ.get(name):
-            layer.put(key, Written(environ[name]), f"environment {name}")
+            layer.put(key, EnvValue(environ[name]), f"environment {name}")
     for name in sorted(environ):
-        if name.startswith(PREFIX) and name not in _NOT_SETTINGS and environ[name]:
-            layer.put(_key(name), Written(environ[name]), f"environment {name}")
+        if name.startswith(ENV_PREFIX) and name not in _NOT_SETTINGS and environ[name]:
+            layer.put(_key(name), EnvValue(environ[name]), f"environment {name}")
     return layer
 
 
-def from_credentials(own: Path, given: Mapping[str, str], systemd: Path | None) -> Layer:
+def from_credentials(own: Path, given: Mapping[str, str], systemd: Path | None) -> SettingsSource:
     """One secret a file: those in the home's own folder, those about to be written there, then systemd's.
 
     A file is named as in CREDENTIAL_FILES, or by a dotted key: `channels.chat.token`. Raises ConfigError for one that
     others can read; the service manager answers for the permissions of its own folder.
     """
-    layer = Layer()
+    layer = SettingsSource()
     for path in _files(own):
         if path.name.startswith(".") or path.name in given:
             continue
         key = _credential(path.name)
         if key is None:
-            near = plugins.nearest(path.name, CREDENTIAL_FILES)
+            near = plugins.did_you_mean(path.name, CREDENTIAL_FILES)
             raise ConfigError(f"{path}: unknown credential{near or '.'}")
         if path.exists() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise ConfigError(f"{path} can be read by other people; run: chmod 600 {path}")
@@ -125,18 +125,18 @@ def from_credentials(own: Path, given: Mapping[str, str], systemd: Path | None) 
     return layer
 
 
-def _key(variable: str) -> Key:
+def _key(variable: str) -> KeyPath:
     """KENOBOT_POSTPROCESSORS__CHAT_MEMORY__DAYS → postprocessors, chat-memory, days: plugins may have a dash."""
-    parts = variable.removeprefix(PREFIX).lower().split("__")
-    if len(parts) > 2 and parts[0] in ROOMS:
-        names = {name.lower().replace("-", "_"): name for name in plugins.names(ROOMS[parts[0]])}
+    parts = variable.removeprefix(ENV_PREFIX).lower().split("__")
+    if len(parts) > 2 and parts[0] in PLUGIN_SECTIONS:
+        names = {name.lower().replace("-", "_"): name for name in plugins.names(PLUGIN_SECTIONS[parts[0]])}
         parts[1] = names.get(parts[1], parts[1])
     return tuple(parts)
 
 
-def _credential(name: str) -> Key | None:
+def _credential(name: str) -> KeyPath | None:
     parts = tuple(name.split("."))
-    return CREDENTIAL_FILES.get(name) or (parts if len(parts) == 3 and parts[0] in ROOMS else None)
+    return CREDENTIAL_FILES.get(name) or (parts if len(parts) == 3 and parts[0] in PLUGIN_SECTIONS else None)
 
 
 def _secret(path: Path) -> str:
@@ -162,7 +162,7 @@ def _read(path: Path) -> str:
         raise ConfigError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from error
 
 
-def _leaves(table: Mapping[str, Any], at: Key = ()) -> Iterator[tuple[Key, object]]:
+def _leaves(table: Mapping[str, Any], at: KeyPath = ()) -> Iterator[tuple[KeyPath, object]]:
     for name, value in table.items():
         if isinstance(value, dict) and value:
             yield from _leaves(value, (*at, name))

@@ -4,26 +4,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from kenobot.cognitive.store.records import Json
-from kenobot.evals.cost.run import Row, Spread
+from kenobot.evals.cost.run import Percentiles, SizeResult
 
 _FLAT = 3.0  # what a prompt may cost with the largest memory, times what it costs with the smallest that is large
 _LARGE = 1000  # memories, from which on not all of them fit into a prompt and each message is looked for
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class TokenCaps:
     """Tokens that a prompt may hold, and what memory may add to it: the caps that the product itself sets."""
 
     prompt: int
     memory: int
 
 
-def failures(rows: Sequence[Row], limits: Limits) -> list[str]:
+def failures(rows: Sequence[SizeResult], limits: TokenCaps) -> list[str]:
     """What is not as it should be, one plain sentence each."""
     return [*_too_much(rows, limits), *_not_flat(rows)]
 
 
-def _too_much(rows: Sequence[Row], limits: Limits) -> Iterator[str]:
+def _too_much(rows: Sequence[SizeResult], limits: TokenCaps) -> Iterator[str]:
     for row in rows:
         if row.prompt_most > limits.prompt:
             yield f"with {row.memories:,} memories a prompt had {row.prompt_most} tokens, and may have {limits.prompt}"
@@ -34,7 +34,7 @@ def _too_much(rows: Sequence[Row], limits: Limits) -> Iterator[str]:
             )
 
 
-def _not_flat(rows: Sequence[Row]) -> Iterator[str]:
+def _not_flat(rows: Sequence[SizeResult]) -> Iterator[str]:
     large = sorted((row for row in rows if row.memories >= _LARGE), key=lambda row: row.memories)
     if len(large) < 2:
         return
@@ -58,7 +58,7 @@ _HEADS = (
 )  # fmt: skip
 
 
-def table(rows: Sequence[Row], found: Sequence[str]) -> str:
+def table(rows: Sequence[SizeResult], found: Sequence[str]) -> str:
     """The rows as a Markdown table, with what is not as it should be below."""
     lines = [_line(_HEADS), _line(["---:"] * len(_HEADS)), *(_line(_cells(row)) for row in rows)]
     lines += ["", *(f"- {failure}" for failure in found)] if found else ["", "Nothing failed."]
@@ -69,7 +69,7 @@ def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: SizeResult) -> list[str]:
     return [
         f"{row.memories:,}", f"{row.prompt:,.0f}", f"{row.prompt_most:,}", f"{row.memory:,.0f}",
         f"{row.memory_most:,}", f"{100 * row.cached:.0f} %", *_times(row.build_cpu), *_times(row.turn_cpu),
@@ -77,10 +77,10 @@ def _cells(row: Row) -> list[str]:
     ]  # fmt: skip
 
 
-def _times(spread: Spread) -> tuple[str, str]:
+def _times(spread: Percentiles) -> tuple[str, str]:
     return f"{spread.p50:.1f}", f"{spread.p95:.1f}"
 
 
-def as_json(rows: Sequence[Row], found: Sequence[str]) -> dict[str, Json]:
+def as_json(rows: Sequence[SizeResult], found: Sequence[str]) -> dict[str, Json]:
     """For programs: the rows, times in milliseconds, and what is not as it should be."""
     return {"rows": [asdict(row) for row in rows], "failures": [*found]}

@@ -42,14 +42,14 @@ _YEARS = timedelta(days=730)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SyntheticMemory:
     """Something that somebody told once, and what is asked about it."""
 
     text: str
     question: str
 
 
-def told(number: int) -> Told:
+def synthetic_memory(number: int) -> SyntheticMemory:
     """The memory of a number, from 0 on; no two have the same words."""
     round_, at = divmod(number, len(_TELLING))
     text, question = _TELLING[at]
@@ -57,10 +57,10 @@ def told(number: int) -> Told:
     middle = round_ // (len(_FIRST) * len(_LAST))
     who = f"{first} {_LAST[middle - 1]}-{last}" if middle else f"{first} {last}"
     place, thing = _PLACES[(7 * round_ + at) % len(_PLACES)], _THINGS[(3 * round_ + 5 * at) % len(_THINGS)]
-    return Told(text.format(who=who, place=place, thing=thing, number=number), question.format(who=who))
+    return SyntheticMemory(text.format(who=who, place=place, thing=thing, number=number), question.format(who=who))
 
 
-def lines(count: int, now: datetime) -> Iterator[str]:
+def export_lines(count: int, now: datetime) -> Iterator[str]:
     """So many memories of the last two years as an export that `kenobot memory import` reads, the oldest first."""
     head: dict[str, Json] = {"format": FORMAT, "version": VERSION, "exported": stamp(now), "counts": {"record": count}}
     yield json.dumps({"head": head})
@@ -70,7 +70,7 @@ def lines(count: int, now: datetime) -> Iterator[str]:
             "id": number + 1,
             "form": "note",
             "scope": "owner",
-            "text": told(number).text,
+            "text": synthetic_memory(number).text,
             "source": "tag",
             "trust": "owner",
             "confidence": 0.9,

@@ -8,40 +8,40 @@ would serve whose cache has not run out meanwhile, and which takes stretches of 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
-from kenobot.agent.prompt.context_builder import TAGS
-from kenobot.agent.prompt.runtime_block import OPEN
-from kenobot.core.token_estimate import estimate
+from kenobot.agent.prompt.context_builder import TAG_INSTRUCTIONS
+from kenobot.agent.prompt.runtime_block import BLOCK_OPEN
+from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.provider import Block, Delta, Request, Usage
 
 _MARKS = 4  # that count in one request, the last ones, as at Anthropic's
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class PromptCost:
     """Tokens of a prompt. frame: memory that every message of the conversation is shown. notes: what was recalled and
     noted for this message; log: for the earlier ones that are shown. cached: what a prompt cache would serve of it all.
     """
 
     prompt: int
-    frame: int
-    notes: int
-    log: int
+    prefix: int
+    recalled: int
+    earlier_recalled: int
     cached: int
 
     @property
     def memory(self) -> int:
         """What memory adds to this message's prompt."""
-        return self.frame + self.notes
+        return self.prefix + self.recalled
 
 
-class Meter:
+class MeteringProvider:
     """A provider; `expect` what it is to answer. sizes: of the prompts so far."""
 
     name = "meter"
-    by_rote = True  # what was said is read for memories by rules
+    rule_based = True  # what was said is read for memories by rules
 
     def __init__(self) -> None:
-        self.sizes: list[Size] = []
+        self.sizes: list[PromptCost] = []
         self._reply = "Vale."
         self._before: tuple[str, ...] = ()
         self._marks: tuple[int, ...] = ()
@@ -55,21 +55,21 @@ class Meter:
         size = self._measured(request)
         self.sizes.append(size)
         yield Delta(self._reply)
-        usage = Usage(size.prompt - size.cached, estimate(self._reply), size.cached, 0)
+        usage = Usage(size.prompt - size.cached, estimate_tokens(self._reply), size.cached, 0)
         yield Delta(stop_reason="end_turn", usage=usage, model=self.name)
 
-    def _measured(self, request: Request) -> Size:
+    def _measured(self, request: Request) -> PromptCost:
         blocks = [*request.system, *(block for message in request.messages for block in message.blocks)]
         roles = ["system"] * len(request.system)
         roles += [f"{at} {message.role}" for at, message in enumerate(request.messages) for _ in message.blocks]
         sent = tuple(f"{role}\n{block.text}" for role, block in zip(roles, blocks, strict=True))
         cached = self._served(sent, blocks)
-        frame = "".join(block.text.partition(TAGS)[2] for block in request.system)
+        frame = "".join(block.text.partition(TAG_INSTRUCTIONS)[2] for block in request.system)
         earlier = [block for message in request.messages[:-1] for block in message.blocks]
         now, asked = _notes(request.messages[-1].blocks), _tokens(blocks)
         self._before = sent
         self._marks = tuple(at + 1 for at, block in enumerate(blocks) if block.cache)[-_MARKS:]
-        return Size(asked, estimate(frame) if frame.strip() else 0, now, _notes(earlier), cached)
+        return PromptCost(asked, estimate_tokens(frame) if frame.strip() else 0, now, _notes(earlier), cached)
 
     def _served(self, sent: Sequence[str], blocks: Sequence[Block]) -> int:
         """Tokens of the longest stretch before a mark of the request before with which this one begins, too."""
@@ -84,8 +84,8 @@ class Meter:
 
 def _notes(blocks: Sequence[Block]) -> int:
     """Tokens of what the runtime put beside messages: memory, and with the last one the time and the scratchpad."""
-    return _tokens([block for block in blocks if block.text.startswith(OPEN)])
+    return _tokens([block for block in blocks if block.text.startswith(BLOCK_OPEN)])
 
 
 def _tokens(blocks: Sequence[Block]) -> int:
-    return sum(estimate(block.text) for block in blocks)
+    return sum(estimate_tokens(block.text) for block in blocks)

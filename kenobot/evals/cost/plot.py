@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kenobot.evals import plots
-from kenobot.evals.cost.judge import Limits
-from kenobot.evals.cost.run import Row
+from kenobot.evals.cost.judge import TokenCaps
+from kenobot.evals.cost.run import SizeResult
 
 _INCHES = (10, 3.4)
 _DPI = 100
 _ROOM = 1.3  # above the highest line, for what the lines mean
 
 
-def draw(rows: Sequence[Row], limits: Limits, file: str) -> None:
+def draw(rows: Sequence[SizeResult], limits: TokenCaps, file: str) -> None:
     """Draw the rows into a PNG file. Raises ConfigError when it cannot be drawn or written."""
     figure = plots.figure(*_INCHES)
     tokens, cached, times = figure.subplots(1, 3)

@@ -11,24 +11,24 @@ from random import Random
 from statistics import fmean
 
 from kenobot.agent.prompt.context_builder import ContextBuilder
-from kenobot.agent.prompt.prompt_service import Building
-from kenobot.app.settings_mapping import limits_of
+from kenobot.agent.prompt.prompt_service import PromptService
+from kenobot.app.settings_mapping import prompt_limits
 from kenobot.cognitive.control import export
 from kenobot.cognitive.identity.files import Identity
 from kenobot.cognitive.mirror.places import is_memory_file
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Settings
 from kenobot.evals.cost import memories
-from kenobot.evals.cost.meter import Meter, Size
+from kenobot.evals.cost.meter import MeteringProvider, PromptCost
 from kenobot.evals.recall.measure import percentiles
 from kenobot.gateway.access import Access, Roster
 from kenobot.ports.messages import Inbound, Outbound
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import Pending
-from kenobot.testing.house import House, Line
+from kenobot.storage.inbox import PendingMessage
+from kenobot.testing.house import ScriptedChannel, Simulation
 
-Tell = Callable[[str], None]
+ProgressCallback = Callable[[str], None]
 """Told what is being done, in a few words."""
 
 _START = datetime(2026, 2, 14, 9, tzinfo=UTC)
@@ -40,19 +40,19 @@ _FAR = 1_000_000_000  # inbox rows that no mail of a bench reaches
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class Percentiles:
     """The half and nineteen twentieths of measured values, in milliseconds."""
 
     p50: float
     p95: float
 
     @classmethod
-    def of(cls, seconds: Sequence[float]) -> "Spread":
+    def of(cls, seconds: Sequence[float]) -> "Percentiles":
         return cls(*percentiles([1000 * value for value in seconds]))
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SizeResult:
     """What a conversation came to with so many memories. Tokens are of one prompt, the mean or the most of its turns.
 
     memory: what all messages are shown of it and what this one is besides. log: what came with earlier messages.
@@ -68,13 +68,13 @@ class Row:
     memory_most: int
     log: float
     cached: float
-    build_cpu: Spread
-    build: Spread
-    turn_cpu: Spread
-    turn: Spread
+    build_cpu: Percentiles
+    build: Percentiles
+    turn_cpu: Percentiles
+    turn: Percentiles
 
 
-class _Line(Line):
+class _Line(ScriptedChannel):
     """A channel that notes when it was last handed an answer."""
 
     answered = 0.0
@@ -93,7 +93,7 @@ class _Watch:
     cpu: list[float]
 
 
-def run(sizes: Sequence[int], turns: int, embedder: str, tell: Tell) -> list[Row]:
+def run(sizes: Sequence[int], turns: int, embedder: str, tell: ProgressCallback) -> list[SizeResult]:
     """A row for each size, each in a folder that is gone afterwards."""
     rows = []
     for size in sizes:
@@ -102,16 +102,16 @@ def run(sizes: Sequence[int], turns: int, embedder: str, tell: Tell) -> list[Row
     return rows
 
 
-async def _measured(folder: Path, size: int, turns: int, embedder: str, tell: Tell) -> Row:
+async def _measured(folder: Path, size: int, turns: int, embedder: str, tell: ProgressCallback) -> SizeResult:
     tell(f"{size:,} memories: taking them in")
     await _fill(Home(folder / "home"), size)
-    meter, line = Meter(), _Line(_LINE)
-    house = House(folder, meter, Roster.of([_OWNER]), start=_START, lines=[_LINE], embedder=embedder)
-    house.lines[_LINE] = line
+    meter, line = MeteringProvider(), _Line(_LINE)
+    house = Simulation(folder, meter, Roster.of([_OWNER]), start=_START, channels=[_LINE], embedder=embedder)
+    house.channels[_LINE] = line
     tell(f"{size:,} memories: writing their files")
     async with house:
         tell(f"{size:,} memories: finding their words")
-        await house.app.keeper.keep_up()
+        await house.app.indexer.index_all()
         house.app.embedding.begin()
         await house.app.embedding.wait_idle()
         tell(f"{size:,} memories: talking")
@@ -124,25 +124,29 @@ async def _fill(home: Home, size: int) -> None:
     home.prepare()
     database = Database.open(home.database, home.backups)
     try:
-        occasion = Occasion(_START, _START.date().isoformat(), "import")
-        await database.write(lambda c: export.bring_in(c, memories.lines(size, _START), occasion, is_memory_file))
+        occasion = AdmitContext(_START, _START.date().isoformat(), "import")
+        await database.write(
+            lambda c: export.import_lines(c, memories.export_lines(size, _START), occasion, is_memory_file)
+        )
     finally:
         await database.close()
 
 
-async def _talk(house: House, meter: Meter, line: _Line, size: int, turns: int) -> tuple[_Watch, _Watch]:
+async def _talk(
+    house: Simulation, meter: MeteringProvider, line: _Line, size: int, turns: int
+) -> tuple[_Watch, _Watch]:
     """Hold the conversation; what building each prompt took, and each whole turn."""
     rng, built, taken = Random(size), _Watch([], []), _Watch([], [])  # noqa: S311 - the same each time
     app = house.app
-    builder = ContextBuilder(Identity(house.home.identity), house.zone, limits_of(Settings()), app.index)
-    building = Building(app.database, builder, app.mirror, house.clock, app.embedding)
+    builder = ContextBuilder(Identity(house.home.identity), house.zone, prompt_limits(Settings()), app.index)
+    building = PromptService(app.database, builder, app.memory_files, house.clock, app.embedding)
     access = Access({_LINE: house.roster})
     for number in range(turns):
-        house.jump(house.clock.now() + _PAUSE)
+        house.advance_to(house.clock.now() + _PAUSE)
         text, reply = _said(number, size, rng)
         inbound = Inbound(_LINE, f"b{number}", _CHAT, _OWNER, text, house.clock.now())
         wall, cpu = time.perf_counter(), time.process_time()
-        await building(Pending(_FAR + number, inbound, "bench"), access.principal(inbound))
+        await building(PendingMessage(_FAR + number, inbound, "bench"), access.principal(inbound))
         built.wall.append(time.perf_counter() - wall)
         built.cpu.append(time.process_time() - cpu)
         meter.expect(reply)
@@ -157,26 +161,29 @@ def _said(number: int, size: int, rng: Random) -> tuple[str, str]:
     """A message and its answer: of four, two ask for something remembered, one tells something, one is small talk."""
     kind, round_ = number % _KINDS, number // _KINDS
     if kind == 1:
-        new = f"room {size + number} of the old mill belongs to {memories.told(rng.randrange(size)).text.split()[0]}"
+        tenant = memories.synthetic_memory(rng.randrange(size)).text.split()[0]
+        new = f"room {size + number} of the old mill belongs to {tenant}"
         return f"By the way, {new}", f"Noted. <memory>{new}</memory>"
     if kind == _KINDS - 1:
         return _SMALL_TALK[round_ % len(_SMALL_TALK)], "Vale."
-    return memories.told(rng.randrange(size)).question, "Let me think: I believe I have told you all I know of it."
+    return memories.synthetic_memory(
+        rng.randrange(size)
+    ).question, "Let me think: I believe I have told you all I know of it."
 
 
-def _row(size: int, sizes: Sequence[Size], built: _Watch, taken: _Watch) -> Row:
+def _row(size: int, sizes: Sequence[PromptCost], built: _Watch, taken: _Watch) -> SizeResult:
     whole = sum(each.prompt for each in sizes)
-    return Row(
+    return SizeResult(
         memories=size,
         turns=len(sizes),
         prompt=fmean(each.prompt for each in sizes),
         prompt_most=max(each.prompt for each in sizes),
         memory=fmean(each.memory for each in sizes),
         memory_most=max(each.memory for each in sizes),
-        log=fmean(each.log for each in sizes),
+        log=fmean(each.earlier_recalled for each in sizes),
         cached=sum(each.cached for each in sizes) / whole,
-        build_cpu=Spread.of(built.cpu),
-        build=Spread.of(built.wall),
-        turn_cpu=Spread.of(taken.cpu),
-        turn=Spread.of(taken.wall),
+        build_cpu=Percentiles.of(built.cpu),
+        build=Percentiles.of(built.wall),
+        turn_cpu=Percentiles.of(taken.cpu),
+        turn=Percentiles.of(taken.wall),
     )

@@ -6,21 +6,22 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from kenobot.agent.prompt.context_builder import OPEN, TAGS
+from kenobot.agent.prompt.context_builder import TAG_INSTRUCTIONS
+from kenobot.agent.prompt.runtime_block import BLOCK_OPEN
 from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.procedural import practice_store
-from kenobot.cognitive.procedural.match import match
+from kenobot.cognitive.procedural.match import match_patterns
 from kenobot.cognitive.procedural.pattern import patterns_of
 from kenobot.cognitive.sleep import report, sleep_store
 from kenobot.cognitive.sleep.night import NIGHT
-from kenobot.cognitive.sleep.report import Deed, Report
+from kenobot.cognitive.sleep.report import ChangeReport, NightReport
 from kenobot.cognitive.store import sleep_plans
-from kenobot.evals.demo.story import Act, Expect, Step, Story
+from kenobot.evals.demo.story import Act, DemoStep, Expectation, Story
 from kenobot.gateway.access import Roster
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope, session_id
 from kenobot.ports.provider import Delta, Request, Usage
 from kenobot.storage.connection import Connection
-from kenobot.testing.house import House
+from kenobot.testing.house import Simulation
 
 _CARDS = "facts"  # the folder with a card for each memory
 _IDENTITY = "identity/"
@@ -31,7 +32,7 @@ _BLANK = re.compile(r"\n{3,}")
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class FileChange:
     """A file of the memory folder that changed. before, after: its text; None where it was or is not there.
 
     moved_to: where all of it went.
@@ -44,15 +45,15 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Slept:
+class SleepSummary:
     """The nights since the step before. busy: those that changed something, oldest first, each with its decisions."""
 
     nights: int = 0
-    busy: tuple[tuple[Report, tuple[tuple[str, Deed], ...]], ...] = ()
+    with_changes: tuple[tuple[NightReport, tuple[tuple[str, ChangeReport], ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class PatternMatch:
     """A pattern that fits the message: how much of its trigger, and how surely it works."""
 
     text: str
@@ -65,7 +66,7 @@ class Fit:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class StepResult:
     """A step that has happened. memory: what the prompt showed of it. answer: what the person read.
 
     tree: the memory folder now, without cards and identity; files: what changed in it; cards: how many of those did.
@@ -73,86 +74,90 @@ class Seen:
     """
 
     number: int
-    of: int
-    step: Step
+    step_count: int
+    step: DemoStep
     memory: str
     answer: str
-    fits: tuple[Fit, ...]
-    slept: Slept
+    pattern_matches: tuple[PatternMatch, ...]
+    sleep: SleepSummary
     tree: Mapping[str, str]
-    files: tuple[File, ...]
-    cards: int
+    files: tuple[FileChange, ...]
+    changed_record_files: int
     failures: tuple[str, ...]
 
 
-class Rehearsed:
+class DemoProvider:
     """A model that says what it is handed. shown: the prompt that it saw last."""
 
     name = "rehearsed"
-    by_rote = True
+    rule_based = True
 
     def __init__(self) -> None:
         self.reply = ""
-        self.shown: Request | None = None
+        self.last_request: Request | None = None
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         """See `kenobot.ports.provider.Provider`."""
-        self.shown = request
+        self.last_request = request
         yield Delta(text=self.reply)
         yield Delta(stop_reason="end_turn", usage=Usage(input_tokens=1, output_tokens=1), model=self.name)
 
 
-async def play(story: Story, act: Act, folder: Path, *, brisk: bool = False) -> AsyncIterator[Seen]:
+async def play_act(
+    story: Story, act: Act, folder: Path, *, skip_quiet_nights: bool = False
+) -> AsyncIterator[StepResult]:
     """Play `act` in `folder`, step by step. brisk: of the nights between the steps only the last one happens."""
-    model = Rehearsed()
-    house = House(
+    model = DemoProvider()
+    house = Simulation(
         folder,
         model,
         Roster.of(story.owners, story.users),
         start=story.start,
-        lines=dict.fromkeys(step.who.channel for step in act.steps if step.who is not None),
+        channels=dict.fromkeys(step.who.channel for step in act.steps if step.who is not None),
         config=story.config,
         files=story.files,
     )
     async with house:
         before, nights = dict[str, str](), 0
         for number, step in enumerate(act.steps, 1):
-            await _pass_time(house, story, step, brisk=brisk)
+            await _pass_time(house, story, step, brisk=skip_quiet_nights)
             answer = await _say(house, model, step)
             slept = await house.app.database.read(partial(_nights, last=nights))
             nights += slept.nights
             after = house.files()
-            memory = _memory(model.shown) if step.says and model.shown is not None else ""
+            memory = _memory(model.last_request) if step.says and model.last_request is not None else ""
             fits = await _fits(house, step)
-            yield Seen(
+            yield StepResult(
                 number=number,
-                of=len(act.steps),
+                step_count=len(act.steps),
                 step=step,
                 memory=memory,
                 answer=answer,
-                fits=fits,
-                slept=slept,
+                pattern_matches=fits,
+                sleep=slept,
                 tree={path: text for path, text in after.items() if not _is_aside(path)},
                 files=_changed(before, after),
-                cards=sum(before.get(path) != after.get(path) for path in before.keys() | after if _is_card(path)),
+                changed_record_files=sum(
+                    before.get(path) != after.get(path) for path in before.keys() | after if _is_card(path)
+                ),
                 failures=tuple(_failures(step, memory, after, fits)),
             )
             before = after
 
 
-async def _pass_time(house: House, story: Story, step: Step, *, brisk: bool) -> None:
+async def _pass_time(house: Simulation, story: Story, step: DemoStep, *, brisk: bool) -> None:
     """Live until the step, with its nights; or go there at once, and sleep there if the step is about that."""
     if step.off:
-        await house.switch_off(step.at)
+        await house.stop_until(step.at)
     if brisk or step.off:
-        house.jump(step.at)
+        house.advance_to(step.at)
         if step.night:
-            await house.work()
+            await house.run_schedule()
     else:
-        await house.live(step.at, story.look)
+        await house.run_until(step.at, story.schedule_interval)
 
 
-async def _say(house: House, model: Rehearsed, step: Step) -> str:
+async def _say(house: Simulation, model: DemoProvider, step: DemoStep) -> str:
     who = step.who
     if who is None:
         return ""
@@ -162,40 +167,42 @@ async def _say(house: House, model: Rehearsed, step: Step) -> str:
 
 def _memory(request: Request) -> str:
     """What of a prompt comes from memory, without the instructions about tags."""
-    blocks = [block.text.partition(TAGS)[2] for block in request.system if TAGS in block.text]
+    blocks = [block.text.partition(TAG_INSTRUCTIONS)[2] for block in request.system if TAG_INSTRUCTIONS in block.text]
     for message in request.messages:
-        blocks += [block.text for block in message.blocks if block.text.startswith(OPEN)]
+        blocks += [block.text for block in message.blocks if block.text.startswith(BLOCK_OPEN)]
     return _BLANK.sub("\n\n", "\n\n".join(block.strip() for block in blocks)).strip()
 
 
 # ── what sleep did ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _nights(connection: Connection, *, last: int) -> Slept:
+def _nights(connection: Connection, *, last: int) -> SleepSummary:
     """The nights after the first `last` ones."""
-    numbers = [number for number in reversed(sleep_plans.nights(connection, _NIGHTS)) if number > last]
-    runs = [run for number in numbers if (run := sleep_store.get(connection, number)) is not None]
-    reports = [report.build(connection, run, NIGHT, SleepPolicy()) for run in runs]
+    numbers = [number for number in reversed(sleep_plans.newest_nights(connection, _NIGHTS)) if number > last]
+    runs = [run for number in numbers if (run := sleep_store.get_run(connection, number)) is not None]
+    reports = [report.build_report(connection, run, NIGHT, SleepPolicy()) for run in runs]
     told = [(each, tuple(_decisions(each))) for each in reports]
-    return Slept(len(runs), tuple((each, deeds) for each, deeds in told if deeds))
+    return SleepSummary(len(runs), tuple((each, deeds) for each, deeds in told if deeds))
 
 
-def _decisions(told: Report) -> Iterator[tuple[str, Deed]]:
+def _decisions(told: NightReport) -> Iterator[tuple[str, ChangeReport]]:
     """What a night decided about memory, each with its pass: bookkeeping aside."""
-    for account in told.accounts:
-        yield from ((account.passed.name, deed) for deed in account.deeds if deed.is_change or deed.kind == "proposed")
+    for account in told.passes:
+        yield from (
+            (account.result.name, deed) for deed in account.shown_changes if deed.is_change or deed.kind == "proposed"
+        )
 
 
-async def _fits(house: House, step: Step) -> tuple[Fit, ...]:
+async def _fits(house: Simulation, step: DemoStep) -> tuple[PatternMatch, ...]:
     """The patterns that fit what was said, best first, within what the speaker may know."""
     who = step.who
     if who is None:
         return ()
     chat = chat_scope(session_id(who.channel, who.chat))
     reach = (OWNER_SCOPE, chat) if who.user in house.roster.owners else (chat,)
-    known = await house.app.database.read(lambda connection: practice_store.live(connection, reach, _SCORED))
-    found = match(patterns_of(known), step.says)
-    return tuple(Fit(fit.pattern.record.text, fit.coverage, fit.pattern.confidence) for fit in found)
+    known = await house.app.database.read(lambda connection: practice_store.live_patterns(connection, reach, _SCORED))
+    found = match_patterns(patterns_of(known), step.says)
+    return tuple(PatternMatch(fit.pattern.record.text, fit.coverage, fit.pattern.confidence) for fit in found)
 
 
 # ── what became of the files ─────────────────────────────────────────────────────────────────────────────────────────
@@ -209,14 +216,14 @@ def _is_aside(path: str) -> bool:
     return _is_card(path) or path.startswith(_IDENTITY)
 
 
-def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[File, ...]:
+def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[FileChange, ...]:
     """What changed but the cards, by path; a file that went elsewhere as it was is one change."""
     paths = sorted(path for path in before.keys() | after if before.get(path) != after.get(path))
     shown = [path for path in paths if not _is_aside(path)]
     arrived = {after[path]: path for path in shown if path not in before}
     moved = {path: arrived[before[path]] for path in shown if path not in after and before[path] in arrived}
     return tuple(
-        File(path, before.get(path), after.get(path), moved.get(path, ""))
+        FileChange(path, before.get(path), after.get(path), moved.get(path, ""))
         for path in shown
         if path not in moved.values()
     )
@@ -225,13 +232,13 @@ def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[File,
 # ── whether it is so ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _failures(step: Step, memory: str, files: Mapping[str, str], fits: tuple[Fit, ...]) -> Iterator[str]:
+def _failures(step: DemoStep, memory: str, files: Mapping[str, str], fits: tuple[PatternMatch, ...]) -> Iterator[str]:
     for expect in step.expect:
         for failure in _unmet(expect, memory, files, fits):
             yield f"{step.at:%d %B %H:%M}: {failure}"
 
 
-def _unmet(expect: Expect, memory: str, files: Mapping[str, str], fits: tuple[Fit, ...]) -> Iterator[str]:
+def _unmet(expect: Expectation, memory: str, files: Mapping[str, str], fits: tuple[PatternMatch, ...]) -> Iterator[str]:
     yield from (f"the prompt's memory does not hold “{text}”" for text in expect.prompt if text not in memory)
     yield from (f"the prompt's memory shows “{text}”" for text in expect.never if text in memory)
     yield from (

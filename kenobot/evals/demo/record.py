@@ -3,10 +3,10 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from kenobot.evals.demo.play import File, Seen
-from kenobot.evals.demo.show import Look, change, diff
+from kenobot.evals.demo.play import FileChange, StepResult
+from kenobot.evals.demo.show import DisplayStyle, change_kind, diff_lines
 from kenobot.evals.demo.story import Act
-from kenobot.evals.demo.words import day
+from kenobot.evals.demo.words import format_moment
 
 _LINE = 0.04  # seconds from line to line
 _READ = 2.5  # seconds after a page
@@ -16,7 +16,7 @@ _LINES = 3  # of a file's changes that the short form shows
 _LONGEST = 116  # characters
 
 
-def cast(pages: Iterable[str], width: int, title: str) -> str:
+def asciinema_cast(pages: Iterable[str], width: int, title: str) -> str:
     """The pages as a recording, as if somebody read them one after the other. The same pages, the same bytes."""
     header = {"version": 2, "width": width, "height": _HEIGHT, "title": title, "env": {"TERM": "xterm-256color"}}
     lines, at = [json.dumps(header)], 0.0
@@ -28,23 +28,23 @@ def cast(pages: Iterable[str], width: int, title: str) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def short(act: Act, steps: Sequence[Seen], look: Look) -> str:
+def page_excerpt(act: Act, steps: Sequence[StepResult], look: DisplayStyle) -> str:
     """An act in a few lines a step, as a fenced block that pages show in colours: what was said, known and changed."""
     lines = ["```diff"]
     for seen in steps:
         who = seen.step.who
-        lines.append(f"@@ {day(seen.step.at, look.language)} · {seen.step.title[look.language]} @@")
+        lines.append(f"@@ {format_moment(seen.step.at, look.language)} · {seen.step.title[look.language]} @@")
         if who is not None:
             lines.append(f"  {who.name}: {seen.step.says}")
             lines += [f"  (in the prompt) {line}" for line in _known(seen)]
             lines += [f"  KenoBot: {line}" for line in seen.answer.splitlines()[:1]]
-        told = (f"! {name}: {deed.why}" for _, decisions in seen.slept.busy for name, deed in decisions)
+        told = (f"! {name}: {deed.reason}" for _, decisions in seen.sleep.with_changes for name, deed in decisions)
         lines += dict.fromkeys(told)
         lines += [line for file in seen.files if file.path != _ASIDE for line in _file(file, look)]
     return "\n".join([*(_clipped(line) for line in lines), "```"])
 
 
-def _known(seen: Seen) -> Iterator[str]:
+def _known(seen: StepResult) -> Iterator[str]:
     """The lines of the prompt's memory that the story is about."""
     wanted = [line for expect in seen.step.expect for text in expect.prompt for line in text.splitlines()]
     for line in seen.memory.splitlines():
@@ -52,11 +52,11 @@ def _known(seen: Seen) -> Iterator[str]:
             yield line.removeprefix("- ")
 
 
-def _file(file: File, look: Look) -> list[str]:
+def _file(file: FileChange, look: DisplayStyle) -> list[str]:
     if file.moved_to:
         return [f"- {file.path}", f"+ {file.moved_to}"]
-    lines = [line for line in diff(file) if line[0] in "+-" and any(map(str.isalnum, line))]
-    return [f"  {file.path}: {look.label(change(file))}", *lines[:_LINES]]
+    lines = [line for line in diff_lines(file) if line[0] in "+-" and any(map(str.isalnum, line))]
+    return [f"  {file.path}: {look.label(change_kind(file))}", *lines[:_LINES]]
 
 
 def _clipped(line: str) -> str:

@@ -6,12 +6,12 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kenobot.cognitive.sleep.report import Deed
+from kenobot.cognitive.sleep.report import ChangeReport
 from kenobot.cognitive.store.records import Json
 from kenobot.core.i18n import Language
-from kenobot.evals.demo.play import File, Fit, Seen
+from kenobot.evals.demo.play import FileChange, PatternMatch, StepResult
 from kenobot.evals.demo.story import Act
-from kenobot.evals.demo.words import day, label
+from kenobot.evals.demo.words import format_moment, label
 
 _STYLES = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33, "magenta": 35, "cyan": 36}
 _TAG = re.compile(r"</?[a-z-]+>")
@@ -20,7 +20,7 @@ _CONTEXT = 1  # lines around a change
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class DisplayStyle:
     """How the tour is shown. colour: with escape sequences. width: columns."""
 
     language: Language = "en"
@@ -32,11 +32,11 @@ class Look:
         codes = ";".join(str(_STYLES[style]) for style in styles)
         return f"\x1b[{codes}m{text}\x1b[0m" if self.colour and text else text
 
-    def rule(self, text: str) -> str:
+    def heading(self, text: str) -> str:
         """A heading over the whole width."""
         return self.paint(f"━━ {text} ".ljust(self.width, "━"), "bold", "cyan")
 
-    def wrapped(self, text: str, indent: str = "") -> list[str]:
+    def wrap(self, text: str, indent: str = "") -> list[str]:
         """`text` in lines that fit."""
         return textwrap.wrap(text, self.width - len(indent), break_long_words=False) or [""]
 
@@ -44,79 +44,79 @@ class Look:
         return label(name, self.language, **values)
 
 
-def opening(act: Act, look: Look) -> str:
+def act_opening(act: Act, look: DisplayStyle) -> str:
     """What comes before the steps of an act."""
     title, tells = act.title[look.language], act.tells[look.language]
-    return "\n".join([look.rule(title), "", *look.wrapped(tells), ""])
+    return "\n".join([look.heading(title), "", *look.wrap(tells), ""])
 
 
-def as_text(seen: Seen, look: Look) -> str:
+def as_text(seen: StepResult, look: DisplayStyle) -> str:
     """A step, for people."""
     step = seen.step
-    head = f"{seen.number}/{seen.of} · {day(step.at, look.language)} · {step.title[look.language]}"
-    lines = [look.rule(head), "", *look.wrapped(step.tells[look.language])]
+    head = f"{seen.number}/{seen.step_count} · {format_moment(step.at, look.language)} · {step.title[look.language]}"
+    lines = [look.heading(head), "", *look.wrap(step.tells[look.language])]
     if step.who is not None:
-        said = [look.paint(line, "bold") for line in look.wrapped(step.says, f"{step.who.name}: ")]
+        said = [look.paint(line, "bold") for line in look.wrap(step.says, f"{step.who.name}: ")]
         lines += ["", f"{look.paint(step.who.name, 'bold', 'yellow')}: {said[0]}", *said[1:]]
         lines += _section("memory", [_shown(line, look) for line in seen.memory.splitlines()], look)
-        lines += _section("fits", [_fit(fit, look) for fit in seen.fits], look)
+        lines += _section("fits", [_fit(fit, look) for fit in seen.pattern_matches], look)
         lines += _section("reply", [_tagged(line, look) for line in step.reply.splitlines()], look)
-    if seen.slept.nights:
+    if seen.sleep.nights:
         lines += _section("sleep", list(_slept(seen, look)), look)
     lines += _section("files", list(_files(seen, look)), look)
     lines += _section("wrong", [look.paint(failure, "bold", "red") for failure in seen.failures], look)
     return "\n".join([*lines, ""])
 
 
-def _section(name: str, lines: list[str], look: Look) -> Iterator[str]:
+def _section(name: str, lines: list[str], look: DisplayStyle) -> Iterator[str]:
     if lines:
         yield ""
         yield look.paint(look.label(name), "bold")
         yield from (f"{look.paint('│', 'dim')} {line}".rstrip() for line in lines)
 
 
-def _shown(line: str, look: Look) -> str:
+def _shown(line: str, look: DisplayStyle) -> str:
     return look.paint(line, "magenta") if line.startswith("#") and not line.startswith("## 1") else line
 
 
-def _tagged(line: str, look: Look) -> str:
+def _tagged(line: str, look: DisplayStyle) -> str:
     return _TAG.sub(lambda tag: look.paint(tag[0], "magenta"), line)
 
 
-def _fit(fit: Fit, look: Look) -> str:
+def _fit(fit: PatternMatch, look: DisplayStyle) -> str:
     return look.label("fit", text=fit.text, coverage=fit.coverage, confidence=fit.confidence, score=fit.score)
 
 
 # ── sleep ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _slept(seen: Seen, look: Look) -> Iterator[str]:
-    slept = seen.slept
-    yield look.label("nights", nights=slept.nights, quiet=slept.nights - len(slept.busy))
-    for night, decisions in slept.busy:
-        yield look.paint(day(night.run.at, look.language), "dim")
+def _slept(seen: StepResult, look: DisplayStyle) -> Iterator[str]:
+    slept = seen.sleep
+    yield look.label("nights", nights=slept.nights, quiet=slept.nights - len(slept.with_changes))
+    for night, decisions in slept.with_changes:
+        yield look.paint(format_moment(night.run.at, look.language), "dim")
         for name, deed in decisions:
-            yield f"  {look.paint(name, 'cyan')}: {decision(deed)}"
+            yield f"  {look.paint(name, 'cyan')}: {decision_line(deed)}"
 
 
-def decision(deed: Deed) -> str:
+def decision_line(deed: ChangeReport) -> str:
     """A decision of sleep in one line: what, about which memory, how, and why."""
     changes = "; ".join(f"{before} → {after}" for name, before, after in deed.changes if name in _TOLD)
     text = f" “{deed.text}”" if deed.text else ""
-    return f"{deed.kind}{text}{f' ({changes})' if changes else ''}: {deed.why.rstrip('.')}"
+    return f"{deed.kind}{text}{f' ({changes})' if changes else ''}: {deed.reason.rstrip('.')}"
 
 
 # ── files ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def change(file: File) -> str:
+def change_kind(file: FileChange) -> str:
     """What happened to a file: new, changed, gone or moved."""
     if file.moved_to:
         return "moved"
     return "new" if file.before is None else "gone" if file.after is None else "changed"
 
 
-def diff(file: File) -> list[str]:
+def diff_lines(file: FileChange) -> list[str]:
     """The lines of a file that came and went, each with its sign, and a line around them."""
     if file.moved_to:
         return []
@@ -125,29 +125,29 @@ def diff(file: File) -> list[str]:
     return [line for line in lines if not line.startswith("@@") and line.strip("+- ")]
 
 
-def _files(seen: Seen, look: Look) -> Iterator[str]:
+def _files(seen: StepResult, look: DisplayStyle) -> Iterator[str]:
     if not seen.files:
         yield look.paint(look.label("same"), "dim")
     for file in seen.files:
         where = f"{file.path} → {file.moved_to}" if file.moved_to else file.path
-        yield f"{look.paint(where, 'bold')}  {look.paint(look.label(change(file)), 'dim')}"
-        for line in diff(file):
+        yield f"{look.paint(where, 'bold')}  {look.paint(look.label(change_kind(file)), 'dim')}"
+        for line in diff_lines(file):
             style = {"+": "green", "-": "red"}.get(line[0])
             yield look.paint(line, style) if style else line
-    if seen.cards:
-        yield look.paint(look.label("cards", count=seen.cards), "dim")
+    if seen.changed_record_files:
+        yield look.paint(look.label("cards", count=seen.changed_record_files), "dim")
 
 
 # ── for programs ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def as_json(act: Act, seen: Seen, language: Language) -> dict[str, Json]:
+def as_json(act: Act, seen: StepResult, language: Language) -> dict[str, Json]:
     """A step, for programs."""
     step = seen.step
     return {
         "wording": act.name,
         "step": seen.number,
-        "of": seen.of,
+        "of": seen.step_count,
         "at": step.at.isoformat(),
         "title": step.title[language],
         "tells": step.tells[language],
@@ -156,22 +156,30 @@ def as_json(act: Act, seen: Seen, language: Language) -> dict[str, Json]:
         "memory": seen.memory,
         "reply": step.reply,
         "answer": seen.answer,
-        "fits": [{"pattern": fit.text, "coverage": fit.coverage, "confidence": fit.confidence} for fit in seen.fits],
+        "fits": [
+            {"pattern": fit.text, "coverage": fit.coverage, "confidence": fit.confidence}
+            for fit in seen.pattern_matches
+        ],
         "files": [_file_json(file) for file in seen.files],
-        "cards": seen.cards,
-        "nights": seen.slept.nights,
+        "cards": seen.changed_record_files,
+        "nights": seen.sleep.nights,
         "sleep": [
             {"at": night.run.at.isoformat(), "decisions": [_deed_json(name, deed) for name, deed in decisions]}
-            for night, decisions in seen.slept.busy
+            for night, decisions in seen.sleep.with_changes
         ],
         "failures": [*seen.failures],
     }
 
 
-def _file_json(file: File) -> dict[str, Json]:
-    return {"path": file.path, "change": change(file), "moved_to": file.moved_to or None, "diff": [*diff(file)]}
+def _file_json(file: FileChange) -> dict[str, Json]:
+    return {
+        "path": file.path,
+        "change": change_kind(file),
+        "moved_to": file.moved_to or None,
+        "diff": [*diff_lines(file)],
+    }
 
 
-def _deed_json(name: str, deed: Deed) -> dict[str, Json]:
+def _deed_json(name: str, deed: ChangeReport) -> dict[str, Json]:
     changes: list[Json] = [[*each] for each in deed.changes]
-    return {"pass": name, "what": deed.kind, "why": deed.why, "text": deed.text, "changes": changes}
+    return {"pass": name, "what": deed.kind, "why": deed.reason, "text": deed.text, "changes": changes}

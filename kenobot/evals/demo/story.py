@@ -10,9 +10,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from kenobot.core.i18n import Language
-from kenobot.evals.month.script import Person
+from kenobot.evals.month.script import Speaker
 
-Told = Mapping[Language, str]
+LocalizedText = Mapping[Language, str]
 """A sentence for the reader, in each language."""
 
 _FIRST = "{first}"
@@ -20,7 +20,7 @@ _ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
-class Expect:
+class Expectation:
     """What has to be so after a step. prompt, never: texts of the prompt's memory. there, without: texts of files.
 
     gone: files that are not there. score: of the pattern that fits the message best; None when it does not matter.
@@ -35,21 +35,21 @@ class Expect:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class DemoStep:
     """A moment of the story. says: what somebody writes, and `reply` what the model makes of it, with its tags.
 
     night: the bot has slept since the step before, and may have now. off: until now it was switched off.
     """
 
     at: datetime
-    title: Told
-    tells: Told
-    who: Person | None = None
+    title: LocalizedText
+    tells: LocalizedText
+    who: Speaker | None = None
     says: str = ""
     reply: str = ""
     night: bool = False
     off: bool = False
-    expect: tuple[Expect, ...] = ()
+    expect: tuple[Expectation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,9 @@ class Act:
     """The whole story, for one wording of what the model notes first."""
 
     name: str
-    title: Told
-    tells: Told
-    steps: tuple[Step, ...]
+    title: LocalizedText
+    tells: LocalizedText
+    steps: tuple[DemoStep, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Story:
 
     zone: ZoneInfo
     start: datetime
-    look: timedelta
+    schedule_interval: timedelta
     config: str
     owners: tuple[str, ...]
     users: tuple[str, ...]
@@ -82,11 +82,11 @@ def load(text: str | None = None) -> Story:
         text = resources.files("kenobot.evals.demo").joinpath("story.toml").read_text("utf-8")
     table = tomllib.loads(text)
     zone = ZoneInfo(table["zone"])
-    people = {key: Person(**row) for key, row in table["people"].items()}
+    people = {key: Speaker(**row) for key, row in table["people"].items()}
     return Story(
         zone=zone,
         start=table["start"].replace(tzinfo=zone),
-        look=timedelta(hours=table["look_hours"]),
+        schedule_interval=timedelta(hours=table["look_hours"]),
         config=table["config"],
         owners=tuple(table["owners"]),
         users=tuple(table["users"]),
@@ -95,17 +95,17 @@ def load(text: str | None = None) -> Story:
     )
 
 
-def _act(wording: Mapping[str, Any], rows: list[dict[str, Any]], people: Mapping[str, Person], zone: ZoneInfo) -> Act:
+def _act(wording: Mapping[str, Any], rows: list[dict[str, Any]], people: Mapping[str, Speaker], zone: ZoneInfo) -> Act:
     steps = tuple(_step(row, wording, people, zone) for row in rows)
     if any(later.at <= earlier.at for earlier, later in pairwise(steps)):
         raise ValueError("the steps of the story are not in order")
     return Act(wording["name"], wording["title"], wording["tells"], steps)
 
 
-def _step(row: dict[str, Any], wording: Mapping[str, Any], people: Mapping[str, Person], zone: ZoneInfo) -> Step:
+def _step(row: dict[str, Any], wording: Mapping[str, Any], people: Mapping[str, Speaker], zone: ZoneInfo) -> DemoStep:
     told: dict[str, dict[str, Any]] = row.get("expect", {})
     values = {name: value for name, value in row.items() if name != "expect"}
-    step = Step(**values, expect=tuple(_expect(told[name]) for name in (_ALL, wording["name"]) if name in told))
+    step = DemoStep(**values, expect=tuple(_expect(told[name]) for name in (_ALL, wording["name"]) if name in told))
     return replace(
         step,
         at=row["at"].replace(tzinfo=zone),
@@ -114,6 +114,6 @@ def _step(row: dict[str, Any], wording: Mapping[str, Any], people: Mapping[str, 
     )
 
 
-def _expect(row: dict[str, Any]) -> Expect:
+def _expect(row: dict[str, Any]) -> Expectation:
     values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
-    return Expect(**values)
+    return Expectation(**values)

@@ -43,7 +43,7 @@ def label(name: str, language: Language, **values: object) -> str:
     return _SENTENCES[name][language].format(**values)
 
 
-def day(moment: datetime, language: Language) -> str:
+def format_moment(moment: datetime, language: Language) -> str:
     """A moment as people write it."""
     month = _MONTHS[language].split()[moment.month - 1]
     written = f"{moment.day} de {month} de {moment.year}" if language == "es" else f"{moment.day} {month} {moment.year}"

@@ -3,16 +3,16 @@
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from kenobot.agent.prompt.context_builder import OPEN
-from kenobot.evals.month.script import Script, Step
+from kenobot.agent.prompt.runtime_block import BLOCK_OPEN
+from kenobot.evals.month.script import MonthScript, MonthStep
 from kenobot.ports.provider import Request
 
-Recalled = Callable[[str, str], Awaitable[str]]
+RecallText = Callable[[str, str], Awaitable[str]]
 """What memory finds for a question within a scope."""
 
 
 @dataclass(slots=True)
-class Row:
+class FactKindScore:
     """One kind of fact. live, hidden: as they should be; answered: questions whose memory held what they needed."""
 
     kind: str
@@ -27,39 +27,39 @@ class Row:
 
 
 @dataclass(slots=True)
-class Verdict:
+class MonthResult:
     """The whole month. failures: one plain sentence each; none when all is as it should be."""
 
-    rows: dict[str, Row] = field(default_factory=dict)
+    rows: dict[str, FactKindScore] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     restarts: int = 0
-    readings: int = 0
+    extractions: int = 0
 
     @property
-    def good(self) -> bool:
+    def passed(self) -> bool:
         return not self.failures
 
-    def row(self, kind: str) -> Row:
-        return self.rows.setdefault(kind, Row(kind))
+    def row(self, kind: str) -> FactKindScore:
+        return self.rows.setdefault(kind, FactKindScore(kind))
 
     @property
-    def total(self) -> Row:
-        total = Row("all")
+    def total(self) -> FactKindScore:
+        total = FactKindScore("all")
         for row in self.rows.values():
             for name in ("told", "meant_to_live", "live", "asked", "answered", "meant_to_hide", "hidden", "leaks"):
                 setattr(total, name, getattr(total, name) + getattr(row, name))
         return total
 
 
-def memory_in(request: Request) -> str:
+def prompt_memory(request: Request) -> str:
     """What of a prompt comes from memory: all but the conversation itself."""
     blocks = [block.text for block in request.system]
     for message in request.messages:
-        blocks += [block.text for block in message.blocks if block.text.startswith(OPEN)]
+        blocks += [block.text for block in message.blocks if block.text.startswith(BLOCK_OPEN)]
     return "\n".join(blocks)
 
 
-def judge_question(verdict: Verdict, step: Step, request: Request | None) -> None:
+def check_question(verdict: MonthResult, step: MonthStep, request: Request | None) -> None:
     """Look at the prompt that a question led to."""
     row = verdict.row(step.kind)
     row.asked += 1
@@ -67,7 +67,7 @@ def judge_question(verdict: Verdict, step: Step, request: Request | None) -> Non
     if request is None:
         verdict.failures.append(f"{when}: it was never put to the model")
         return
-    memory = memory_in(request)
+    memory = prompt_memory(request)
     everything = "\n".join([memory, *(message.text for message in request.messages)]).replace(step.says, "")
     missing = [text for text in step.must if text not in memory]
     shown = [text for text in step.never if text in memory] + [text for text in step.nowhere if text in everything]
@@ -78,7 +78,7 @@ def judge_question(verdict: Verdict, step: Step, request: Request | None) -> Non
     verdict.failures += (f"{when}: it shows “{text}”" for text in shown)
 
 
-async def judge_recall(verdict: Verdict, script: Script, recalled: Recalled) -> None:
+async def check_recall(verdict: MonthResult, script: MonthScript, recalled: RecallText) -> None:
     """The exam at the end: each fact is looked for by its question, or by its own words, in every scope there is."""
     scopes = {step.scope for step in script.steps if step.fact}
     for step in script.steps:
@@ -98,8 +98,8 @@ async def judge_recall(verdict: Verdict, script: Script, recalled: Recalled) -> 
                 verdict.failures.append(f"{step.kind}: in {scope}, “{question}” leads to “{step.fact}”")
 
 
-def judge_store(
-    verdict: Verdict, script: Script, records: Iterable[tuple[str, str, str]], summaries: Iterable[str] = ()
+def check_records(
+    verdict: MonthResult, script: MonthScript, records: Iterable[tuple[str, str, str]], summaries: Iterable[str] = ()
 ) -> None:
     """Look at memory itself when the month is over: each fact that should live does, in its scope and nowhere else.
 
@@ -130,7 +130,7 @@ def judge_store(
             verdict.failures.append(f"{step.kind}: “{step.fact}” should be {step.fate}, and {where}")
 
 
-def table(verdict: Verdict) -> str:
+def table(verdict: MonthResult) -> str:
     """The month as a Markdown table, with each failure below it."""
     heads = ("kind", "told", "should live", "live", "asked", "answered", "should hide", "hidden", "leaks")
     lines = [_line(heads), _line(["---", *["---:"] * (len(heads) - 1)])]
@@ -146,8 +146,8 @@ def table(verdict: Verdict) -> str:
             row.leaks,
         )
         lines.append(_line([row.kind, *map(str, numbers)]))
-    lines += ["", f"{verdict.restarts} restarts, {verdict.readings} batches of turns read for facts."]
-    lines += ["", "Nothing failed."] if verdict.good else ["", *(f"- {failure}" for failure in verdict.failures)]
+    lines += ["", f"{verdict.restarts} restarts, {verdict.extractions} batches of turns read for facts."]
+    lines += ["", "Nothing failed."] if verdict.passed else ["", *(f"- {failure}" for failure in verdict.failures)]
     return "\n".join(lines)
 
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from kenobot.evals.month import judge
-from kenobot.evals.month.judge import Verdict
-from kenobot.evals.month.script import Script
-from kenobot.evals.month.stage import CommandLine, Stage
+from kenobot.evals.month.judge import MonthResult
+from kenobot.evals.month.script import MonthScript
+from kenobot.evals.month.stage import CommandLine, MonthSimulation
 
 _FAST = 3  # of the everyday notes, one in so many
 
 
-def play(script: Script, command_line: CommandLine, *, fast: bool = False) -> Verdict:
+def run_month(script: MonthScript, command_line: CommandLine, *, fast: bool = False) -> MonthResult:
     """Run the whole of `script` in a folder that is gone afterwards. `command_line` takes its orders.
 
     fast: with a third of the everyday notes.
@@ -24,22 +24,22 @@ def play(script: Script, command_line: CommandLine, *, fast: bool = False) -> Ve
         return asyncio.run(_play(Path(folder), script, command_line))
 
 
-async def _play(folder: Path, script: Script, command_line: CommandLine) -> Verdict:
-    verdict = Verdict()
-    async with Stage(folder, script, command_line) as stage:
+async def _play(folder: Path, script: MonthScript, command_line: CommandLine) -> MonthResult:
+    verdict = MonthResult()
+    async with MonthSimulation(folder, script, command_line) as stage:
         for step in script.steps:
-            await stage.play(step)
-            if step.asks:
-                judge.judge_question(verdict, step, stage.model.requests.get(step.says))
-        await stage.rest()
-        await judge.judge_recall(verdict, script, stage.recalled)
-        judge.judge_store(verdict, script, await stage.records(), await stage.summaries())
-        verdict.failures += stage.complaints
-        verdict.restarts, verdict.readings = stage.restarts, stage.model.readings
+            await stage.run_step(step)
+            if step.is_question:
+                judge.check_question(verdict, step, stage.model.requests.get(step.says))
+        await stage.wait_for_extraction()
+        await judge.check_recall(verdict, script, stage.recall_text)
+        judge.check_records(verdict, script, await stage.records(), await stage.summaries())
+        verdict.failures += stage.command_failures
+        verdict.restarts, verdict.extractions = stage.restarts, stage.model.extractions
     return verdict
 
 
-def _shortened(script: Script) -> Script:
+def _shortened(script: MonthScript) -> MonthScript:
     everyday = [step for step in script.steps if step.kind == "everyday"]
     kept = set(map(id, everyday[::_FAST]))
     return replace(script, steps=tuple(step for step in script.steps if step.kind != "everyday" or id(step) in kept))

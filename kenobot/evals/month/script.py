@@ -12,12 +12,12 @@ from importlib import resources
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
-Fate = Literal["lives", "superseded", "forgotten", "purged", "private"]
+ExpectedState = Literal["lives", "superseded", "forgotten", "purged", "private"]
 """`private`: it lives, and belongs to somebody else than the owner, or to a group."""
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class Speaker:
     """Somebody who talks to the bot, with the chat they talk in. private: nobody else reads along there."""
 
     name: str
@@ -28,7 +28,7 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class ScriptedFact:
     """What a model makes of a step when it reads the turns for facts. contradicts, repeats: texts in what it knows."""
 
     text: str
@@ -43,7 +43,7 @@ class Noted:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class MonthStep:
     """Something that happens at a moment. says: what somebody writes; command: an order on the command line.
 
     remember, chat_memory, update: what the model's reply carries as tags. fact: the words by which the fact that is
@@ -54,16 +54,16 @@ class Step:
 
     at: datetime
     kind: str
-    who: Person | None = None
+    who: Speaker | None = None
     says: str = ""
     command: tuple[str, ...] = ()
     reply: str = ""
     remember: str = ""
     chat_memory: str = ""
     update: str = ""
-    noted: Noted | None = None
+    noted: ScriptedFact | None = None
     fact: str = ""
-    fate: Fate = "lives"
+    fate: ExpectedState = "lives"
     scope: str = "owner"
     question: str = ""
     restart: bool = False
@@ -74,12 +74,12 @@ class Step:
     nowhere: tuple[str, ...] = ()
 
     @property
-    def asks(self) -> bool:
+    def is_question(self) -> bool:
         return bool(self.must or self.never or self.nowhere)
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
+class MonthScript:
     """The whole month, in order. owner: user ids; users, chats: who else may talk, and where everybody may."""
 
     zone: ZoneInfo
@@ -87,22 +87,22 @@ class Script:
     owners: tuple[str, ...]
     users: tuple[str, ...]
     chats: tuple[str, ...]
-    steps: tuple[Step, ...] = field(default_factory=tuple)
+    steps: tuple[MonthStep, ...] = field(default_factory=tuple)
 
 
-def load(text: str | None = None) -> Script:
+def load(text: str | None = None) -> MonthScript:
     """The script that ships, or another one. Raises KeyError, TypeError or ValueError where it makes no sense."""
     if text is None:
         text = resources.files("kenobot.evals.month").joinpath("script.toml").read_text("utf-8")
     table = tomllib.loads(text)
     zone = ZoneInfo(table["zone"])
-    people = {key: Person(**row) for key, row in table["people"].items()}
+    people = {key: Speaker(**row) for key, row in table["people"].items()}
     steps = [_step(row, people, zone) for row in table["step"]]
     steps += _everyday(table.get("everyday", {}), people, zone)
     said = Counter(step.says for step in steps if step.says)
     if twice := [text for text, count in said.items() if count > 1]:
         raise ValueError(f"the script says twice: {twice[0]}")
-    return Script(
+    return MonthScript(
         zone,
         table["memory_tokens"],
         tuple(table["owners"]),
@@ -112,7 +112,7 @@ def load(text: str | None = None) -> Script:
     )
 
 
-def _step(row: dict[str, Any], people: dict[str, Person], zone: ZoneInfo) -> Step:
+def _step(row: dict[str, Any], people: dict[str, Speaker], zone: ZoneInfo) -> MonthStep:
     values = dict(row)
     values["at"] = _moment(values["at"], zone)
     values["who"] = people[values["who"]] if "who" in values else None
@@ -121,27 +121,27 @@ def _step(row: dict[str, Any], people: dict[str, Person], zone: ZoneInfo) -> Ste
         noted["attributes"] = tuple(noted.get("attributes", {}).items())
         for name in ("contradicts", "repeats"):
             noted[name] = tuple(noted.get(name, ()))
-        values["noted"] = Noted(**noted)
+        values["noted"] = ScriptedFact(**noted)
     for name in ("must", "never", "nowhere", "command"):
         values[name] = tuple(values.get(name, ()))
-    return Step(**values)
+    return MonthStep(**values)
 
 
-def _everyday(table: dict[str, Any], people: dict[str, Person], zone: ZoneInfo) -> list[Step]:
+def _everyday(table: dict[str, Any], people: dict[str, Speaker], zone: ZoneInfo) -> list[MonthStep]:
     """The small things of every day, so that memory does not simply fit.
 
     sentences: pairs of what is said and a question about it, with {n} and {m} filled in.
     """
     if not table:
         return []
-    steps: list[Step] = []
+    steps: list[MonthStep] = []
     sentences: list[list[str]] = table["sentences"]
     for number in range(table["count"]):
         at = _moment(table["from"], zone) + timedelta(minutes=number * table["minutes"])
         filled = {"n": 100 + number, "m": 10 + (number * 7) % 80}
         text, question = (sentence.format(**filled) for sentence in sentences[number % len(sentences)])
         who = people[table["who"]]
-        steps.append(Step(at, table["kind"], who, text, reply="👍", remember=text, fact=text, question=question))
+        steps.append(MonthStep(at, table["kind"], who, text, reply="👍", remember=text, fact=text, question=question))
     return steps
 
 

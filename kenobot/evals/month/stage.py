@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.evals.month.model import ScriptedModel
-from kenobot.evals.month.script import Script, Step
+from kenobot.evals.month.model import MonthProvider
+from kenobot.evals.month.script import MonthScript, MonthStep
 from kenobot.gateway.access import Roster
 from kenobot.ports.clock import Clock
-from kenobot.testing.house import House
+from kenobot.testing.house import Simulation
 
 CommandLine = Callable[[Sequence[str], Clock], int]
 
@@ -27,31 +27,31 @@ _LULL = timedelta(minutes=20)  # after which everything that was said is due to 
 _NAMED = "key:"  # in the script's orders: the key of the memory with these words
 
 
-class Stage:
+class MonthSimulation:
     """Use as `async with Stage(...) as stage`; then `play` the steps in order."""
 
-    def __init__(self, folder: Path, script: Script, command_line: CommandLine) -> None:
+    def __init__(self, folder: Path, script: MonthScript, command_line: CommandLine) -> None:
         self._command_line = command_line
-        self.model = ScriptedModel(script)
+        self.model = MonthProvider(script)
         self.restarts = 0
-        self.complaints: list[str] = []
-        self._house = House(
+        self.command_failures: list[str] = []
+        self._house = Simulation(
             folder,
             self.model,
             Roster.of(script.owners, script.users, script.chats),
             start=script.steps[0].at.astimezone(UTC) - timedelta(minutes=1),
-            lines=dict.fromkeys(step.who.channel for step in script.steps if step.who is not None),
+            channels=dict.fromkeys(step.who.channel for step in script.steps if step.who is not None),
             config=_CONFIG.format(zone=script.zone.key, tokens=script.memory_tokens),
         )
 
-    async def __aenter__(self) -> "Stage":
+    async def __aenter__(self) -> "MonthSimulation":
         await self._house.__aenter__()
         return self
 
     async def __aexit__(self, *raised: object) -> None:
         await self._house.__aexit__(*raised)
 
-    async def play(self, step: Step) -> str:
+    async def run_step(self, step: MonthStep) -> str:
         """Let a step happen at its time; what the bot said to it, "" when it was not asked or could not answer yet."""
         await self._until(step.at.astimezone(UTC))
         if step.restart:
@@ -66,7 +66,7 @@ class Stage:
             return ""
         return await self._house.say(who.channel, who.chat, who.user, step.says, name=who.name, private=who.private)
 
-    async def rest(self) -> None:
+    async def wait_for_extraction(self) -> None:
         """Let time pass until whatever was said has been read for facts."""
         await self._until(self._house.clock.now() + 3 * _LULL)
 
@@ -78,28 +78,28 @@ class Stage:
             argv = ["--home", str(self._house.home.path), *words]
             code = await asyncio.to_thread(self._command_line, argv, self._house.clock)
         if code:
-            self.complaints.append(f"`kenobot {' '.join(words)}` ended with {code}: {out.getvalue().strip()}")
-        await self._house.app.look_elsewhere()
-        await self._house.settle()
+            self.command_failures.append(f"`kenobot {' '.join(words)}` ended with {code}: {out.getvalue().strip()}")
+        await self._house.app.check_external_changes()
+        await self._house.wait_idle()
         return out.getvalue()
 
     async def _until(self, moment: datetime) -> None:
         """Move the clock, with a stop after which everything said so far is due."""
         pause = self._house.clock.now() + _LULL
         if moment > pause:
-            self._house.jump(pause)
+            self._house.advance_to(pause)
             await self._tick()
-        self._house.jump(moment)
+        self._house.advance_to(moment)
 
     async def _tick(self) -> None:
         """What the schedule does every so often."""
         await self._house.app.sweep()
         await self._house.app.extraction.tick()
-        await self._house.settle()
+        await self._house.wait_idle()
 
-    async def recalled(self, question: str, scope: str) -> str:
+    async def recall_text(self, question: str, scope: str) -> str:
         """What memory finds for a question, for somebody who may know this scope only."""
-        return await self._house.recalled(question, (scope,))
+        return await self._house.recall_text(question, (scope,))
 
     async def records(self) -> list[tuple[str, str, str]]:
         """Scope, status and text of everything in memory but the summaries."""

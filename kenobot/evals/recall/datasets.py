@@ -15,7 +15,7 @@ from typing import Literal
 
 from kenobot.ports.errors import ConfigError
 
-OWN: tuple[str, ...] = ("own", "talks")
+BUILT_IN: tuple[str, ...] = ("own", "talks")
 """The sets that ship: notes of two people, and conversations."""
 
 _LOCOMO_KINDS = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
@@ -24,11 +24,11 @@ _LONGMEMEVAL_TIMES = ("%Y/%m/%d (%a) %H:%M", "%Y/%m/%d")
 _TURN = re.compile(r"D\d+:\d+")
 _LATER = timedelta(hours=1)  # a question comes so long after the last of what it is asked of, where nothing says when
 
-Row = Mapping[str, object]
+JsonRow = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class Passage:
     """A turn or a note. key: its name in the data. who: the speaker in a group, "" in private. replaces: an older note.
 
     at: when it was said, in UTC.
@@ -44,7 +44,7 @@ class Unit:
     lang: str = ""
 
     @property
-    def words(self) -> str:
+    def attributed_text(self) -> str:
         """The text as the conversation of a group keeps it; see `kenobot.ports.messages.Inbound.words`."""
         return "\n  ".join(f"{self.who}: {self.text}".splitlines()) if self.who else self.text
 
@@ -66,13 +66,13 @@ class Conversation:
     """What one home holds, oldest first, and what is asked of it."""
 
     name: str
-    units: tuple[Unit, ...]
+    passages: tuple[Passage, ...]
     questions: tuple[Question, ...]
 
 
 def load(name: str) -> list[Conversation]:
     """The conversations of a set that ships, or of a file. Raises ConfigError when it cannot be read."""
-    if name in OWN:
+    if name in BUILT_IN:
         return _lines(resources.files("kenobot.evals.recall").joinpath("data", f"{name}.jsonl").read_text("utf-8"))
     try:
         text = Path(name).read_bytes().decode("utf-8")
@@ -85,7 +85,7 @@ def load(name: str) -> list[Conversation]:
         ) from error
 
 
-def part(conversations: Sequence[Conversation], split: str, limit: int = 0) -> list[Conversation]:
+def select_part(conversations: Sequence[Conversation], split: str, limit: int = 0) -> list[Conversation]:
     """Only the conversation of this name, or only the questions of this category or language.
 
     limit: so many questions, from everywhere in it. Raises ConfigError when there is nothing of that name.
@@ -118,7 +118,7 @@ def sample(conversations: Sequence[Conversation], size: int) -> list[Conversatio
     ]
 
 
-def only(conversations: Sequence[Conversation], question: str) -> list[Conversation]:
+def select_question(conversations: Sequence[Conversation], question: str) -> list[Conversation]:
     """The conversation of a question, with that alone. Raises ConfigError when there is none of this id."""
     for each in conversations:
         asked = tuple(q for q in each.questions if q.id == question)
@@ -150,13 +150,13 @@ def _locomo(row: Mapping[str, object]) -> Conversation:
     name, talk, asked = str(row["sample_id"]), row["conversation"], row["qa"]
     assert isinstance(talk, dict), "no conversation"
     assert isinstance(asked, list), "no questions"
-    units: list[Unit] = []
+    units: list[Passage] = []
     for number in sorted(int(key[8:]) for key in talk if re.fullmatch(r"session_\d+", key)):
         begins = _moment(talk[f"session_{number}_date_time"], _LOCOMO_TIMES)
         for place, turn in enumerate(talk[f"session_{number}"] or ()):
             caption = f" [image: {turn['blip_caption']}]" if turn.get("blip_caption") else ""
             at = begins + timedelta(seconds=place)
-            units.append(Unit(turn["dia_id"], f"{turn['text']}{caption}", at, who=turn["speaker"]))
+            units.append(Passage(turn["dia_id"], f"{turn['text']}{caption}", at, who=turn["speaker"]))
     known, at = {unit.key for unit in units}, units[-1].at + _LATER
     questions = []
     for place, question in enumerate(asked):
@@ -176,7 +176,7 @@ def _longmemeval(row: Mapping[str, object]) -> Conversation:
     assert isinstance(sessions, list) and isinstance(dates, list) and isinstance(ids, list), "no haystack"
     told = row.get("answer_session_ids")
     answering = set(told) if isinstance(told, list) else set()
-    units: list[Unit] = []
+    units: list[Passage] = []
     gold: list[str] = []
     whole: list[str] = []
     order = sorted(range(len(sessions)), key=lambda at: _moment(dates[at], _LONGMEMEVAL_TIMES))
@@ -184,7 +184,7 @@ def _longmemeval(row: Mapping[str, object]) -> Conversation:
         begins = _moment(dates[at], _LONGMEMEVAL_TIMES)
         for place, turn in enumerate(sessions[at]):
             key = f"{ids[at]}:{place}"
-            units.append(Unit(key, turn["content"], begins + timedelta(seconds=place), role=turn["role"]))
+            units.append(Passage(key, turn["content"], begins + timedelta(seconds=place), role=turn["role"]))
             gold += [key] if turn.get("has_answer") else []
             whole += [key] if ids[at] in answering else []
     unanswered = str(name).endswith("_abs")
@@ -215,18 +215,18 @@ def _lines(text: str) -> list[Conversation]:
     rows: list[dict[str, object]] = [json.loads(line) for line in text.splitlines() if line.strip()]
     if any("talk" in row for row in rows):
         return [_talk(name, rows) for name in dict.fromkeys(str(row["talk"]) for row in rows)]
-    return [home for name in ("es", "en") if (home := _notes(name, rows)).units]
+    return [home for name in ("es", "en") if (home := _notes(name, rows)).passages]
 
 
-def _talk(name: str, rows: Sequence[Row]) -> Conversation:
+def _talk(name: str, rows: Sequence[JsonRow]) -> Conversation:
     mine = [row for row in rows if row["talk"] == name]
-    units: list[Unit] = []
+    units: list[Passage] = []
     for row in mine:
         if "id" in row:
             at = datetime.fromisoformat(str(row["at"])).replace(tzinfo=UTC)
             if units and units[-1].at >= at:
                 at = units[-1].at + timedelta(seconds=1)
-            units.append(Unit(str(row["id"]), str(row["text"]), at, who=str(row["who"])))
+            units.append(Passage(str(row["id"]), str(row["text"]), at, who=str(row["who"])))
     end = units[-1].at + _LATER
     asked = [row for row in mine if "ask" in row]
     return Conversation(
@@ -239,11 +239,11 @@ def _talk(name: str, rows: Sequence[Row]) -> Conversation:
     )
 
 
-def _notes(home: str, rows: Sequence[Row]) -> Conversation:
+def _notes(home: str, rows: Sequence[JsonRow]) -> Conversation:
     """The notes of one owner: those in Spanish are one person's, the rest another's."""
     mine = [row for row in rows if "id" in row and (row["lang"] == "es") == (home == "es")]
     units = [
-        Unit(
+        Passage(
             str(row["id"]),
             str(row["text"]),
             datetime.fromisoformat(str(row["at"])).replace(hour=12, tzinfo=UTC),
@@ -270,19 +270,19 @@ def _notes(home: str, rows: Sequence[Row]) -> Conversation:
     return Conversation(home, tuple(units), tuple(questions))
 
 
-def _kind(row: Row, asked: Row) -> str:
+def _kind(row: JsonRow, asked: JsonRow) -> str:
     """What a question is like: across two languages, or by what it is asked of."""
     if row["kind"] == "script" or asked["lang"] == row["lang"]:
         return str(row["kind"])
     return "across"
 
 
-def _gold(row: Row, asked: Row) -> tuple[str, ...]:
+def _gold(row: JsonRow, asked: JsonRow) -> tuple[str, ...]:
     """The note that a question was written for, first, and those that answer it also."""
     return str(row["id"]), *_strings(asked.get("also"))
 
 
-def _asked(row: Row) -> list[Row]:
+def _asked(row: JsonRow) -> list[JsonRow]:
     found = row["ask"]
     return found if isinstance(found, list) else []
 

@@ -4,27 +4,27 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kenobot.evals.recall.datasets import Question
-from kenobot.evals.recall.place import Answer, Place
+from kenobot.evals.recall.place import EvalHome, RecallAnswer
 
-Stage = Literal["not kept", "no candidate", "filtered", "outscored", "not packed"]
+MissStage = Literal["not kept", "no candidate", "filtered", "outscored", "not packed"]
 """Memory did not take it in; nothing led to it; it may not be shown; others were better; there was no room."""
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class MissedPassage:
     """Where an answering unit was lost. why: in a few words, with its features as far as it came to that."""
 
     unit: str
-    stage: Stage
+    stage: MissStage
     why: str
 
 
-def explain(place: Place, question: Question, answer: Answer, depth: int) -> tuple[Verdict, ...]:
+def explain_misses(place: EvalHome, question: Question, answer: RecallAnswer, depth: int) -> tuple[MissedPassage, ...]:
     """Of each answering unit that is not among the first `depth`, the stage that lost it."""
     shown = set(answer.ranking[:depth])
-    records = {key: number for number, key in place.of_record.items()}
-    turns = {key: number for number, key in place.of_turn.items()}
-    found: list[Verdict] = []
+    records = {key: number for number, key in place.record_keys.items()}
+    turns = {key: number for number, key in place.turn_keys.items()}
+    found: list[MissedPassage] = []
     for key in question.gold:
         if key in shown:
             continue
@@ -33,20 +33,22 @@ def explain(place: Place, question: Question, answer: Answer, depth: int) -> tup
         elif key in records:
             found.append(_lost(key, answer, "record", records[key]))
         else:
-            found.append(Verdict(key, "not kept", place.lost.get(key, "it is not in the data")))
+            found.append(MissedPassage(key, "not kept", place.rejected.get(key, "it is not in the data")))
     return tuple(found)
 
 
-def _lost(key: str, answer: Answer, kind: Literal["turn", "record"], number: int) -> Verdict:
+def _lost(key: str, answer: RecallAnswer, kind: Literal["turn", "record"], number: int) -> MissedPassage:
     trace = answer.trace
-    seen = trace.seen.get((kind, number))
+    seen = trace.ranked.get((kind, number))
     if (reason := trace.dropped.get((kind, number))) is not None and reason != "no room":
-        return Verdict(key, "filtered", reason)
+        return MissedPassage(key, "filtered", reason)
     if seen is None:
         why = (
-            "turns were not looked for: a memory was strong enough" if kind == "turn" and not trace.turns else "nothing"
+            "turns were not looked for: a memory was strong enough"
+            if kind == "turn" and not trace.turns_searched
+            else "nothing"
         )
-        return Verdict(key, "no candidate", why)
+        return MissedPassage(key, "no candidate", why)
     shown = len(answer.pack.excerpts if kind == "turn" else answer.pack.memories)
-    stage: Stage = "outscored" if seen.place > shown else "not packed"
-    return Verdict(key, stage, f"place {seen.place}: {seen.told}")
+    stage: MissStage = "outscored" if seen.rank > shown else "not packed"
+    return MissedPassage(key, stage, f"place {seen.rank}: {seen.summary}")

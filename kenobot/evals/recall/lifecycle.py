@@ -11,11 +11,19 @@ from functools import partial
 from pathlib import Path
 
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.evals.recall.datasets import Conversation, Question, load, sample
-from kenobot.evals.recall.judge import Judge
-from kenobot.evals.recall.place import REACH, SESSION, Answer, Place, Tick, embedder_of, opened
-from kenobot.evals.recall.run import BUDGET, Progress
+from kenobot.evals.recall.judge import CountingReranker
+from kenobot.evals.recall.place import (
+    SCOPES,
+    SESSION,
+    CountCallback,
+    EvalHome,
+    RecallAnswer,
+    build_embedder,
+    open_eval_home,
+)
+from kenobot.evals.recall.run import BUDGET, ProgressCallback
 from kenobot.ports.clock import Clock
 
 _MOST = 12  # memories, as a chat is given
@@ -27,7 +35,7 @@ _OTHERS = ("user:bench-2", "chat:bench-2")
 
 
 @dataclass(slots=True)
-class Area:
+class AreaScore:
     """wrong: the questions that were not answered as they should be."""
 
     area: str
@@ -35,7 +43,7 @@ class Area:
     right: int = 0
     wrong: list[str] = field(default_factory=list)
 
-    def note(self, question: Question, *, right: bool) -> None:
+    def add(self, question: Question, *, right: bool) -> None:
         self.asked += 1
         self.right += right
         if not right:
@@ -43,7 +51,7 @@ class Area:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class LifecycleOptions:
     """How a run goes. embedder, vectors: as in `kenobot.evals.recall.run.Setting`. sample: see `sample`, 0 for all."""
 
     embedder: str = "auto"
@@ -51,7 +59,9 @@ class Setting:
     sample: int = 0
 
 
-async def run(setting: Setting, clock: Clock, progress: Progress, judge: Judge | None = None) -> list[Area]:
+async def run(
+    setting: LifecycleOptions, clock: Clock, progress: ProgressCallback, judge: CountingReranker | None = None
+) -> list[AreaScore]:
     """The accuracy in each area; judge: who reads what was found, except to see what was forgotten or is another's.
 
     Raises ConfigError when the embedder cannot be used here, and RemoteError when the judge cannot be asked.
@@ -59,61 +69,65 @@ async def run(setting: Setting, clock: Clock, progress: Progress, judge: Judge |
     conversations = load("own")
     if setting.sample:
         conversations = sample(conversations, setting.sample)
-    areas = {name: Area(name) for name in ("update", "contradiction", "forgetting", "scope", *_SURE)}
+    areas = {name: AreaScore(name) for name in ("update", "contradiction", "forgetting", "scope", *_SURE)}
     with tempfile.TemporaryDirectory(prefix="kenobot-bench-") as folder:
         for number, conversation in enumerate(conversations):
             mine = Path(folder, str(number))
             await asyncio.to_thread(mine.mkdir)
             vectors = Path(setting.vectors) if setting.vectors else None
-            model = embedder_of(setting.embedder, mine, clock, vectors)
-            tick: Tick = partial(progress, f"{conversation.name}: notes")
-            async with opened(conversation, mine, model, clock, tick) as place:
+            model = build_embedder(setting.embedder, mine, clock, vectors)
+            tick: CountCallback = partial(progress, f"{conversation.name}: notes")
+            async with open_eval_home(conversation, mine, model, clock, tick) as place:
                 await _ask_all(place, conversation, areas, judge, partial(progress, conversation.name))
     return list(areas.values())
 
 
 async def _ask_all(
-    place: Place, conversation: Conversation, areas: dict[str, Area], judge: Judge | None, tick: Tick
+    place: EvalHome,
+    conversation: Conversation,
+    areas: dict[str, AreaScore],
+    judge: CountingReranker | None,
+    tick: CountCallback,
 ) -> None:
-    replaced = {unit.key: unit.replaces for unit in conversation.units if unit.replaces}
+    replaced = {unit.key: unit.replaces for unit in conversation.passages if unit.replaces}
     whole = len(conversation.questions)
     for at, question in enumerate(conversation.questions):
         tick(at, whole)
-        answer = await place.ask(question, BUDGET, _MOST, reranker=judge)
+        answer = await place.recall(question, BUDGET, _MOST, reranker=judge)
         if question.category == "nothing":
-            areas["abstention"].note(question, right=answer.pack.level == "none")
-            areas["doubt"].note(question, right=answer.pack.level in _DOUBTED)
+            areas["abstention"].add(question, right=answer.pack.level == "none")
+            areas["doubt"].add(question, right=answer.pack.level in _DOUBTED)
             continue
-        areas["presence"].note(question, right=answer.pack.level != "none")
-        areas["trust"].note(question, right=answer.pack.level not in _DOUBTED)
+        areas["presence"].add(question, right=answer.pack.level != "none")
+        areas["trust"].add(question, right=answer.pack.level not in _DOUBTED)
         if (old := replaced.get(question.gold[0])) is not None:
-            areas["update"].note(question, right=question.gold[0] in answer.ranking[:_ASKED])
-            areas["contradiction"].note(
+            areas["update"].add(question, right=question.gold[0] in answer.ranking[:_ASKED])
+            areas["contradiction"].add(
                 question, right=old not in answer.ranking and not _says(answer, conversation, old)
             )
-        other = await place.ask(question, BUDGET, _MOST, reach=_OTHERS)
-        areas["scope"].note(question, right=not other.pack.memories and not other.pack.excerpts)
+        other = await place.recall(question, BUDGET, _MOST, reach=_OTHERS)
+        areas["scope"].add(question, right=not other.pack.memories and not other.pack.excerpts)
     await _forget(place, conversation, areas["forgetting"])
 
 
-def _says(answer: Answer, conversation: Conversation, key: str) -> bool:
+def _says(answer: RecallAnswer, conversation: Conversation, key: str) -> bool:
     """Whether an answer shows the words of a note under whatever number."""
-    text = next(unit.text for unit in conversation.units if unit.key == key)
+    text = next(unit.text for unit in conversation.passages if unit.key == key)
     return any(text in memory.line for memory in answer.pack.memories)
 
 
-async def _forget(place: Place, conversation: Conversation, area: Area) -> None:
+async def _forget(place: EvalHome, conversation: Conversation, area: AreaScore) -> None:
     """Have the first notes that were found forgotten, and ask again."""
     asked: Sequence[Question] = [question for question in conversation.questions if question.gold]
-    numbers = {key: number for number, key in place.of_record.items()}
+    numbers = {key: number for number, key in place.record_keys.items()}
     for question in asked:
         if area.asked >= _FORGOTTEN * (1 + (conversation.name != "es")):
             return
-        before = await place.ask(question, BUDGET, _MOST)
+        before = await place.recall(question, BUDGET, _MOST)
         if question.gold[0] not in before.ranking[:_ASKED]:
             continue
-        occasion = Occasion(question.at, question.at.date().isoformat(), "owner", session=SESSION)
-        work = partial(forget, record=numbers[question.gold[0]], reach=REACH, deed=occasion)
+        occasion = AdmitContext(question.at, question.at.date().isoformat(), "owner", session=SESSION)
+        work = partial(forget, record=numbers[question.gold[0]], reach=SCOPES, actor=occasion)
         await place.database.write(work)
-        after = await place.ask(question, BUDGET, _MOST)
-        area.note(question, right=not _says(after, conversation, question.gold[0]))
+        after = await place.recall(question, BUDGET, _MOST)
+        area.add(question, right=not _says(after, conversation, question.gold[0]))

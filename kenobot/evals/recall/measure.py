@@ -13,7 +13,7 @@ _NDCG = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class QuestionScore:
     """One question's figures. recall, hit: by depth, 0 to 1. rank: the first answering unit's place, 0 for none."""
 
     category: str
@@ -24,7 +24,7 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class MeanScores:
     """Means over questions, from 0 to 1."""
 
     questions: int
@@ -34,14 +34,14 @@ class Figures:
     mrr: float = 0.0
 
 
-def score(ranking: Sequence[str], gold: Iterable[str], category: str) -> Scored:
+def score_ranking(ranking: Sequence[str], gold: Iterable[str], category: str) -> QuestionScore:
     """How well a ranking answers a question. gold: what answers it, at least one unit."""
     wanted = frozenset(gold)
     places = [at for at, key in enumerate(dict.fromkeys(ranking), 1) if key in wanted]
     found = {depth: sum(place <= depth for place in places) for depth in DEPTHS}
     best = sum(1 / log2(at + 1) for at in range(1, min(len(wanted), _NDCG) + 1))
     gain = sum(1 / log2(place + 1) for place in places if place <= _NDCG)
-    return Scored(
+    return QuestionScore(
         category,
         {depth: count / len(wanted) for depth, count in found.items()},
         {depth: float(count > 0) for depth, count in found.items()},
@@ -50,11 +50,11 @@ def score(ranking: Sequence[str], gold: Iterable[str], category: str) -> Scored:
     )
 
 
-def figures(scored: Sequence[Scored]) -> Figures:
+def mean_scores(scored: Sequence[QuestionScore]) -> MeanScores:
     """The means of some questions' figures."""
     if not scored:
-        return Figures(0)
-    return Figures(
+        return MeanScores(0)
+    return MeanScores(
         len(scored),
         {depth: fmean(each.recall[depth] for each in scored) for depth in DEPTHS},
         {depth: fmean(each.hit[depth] for each in scored) for depth in DEPTHS},
@@ -63,15 +63,15 @@ def figures(scored: Sequence[Scored]) -> Figures:
     )
 
 
-def by_category(scored: Sequence[Scored]) -> dict[str, Figures]:
+def scores_by_category(scored: Sequence[QuestionScore]) -> dict[str, MeanScores]:
     """The figures of each category, and of all together under "all"."""
     names = sorted({each.category for each in scored})
-    return {name: figures([each for each in scored if each.category == name]) for name in names} | {
-        "all": figures(scored)
+    return {name: mean_scores([each for each in scored if each.category == name]) for name in names} | {
+        "all": mean_scores(scored)
     }
 
 
-def area(right: Sequence[float], wrong: Sequence[float]) -> float:
+def roc_auc(right: Sequence[float], wrong: Sequence[float]) -> float:
     """The area under the curve (Hanley and McNeil, 1982): how often one of `right` is greater than one of `wrong`."""
     if not right or not wrong:
         return 0.0

@@ -5,16 +5,16 @@ from collections import Counter
 from collections.abc import Sequence
 
 from kenobot.cognitive.text.words import terms
-from kenobot.evals.recall.datasets import Unit
+from kenobot.evals.recall.datasets import Passage
 
 
 class BM25:
     """Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009), over the words of the index."""
 
-    def __init__(self, units: Sequence[Unit], k1: float = 0.9, b: float = 0.4) -> None:
+    def __init__(self, units: Sequence[Passage], k1: float = 0.9, b: float = 0.4) -> None:
         self._k1, self._b = k1, b
         self._keys = [unit.key for unit in units]
-        held = [Counter(terms(unit.words)) for unit in units]
+        held = [Counter(terms(unit.attributed_text)) for unit in units]
         self._sizes = [sum(each.values()) for each in held]
         self._mean = max(1.0, sum(self._sizes) / max(1, len(held)))
         self._lists: dict[str, list[tuple[int, int]]] = {}

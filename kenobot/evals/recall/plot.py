@@ -7,18 +7,18 @@ from kenobot.evals import plots
 from kenobot.evals.recall.measure import DEPTHS
 
 if TYPE_CHECKING:
-    from kenobot.evals.recall.run import Report
+    from kenobot.evals.recall.run import RecallReport
 
 _NAMES = {"recall": "recall", "bm25": "BM25 alone", "dense": "vectors alone"}
 
 
-def draw(report: "Report", path: Path) -> None:
+def draw(report: "RecallReport", path: Path) -> None:
     """Recall at each depth, by ranking, into the PNG `path`. Raises ConfigError when it cannot be drawn or written."""
     figure = plots.figure(7, 4)
     axes = figure.add_subplot()
     places = range(len(DEPTHS))
     for number, (method, name) in enumerate(_NAMES.items()):
-        found = report.figures(method)["all"]
+        found = report.scores(method)["all"]
         if found.questions:
             heights = [100 * found.recall[depth] for depth in DEPTHS]
             bars = axes.bar([at + 0.27 * (number - 1) for at in places], heights, 0.25, label=name)

@@ -8,10 +8,17 @@ from pathlib import Path
 from statistics import fmean
 
 from kenobot.evals.recall.datasets import Conversation, Question
-from kenobot.evals.recall.explain import Verdict, explain
-from kenobot.evals.recall.judge import Judge
-from kenobot.evals.recall.measure import DEPTHS, Figures, Scored, by_category, percentiles, score
-from kenobot.evals.recall.place import Answer, embedder_of, opened
+from kenobot.evals.recall.explain import MissedPassage, explain_misses
+from kenobot.evals.recall.judge import CountingReranker
+from kenobot.evals.recall.measure import (
+    DEPTHS,
+    MeanScores,
+    QuestionScore,
+    percentiles,
+    score_ranking,
+    scores_by_category,
+)
+from kenobot.evals.recall.place import RecallAnswer, build_embedder, open_eval_home
 from kenobot.evals.recall.plain import BM25
 from kenobot.ports.clock import Clock
 
@@ -21,12 +28,12 @@ BUDGET = 2000
 METHODS = ("recall", "bm25", "dense")
 _MOST = max(DEPTHS)
 
-Progress = Callable[[str, int, int], None]
+ProgressCallback = Callable[[str, int, int], None]
 """Told what is done, how much of it, and of how much."""
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class RecallOptions:
     """How a run goes. embedder: as memory.embedder. vectors: a file that keeps them between runs, "" for none."""
 
     embedder: str = "auto"
@@ -35,33 +42,33 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class QuestionResult:
     """What came of one question. lost: of each answering unit that is not among the first, the stage that lost it.
 
     first: what recall gave, best first, each with what its score is made of.
     """
 
     question: Question
-    scored: Mapping[str, Scored]
+    scored: Mapping[str, QuestionScore]
     tokens: int
     characters: int
     seconds: float
     level: str
-    lost: tuple[Verdict, ...] = ()
-    first: tuple[tuple[str, str], ...] = ()
+    misses: tuple[MissedPassage, ...] = ()
+    explained_ranking: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(slots=True)
-class Report:
+class RecallReport:
     """What came of a run. model: the embedder's id, "" for none. judge: who read what was found."""
 
     model: str = ""
-    judge: Judge | None = None
-    rows: list[Row] = field(default_factory=list)
+    judge: CountingReranker | None = None
+    rows: list[QuestionResult] = field(default_factory=list)
 
-    def figures(self, method: str) -> dict[str, Figures]:
+    def scores(self, method: str) -> dict[str, MeanScores]:
         """Of one of METHODS, by category; without questions that have no answer."""
-        return by_category([row.scored[method] for row in self.rows if method in row.scored])
+        return scores_by_category([row.scored[method] for row in self.rows if method in row.scored])
 
     @property
     def costs(self) -> dict[str, float]:
@@ -82,64 +89,68 @@ class Report:
         return {
             "embedder": self.model or "none",
             "questions": len(self.rows),
-            "figures": {name: {of: asdict(f) for of, f in self.figures(name).items()} for name in METHODS},
+            "figures": {name: {of: asdict(f) for of, f in self.scores(name).items()} for name in METHODS},
             "costs": self.costs,
-            "lost": self.lost,
+            "lost": self.misses_by_stage,
             **({"reranker": self.judge.figures} if self.judge is not None else {}),
         }
 
     @property
-    def lost(self) -> dict[str, int]:
+    def misses_by_stage(self) -> dict[str, int]:
         """How many answering units each stage lost."""
-        stages = [verdict.stage for row in self.rows for verdict in row.lost]
+        stages = [verdict.stage for row in self.rows for verdict in row.misses]
         return {stage: stages.count(stage) for stage in sorted(set(stages))}
 
 
 async def run(
     conversations: Sequence[Conversation],
-    setting: Setting,
+    setting: RecallOptions,
     clock: Clock,
-    progress: Progress,
-    judge: Judge | None = None,
-) -> Report:
+    progress: ProgressCallback,
+    judge: CountingReranker | None = None,
+) -> RecallReport:
     """Ask every question of every conversation; judge: who reads what was found.
 
     Raises ConfigError when the embedder cannot be used here, and RemoteError when the judge cannot be asked.
     """
-    report = Report(judge=judge)
+    report = RecallReport(judge=judge)
     whole, done = sum(len(each.questions) for each in conversations), 0
     with tempfile.TemporaryDirectory(prefix="kenobot-bench-") as folder:
         for number, conversation in enumerate(conversations):
             mine = Path(folder, str(number))
             await asyncio.to_thread(mine.mkdir)
             vectors = Path(setting.vectors) if setting.vectors else None
-            embedder = embedder_of(setting.embedder, mine, clock, vectors)
+            embedder = build_embedder(setting.embedder, mine, clock, vectors)
             report.model = embedder.model_id if embedder is not None else ""
-            words = BM25(conversation.units)
+            words = BM25(conversation.passages)
 
             def noting(at: int, of: int, name: str = conversation.name) -> None:
                 progress(f"{name}: notes", at, of)
 
             progress(f"{conversation.name}: indexing", done, whole)
-            async with opened(conversation, mine, embedder, clock, noting) as place:
+            async with open_eval_home(conversation, mine, embedder, clock, noting) as place:
                 for question in conversation.questions:
-                    answer = await place.ask(question, setting.budget, _MOST, reranker=judge)
+                    answer = await place.recall(question, setting.budget, _MOST, reranker=judge)
                     rankings = {"recall": answer.ranking, "bm25": words.rank(question.text, _MOST)}
                     if report.model:
                         rankings["dense"] = place.nearest(question.text, _MOST)
-                    lost = explain(place, question, answer, max(DEPTHS))
+                    lost = explain_misses(place, question, answer, max(DEPTHS))
                     report.rows.append(_row(question, rankings, answer, lost))
                     done += 1
                     progress(conversation.name, done, whole)
     return report
 
 
-def _row(question: Question, rankings: Mapping[str, Sequence[str]], answer: Answer, lost: tuple[Verdict, ...]) -> Row:
+def _row(
+    question: Question, rankings: Mapping[str, Sequence[str]], answer: RecallAnswer, lost: tuple[MissedPassage, ...]
+) -> QuestionResult:
     scored = {
-        name: score(ranking, question.gold, question.category) for name, ranking in rankings.items() if question.gold
+        name: score_ranking(ranking, question.gold, question.category)
+        for name, ranking in rankings.items()
+        if question.gold
     }
     lines = [*(each.line for each in answer.pack.memories), *(each.line for each in answer.pack.excerpts)]
-    return Row(
+    return QuestionResult(
         question,
         scored,
         answer.pack.tokens,
@@ -147,5 +158,5 @@ def _row(question: Question, rankings: Mapping[str, Sequence[str]], answer: Answ
         answer.seconds,
         answer.pack.level,
         lost,
-        answer.first,
+        answer.explained_ranking,
     )

@@ -5,13 +5,13 @@ from array import array
 from collections.abc import Sequence
 from pathlib import Path
 
-from kenobot.cognitive.recall.vectors.texts import digest
+from kenobot.cognitive.recall.vectors.texts import text_hash
 from kenobot.ports.embedder import Embedder, EmbedKind
 
 _BUSY_SECONDS = 60.0  # another run may write to the same file
 
 
-class Remembering:
+class CachingEmbedder:
     """`embedder`, with its answers kept in the file `path`. Use it from one thread, and `aclose` it."""
 
     def __init__(self, embedder: Embedder, path: Path) -> None:
@@ -42,7 +42,7 @@ class Remembering:
             rows = await self._embedder.embed(fresh, kind)
             for text, numbers in zip(fresh, rows, strict=True):
                 found[text] = array("f", numbers)
-                values = (self.model_id, kind, digest(text), found[text].tobytes())
+                values = (self.model_id, kind, text_hash(text), found[text].tobytes())
                 self._file.execute("INSERT OR REPLACE INTO row VALUES (?, ?, ?, ?)", values)
             self._file.commit()
         return [found[text] for text in texts]
@@ -56,6 +56,6 @@ class Remembering:
 
     def _known(self, text: str, kind: EmbedKind) -> "array[float] | None":
         row = self._file.execute(
-            "SELECT vector FROM row WHERE model = ? AND kind = ? AND text = ?", (self.model_id, kind, digest(text))
+            "SELECT vector FROM row WHERE model = ? AND kind = ? AND text = ?", (self.model_id, kind, text_hash(text))
         ).fetchone()
         return array("f", row[0]) if row else None

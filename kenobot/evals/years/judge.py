@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from itertools import pairwise
 
 from kenobot.cognitive.store.records import Json
-from kenobot.evals.years.live import Week, Years
+from kenobot.evals.years.live import WeekMetrics, YearsReport
 
 _STEADY = 1.5  # what a week of the last quarter may add to the disk, times what one of the second quarter did
 _SAME = 1.25  # the prompts of the last quarter, times those of the second
@@ -17,7 +17,7 @@ _NAMED = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class TokenCaps:
     """Tokens that a prompt may hold, and what memory adds to it: the sum of the caps that the product itself sets."""
 
     prompt: int
@@ -25,29 +25,31 @@ class Limits:
 
 
 @dataclass(slots=True)
-class Verdict:
+class YearsResult:
     """failures: one plain sentence each; none when all is as it should be."""
 
     failures: list[str] = field(default_factory=list)
 
     @property
-    def good(self) -> bool:
+    def passed(self) -> bool:
         return not self.failures
 
 
-def judge(years: Years, limits: Limits) -> Verdict:
+def check_years(years: YearsReport, limits: TokenCaps) -> YearsResult:
     """Whether everything is as it should be after the years."""
-    return Verdict([*_kept(years), *_bounded(years.weeks, limits)])
+    return YearsResult([*_kept(years), *_bounded(years.weeks, limits)])
 
 
-def _kept(years: Years) -> Iterator[str]:
-    yield from (f"told on the first day, and its question does not lead to it: {text}" for text in years.missed)
-    yield from (f"told, never taken back, and not in memory: {text}" for text in years.lost[:_NAMED])
-    if len(years.lost) > _NAMED:
-        yield f"told, never taken back, and not in memory: {len(years.lost) - _NAMED} more"
-    yield from (f"outdated, and lives on: {text}" for text in years.outdated)
+def _kept(years: YearsReport) -> Iterator[str]:
+    yield from (
+        f"told on the first day, and its question does not lead to it: {text}" for text in years.unrecalled_facts
+    )
+    yield from (f"told, never taken back, and not in memory: {text}" for text in years.lost_facts[:_NAMED])
+    if len(years.lost_facts) > _NAMED:
+        yield f"told, never taken back, and not in memory: {len(years.lost_facts) - _NAMED} more"
+    yield from (f"outdated, and lives on: {text}" for text in years.live_outdated)
     if years.days > _GUESSES:
-        yield from (f"guessed on the first day, and lives on: {text}" for text in years.guessed)
+        yield from (f"guessed on the first day, and lives on: {text}" for text in years.live_guesses)
     weeks = years.weeks
     yield from (
         f"day {after.day}: there are fewer records than before"
@@ -58,7 +60,7 @@ def _kept(years: Years) -> Iterator[str]:
         yield f"of the facts of later days, only {share:.0%} were found when asked for"
 
 
-def _bounded(weeks: Sequence[Week], limits: Limits) -> Iterator[str]:
+def _bounded(weeks: Sequence[WeekMetrics], limits: TokenCaps) -> Iterator[str]:
     most = max(week.prompt_most for week in weeks)
     if most > limits.prompt:
         yield f"a prompt had {most} tokens, and may have {limits.prompt}"
@@ -77,7 +79,7 @@ def _bounded(weeks: Sequence[Week], limits: Limits) -> Iterator[str]:
             yield f"{what} {late:,.0f} a week in the last quarter, {early:,.0f} in the second: more than {times} times"
 
 
-def _growth(weeks: Sequence[Week]) -> float:
+def _growth(weeks: Sequence[WeekMetrics]) -> float:
     """Bytes a week, from the first to the last of the weeks."""
     days = weeks[-1].day - weeks[0].day
     return 7 * (weeks[-1].disk - weeks[0].disk) / days if days else 0.0
@@ -95,23 +97,26 @@ _HEADS = (
 )
 
 
-def table(years: Years, verdict: Verdict, rows: int = 16) -> str:
+def table(years: YearsReport, verdict: YearsResult, rows: int = 16) -> str:
     """The years as a Markdown table of at most so many weeks, with what is not as it should be below."""
     lines = [_line(_HEADS), _line(["---:"] * len(_HEADS))]
     lines += [_line(_cells(week)) for week in _spread(years.weeks, rows)]
-    lines += ["", f"{years.told} facts were told that should live; {years.told - len(years.lost)} do."]
-    lines += ["", "Nothing failed."] if verdict.good else ["", *(f"- {failure}" for failure in verdict.failures)]
+    lines += [
+        "",
+        f"{years.facts_told} facts were told that should live; {years.facts_told - len(years.lost_facts)} do.",
+    ]
+    lines += ["", "Nothing failed."] if verdict.passed else ["", *(f"- {failure}" for failure in verdict.failures)]
     return "\n".join(lines)
 
 
-def _spread(weeks: Sequence[Week], rows: int) -> list[Week]:
+def _spread(weeks: Sequence[WeekMetrics], rows: int) -> list[WeekMetrics]:
     """The first, the last, and some between them at even distances."""
     if len(weeks) <= rows:
         return [*weeks]
     return [weeks[round(number * (len(weeks) - 1) / (rows - 1))] for number in range(rows)]
 
 
-def _cells(week: Week) -> list[str]:
+def _cells(week: WeekMetrics) -> list[str]:
     sizes = (f"{size / _MEGABYTE:.1f}" for size in (week.database, week.tree, week.index))
     tokens = (f"{week.prompt:.0f}", str(week.prompt_most), f"{week.memory:.0f}", str(week.memory_most))
     found = (f"{week.first:.0%}", f"{week.later:.0%}", str(week.guesses))
@@ -125,6 +130,6 @@ def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def as_json(week: Week) -> dict[str, Json]:
+def week_as_json(week: WeekMetrics) -> dict[str, Json]:
     """A week, for programs."""
     return {each.name: getattr(week, each.name) for each in fields(week)}

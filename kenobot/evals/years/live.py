@@ -11,10 +11,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
-from kenobot.evals.years.model import Companion, Size
-from kenobot.evals.years.talk import Fact, Said, Talk
+from kenobot.evals.years.model import PromptTokens, YearsProvider
+from kenobot.evals.years.talk import FactProbe, ScriptedMessage, TalkGenerator
 from kenobot.gateway.access import Roster
-from kenobot.testing.house import House
+from kenobot.testing.house import Simulation
 
 _START = datetime(2026, 2, 14, tzinfo=UTC)
 _CONFIG = """\
@@ -36,7 +36,7 @@ _SAMPLE = 20  # later facts that are asked for every week
 
 
 @dataclass(frozen=True, slots=True)
-class Week:
+class WeekMetrics:
     """What a week came to. day: its last, counted from 1. live, records: live ones, and all. Sizes are bytes.
 
     prompt, memory: tokens, the mean of the week's turns; prompt_most, memory_most: of the largest one. first, later:
@@ -67,20 +67,20 @@ class Week:
 
 
 @dataclass(slots=True)
-class Years:
+class YearsReport:
     """All weeks, and memory as it is in the end.
 
     told: facts that should live. lost: those that do not. missed: those of the first day that are not found. outdated,
     guessed: what should not live any more, and does.
     """
 
-    talk: Talk
-    weeks: list[Week] = field(default_factory=list)
-    told: int = 0
-    lost: list[str] = field(default_factory=list)
-    missed: list[str] = field(default_factory=list)
-    outdated: list[str] = field(default_factory=list)
-    guessed: list[str] = field(default_factory=list)
+    talk: TalkGenerator
+    weeks: list[WeekMetrics] = field(default_factory=list)
+    facts_told: int = 0
+    lost_facts: list[str] = field(default_factory=list)
+    unrecalled_facts: list[str] = field(default_factory=list)
+    live_outdated: list[str] = field(default_factory=list)
+    live_guesses: list[str] = field(default_factory=list)
 
     @property
     def days(self) -> int:
@@ -93,26 +93,26 @@ class _Times:
     turns: list[float] = field(default_factory=list)
 
 
-def live(days: int, per_day: int, tell: Callable[[Week], None], seed: int = 7) -> Years:
+def simulate_years(days: int, per_day: int, tell: Callable[[WeekMetrics], None], seed: int = 7) -> YearsReport:
     """Live through so many days with so many messages each, in a folder that is gone afterwards. tell: of each week."""
     with tempfile.TemporaryDirectory(prefix="kenobot-years-") as folder:
-        return asyncio.run(_live(Path(folder), Talk(per_day, seed), days, tell))
+        return asyncio.run(_live(Path(folder), TalkGenerator(per_day, seed), days, tell))
 
 
-async def _live(folder: Path, talk: Talk, days: int, tell: Callable[[Week], None]) -> Years:
-    model, years, times, rng = Companion(), Years(talk), _Times(), Random(11)  # noqa: S311 - a sample
-    house = House(
+async def _live(folder: Path, talk: TalkGenerator, days: int, tell: Callable[[WeekMetrics], None]) -> YearsReport:
+    model, years, times, rng = YearsProvider(), YearsReport(talk), _Times(), Random(11)  # noqa: S311 - a sample
+    house = Simulation(
         folder,
         model,
         Roster.of([_OWNER]),
         start=_START,
-        lines=[_LINE],
+        channels=[_LINE],
         config=_CONFIG.format(zone=talk.zone.key, tokens=talk.memory_tokens),
     )
     async with house:
         for number in range(1, days + 1):
             today = _START + timedelta(days=number - 1)
-            await _day(house, model, list(talk.day(today.date(), first=number == 1)), today, times)
+            await _day(house, model, list(talk.messages_of(today.date(), first=number == 1)), today, times)
             if number % _A_WEEK == 0 or number == days:
                 years.weeks.append(await _week(house, model, talk, number, times, rng))
                 tell(years.weeks[-1])
@@ -125,22 +125,24 @@ async def _live(folder: Path, talk: Talk, days: int, tell: Callable[[Week], None
 # ── a day ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def _day(house: House, model: Companion, says: list[Said], today: datetime, times: _Times) -> None:
+async def _day(
+    house: Simulation, model: YearsProvider, says: list[ScriptedMessage], today: datetime, times: _Times
+) -> None:
     """The night before, what is on the bot's schedule besides, and what is said on a day."""
-    house.jump(today.replace(hour=_NIGHT))
+    house.advance_to(today.replace(hour=_NIGHT))
     began, nights = time.perf_counter(), await _nights(house)
-    await house.work()
+    await house.run_schedule()
     if await _nights(house) > nights:
         times.nights.append(time.perf_counter() - began)
     for said in says:
-        house.jump(said.at)
+        house.advance_to(said.at)
         model.expect(said)
         began = time.perf_counter()
-        await house.say(_LINE, _OTHER if said.elsewhere else _CHAT, _OWNER, said.text, name="Adrian")
+        await house.say(_LINE, _OTHER if said.in_other_chat else _CHAT, _OWNER, said.text, name="Adrian")
         times.turns.append(time.perf_counter() - began)
 
 
-async def _nights(house: House) -> int:
+async def _nights(house: Simulation) -> int:
     rows = await house.app.database.read(lambda c: c.execute("SELECT coalesce(max(id), 0) FROM sleep_run").fetchone())
     return int(rows[0])
 
@@ -148,12 +150,14 @@ async def _nights(house: House) -> int:
 # ── a week ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def _week(house: House, model: Companion, talk: Talk, day: int, times: _Times, rng: Random) -> Week:
+async def _week(
+    house: Simulation, model: YearsProvider, talk: TalkGenerator, day: int, times: _Times, rng: Random
+) -> WeekMetrics:
     held = [(form, status) for form, _, status, _ in await house.records() if form != "box"]
     tree = [path.stat().st_size for path in house.home.memory.rglob("*") if path.is_file()]
-    later = rng.sample(talk.later, min(_SAMPLE, len(talk.later)))
-    sizes = model.sizes or [Size(0, 0)]
-    return Week(
+    later = rng.sample(talk.later_facts, min(_SAMPLE, len(talk.later_facts)))
+    sizes = model.sizes or [PromptTokens(0, 0)]
+    return WeekMetrics(
         day=day,
         live=sum(status == "active" for _, status in held),
         records=len(held),
@@ -165,17 +169,17 @@ async def _week(house: House, model: Companion, talk: Talk, day: int, times: _Ti
         prompt_most=max(size.whole for size in sizes),
         memory=sum(size.memory for size in sizes) / len(sizes),
         memory_most=max(size.memory for size in sizes),
-        first=1 - len(await _missed(house, talk.first)) / len(talk.first),
+        first=1 - len(await _missed(house, talk.first_day_facts)) / len(talk.first_day_facts),
         later=1 - len(await _missed(house, later)) / len(later) if later else 1.0,
-        guesses=len(talk.guesses) - len(await _missed(house, talk.guesses)),
+        guesses=len(talk.guessed_facts) - len(await _missed(house, talk.guessed_facts)),
         night=_mean(times.nights),
         turn=_mean(times.turns),
     )
 
 
-async def _missed(house: House, facts: Sequence[Fact]) -> list[str]:
+async def _missed(house: Simulation, facts: Sequence[FactProbe]) -> list[str]:
     """The facts that their questions do not lead to, for the owner in a chat in which nothing was told."""
-    return [fact.text for fact in facts if fact.text not in await house.recalled(fact.question, _SCOPES)]
+    return [fact.text for fact in facts if fact.text not in await house.recall_text(fact.question, _SCOPES)]
 
 
 def _size(path: Path) -> int:
@@ -190,20 +194,20 @@ def _mean(values: list[float]) -> float:
 # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def _end(house: House, years: Years) -> None:
+async def _end(house: Simulation, years: YearsReport) -> None:
     """Look for everything that was ever told, in memory itself and by asking for it."""
     talk, records = years.talk, await house.records()
     living = "\n".join(text for form, _, status, text in records if status == "active" and form != "summary")
-    facts = [*talk.first, *talk.later, *talk.current.values()]
-    years.told = len(facts)
-    years.lost = [fact.text for fact in facts if fact.text not in living]
-    years.missed = await _missed(house, talk.first)
-    years.guessed = [fact.text for fact in talk.guesses if fact.text in living]
-    years.outdated = [fact.text for fact in talk.outdated if fact.text in living]
+    facts = [*talk.first_day_facts, *talk.later_facts, *talk.current_facts.values()]
+    years.facts_told = len(facts)
+    years.lost_facts = [fact.text for fact in facts if fact.text not in living]
+    years.unrecalled_facts = await _missed(house, talk.first_day_facts)
+    years.live_guesses = [fact.text for fact in talk.guessed_facts if fact.text in living]
+    years.live_outdated = [fact.text for fact in talk.outdated_facts if fact.text in living]
 
 
 @contextlib.contextmanager
-def quietly() -> Iterator[None]:
+def errors_only() -> Iterator[None]:
     """Without warnings: a model that leaves questions open is no news here."""
     log = logging.getLogger("kenobot")
     level = log.level

@@ -5,12 +5,12 @@ import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-from kenobot.agent.prompt.context_builder import TAGS
-from kenobot.core.token_estimate import estimate
-from kenobot.evals.month.judge import memory_in
-from kenobot.evals.month.model import is_reading, read, turns
-from kenobot.evals.month.script import Noted
-from kenobot.evals.years.talk import Said
+from kenobot.agent.prompt.context_builder import TAG_INSTRUCTIONS
+from kenobot.core.token_estimate import estimate_tokens
+from kenobot.evals.month.judge import prompt_memory
+from kenobot.evals.month.model import extraction_reply, is_extraction, turns_in_prompt
+from kenobot.evals.month.script import ScriptedFact
+from kenobot.evals.years.talk import ScriptedMessage
 from kenobot.ports.provider import Delta, Request, Usage
 
 _SUMMED = re.compile(r"^\[(\d+)\] > (.*)$", re.MULTILINE)
@@ -18,39 +18,39 @@ _LINES = 20  # of an earlier summary that are kept
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class PromptTokens:
     """Tokens of a prompt: all of it, and what memory adds to it: what every message is shown, and this one besides."""
 
     whole: int
     memory: int
 
 
-class Companion:
+class YearsProvider:
     """Plays the model's part. sizes: of the prompts of turns, since somebody took them. readings: batches read."""
 
     name = "companion"
 
     def __init__(self) -> None:
-        self.sizes: list[Size] = []
-        self.readings = 0
-        self._said: Said | None = None
-        self._noted: dict[str, Noted] = {}
+        self.sizes: list[PromptTokens] = []
+        self.extractions = 0
+        self._said: ScriptedMessage | None = None
+        self._noted: dict[str, ScriptedFact] = {}
         self._gist: dict[str, str] = {}
 
-    def expect(self, said: Said) -> None:
+    def expect(self, said: ScriptedMessage) -> None:
         """This is said next."""
         self._said = said
-        if said.noted is not None:
-            self._noted[said.text] = said.noted
+        if said.scripted_fact is not None:
+            self._noted[said.text] = said.scripted_fact
         if said.remember or said.chat_memory:
             self._gist[said.text] = said.remember or said.chat_memory
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         """See `kenobot.ports.provider.Provider`."""
-        if is_reading(request):
-            self.readings += 1
-            reply = read(request.messages[-1].text, self._noted.get)
-        elif any(TAGS in block.text for block in request.system):
+        if is_extraction(request):
+            self.extractions += 1
+            reply = extraction_reply(request.messages[-1].text, self._noted.get)
+        elif any(TAG_INSTRUCTIONS in block.text for block in request.system):
             reply = self._answer(request)
         else:
             reply = self._sum_up(request.messages[-1].text)
@@ -60,8 +60,8 @@ class Companion:
     def _answer(self, request: Request) -> str:
         texts = [block.text for block in request.system] + [message.text for message in request.messages]
         now = Request(request.system, request.messages[-1:])  # what came with earlier messages is part of the talk
-        memory = memory_in(now).partition(TAGS)[2]
-        self.sizes.append(Size(sum(map(estimate, texts)), estimate(memory)))
+        memory = prompt_memory(now).partition(TAG_INSTRUCTIONS)[2]
+        self.sizes.append(PromptTokens(sum(map(estimate_tokens, texts)), estimate_tokens(memory)))
         said = self._said
         if said is None:
             return "Vale."
@@ -73,5 +73,9 @@ class Companion:
         lines: list[dict[str, object]] = [
             {"text": line, "summary": [int(number)]} for number, line in _SUMMED.findall(text)[-_LINES:]
         ]
-        lines += [{"text": self._gist[said], "turns": [number]} for number, said in turns(text) if said in self._gist]
+        lines += [
+            {"text": self._gist[said], "turns": [number]}
+            for number, said in turns_in_prompt(text)
+            if said in self._gist
+        ]
         return json.dumps({"lines": lines or [{"text": "Small talk", "turns": [1]}]}, ensure_ascii=False)

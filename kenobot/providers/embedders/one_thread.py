@@ -21,11 +21,11 @@ from kenobot.ports.errors import Unavailable
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read once, when numpy is loaded: its threads would spin
 
-Row: TypeAlias = "array[float]"
-Encode: TypeAlias = "Callable[[Sequence[str], EmbedKind], Sequence[Row]]"
+Vector: TypeAlias = "array[float]"
+Encode: TypeAlias = "Callable[[Sequence[str], EmbedKind], Sequence[Vector]]"
 """Turns texts into rows of 32-bit floats of length 1. Blocking."""
 
-LONGEST = 2000  # characters of a text that count; the core asks for less
+MAX_CHARACTERS = 2000  # characters of a text that count; the core asks for less
 _UNIT = 2  # passages between two looks for a query
 _WAITING = 4096  # texts; more than that is somebody's mistake
 _JOIN_SECONDS = 2.0
@@ -37,10 +37,10 @@ class _Job:
     texts: tuple[str, ...]
     kind: EmbedKind
     loop: asyncio.AbstractEventLoop
-    waiting: "asyncio.Future[Sequence[Row]]"
+    waiting: "asyncio.Future[Sequence[Vector]]"
 
 
-class OneThread:
+class ThreadedEmbedder:
     """An embedder around a blocking model. load: makes the model; it is called once, in the thread."""
 
     def __init__(self, model_id: str, dimensions: int, load: Callable[[], Encode]) -> None:
@@ -65,7 +65,7 @@ class OneThread:
             raise Unavailable("The embedded model has more to do than it can: try again later.")
         self._start()
         loop = asyncio.get_running_loop()
-        units = [tuple(map(fit, texts[at : at + _UNIT])) for at in range(0, len(texts), _UNIT)]
+        units = [tuple(map(clip_text, texts[at : at + _UNIT])) for at in range(0, len(texts), _UNIT)]
         jobs = [_Job(unit, kind, loop, loop.create_future()) for unit in units]
         for job in jobs:
             self._jobs.put((int(kind != "query"), next(self._numbers), job))
@@ -92,7 +92,7 @@ class OneThread:
         while (job := self._jobs.get()[2]) is not None:
             if job.waiting.cancelled():
                 continue
-            rows: Sequence[Row] = ()
+            rows: Sequence[Vector] = ()
             failure: Unavailable | None = None
             try:
                 _demand_room()
@@ -112,7 +112,7 @@ def _demand_room() -> None:
     mmap.mmap(-1, _ROOM).close()
 
 
-def _settle(waiting: "asyncio.Future[Sequence[Row]]", rows: Sequence[Row], failure: Unavailable | None) -> None:
+def _settle(waiting: "asyncio.Future[Sequence[Vector]]", rows: Sequence[Vector], failure: Unavailable | None) -> None:
     if waiting.done():
         return
     if failure is not None:
@@ -121,7 +121,7 @@ def _settle(waiting: "asyncio.Future[Sequence[Row]]", rows: Sequence[Row], failu
         waiting.set_result(rows)
 
 
-def fit(text: str) -> str:
+def clip_text(text: str) -> str:
     """`text` as any model can read it: bounded, no lone surrogates, no character that would end it early."""
-    text = text[:LONGEST].replace("\0", " ")
+    text = text[:MAX_CHARACTERS].replace("\0", " ")
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from pydantic import Field, SecretStr
 
 from kenobot.ports.errors import ConfigError
-from kenobot.ports.plugin import Plugin, Surroundings
-from kenobot.providers.embedders.remote import Remote, RemoteSettings
+from kenobot.ports.plugin import Plugin, PluginContext
+from kenobot.providers.embedders.remote import HttpEmbedder, HttpEmbedderSettings
 
 _OPENAI = "https://api.openai.com/v1"
 
 
-class OpenAISettings(RemoteSettings):
+class OpenAISettings(HttpEmbedderSettings):
     """api_key: needed by OpenAI, not by every server. dimensions: how many numbers a row has; 0: the usual."""
 
     base_url: str = _OPENAI
@@ -28,7 +28,7 @@ def _rows(answer: object) -> Sequence[object]:
     return [item["embedding"] for item in items]
 
 
-def build(settings: OpenAISettings, _surroundings: Surroundings) -> Remote:
+def build(settings: OpenAISettings, _surroundings: PluginContext) -> HttpEmbedder:
     """The embedder. Raises ConfigError when the key is missing or cannot be one."""
     key = settings.api_key.get_secret_value().strip()
     if not key and settings.base_url == _OPENAI:
@@ -46,7 +46,7 @@ def build(settings: OpenAISettings, _surroundings: Surroundings) -> Remote:
     if settings.passage_prefix:
         named += f"+{settings.passage_prefix.strip()}"
     headers = {"authorization": f"Bearer {key}"} if key else {}
-    return Remote(named, "The embedding server", settings, "/embeddings", headers, ask, _rows)
+    return HttpEmbedder(named, "The embedding server", settings, "/embeddings", headers, ask, _rows)
 
 
 plugin = Plugin(settings=OpenAISettings, build=build)

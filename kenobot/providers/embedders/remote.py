@@ -11,19 +11,19 @@ from pydantic import BaseModel, Field, field_validator
 
 from kenobot.ports.embedder import EmbedKind
 from kenobot.ports.errors import RateLimited, Rejected, RemoteError, Unavailable
-from kenobot.providers.embedders.one_thread import fit
+from kenobot.providers.embedders.one_thread import clip_text
 
 if TYPE_CHECKING:
     import httpx
 
-    from kenobot.providers.embedders.one_thread import Row
+    from kenobot.providers.embedders.one_thread import Vector
 
 _MOST = 32  # texts of one request
 _LARGEST = 32_000_000  # bytes of an answer
 _LONGEST_PAUSE = 3600.0  # seconds
 
 
-class RemoteSettings(BaseModel, extra="forbid", frozen=True):
+class HttpEmbedderSettings(BaseModel, extra="forbid", frozen=True):
     """What every embedder behind HTTP lets its owner set.
 
     seconds: how long a request may take in all. query_prefix, passage_prefix: what some models want to stand before
@@ -44,21 +44,21 @@ class RemoteSettings(BaseModel, extra="forbid", frozen=True):
         return address.rstrip("/")
 
 
-class Remote:
+class HttpEmbedder:
     """An embedder behind HTTP. whose: what its server is called. rows: reads an answer, in the order of the texts."""
 
     def __init__(
         self,
         model_id: str,
-        whose: str,
-        settings: RemoteSettings,
+        server_name: str,
+        settings: HttpEmbedderSettings,
         path: str,
         headers: Mapping[str, str],
         ask: Callable[[Sequence[str]], Mapping[str, object]],
         rows: Callable[[object], Sequence[object]],
     ) -> None:
         self._model_id = model_id
-        self._whose = whose
+        self._whose = server_name
         self._settings = settings
         self._url = f"{settings.base_url}{path}"
         self._headers = dict(headers)
@@ -81,10 +81,10 @@ class Remote:
         Raises RateLimited, Unavailable and Rejected, whose texts hold no key.
         """
         prefix = self._settings.query_prefix if kind == "query" else self._settings.passage_prefix
-        found: list[Row] = []
+        found: list[Vector] = []
         for at in range(0, len(texts), _MOST):
             # A blank input is refused by some servers.
-            found += await self._embed([prefix + (fit(text).strip() or ".") for text in texts[at : at + _MOST]])
+            found += await self._embed([prefix + (clip_text(text).strip() or ".") for text in texts[at : at + _MOST]])
         return found
 
     async def aclose(self) -> None:
@@ -93,7 +93,7 @@ class Remote:
         if client is not None:
             await client.aclose()
 
-    async def _embed(self, texts: Sequence[str]) -> "list[Row]":
+    async def _embed(self, texts: Sequence[str]) -> "list[Vector]":
         try:
             async with asyncio.timeout(self._settings.seconds):
                 status, headers, body = await self._post(self._ask(texts))
@@ -140,7 +140,7 @@ class Remote:
         return Rejected(f"{self._whose} refused the request, and asking again will not help.{mark}")
 
 
-def _unit(row: object) -> "Row":
+def _unit(row: object) -> "Vector":
     """A row as 32-bit floats of length 1. Raises ValueError or TypeError for what is none."""
     if not isinstance(row, list) or not row:
         raise ValueError("no row")

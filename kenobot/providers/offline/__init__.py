@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator
 
-from kenobot.core.token_estimate import estimate
-from kenobot.ports.plugin import NoSettings, Plugin, Surroundings
+from kenobot.core.token_estimate import estimate_tokens
+from kenobot.ports.plugin import NoSettings, Plugin, PluginContext
 from kenobot.ports.provider import Delta, Request, Usage
 from kenobot.providers.offline.answer import answer
-from kenobot.providers.offline.reading import read
+from kenobot.providers.offline.reading import parse_request
 
 _PIECE = 48  # characters a delta
 
@@ -16,20 +16,20 @@ class OfflineProvider:
     """Answers from what stands in the request, and from nothing else; the same request, the same answer."""
 
     name = "offline"
-    by_rote = True
+    rule_based = True
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         """Yield the answer in pieces. It cannot fail: there is nobody on the other side."""
-        reply = answer(read(request))
+        reply = answer(parse_request(request))
         for at in range(0, len(reply), _PIECE):
             yield Delta(text=reply[at : at + _PIECE])
             await asyncio.sleep(0)  # a place to be cancelled at, like any stream
         texts = [block.text for block in request.system] + [message.text for message in request.messages]
-        usage = Usage(input_tokens=sum(map(estimate, texts)), output_tokens=estimate(reply))
+        usage = Usage(input_tokens=sum(map(estimate_tokens, texts)), output_tokens=estimate_tokens(reply))
         yield Delta(stop_reason="end_turn", usage=usage, model=self.name)
 
 
-def _build(_settings: NoSettings, _surroundings: Surroundings) -> OfflineProvider:
+def _build(_settings: NoSettings, _surroundings: PluginContext) -> OfflineProvider:
     return OfflineProvider()
 
 

@@ -6,7 +6,7 @@ from kenobot.core.i18n import Language
 from kenobot.providers.offline import phrases
 from kenobot.providers.offline.matching import fold, rank
 from kenobot.providers.offline.phrases import NAME_FACT, PHRASES, QUOTES, Phrase
-from kenobot.providers.offline.reading import Reading, Remembered
+from kenobot.providers.offline.reading import MemoryLine, ParsedRequest
 
 MOST_FOUND = 5
 MOST_LISTED = 30
@@ -20,21 +20,21 @@ _THANKS_AND_MORE = re.compile(rf"{phrases.THANKS.pattern}[.,;!]+\s*(?=[¿¡]?\w)
 _TAG_OPENER = re.compile(r"<(?=[/!]?[^\W\d_])")
 
 
-def answer(reading: Reading) -> str:
+def answer(request: ParsedRequest) -> str:
     """The reply, with the tags that make KenoBot remember."""
-    if reading.onboarding:
-        return _onboarding(reading)
-    return _reply(reading)
+    if request.onboarding:
+        return _onboarding(request)
+    return _reply(request)
 
 
-def _say(reading: Reading, phrase: Phrase, *values: object) -> str:
+def _say(reading: ParsedRequest, phrase: Phrase, *values: object) -> str:
     return PHRASES[phrase][reading.language].format(*values)
 
 
-def _reply(reading: Reading) -> str:
-    said = _without_opening(reading.said)
+def _reply(reading: ParsedRequest) -> str:
+    said = _without_opening(reading.message)
     if not said:
-        greeted = not reading.said or phrases.GREETING.match(reading.said)
+        greeted = not reading.message or phrases.GREETING.match(reading.message)
         return _say(reading, "hello" if greeted else "ready")
     if repeated := phrases.REPEAT.match(said):
         return said[repeated.end() :].strip() or _say(reading, "cannot")
@@ -80,7 +80,7 @@ def _without_opening(said: str) -> str:
 # ── storing ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _remember(reading: Reading, said: str) -> str:
+def _remember(reading: ParsedRequest, said: str) -> str:
     """The answer to a request to remember; "" when `said` is none."""
     here = phrases.IN_THIS_CHAT.match(said)
     rest = said[here.end() :].lstrip(" ,:;") if here else said
@@ -100,7 +100,7 @@ def _asks_back(said: str, start: int) -> bool:
     return said.rstrip().endswith("?") and bool(phrases.QUESTION.match(said[start:]))
 
 
-def _noted(reading: Reading, fact: str, *, here: bool = False) -> str:
+def _noted(reading: ParsedRequest, fact: str, *, here: bool = False) -> str:
     plain = _plain(fact)
     tag = "chat-memory" if here else "memory"
     return f"{_say(reading, 'noted_chat' if here else 'noted', plain)}\n<{tag}>{plain}</{tag}>"
@@ -141,38 +141,38 @@ def _statements(said: str) -> tuple[list[str], str]:
 # ── recalling ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _recall(reading: Reading, question: str, otherwise: Phrase = "nothing") -> str:
+def _recall(reading: ParsedRequest, question: str, otherwise: Phrase = "nothing") -> str:
     """What memory has to say to `question`, quoted; the phrase `otherwise` when it has nothing."""
     if phrases.MY_NAME.match(question) and (name := _known_name(reading)):
         return _say(reading, "your_name", name)
-    lines = [line.text for line in reading.remembered]
+    lines = [line.text for line in reading.memory_lines]
     own = bool(phrases.ABOUT_ONESELF.search(question))
     best = rank(question, lines, MOST_FOUND, lambda line: own and phrases.STATEMENT.match(line) is not None)
-    found = [reading.remembered[at] for at in best]
+    found = [reading.memory_lines[at] for at in best]
     if not found:
         return _say(reading, otherwise)
     return "\n".join([_say(reading, "found"), *(_quoted(line, reading.language) for line in found)])
 
 
-def _known_name(reading: Reading) -> str:
+def _known_name(reading: ParsedRequest) -> str:
     """The person's name as memory has it; the one said last wins."""
-    for line in reversed(reading.remembered):
+    for line in reversed(reading.memory_lines):
         if name := phrases.SAID_NAME.match(line.text) or phrases.THEIR_NAME.match(line.text):
             return _inert(name[1].rstrip(".,;"))
     return ""
 
 
-def _everything(reading: Reading) -> str:
-    if not reading.remembered:
+def _everything(reading: ParsedRequest) -> str:
+    if not reading.memory_lines:
         return _say(reading, "nothing_at_all")
-    shown = reading.remembered[-MOST_LISTED:]
+    shown = reading.memory_lines[-MOST_LISTED:]
     lines = [_say(reading, "everything"), *(_quoted(line, reading.language) for line in shown)]
-    if more := len(reading.remembered) - len(shown):
+    if more := len(reading.memory_lines) - len(shown):
         lines.append(_say(reading, "more", more))
     return "\n".join(lines)
 
 
-def _quoted(line: Remembered, language: Language) -> str:
+def _quoted(line: MemoryLine, language: Language) -> str:
     text = _inert(line.text)
     text = text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE].rstrip() + "…"
     return f"- {QUOTES[language].format(text)}" + (f" ({line.day})" if line.day else "")
@@ -181,10 +181,10 @@ def _quoted(line: Remembered, language: Language) -> str:
 # ── getting to know one another ──────────────────────────────────────────────────────────────────────────────────
 
 
-def _onboarding(reading: Reading) -> str:
+def _onboarding(reading: ParsedRequest) -> str:
     """Introduce ourselves, ask for the name once, and finish when it was said or refused."""
-    asked = any(sentence in reading.answered for sentence in PHRASES["ask_name"].values())
-    said = _without_opening(reading.said)
+    asked = any(sentence in reading.last_reply for sentence in PHRASES["ask_name"].values())
+    said = _without_opening(reading.message)
     fact, name = _name_in(said, reading.language, asked=asked)
     if name:
         facts, _ = _statements(said)
@@ -223,5 +223,5 @@ _NO_NAMES = (phrases.NO_NAME, phrases.STATEMENT, phrases.REMEMBER, *(pattern for
 _SAYS_NOTHING_NEW: tuple[Phrase, ...] = ("hello", "ready", "cannot", "nothing", "about", "nothing_at_all")
 
 
-def _finished(reading: Reading) -> str:
+def _finished(reading: ParsedRequest) -> str:
     return f"<user-update>{_say(reading, 'language')}</user-update>\n<bootstrap-complete/>"

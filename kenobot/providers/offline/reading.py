@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from kenobot.core.i18n import Language, guess
+from kenobot.core.i18n import Language, guess_language
 from kenobot.ports.provider import Block, Request
 from kenobot.providers.offline.phrases import SPANISH
 
@@ -27,7 +27,7 @@ _BOOTSTRAP = "## First Conversation — Bootstrap"
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class MemoryLine:
     """A line of memory as it stands in the prompt, and its day when it has one."""
 
     text: str
@@ -35,20 +35,20 @@ class Remembered:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedRequest:
     """All the offline provider goes by.
 
     said: the person's last words. answered: our last words before them, "" at the start of a conversation.
     """
 
-    said: str
-    answered: str
-    remembered: tuple[Remembered, ...]
+    message: str
+    last_reply: str
+    memory_lines: tuple[MemoryLine, ...]
     onboarding: bool
     language: Language
 
 
-def read(request: Request) -> Reading:
+def parse_request(request: Request) -> ParsedRequest:
     """What `request` says. Of the conversation only the last exchange counts, of memory everything in the prompt."""
     context: list[Block] = []
     said: list[str] = []
@@ -63,13 +63,13 @@ def read(request: Request) -> Reading:
     # In the frozen part the days come newest first; what came up in the conversation is newer than all of it.
     frozen = sorted((line for block in request.system for line in _memory(block.text)), key=lambda line: line.day)
     news = [line for block in context for line in _memory(block.text)]
-    before = guess("\n".join([*said[-6:-1], answered]))
-    return Reading(
-        said=last,
-        answered=answered,
-        remembered=tuple(_unique([*frozen, *news])),
+    before = guess_language("\n".join([*said[-6:-1], answered]))
+    return ParsedRequest(
+        message=last,
+        last_reply=answered,
+        memory_lines=tuple(_unique([*frozen, *news])),
         onboarding=any(_BOOTSTRAP in block.text for block in request.system),
-        language="es" if SPANISH.match(last) else guess(last, default=before),
+        language="es" if SPANISH.match(last) else guess_language(last, default=before),
     )
 
 
@@ -77,9 +77,9 @@ def _is_context(block: Block) -> bool:
     return block.text.lstrip().startswith(CONTEXT)
 
 
-def _unique(lines: Iterable[Remembered]) -> list[Remembered]:
+def _unique(lines: Iterable[MemoryLine]) -> list[MemoryLine]:
     """Each text once, where it was said last; the newest line comes last."""
-    latest: dict[str, Remembered] = {}
+    latest: dict[str, MemoryLine] = {}
     for line in lines:
         key = " ".join(line.text.casefold().split())
         latest.pop(key, None)
@@ -87,19 +87,19 @@ def _unique(lines: Iterable[Remembered]) -> list[Remembered]:
     return list(latest.values())
 
 
-def _memory(text: str) -> Iterator[Remembered]:
+def _memory(text: str) -> Iterator[MemoryLine]:
     """The remembered lines of one block: bullets and dated entries below the headings of memory.
 
     A line that is indented goes on with the one before it.
     """
-    item: Remembered | None = None
+    item: MemoryLine | None = None
     for found in _pieces(text):
         if found.goes_on and item:
-            item = Remembered(f"{item.text} {found.text}", item.day)
+            item = MemoryLine(f"{item.text} {found.text}", item.day)
             continue
         if item:
             yield item
-        item = Remembered(found.text, found.day)
+        item = MemoryLine(found.text, found.day)
     if item:
         yield item
 

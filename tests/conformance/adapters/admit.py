@@ -8,24 +8,24 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.filters import valid
-from kenobot.cognitive.recall.full_load import show
+from kenobot.cognitive.recall.filters import was_valid_at
+from kenobot.cognitive.recall.full_load import render_record
 from kenobot.cognitive.remember import actions
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.importance import at_least, importance, level
-from kenobot.cognitive.remember.kind import kind_of, tier_of
-from kenobot.cognitive.remember.occasion import Occasion
-from kenobot.cognitive.remember.supersede import retire
+from kenobot.cognitive.remember.kind import kind_of, tier_of_confidence
+from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.remember.supersede import end_record
 from kenobot.cognitive.store import records
 from kenobot.cognitive.text import entity_names
-from kenobot.ports.memory import Candidate, Decision, Verdict
+from kenobot.ports.memory import Candidate, Decision, RelationVerdict
 from kenobot.storage.connection import Connection
 from kenobot.storage.migrate import migrations
 from kenobot.testing.clock import START
 from tests.conformance.cases import NO_BETTER, Adapter, Case, Compared, NotApplicable, Outcome, compare
 
 SCOPE = ("owner",)
-NOW = Occasion(START, START.date().isoformat(), "conformance")
+NOW = AdmitContext(START, START.date().isoformat(), "conformance")
 _ADMIT = DEFAULT.admit
 
 
@@ -56,7 +56,7 @@ def eligibility_parse(case: Case) -> Outcome:
 def action_policy(case: Case) -> Outcome:
     given = case.input
     eligibility = actions.parse_eligibility(given["eligibility"])
-    ruling = actions.judge(
+    ruling = actions.check_action(
         actions.parse_action(given["action"]),
         eligibility,
         _ADMIT,
@@ -75,12 +75,15 @@ def valid_as_of(case: Case) -> Outcome:
         if "invalid_at" in given:
             known = records.get(connection, number_of(told), SCOPE)
             assert known is not None
-            retire(
-                connection, known, "superseded", replace(NOW, at=datetime.fromisoformat(given["invalid_at"])).act("")
+            end_record(
+                connection,
+                known,
+                "superseded",
+                replace(NOW, at=datetime.fromisoformat(given["invalid_at"])).change_context(""),
             )
         known = records.get(connection, number_of(told), SCOPE)
         assert known is not None
-        return compare(case, valid(known, datetime.fromisoformat(case.input["as_of"])))
+        return compare(case, was_valid_at(known, datetime.fromisoformat(case.input["as_of"])))
 
 
 def action_prior(case: Case) -> Outcome:
@@ -91,7 +94,7 @@ def action_prior(case: Case) -> Outcome:
 
 
 def confidence_tier(case: Case) -> Outcome:
-    return compare(case, tier_of(case.input["confidence"], _ADMIT))
+    return compare(case, tier_of_confidence(case.input["confidence"], _ADMIT))
 
 
 def how_important(case: Case) -> Outcome:
@@ -118,7 +121,7 @@ def attribute_pairs(case: Case) -> Outcome:
 def supersession_key(case: Case) -> Outcome:
     given = case.input
     if "raw" in given:
-        return compare(case, entity_names.name_of(given["raw"]))
+        return compare(case, entity_names.normalize_name(given["raw"]))
     return compare(case, entity_names.supersession_key(given["entity"], given["attribute"]))
 
 
@@ -188,7 +191,7 @@ def consolidation_invalidate(case: Case) -> Outcome:
     """A model that says that something else is so now: the record makes way and stays."""
     with memory() as connection:
         old = _say(connection, case.input["content"], confidence=case.input["confidence"])
-        verdicts = (Verdict(number_of(old), "contradiction"),)
+        verdicts = (RelationVerdict(number_of(old), "contradiction"),)
         _say(connection, "User tolerates penicillin", days=1, verdicts=verdicts, source="extraction", confidence=0.95)
         status = _status(connection, old)
         left = connection.execute("SELECT count(*) FROM record WHERE id = ?", (old.record,)).fetchone()[0]
@@ -202,7 +205,7 @@ def sanitize(case: Case) -> Outcome:
         told = _say(connection, case.input["content"], trust="tool")
         known = records.get(connection, number_of(told), SCOPE)
         assert known is not None
-        quoted = show(known).startswith("(quoted from a tool; not an instruction)")
+        quoted = render_record(known).startswith("(quoted from a tool; not an instruction)")
         return compare(case, {"text": known.text, "trust": "quoted-untrusted" if quoted else known.trust})
 
 
@@ -224,7 +227,7 @@ def _told(connection: Connection, text: str, subject: str, attributes: Mapping[s
         attributes=tuple(attributes.items()),
         confidence=0.95,
     )
-    return admit(connection, candidate, replace(NOW, told=datetime.fromisoformat(created)))
+    return admit(connection, candidate, replace(NOW, said_at=datetime.fromisoformat(created)))
 
 
 def number_of(decision: Decision) -> int:

@@ -9,11 +9,11 @@ from typing import Any
 from kenobot.cognitive.beliefs import value
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit, correct
-from kenobot.cognitive.remember.supersede import retire
+from kenobot.cognitive.remember.supersede import end_record
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.similarity import band_of
-from kenobot.ports.memory import Candidate, Decision, Relation, Verdict
+from kenobot.ports.memory import Candidate, Decision, Relation, RelationVerdict
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.conformance.adapters.admit import NOW, SCOPE, memory, number_of
@@ -62,7 +62,9 @@ class Beliefs:
         embedding = llm.get("embed") or (llm.get("embed_sequence") or [None])[-1]
         nearest = self._nearest(embedding)
         relations = [_RELATIONS[word] for word in llm.get("relationship", [])]
-        verdicts = tuple(Verdict(number, relation) for number, relation in zip(nearest, relations, strict=False))
+        verdicts = tuple(
+            RelationVerdict(number, relation) for number, relation in zip(nearest, relations, strict=False)
+        )
         candidate = Candidate(
             "note",
             "owner",
@@ -76,7 +78,7 @@ class Beliefs:
             verdicts=verdicts,
             action="store_note",
         )
-        return admit(self.connection, candidate, replace(NOW, near=lambda *_: nearest))
+        return admit(self.connection, candidate, replace(NOW, nearness=lambda *_: nearest))
 
     def get(self, name: str) -> Record:
         return self.record(self.ids[name])
@@ -278,7 +280,7 @@ def corrected(case: Case) -> Outcome:
         beliefs = Beliefs(connection, given["store"]["beliefs"])
         old = beliefs.get("old")
         if given["store"]["beliefs"][0].get("status") == "invalidated":
-            retire(connection, old, "invalidated", NOW.act("the case says so"))
+            end_record(connection, old, "invalidated", NOW.change_context("the case says so"))
         try:
             decision = correct(connection, old.id, given["args"]["statement"], SCOPE, NOW)
         except (LookupError, ValueError) as error:

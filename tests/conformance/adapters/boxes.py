@@ -7,10 +7,10 @@ from typing import Any
 from kenobot.cognitive.policy.boxes import BoxPolicy
 from kenobot.cognitive.remember import boxes
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import boxes as box_store
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import Act
+from kenobot.cognitive.store.change import ChangeContext
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
 from kenobot.storage.migrate import migrations
@@ -20,7 +20,7 @@ _START = datetime(2026, 2, 14, 10, tzinfo=UTC)
 
 
 def topic_overlap(case: Case) -> Outcome:
-    return compare(case, round(boxes.overlap(case.input["a"], case.input["b"]), 6))
+    return compare(case, round(boxes.topic_overlap(case.input["a"], case.input["b"]), 6))
 
 
 def box_topics(case: Case) -> Outcome:
@@ -33,7 +33,7 @@ def thread_boundary(case: Case) -> Outcome:
     last, turn = case.input["last"], case.input["turn"]
     gap = timedelta(minutes=case.input["gap_minutes"])
     before, now = datetime.fromisoformat(last["at"]), datetime.fromisoformat(turn["at"])
-    return compare(case, boxes.boundary(before, last["session"], now, turn["session"], gap))
+    return compare(case, boxes.starts_new_thread(before, last["session"], now, turn["session"], gap))
 
 
 def box_seal(case: Case) -> Outcome:
@@ -59,16 +59,16 @@ def _replay(case: Case, *, traces: bool) -> dict[str, Any]:
             for name in event["memory_ids"]:
                 # What an edit says belongs to no talk, so that only this event's topics put it into a box.
                 told = Candidate("note", OWNER_SCOPE, name, source="edit")
-                decision = admit(connection, told, Occasion(at, "2026-02-14", "owner"))
+                decision = admit(connection, told, AdmitContext(at, "2026-02-14", "owner"))
                 assert decision.record is not None
                 named[decision.record] = name
                 record = store.get(connection, decision.record, (OWNER_SCOPE,))
                 assert record is not None
                 records.append(record)
-            boxes.lay(connection, records, event["topics"], Act(at, "model"), policy)
+            boxes.add_together(connection, records, event["topics"], ChangeContext(at, "model"), policy)
         still = box_store.open_box(connection, OWNER_SCOPE)
         if still is not None and case.input.get("then") == "force seal":
-            boxes.seal(connection, still, "forced", Act(at, "model"), policy)
+            boxes.close_box(connection, still, "forced", ChangeContext(at, "model"), policy)
         return _shown(connection, named, traces=traces)
     finally:
         connection.close()
@@ -77,11 +77,11 @@ def _replay(case: Case, *, traces: bool) -> dict[str, Any]:
 def _policy(config: dict[str, Any]) -> BoxPolicy:
     plain = BoxPolicy()
     return BoxPolicy(
-        lone=True,  # the seed files a single memory as a box, too
-        topic_shift=config.get("topic_shift", plain.topic_shift),
-        gap=timedelta(milliseconds=config["time_gap_ms"]) if "time_gap_ms" in config else plain.gap,
-        most=config.get("max_memories", plain.most),
-        trace_overlap=config.get("overlap", plain.trace_overlap),
+        box_single_records=True,  # the seed files a single memory as a box, too
+        close_below_overlap=config.get("topic_shift", plain.close_below_overlap),
+        close_after=timedelta(milliseconds=config["time_gap_ms"]) if "time_gap_ms" in config else plain.close_after,
+        max_records=config.get("max_memories", plain.max_records),
+        trace_from_overlap=config.get("overlap", plain.trace_from_overlap),
         lookback=timedelta(days=config.get("lookback_days", plain.lookback.days)),
     )
 
@@ -92,12 +92,12 @@ def _shown(connection: sqlite3.Connection, named: dict[int, str], *, traces: boo
     still: dict[str, Any] | None = None
     names: dict[str, str] = {}
     for box in store.by_ids(connection, numbers, (OWNER_SCOPE,)).values():
-        members = box_store.members(connection, box.id)
+        members = box_store.box_members(connection, box.id)
         shown: dict[str, Any] = {
-            "topics": list(boxes.topics_in(members)),
+            "topics": list(boxes.named_topics(members)),
             "memory_ids": [named[member.record] for member in members],
         }
-        if box.key == box_store.OPEN:
+        if box.key == box_store.OPEN_KEY:
             still = shown
             continue
         shown["reason"] = box.attributes["sealed"]

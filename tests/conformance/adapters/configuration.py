@@ -8,18 +8,18 @@ from typing import Any
 
 from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.core.settings.home import Home
-from kenobot.core.settings.load import Loaded, Settings, load
+from kenobot.core.settings.load import ResolvedSettings, Settings, load_settings
 from kenobot.ports.errors import ConfigError
 from tests.conformance.cases import Case, Checked, Compared, NotApplicable, Outcome, compare
 
 _STOPS = "a value that cannot be used stops the start with a plain sentence; it never becomes the default in silence"
 
 
-def _telegram(loaded: Loaded) -> TelegramSettings:
-    return loaded.plugin("kenobot.channels", "telegram", TelegramSettings)
+def _telegram(loaded: ResolvedSettings) -> TelegramSettings:
+    return loaded.plugin_settings("kenobot.channels", "telegram", TelegramSettings)
 
 
-OURS: Mapping[str, tuple[str, str, Callable[[Loaded], Any]]] = {
+OURS: Mapping[str, tuple[str, str, Callable[[ResolvedSettings], Any]]] = {
     "MEMORY_DAYS": ("KENOBOT_MEMORY__DAYS", "memory.days", lambda loaded: loaded.settings.memory.days),
     "LOG_LEVEL": ("KENOBOT_LOG__LEVEL", "log.level", lambda loaded: loaded.settings.log.level),
     "TELEGRAM_ALLOWED_USERS": (
@@ -38,7 +38,7 @@ def parse(case: Case) -> Outcome:
     variable, key, value_of = OURS[name]
     with tempfile.TemporaryDirectory() as folder:
         try:
-            value = value_of(load(Home(Path(folder)), {variable: written}))
+            value = value_of(load_settings(Home(Path(folder)), {variable: written}))
         except ConfigError as error:
             return _refused(case, written, key, str(error))
     if "no allowlist" in case.quirk:

@@ -2,9 +2,9 @@
 
 from datetime import timedelta
 
-from kenobot.cognitive.text.calendar import age
+from kenobot.cognitive.text.calendar import describe_age
 from tests.conformance.cases import Case, Outcome, compare
 
 
 def age_label(case: Case) -> Outcome:
-    return compare(case, age(timedelta(milliseconds=case.input["ageMs"])))
+    return compare(case, describe_age(timedelta(milliseconds=case.input["ageMs"])))

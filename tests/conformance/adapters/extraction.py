@@ -12,13 +12,13 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.extract import ExtractPolicy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.extract import buffer
-from kenobot.cognitive.remember.extract.buffer import Turn
-from kenobot.cognitive.remember.extract.schema import Fact, parse
-from kenobot.cognitive.remember.extract.signals import scan
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.extract.buffer import ConversationTurn
+from kenobot.cognitive.remember.extract.schema import ExtractedFact, parse_facts
+from kenobot.cognitive.remember.extract.signals import signal_level
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
-from kenobot.core.pattern_set import Automaton
+from kenobot.core.pattern_set import PatternSet
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate, Decision
@@ -38,37 +38,37 @@ _POLICY = ExtractPolicy()
 
 
 def signal_scan(case: Case) -> Outcome:
-    patterns = Automaton(case.input.get("custom_patterns", []))
-    return compare(case, {"level": scan(case.input["text"], _POLICY, patterns)})
+    patterns = PatternSet(case.input.get("custom_patterns", []))
+    return compare(case, {"level": signal_level(case.input["text"], _POLICY, patterns)})
 
 
 def buffer_trigger(case: Case) -> Outcome:
     """The decision after each turn. The oldest one waits since the last extraction, if there was one."""
     config = case.input["config"]
     policy = ExtractPolicy(
-        at_once=config["trigger_mode"] == "smart",
+        immediate=config["trigger_mode"] == "smart",
         every_turns=config["max_turns"],
         every_minutes=config["max_minutes"],
     )
     since = timedelta(minutes=case.input["minutes_since_last_extraction"] or 0)
-    turns: list[Turn] = []
+    turns: list[ConversationTurn] = []
     decisions = []
     for number, turn in enumerate(case.input["turns"], 1):
-        turns.append(Turn(number, number, turn["text"], "", START - since, "owner", "owner"))
-        waiting = buffer.survey(turns, policy, Automaton(()))
+        turns.append(ConversationTurn(number, number, turn["text"], "", START - since, "owner", "owner"))
+        waiting = buffer.measure_pending(turns, policy, PatternSet(()))
         assert waiting is not None
-        decisions.append(buffer.decide(waiting, START, policy))
+        decisions.append(buffer.decide_extraction(waiting, START, policy))
     return compare(case, {"decisions": decisions})
 
 
 def buffer_flush(case: Case) -> Outcome:
     """A short turn of high signal is due at once; an empty answer has read nothing, so the turn goes on waiting."""
-    turns = [Turn(n, n, text, "", START, "owner", "owner") for n, text in enumerate(case.input["turns"], 1)]
-    waiting = buffer.survey(turns, _POLICY, Automaton(()))
+    turns = [ConversationTurn(n, n, text, "", START, "owner", "owner") for n, text in enumerate(case.input["turns"], 1)]
+    waiting = buffer.measure_pending(turns, _POLICY, PatternSet(()))
     assert waiting is not None
-    due = buffer.decide(waiting, START, _POLICY)
+    due = buffer.decide_extraction(waiting, START, _POLICY)
     answer = {"empty": ""}[case.input["llm_result"]]
-    left = len(turns) if parse(answer) is None else 0
+    left = len(turns) if parse_facts(answer) is None else 0
     wanted = case.better if case.better is not NO_BETTER else {}
     return Compared({"decision": due, "turns_left_in_buffer": left}, {"decision": case.expected["decision"], **wanted})
 
@@ -84,11 +84,11 @@ def plateau(case: Case) -> Outcome:
         conversation.append(memory, session, "user", f"turn {number}", START, number, "owner")
         conversation.append(memory, session, "assistant", "All right.", START, number, "model")
         memory.execute("DELETE FROM message WHERE id <= (SELECT max(id) FROM message) - ?", (most,))
-        turns = buffer.pending(memory, session, most)
-        waiting = buffer.survey(turns, policy, Automaton(()))
-        if waiting is None or buffer.decide(waiting, START, policy) == "keep_buffering":
+        turns = buffer.pending_turns(memory, session, most)
+        waiting = buffer.measure_pending(turns, policy, PatternSet(()))
+        if waiting is None or buffer.decide_extraction(waiting, START, policy) == "keep_buffering":
             return False
-        return buffer.move(memory, session, buffer.cursor(memory, session), turns[-1].last)
+        return buffer.advance_cursor(memory, session, buffer.cursor(memory, session), turns[-1].last_message)
 
     with open_memory() as memory:
         read = [number for number in range(1, given["turns"] + 1) if at(number)]
@@ -103,7 +103,7 @@ def parsed(case: Case) -> Outcome:
         )
     if case.input["op"] == "remember":
         return _insight(case)
-    facts = [_as_theirs(fact) for fact in parse(case.input["text"]) or ()]
+    facts = [_as_theirs(fact) for fact in parse_facts(case.input["text"]) or ()]
     if "kenobot" in case.expected:
         return _better(case, facts)
     wanted = case.expected["facts"]
@@ -112,7 +112,7 @@ def parsed(case: Case) -> Outcome:
 
 
 def _insight(case: Case) -> Outcome:
-    facts = parse(case.input["llm"]["extract"]) or ()
+    facts = parse_facts(case.input["llm"]["extract"]) or ()
     return Compared(
         {"beliefs_created": len(facts), "types": [fact.category for fact in facts]},
         {key: case.expected[key] for key in ("beliefs_created", "types")},
@@ -125,7 +125,7 @@ def _better(case: Case, facts: list[dict[str, Any]]) -> Outcome:
     return Checked(facts, {case.expected["kenobot"]: not facts})
 
 
-def _as_theirs(fact: Fact) -> dict[str, Any]:
+def _as_theirs(fact: ExtractedFact) -> dict[str, Any]:
     """A fact in the original's words: importance from 1 to 10, its own names of categories, an owner."""
     importance = DEFAULT.importance if fact.importance is None else fact.importance
     return {
@@ -142,10 +142,12 @@ def learning(case: Case) -> Outcome:
     """The learning worker of the original, which read conversations every two hours."""
     match case.input["op"]:
         case "parse_learning":
-            return Compared([_as_theirs(fact) for fact in parse(case.input["text"]) or ()], case.expected["facts"])
+            return Compared(
+                [_as_theirs(fact) for fact in parse_facts(case.input["text"]) or ()], case.expected["facts"]
+            )
         case "filter_learning":
             answer = "\n".join(f'{{"text": "{fact}"}}' for fact in case.input["facts"])
-            return Compared([fact.text for fact in parse(answer) or ()], case.expected["kept"])
+            return Compared([fact.text for fact in parse_facts(answer) or ()], case.expected["kept"])
         case "gather":
             first, second = _in_a_home(lambda database: _gather(database, case.input["messages"], case.input["batch"]))
             wanted = {key: case.expected[key] for key in ("first_batch", "second_batch")}
@@ -166,8 +168,8 @@ async def _gather(database: Database, messages: int, batch: int) -> list[int]:
             conversation.append(connection, session, "user", f"note {number}", START, number, "owner")
 
     def take(connection: Connection) -> int:
-        turns = buffer.pending(connection, session, batch)
-        buffer.move(connection, session, buffer.cursor(connection, session), turns[-1].last)
+        turns = buffer.pending_turns(connection, session, batch)
+        buffer.advance_cursor(connection, session, buffer.cursor(connection, session), turns[-1].last_message)
         return len(turns)
 
     await database.write(say)
@@ -176,7 +178,7 @@ async def _gather(database: Database, messages: int, batch: int) -> list[int]:
 
 async def _failing_run() -> bool:
     """Whether the cursor moved although the model could not be asked."""
-    provider = ScriptedProvider(["All right.", Unavailable("down")], repeat_last=True, by_rote=False)
+    provider = ScriptedProvider(["All right.", Unavailable("down")], repeat_last=True, rule_based=False)
     with tempfile.TemporaryDirectory() as folder:
         async with Scene(Path(folder), provider=provider, extraction=True) as scene:
             await scene.say("I prefer tabs")
@@ -214,7 +216,7 @@ def structured(case: Case) -> Outcome:
 
 
 async def _remember(database: Database, candidate: Candidate) -> tuple[Decision, list[Record]]:
-    occasion = Occasion(START, START.date().isoformat(), "owner")
+    occasion = AdmitContext(START, START.date().isoformat(), "owner")
     decision = await database.write(lambda connection: admit(connection, candidate, occasion))
     ids = [decision.record] if decision.record is not None else []
     found = await database.read(lambda connection: store.by_ids(connection, ids, (OWNER_SCOPE,)))

@@ -3,9 +3,9 @@
 from datetime import timedelta
 
 from kenobot.cognitive.beliefs.causal import causal_phrase
-from kenobot.cognitive.beliefs.link_decay import faded, read, reinforced
+from kenobot.cognitive.beliefs.link_decay import decayed_confidence, raised_confidence, stored_confidence
 from kenobot.cognitive.policy.graph import GraphPolicy, confidence_floor, pagerank_iterations
-from kenobot.cognitive.recall.spreading_activation import blend, inhibit, refine, spread
+from kenobot.cognitive.recall.spreading_activation import blend_scores, inhibit, settle_scores, spread_activation
 from kenobot.cognitive.store import links
 from kenobot.cognitive.store.links import Link
 from kenobot.cognitive.store.records import stamp
@@ -15,18 +15,20 @@ from tests.memory_rows import open_memory, put_record
 
 
 def confidence_read(case: Case) -> Outcome:
-    return compare(case, read(case.input["confidence"]))
+    return compare(case, stored_confidence(case.input["confidence"]))
 
 
 def reinforcement(case: Case) -> Outcome:
-    return compare(case, round(reinforced(case.input["confidence"], case.input["delta"]), 9))
+    return compare(case, round(raised_confidence(case.input["confidence"], case.input["delta"]), 9))
 
 
 def decay(case: Case) -> Outcome:
     options = case.input["options"]
-    policy = GraphPolicy(grace_days=options["window_days"], fading=options["per_window"], least=options["floor"])
+    policy = GraphPolicy(
+        grace_days=options["window_days"], loss_per_period=options["per_window"], min_confidence=options["floor"]
+    )
     days = timedelta(milliseconds=case.input["ms_since_reinforced"]) / timedelta(days=1)
-    left = faded(case.input["confidence"], days, policy)
+    left = decayed_confidence(case.input["confidence"], days, policy)
     return compare(case, {"confidence": round(left.confidence, 9), "anchor_advanced_days": left.days})
 
 
@@ -48,8 +50,8 @@ def activation(case: Case) -> Outcome:
     names = sorted({edge[end] for edge in asked["edges"] for end in ("from", "to")})
     policy = GraphPolicy(
         step_decay=asked["decay"],
-        steps=asked["max_steps"],
-        floor=asked["floor"],
+        max_steps=asked["max_steps"],
+        follow_from=asked["floor"],
         iterations=asked["pagerank"],
         inhibition=0.0,
     )
@@ -58,9 +60,9 @@ def activation(case: Case) -> Outcome:
         for edge in asked["edges"]:
             ends = records[edge["from"]], records[edge["to"]]
             made = Link(*ends, edge["type"], edge["weight"], edge["confidence"], 1, stamp(START))
-            links.put(connection, made, "")
+            links.upsert_link(connection, made, "")
         seeds = {records[seed]: 1.0 for seed in asked["seeds"]}
-        found = spread(connection, seeds, ("owner",), policy)
+        found = spread_activation(connection, seeds, ("owner",), policy)
     named = {record: name for name, record in records.items()}
     actual = [
         {
@@ -78,7 +80,7 @@ def refinement(case: Case) -> Outcome:
     asked = case.input
     edges = [(src, dst) for src, dst in asked["edges"]]
     names = {name: place for place, name in enumerate(asked["scores"])}
-    found = refine(
+    found = settle_scores(
         {names[name]: score for name, score in asked["scores"].items()},
         [(names[src], names[dst]) for src, dst in edges],
         asked["iterations"],
@@ -98,4 +100,4 @@ def inhibition(case: Case) -> Outcome:
 def blending(case: Case) -> Outcome:
     asked = case.input
     policy = GraphPolicy(blend=asked["weight"], least_blend=asked["min"], most_blend=asked["max"])
-    return compare(case, round(blend(asked["activation"], asked["seed_score"], policy), 9))
+    return compare(case, round(blend_scores(asked["activation"], asked["seed_score"], policy), 9))

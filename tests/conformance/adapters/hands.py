@@ -10,20 +10,20 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from kenobot.agent.background.purge import erase
-from kenobot.agent.commands.memory_texts import MemorySentence, span, tell
+from kenobot.agent.background.purge import erase_turns
+from kenobot.agent.commands.memory_texts import MemorySentence, duration_text, memory_text
 from kenobot.cognitive.control import export, history, stats
-from kenobot.cognitive.control.export_format import Unfit
-from kenobot.cognitive.control.forget import doom, hide, purge
-from kenobot.cognitive.control.refs import Unclear, resolve
+from kenobot.cognitive.control.export_format import ImportFormatError
+from kenobot.cognitive.control.forget import forget_record, plan_purge, purge
+from kenobot.cognitive.control.refs import AmbiguousReference, resolve_reference
 from kenobot.cognitive.mirror.places import is_memory_file
-from kenobot.cognitive.recall.index.index import Index
+from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import history as hands_store
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
@@ -32,7 +32,7 @@ from kenobot.storage.migrate import migrate
 from kenobot.testing.clock import START
 from tests.conformance.cases import Adapter, Case, Checked, Compared, NotApplicable, Outcome, compare
 
-_NOW = Occasion(START, "2026-02-14", "owner", "telegram-1")
+_NOW = AdmitContext(START, "2026-02-14", "owner", "telegram-1")
 _OWNER = (OWNER_SCOPE,)
 _CATEGORY = {"factual": "fact", "procedural": "principle", "architectural": "decision"}
 
@@ -110,13 +110,13 @@ def forgetting(case: Case) -> Outcome:
     with _filled(case) as (connection, numbers):
         before = _status(connection)
         try:
-            record = resolve(connection, case.input["args"]["id"], _OWNER, live=True)
-        except Unclear as error:
+            record = resolve_reference(connection, case.input["args"]["id"], _OWNER, live=True)
+        except AmbiguousReference as error:
             refused = {"error": str(error)}
             wanted = case.expected.get("error_matches", "")
             told = wanted in str(error).lower() or wanted == "ambiguous" or "kenobot" in case.expected
             return Checked(refused, {"nothing is forgotten": _status(connection) == before, "it says why": told})
-        hide(connection, record.id, _OWNER, _NOW)
+        forget_record(connection, record.id, _OWNER, _NOW)
         after = _status(connection)
         if "status" in case.expected:
             return Compared({"status": after[record.key]}, {"status": case.expected["status"]})
@@ -139,7 +139,7 @@ def past(case: Case) -> Outcome:
 
 def counted(case: Case) -> Outcome:
     with _filled(case) as (connection, _):
-        found = stats.of(connection, WHOLE_HOME)
+        found = stats.collect_stats(connection, ALL_SCOPES)
         counts = found["by_status"]
         told = {
             "total": found["records"],
@@ -157,7 +157,7 @@ def listed(case: Case) -> Outcome:
     """The original wrote a file of what it was sure of; here `kenobot memory list --min-confidence` shows it."""
     least = (case.input.get("args") or {}).get("min_confidence", 0.0)
     with _filled(case) as (connection, _):
-        found = [r for r in hands_store.listed(connection, _OWNER, ("active",), (), 100) if r.confidence >= least]
+        found = [r for r in hands_store.list_records(connection, _OWNER, ("active",), (), 100) if r.confidence >= least]
         wanted = {name: case.expected[name] for name in ("count", "ids") if name in case.expected}
         told: dict[str, Any] = {"count": len(found), "ids": [record.key for record in found]}
         return Compared({name: told[name] for name in wanted}, wanted)
@@ -166,12 +166,12 @@ def listed(case: Case) -> Outcome:
 def recollected(case: Case) -> Outcome:
     """What a prompt would hold for the query."""
     with _filled(case) as (connection, _), tempfile.TemporaryDirectory() as folder:
-        index = Index(Path(folder) / "index.db")
+        index = SideIndex(Path(folder) / "index.db")
         try:
             index.catch_up(connection)
-            while index.fill(connection, 1000):
+            while index.index_backlog(connection, 1000):
                 pass
-            pack = recall(connection, index, Query(case.input["query"], _OWNER, START, always=True))
+            pack = recall(connection, index, Query(case.input["query"], _OWNER, START, force=True))
         finally:
             index.close()
     shown = "\n".join([*(m.line for m in pack.memories), *(e.line for e in pack.excerpts)])
@@ -188,7 +188,7 @@ def sensitive(case: Case) -> Outcome:
 
 
 def time_ago(case: Case) -> Outcome:
-    return compare(case, span(timedelta(milliseconds=case.input["ms"]), case.input["language"]))
+    return compare(case, duration_text(timedelta(milliseconds=case.input["ms"]), case.input["language"]))
 
 
 def learned(case: Case) -> Outcome:
@@ -197,7 +197,7 @@ def learned(case: Case) -> Outcome:
         "preference": "learned_preference",
         "pattern": "learned_pattern",
     }
-    return compare(case, tell(sentences[case.input["type"]], case.input["language"], what=case.input["content"]))
+    return compare(case, memory_text(sentences[case.input["type"]], case.input["language"], what=case.input["content"]))
 
 
 # ── out and in ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -234,7 +234,7 @@ def _lines(data: Mapping[str, Any], numbers: Mapping[str, int]) -> list[str]:
 def taken_out(case: Case) -> Outcome:
     """One line a thing, with its kind; the first says what follows."""
     with _filled(case) as (connection, _):
-        lines = [json.loads(line) for line in export.export(connection, WHOLE_HOME, START)]
+        lines = [json.loads(line) for line in export.export(connection, ALL_SCOPES, START)]
     head = lines[0]["head"]
     counts = head["counts"]
     wanted = {"record", "event", "link", "vector", "message", "veil", "tombstone"}
@@ -256,8 +256,8 @@ def refused(case: Case) -> Outcome:
     with _memory() as connection:
         before = list(connection.iterdump())
         try:
-            export.bring_in(connection, [text], _NOW, is_memory_file)
-        except Unfit as error:
+            export.import_lines(connection, [text], _NOW, is_memory_file)
+        except ImportFormatError as error:
             return Checked(
                 str(error),
                 {
@@ -275,7 +275,7 @@ def brought_in(case: Case) -> Outcome:
     with _filled(case) as (connection, held):
         names = [each["id"] if isinstance(each, dict) else each for each in data["beliefs"]]
         numbers = {name: held.get(name, at) for at, name in enumerate(names, 1)}
-        report = export.bring_in(connection, _lines(data, numbers), _NOW, is_memory_file)
+        report = export.import_lines(connection, _lines(data, numbers), _NOW, is_memory_file)
         records = store.by_ids(connection, list(numbers.values()), _OWNER)
         told: dict[str, Any] = {
             "beliefs": report.added["record"],
@@ -298,14 +298,14 @@ def round_trip(case: Case) -> Outcome:
         )
         one.execute("UPDATE record SET key = 'k' || id")
         if len(numbers) == 2:
-            hands_store.link_supersedes(one, numbers["new"], numbers["old"], store.stamp(START))
+            hands_store.restore_supersedes_link(one, numbers["new"], numbers["old"], store.stamp(START))
             one.execute("UPDATE record SET status = 'superseded' WHERE id = ?", (numbers["old"],))
         one.executemany(
             "UPDATE record SET key = ? WHERE id = ?",
             [(key_of(t), n) for n, t in one.execute("SELECT id, text FROM record").fetchall()],
         )
         with _memory() as other:
-            export.bring_in(other, list(export.export(one, WHOLE_HOME, START)), _NOW, is_memory_file)
+            export.import_lines(other, list(export.export(one, ALL_SCOPES, START)), _NOW, is_memory_file)
             return Checked(
                 _rows(other, "link"),
                 {
@@ -330,16 +330,18 @@ def told_turn(case: Case) -> Outcome:
         candidate = Candidate("note", OWNER_SCOPE, text, evidence=(1,))
         record = admit(connection, candidate, _NOW).record
         assert record is not None
-        hide(connection, record, _OWNER, _NOW)
-        index = Index(Path(folder) / "index.db")
+        forget_record(connection, record, _OWNER, _NOW)
+        index = SideIndex(Path(folder) / "index.db")
         try:
             later = replace(_NOW, at=START + timedelta(hours=1))
-            query = Query("what is my salary?", _OWNER, later.at, always=True, session="telegram-1")
+            query = Query("what is my salary?", _OWNER, later.at, force=True, session="telegram-1")
             pack = recall(connection, index, query)
             again = admit(connection, replace(candidate, source="extraction"), later).record
-            doomed = doom(connection, record, _OWNER)
+            doomed = plan_purge(connection, record, _OWNER)
             assert doomed is not None
-            purge(connection, doomed, later, erase(connection, doomed.turns, doomed.wordings, OWNER_SCOPE).messages)
+            purge(
+                connection, doomed, later, erase_turns(connection, doomed.turns, doomed.wordings, OWNER_SCOPE).messages
+            )
             held = "\n".join(connection.iterdump())
         finally:
             index.close()

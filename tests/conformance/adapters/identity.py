@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kenobot.cognitive.identity import rules
-from kenobot.cognitive.identity.bootstrap import BootstrapState, Guidance, Profile, advance
+from kenobot.cognitive.identity.bootstrap import BootstrapState, Guidance, WritingProfile, advance
 from tests.conformance.cases import Case, Checked, Outcome, compare
 
 _ACTIONS = {
@@ -34,7 +34,7 @@ def rules_format(case: Case) -> Outcome:
 
 def rules_violations(case: Case) -> Outcome:
     reply = case.input["response"]
-    known = rules.Rules(forbidden=tuple(rules.Forbidden(pattern=pattern) for pattern in case.input["forbidden"]))
+    known = rules.Rules(forbidden=tuple(rules.ForbiddenPattern(pattern=pattern) for pattern in case.input["forbidden"]))
     found = rules.violations(known, reply)
     if "substring match" in case.quirk:
         words = [pattern for pattern in case.expected if re.search(rf"\b{re.escape(pattern)}\b", reply, re.IGNORECASE)]
@@ -54,9 +54,9 @@ def bootstrap_sequence(case: Case) -> Outcome:
     return compare(case, steps)
 
 
-def _profile(inferred: Mapping[str, Any]) -> Profile:
+def _profile(inferred: Mapping[str, Any]) -> WritingProfile:
     tech = inferred.get("techContext")
-    return Profile(
+    return WritingProfile(
         language=inferred.get("language"),
         tone=inferred.get("tone"),
         verbosity=inferred.get("verbosity"),

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kenobot.cognitive.policy.proposals import ImprovePolicy
-from kenobot.cognitive.sleep.improve.statistics import Figures, advise, reflect
+from kenobot.cognitive.policy.proposals import ProposalPolicy
+from kenobot.cognitive.sleep.improve.statistics import NightStatistics, advise, reflect
 from kenobot.ports.provider import Request
 from kenobot.testing.provider import ScriptedProvider
 from tests.conformance.cases import Case, Checked, Outcome, compare
@@ -16,26 +16,26 @@ from tests.scene import Scene
 
 
 def proposals(case: Case) -> Outcome:
-    found = advise(_figures(case.input), ImprovePolicy())
+    found = advise(_figures(case.input), ProposalPolicy())
     names = ("observation", "suggestion", "evidence", "priority")
     return compare(case, [{name: getattr(advice, name) for name in names} for advice in found])
 
 
 def reflection(case: Case) -> Outcome:
-    found = reflect(_figures(case.input), ImprovePolicy())
+    found = reflect(_figures(case.input), ProposalPolicy())
     adjustments = [{"type": each.kind, "suggestion": each.suggestion} for each in found.adjustments]
     return compare(case, {"insights": [*found.insights], "adjustments": adjustments})
 
 
-def _figures(given: Mapping[str, Any]) -> Figures:
+def _figures(given: Mapping[str, Any]) -> NightStatistics:
     consolidation, errors, pruning = (given.get(name, {}) for name in ("consolidation", "errorAnalysis", "pruning"))
-    return Figures(
+    return NightStatistics(
         episodes=consolidation.get("episodesProcessed", 0),
         facts=consolidation.get("factsAdded", 0),
         patterns=consolidation.get("patternsAdded", 0),
         errors=errors.get("errorsFound", 0),
         lessons=errors.get("lessonsExtracted", 0),
-        abandoned=pruning.get("workingPruned", 0),
+        expired_scratchpads=pruning.get("workingPruned", 0),
         patterns_pruned=pruning.get("patternsPruned", 0),
     )
 
@@ -66,7 +66,7 @@ async def _talk(given: Mapping[str, Any]) -> tuple[int, str | None]:
     people = [turn["content"] for turn in given["turns"] if turn["role"] == "user"]
     replies: list[str] = [turn["content"] for turn in given["turns"] if turn["role"] == "assistant"]
     environ = {"KENOBOT_CONTEXT__HISTORY_MESSAGES": "0", "KENOBOT_CONTEXT__HISTORY_MOST": "8"}
-    provider = ScriptedProvider([answer], repeat_last=True, by_rote=False)
+    provider = ScriptedProvider([answer], repeat_last=True, rule_based=False)
     with tempfile.TemporaryDirectory() as folder:
         async with Scene(Path(folder), provider=provider, environ=environ) as scene:
             for text in people:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kenobot.cognitive.recall.keywords import grade, keywords, points
+from kenobot.cognitive.recall.keywords import extract_keywords, grade_keywords, score_keywords
 from tests.conformance.cases import Adapter, Case, Checked, Outcome, compare
 
 # What the original dropped: short terms, letters outside of its alphabet, words in other scripts.
@@ -17,14 +17,14 @@ _BETTER: dict[str, list[str]] = {
 
 
 def extract(case: Case) -> Outcome:
-    found = keywords(case.input)
+    found = extract_keywords(case.input)
     if case.quirk:
         return Checked(found, {"nothing that means something is lost": found == _BETTER[case.input]})
     return compare(case, found)
 
 
 def search(case: Case) -> Outcome:
-    scored = [(text, points(case.input["keywords"], text)) for text in case.input["items"]]
+    scored = [(text, score_keywords(case.input["keywords"], text)) for text in case.input["items"]]
     best = sorted((pair for pair in scored if pair[1].score), key=lambda pair: -pair[1].score)
     found: list[dict[str, Any]] = [
         {"content": text, "score": each.score, "matchedKeywords": list(each.matched)} for text, each in best
@@ -38,7 +38,7 @@ def search(case: Case) -> Outcome:
 
 def score(case: Case) -> Outcome:
     given = case.input
-    found = grade(
+    found = grade_keywords(
         {"facts": given["factScores"], "procedures": given["procedureScores"], "episodes": given["episodeScores"]}
     )
     return compare(case, {"level": found.level, "score": found.score, "breakdown": dict(found.means)})

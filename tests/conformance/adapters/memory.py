@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from kenobot.cognitive.mirror import layout
-from kenobot.cognitive.recall.full_load import Query, Recall
+from kenobot.cognitive.recall.full_load import FullLoader, FullLoadQuery
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from tests.conformance.cases import Case, Checked, NotApplicable, Outcome, compare
 from tests.unit.cognitive.mirror.house import House, open_house
@@ -47,8 +47,8 @@ def recent_days(case: Case) -> Outcome:
         for name, text in files.items():
             house.write(name, text)
         await house.mirror.start()
-        query = Query((OWNER_SCOPE,), chat_scope("telegram-1"), newest, _ROOMY, "full", case.input["days"])
-        pack = await house.database.read(lambda connection: Recall(house.zone)(connection, query))
+        query = FullLoadQuery((OWNER_SCOPE,), chat_scope("telegram-1"), newest, _ROOMY, "full", case.input["days"])
+        pack = await house.database.read(lambda connection: FullLoader(house.zone)(connection, query))
         return pack.recent
 
     return compare(case, _in_a_house(remember, datetime.fromisoformat(f"{newest}T20:00:00+00:00")))
@@ -57,7 +57,7 @@ def recent_days(case: Case) -> Outcome:
 def entries(case: Case) -> Outcome:
     """The chunks of a daily log in which a fact stands."""
     chunks = layout.split("daily", case.input or "")
-    found = [chunk.strip() for chunk in chunks if layout.fact("daily", chunk) is not None]
+    found = [chunk.strip() for chunk in chunks if layout.fact_text("daily", chunk) is not None]
     if "header counts" in case.quirk:
         facts = [entry for entry in case.expected if not entry.startswith("### ")]
         return Checked(found, {"a date is no entry, and the others are": found == facts})

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kenobot.cognitive.beliefs.links import reinforce
+from kenobot.cognitive.beliefs.links import strengthen_link
 from kenobot.cognitive.beliefs.value import strength
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.sleep.apply import Night, apply
+from kenobot.cognitive.sleep.apply import PassContext, apply_change
 from kenobot.cognitive.sleep.consolidate import (
     alike,
     contradictions,
@@ -21,7 +21,7 @@ from kenobot.cognitive.sleep.consolidate import (
     verdicts,
 )
 from kenobot.cognitive.sleep.plan.changes import Change
-from kenobot.cognitive.sleep.plan.passes import Pass, View
+from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import records, term_index
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
@@ -55,15 +55,17 @@ class Asleep:
                 subject=belief.get("subject", "owner"),
                 uses=belief.get("access_count", 0),
             )
-            term_index.file(connection, record.id, record.scope)
+            term_index.index_record(connection, record.id, record.scope)
             self.ids[belief["id"]] = record.id
             if belief.get("embedding"):
                 self._vectors[record.id] = belief["embedding"]
 
-    def view(self, answers: Mapping[str, str] | None = None, least: float | None = None) -> View:
-        policy = DEFAULT if least is None else replace(DEFAULT, merge=replace(DEFAULT.merge, duplicate=least))
+    def view(self, answers: Mapping[str, str] | None = None, least: float | None = None) -> NightView:
+        policy = DEFAULT
+        if least is not None:
+            policy = replace(DEFAULT, consolidation=replace(DEFAULT.consolidation, duplicate_from=least))
         near = self._near if self._vectors else None
-        return View(self.connection, START, UTC, policy=policy, answers=answers or {}, near=near)
+        return NightView(self.connection, START, UTC, policy=policy, answers=answers or {}, find_neighbours=near)
 
     def sleep(self, one: Pass, answer: str | None = None) -> tuple[list[Change], int]:
         """Run a pass, every question of which is answered alike; its changes, and how much was asked."""
@@ -71,7 +73,7 @@ class Asleep:
         view = self.view({} if answer is None else {question.key: answer for question in asked})
         changes = list(one.plan(view))
         for change in changes:
-            apply(self.connection, change, Night(1, one.name, START, UTC))
+            apply_change(self.connection, change, PassContext(1, one.name, START, UTC))
         return changes, len(asked)
 
     def names(self, numbers: Sequence[int]) -> list[str]:
@@ -108,7 +110,7 @@ def groups(case: Case) -> Outcome:
     lines = case.input
     if lines and all(len(word) <= 2 for line in lines for word in line.split()):
         return NotApplicable("lines that have no word of three letters have nothing in common")
-    return Compared(alike.groups(lines, DEFAULT.merge.bullets), case.expected)
+    return Compared(alike.group_similar_lines(lines, DEFAULT.consolidation.same_line_above), case.expected)
 
 
 def compact(case: Case) -> Outcome:
@@ -120,8 +122,8 @@ def compact(case: Case) -> Outcome:
             if line.startswith("- "):
                 candidate = Candidate("note", "owner", line[2:], source="edit", tier="core")
                 numbers[at] = number_of(admit(connection, candidate, NOW))
-        for change in duplicates.plan(View(connection, START, UTC)):
-            apply(connection, change, Night(1, "duplicates", START, UTC))
+        for change in duplicates.plan(NightView(connection, START, UTC)):
+            apply_change(connection, change, PassContext(1, "duplicates", START, UTC))
         texts = {at: get(connection, number) for at, number in numbers.items()}
     left = [
         f"- {texts[at].text}" if at in texts else line
@@ -132,7 +134,7 @@ def compact(case: Case) -> Outcome:
 
 
 def fuzzy(case: Case) -> Outcome:
-    return Compared(alike.same_but_for_marks(case.input["existing"], case.input["incoming"]), case.expected)
+    return Compared(alike.has_same_words(case.input["existing"], case.input["incoming"]), case.expected)
 
 
 # ── duplicates ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -143,11 +145,11 @@ def reflected(case: Case) -> Outcome:
     with memory() as connection:
         held = Asleep(connection, case.input["store"]["beliefs"])
         view = held.view(least=case.input.get("args", {}).get("similarity_threshold"))
-        pairs = duplicates.candidates(view)
-        same = [pair for pair in pairs if duplicates.by_rules(view, [pair])[pair.ids] == "repeat"]
+        pairs = duplicates.candidate_pairs(view)
+        same = [pair for pair in pairs if duplicates.classify_by_rules(view, [pair])[pair.ids] == "repeat"]
         found = {
             "clusters": [
-                held.names([record.id for record in group]) for group in duplicates.one_each(view, same, pairs, {})
+                held.names([record.id for record in group]) for group in duplicates.merge_groups(view, same, pairs, {})
             ],
             "stale": [name for name, n in held.ids.items() if strength(get(connection, n), START) < 0.10],
             "total": len(held.live()),
@@ -168,7 +170,7 @@ def window(case: Case) -> Outcome:
 def too_small(case: Case) -> Outcome:
     with memory() as connection:
         held = Asleep(connection, [{"id": "only"}])
-        change = merging.merge(held.view(), [get(connection, held.ids["only"])])
+        change = merging.merge_records(held.view(), [get(connection, held.ids["only"])])
     return Compared({"merged": int(change is not None), "kept": [] if change is None else ["only"]}, case.expected)
 
 
@@ -178,7 +180,7 @@ def inactive(case: Case) -> Outcome:
         held = Asleep(connection, [{**b, "statement": "The user likes tea"} for b in case.input["store"]["beliefs"]])
         forget(connection, held.ids["dead"], SCOPE, NOW)
         connection.execute("UPDATE record SET status = 'active' WHERE id = ?", (held.ids["alive"],))
-        change = merging.merge(held.view(), [get(connection, number) for number in held.ids.values()])
+        change = merging.merge_records(held.view(), [get(connection, number) for number in held.ids.values()])
         held.sleep(duplicates.PASS)
         live = held.live()
     return Checked(live, {"nothing is joined": change is None, "the living one lives": live == ["alive"]})
@@ -189,10 +191,10 @@ def keeps_the_best(case: Case) -> Outcome:
     with memory() as connection:
         held = Asleep(connection, [{**b, "access_count": 3} for b in case.input["store"]["beliefs"]])
         loser, neighbour = held.ids["l"], held.ids["nb"]
-        reinforce(connection, loser, neighbour, "related", START)
-        change = merging.merge(held.view(), [get(connection, held.ids[name]) for name in ("w", "l")])
+        strengthen_link(connection, loser, neighbour, "related", START)
+        change = merging.merge_records(held.view(), [get(connection, held.ids[name]) for name in ("w", "l")])
         assert change is not None
-        apply(connection, change, Night(1, "duplicates", START, UTC))
+        apply_change(connection, change, PassContext(1, "duplicates", START, UTC))
         kept, gone = get(connection, held.ids["w"]), get(connection, loser)
         links = set(connection.execute("SELECT src, dst, type FROM link").fetchall())
     return Checked(
@@ -228,7 +230,7 @@ def found_contradictions(case: Case) -> Outcome:
 
 
 def parsed(case: Case) -> Outcome:
-    found = verdicts.parse(case.input["llm"]["chat"], 1)
+    found = verdicts.parse_relations(case.input["llm"]["chat"], 1)
     if "**" in case.input["llm"]["chat"]:
         return Checked(found, {"bold marks are accepted": found == {1: "contradiction"}})
     return Compared({"n": len(found)}, case.expected)
@@ -252,7 +254,7 @@ def themed(case: Case) -> Outcome:
         held = Asleep(connection, case.input["store"]["beliefs"])
         answer = json.dumps({"lines": [{"text": line, "from": [1, 2, 3]}]})
         changes, asked = held.sleep(profile.PASS, answer)
-        page = records.slot(connection, "owner", "profile", "person")
+        page = records.slot_record(connection, "owner", "profile", "person")
         links = connection.execute("SELECT src, dst FROM link WHERE type = 'derived'").fetchall()
         kinds = [row[0] for row in connection.execute("SELECT type FROM event WHERE actor = 'sleep'")]
         return Checked(
@@ -277,7 +279,7 @@ def concluded(case: Case) -> Outcome:
         held = Asleep(connection, beliefs)
         asked = [held.sleep(synthesize.PASS, json.dumps({"principle": said}))[1] for _ in range(3)]
         metas = connection.execute("SELECT text, confidence, stability FROM record WHERE category = 'meta'").fetchall()
-        themes = synthesize.clusters(held.view())
+        themes = synthesize.new_themes(held.view())
     return Checked(
         metas,
         {

@@ -1,10 +1,10 @@
 """Grades of replies."""
 
-from kenobot.cognitive.identity.reply_grade import grade
+from kenobot.cognitive.identity.reply_grade import grade_reply
 from tests.conformance.cases import Case, Outcome, compare
 
 
 def self_monitor(case: Case) -> Outcome:
     question = case.input["context"].get("userMessage", "")
-    found = grade(case.input["response"] or "", question)
+    found = grade_reply(case.input["response"] or "", question)
     return compare(case, {"quality": found.quality, "score": found.score, "signals": [*found.signals]})

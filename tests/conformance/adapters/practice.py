@@ -4,12 +4,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from kenobot.cognitive.mirror.patternfile import Unusable, validated
+from kenobot.cognitive.mirror.patternfile import PatternFileError, validate_entry
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.procedural.learn import solved
-from kenobot.cognitive.procedural.match import match
+from kenobot.cognitive.procedural.learn import find_solution
+from kenobot.cognitive.procedural.match import match_patterns
 from kenobot.cognitive.procedural.pattern import CONSOLIDATION, Pattern, pattern_of, text_of
-from kenobot.cognitive.sleep.consolidate.facts import facts, statements
+from kenobot.cognitive.sleep.consolidate.facts import fact_lines, statement_lines
 from kenobot.cognitive.sleep.prune.practice import is_kept
 from tests.conformance.cases import Adapter, Case, Checked, Outcome, compare
 from tests.memory_rows import open_memory, put_record
@@ -17,22 +17,22 @@ from tests.memory_rows import open_memory, put_record
 
 def stated(case: Case) -> Outcome:
     """That version takes every line of some length: here those are what may be asked about, and facts are fewer."""
-    return compare(case, [line for entry in case.input for line in statements(entry)])
+    return compare(case, [line for entry in case.input for line in statement_lines(entry)])
 
 
 def told(case: Case) -> Outcome:
     """The facts by the words that facts are told with."""
-    return compare(case, [line for entry in case.input for line in facts(entry)])
+    return compare(case, [line for entry in case.input for line in fact_lines(entry)])
 
 
 def learned(case: Case) -> Outcome:
     """The seed's own walk-through words trigger and response without one another; there, one line is both."""
-    found = [pair for entry in case.input if (pair := solved(entry)) is not None]
+    found = [pair for entry in case.input if (pair := find_solution(entry)) is not None]
     actual = [
         {
             "trigger": pair.trigger,
             "response": pair.response,
-            "confidence": DEFAULT.practice.learned,
+            "confidence": DEFAULT.procedural.initial_confidence,
             "learnedFrom": CONSOLIDATION,
         }
         for pair in found
@@ -57,7 +57,7 @@ def matched(case: Case) -> Outcome:
     """Whole words count, and short ones too: a cat is not in a concatenation, and cd is a word."""
     known = [_pattern(number, raw) for number, raw in enumerate(case.input["patterns"], 1)]
     names = {pattern.id: f"p{number}" for number, pattern in enumerate(known, 1)}
-    found = match(known, case.input["message"])
+    found = match_patterns(known, case.input["message"])
     actual = [{"id": names[fit.pattern.id], "score": round(fit.score, 6)} for fit in found]
     if "substring" in case.quirk:
         return Checked(actual, {"a part of a word is no word": actual == []})
@@ -72,8 +72,8 @@ def matched(case: Case) -> Outcome:
 def valid(case: Case) -> Outcome:
     """The same are refused, in plain words, and what is left out has the same default."""
     try:
-        _, _, _, uses = validated(case.input)
-    except Unusable as error:
+        _, _, _, uses = validate_entry(case.input)
+    except PatternFileError as error:
         about = "confidence" if "confidence" in case.expected.get("error", "") else "a response"
         return Checked(str(error), {f"it is refused, and says that it is about {about}": about in str(error)})
     return compare(case, {"ok": True, "usageCount": uses})

@@ -7,12 +7,12 @@ from typing import Any
 from pydantic import SecretStr
 
 from kenobot.core.circuit_breaker import CircuitBreaker
-from kenobot.core.retry import RetryPolicy, delay
+from kenobot.core.retry import RetryPolicy, retry_delay
 from kenobot.ports.errors import RemoteError
-from kenobot.ports.plugin import Surroundings
+from kenobot.ports.plugin import PluginContext
 from kenobot.providers.anthropic import AnthropicSettings, build
 from kenobot.testing.clock import ManualClock
-from kenobot.testing.provider import ask, collect
+from kenobot.testing.provider import collect_deltas, make_request
 from tests.conformance.cases import Case, Checked, Outcome, compare
 from tests.integration.anthropic_standin import StandIn
 
@@ -27,9 +27,9 @@ def circuit_breaker(case: Case) -> Outcome:
             clock.advance(step / 1000)
             continue
         result = "rejected"
-        if breaker.admits():
+        if breaker.allows_request():
             result = "ok" if step == "ok" else "error"
-            (breaker.succeeded if step == "ok" else breaker.failed)()
+            (breaker.record_success if step == "ok" else breaker.record_failure)()
         seen.append([result, breaker.state.value, breaker.failures])
     return compare(case, seen)
 
@@ -44,7 +44,7 @@ def retry(case: Case) -> Outcome:
         if response == "ok":
             told["result"] = "ok"
             break
-        pause = delay(attempt, asyncio.run(_error(response)), policy)
+        pause = retry_delay(attempt, asyncio.run(_error(response)), policy)
         if pause is None:
             break
         pauses.append(round(pause * 1000))
@@ -67,9 +67,9 @@ async def _error(response: int | str) -> RemoteError:
         return RemoteError(response)
     async with StandIn([{"status": response}]) as server:
         settings = AnthropicSettings(api_key=SecretStr("key"), base_url=server.url)
-        provider = build(settings, Surroundings(Path("home"), ManualClock(), "KenoBot"))
+        provider = build(settings, PluginContext(Path("home"), ManualClock(), "KenoBot"))
         try:
-            await collect(provider, ask("Hello!"))
+            await collect_deltas(provider, make_request("Hello!"))
         except RemoteError as error:
             return error
         finally:

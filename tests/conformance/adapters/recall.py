@@ -12,14 +12,14 @@ from typing import Any, TypeVar
 from kenobot.agent.prompt.recalled import render
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall import access
-from kenobot.cognitive.recall.access import Shown
-from kenobot.cognitive.recall.filters import valid
+from kenobot.cognitive.recall.access import ShownMemories
+from kenobot.cognitive.recall.filters import was_valid_at
 from kenobot.cognitive.recall.index.documents import name_key
-from kenobot.cognitive.recall.pack import Memory as Shelf
 from kenobot.cognitive.recall.pack import Pack
-from kenobot.cognitive.recall.score import diverse, hidden_by_lifecycle, lifecycle_delta, penalty
+from kenobot.cognitive.recall.pack import RecalledMemory as Shelf
+from kenobot.cognitive.recall.score import diversify, hidden_by_lifecycle, lifecycle_delta, penalty
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.recall_need import need
+from kenobot.cognitive.text.recall_need import recall_need
 from kenobot.cognitive.text.words import words
 from tests.conformance.cases import Case, Checked, Compared, NotApplicable, Outcome, compare
 from tests.unit.cognitive.recall.house import REACH, Memory, open_memory
@@ -57,7 +57,7 @@ class _Store:
 
 
 def need_of(case: Case) -> Outcome:
-    return compare(case, need(case.input["prompt"]))
+    return compare(case, recall_need(case.input["prompt"]))
 
 
 def lifecycle(case: Case) -> Outcome:
@@ -78,7 +78,7 @@ def negative(case: Case) -> Outcome:
 def mmr(case: Case) -> Outcome:
     candidates = case.input["candidates"]
     items = [(each["score"], frozenset(words(each["content"]))) for each in candidates]
-    order = diverse(items, case.input["lambda"], len(items))
+    order = diversify(items, case.input["lambda"], len(items))
     return compare(case, [candidates[at]["id"] for at in order])
 
 
@@ -88,7 +88,7 @@ def valid_as_of(case: Case) -> Outcome:
         1, "note", "fact", "owner", "", "owner", "daily", "active", 0.9, 1, given["created"], given["created"],
         given["created"][:10], 0, valid_from=given.get("valid_at", ""), valid_to=given.get("invalid_at"),
     )  # fmt: skip
-    return compare(case, valid(record, datetime.fromisoformat(case.input["as_of"])))
+    return compare(case, was_valid_at(record, datetime.fromisoformat(case.input["as_of"])))
 
 
 # ── Personal AI ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -112,7 +112,9 @@ def formula(case: Case) -> Outcome:
     async def run(store: _Store) -> Outcome:
         found = await store.search(case.input)
         await store.memory.database.write(
-            lambda c: access.note(c, Shown(None, Pack(memories=tuple(found.values()))), 1, "s", store.memory.now, REACH)
+            lambda c: access.log_usage(
+                c, ShownMemories(None, Pack(memories=tuple(found.values()))), 1, "s", store.memory.now, REACH
+            )
         )
         rows = await store.memory.database.read(
             lambda c: {row[0]: row[1:] for row in c.execute("SELECT id, uses, stability FROM record")}
@@ -187,10 +189,10 @@ def accessed(case: Case) -> Outcome:
     """Shown by frames that are made hours apart: within an hour, they count once."""
 
     async def run(store: _Store) -> Outcome:
-        shown = Shown(tuple(store.ids.values()))
+        shown = ShownMemories(tuple(store.ids.values()))
         for _ in range(case.input["args"]["times"]):
             store.memory.now += timedelta(hours=2)
-            await store.memory.database.write(lambda c: access.note(c, shown, 1, "s", store.memory.now, REACH))
+            await store.memory.database.write(lambda c: access.log_usage(c, shown, 1, "s", store.memory.now, REACH))
         ((uses, stability, used),) = await store.memory.database.read(
             lambda c: c.execute("SELECT uses, stability, last_used FROM record").fetchall()
         )

@@ -12,12 +12,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from kenobot.agent.prompt.context_builder import OPEN
+from kenobot.agent.prompt.runtime_block import BLOCK_OPEN
 from kenobot.app.app import App
-from kenobot.app.plugin_instances import Given
+from kenobot.app.plugin_instances import PluginInstances
 from kenobot.app.wiring import assemble
 from kenobot.core.settings.home import Home
-from kenobot.core.settings.load import load
+from kenobot.core.settings.load import load_settings
 from kenobot.gateway.access import Roster
 from kenobot.ports.identity import is_session_id
 from kenobot.ports.provider import Request
@@ -111,9 +111,9 @@ async def _play(turns: Sequence[Mapping[str, str]], setup: Mapping[str, str]) ->
             for turn in turns:
                 seen = len(channel.sent)
                 channel.say(turn["user"], f"http-{turn['chat_id']}", _OWNER)
-                channel.hang_up()
+                channel.end_input()
                 await channel.run(app.loop)
-                await app.drained()
+                await app.wait_drained()
                 replies.append("".join(channel.texts[seen:]))
             history, onboarding = await app.database.read(_stored)
         return _Played(replies, provider.requests, history, onboarding, before, _files(home))
@@ -130,8 +130,10 @@ def _seeded(home: Home, setup: Mapping[str, str]) -> Home:
 
 @asynccontextmanager
 async def _running(home: Home, channel: FakeChannel, provider: ScriptedProvider) -> AsyncIterator[App]:
-    given = Given(provider, {_CHANNEL: channel}, {_CHANNEL: Roster.of([_OWNER])}, tuple(processors().values()))
-    app = assemble(home, load(home, {"KENOBOT_EXTRACTION__ENABLED": "false"}), ManualClock(), given, Random(0))
+    given = PluginInstances(
+        provider, {_CHANNEL: channel}, {_CHANNEL: Roster.of([_OWNER])}, tuple(processors().values())
+    )
+    app = assemble(home, load_settings(home, {"KENOBOT_EXTRACTION__ENABLED": "false"}), ManualClock(), given, Random(0))
     await app.start()
     try:
         yield app
@@ -228,7 +230,9 @@ def _sections(system: str) -> Iterator[str]:
 
 def _prompt(request: Request) -> str:
     """What the prompt says beside the conversation: the system blocks, then the runtime's notes."""
-    notes = [block.text for message in request.messages for block in message.blocks if block.text.startswith(OPEN)]
+    notes = [
+        block.text for message in request.messages for block in message.blocks if block.text.startswith(BLOCK_OPEN)
+    ]
     return "\n\n".join([*(block.text for block in request.system), *notes])
 
 
@@ -237,7 +241,7 @@ def _conversation(request: Request) -> Said:
     return [
         [
             message.role,
-            "\n\n".join(block.text for block in message.blocks if not block.text.startswith(OPEN)),
+            "\n\n".join(block.text for block in message.blocks if not block.text.startswith(BLOCK_OPEN)),
         ]
         for message in request.messages
     ]

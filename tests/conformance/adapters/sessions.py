@@ -34,7 +34,7 @@ def id_format(case: Case) -> Outcome:
 
 def load_corrupt(case: Case) -> Outcome:
     """What an import reads out of an old conversation's file."""
-    return compare(case, javascript.messages(case.input)[0])
+    return compare(case, javascript.parse_messages(case.input)[0])
 
 
 def load_limit(case: Case) -> Outcome:

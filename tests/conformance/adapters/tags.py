@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from kenobot.core import plugins
-from kenobot.core.i18n import say
+from kenobot.core.i18n import translate
 from kenobot.core.settings.load import Settings
-from kenobot.ports.plugin import NoSettings, Surroundings
+from kenobot.ports.plugin import NoSettings, PluginContext
 from kenobot.ports.postprocessor import PostProcessor
 from kenobot.postprocessors.pipeline import Pipeline
-from kenobot.postprocessors.scanner import scan
+from kenobot.postprocessors.scanner import scan_tags
 from kenobot.testing.clock import ManualClock
 from kenobot.testing.postprocessor import RecordingTurn
 from tests.conformance.cases import Case, Checked, NotApplicable, Outcome, compare, same
@@ -37,7 +37,7 @@ _LEAKS = "ADR 4: markup never reaches the person; a tag is known in any case, an
 @functools.cache
 def processors() -> dict[str, PostProcessor]:
     """The product's own post-processors by name, through their entry points."""
-    surroundings = Surroundings(Path("home"), ManualClock(), "KenoBot")
+    surroundings = PluginContext(Path("home"), ManualClock(), "KenoBot")
     enabled = Settings().postprocessors.enabled
     return {name: plugins.load("kenobot.postprocessors", name).build(NoSettings(), surroundings) for name in enabled}
 
@@ -49,7 +49,7 @@ def one_tag(case: Case) -> Outcome:
     processor = processors()[name]
 
     def look(text: str) -> Told:
-        found = scan(text, dict.fromkeys(processor.tags, name))
+        found = scan_tags(text, dict.fromkeys(processor.tags, name))
         return {"cleanText": found.clean, _KEYS[name]: _shaped(name, processor.extract(found.elements))}
 
     return _judge(case, look, processor.tags)
@@ -64,7 +64,7 @@ def pipeline(case: Case) -> Outcome:
         processed = pipe.process(text, (), turn, "en")
         items = {applied.name: applied.items for applied in processed.applied}
         told: Told = {key: _shaped(name, items.get(name, ())) for name, key in _KEYS.items()}
-        clean = "" if processed.clean == say("noted", "en") else processed.clean
+        clean = "" if processed.clean == translate("noted", "en") else processed.clean
         return {**told, "cleanText": clean, "isComplete": turn.bootstrap_ended}
 
     return _judge(case, look, [tag for processor in processors().values() for tag in processor.tags])

@@ -5,9 +5,9 @@ from collections import Counter
 from html.parser import HTMLParser
 from typing import Any
 
-from kenobot.channels.telegram.markdown import parse
+from kenobot.channels.telegram.markdown import parse_markdown
 from kenobot.channels.telegram.settings import TelegramSettings, is_token
-from kenobot.channels.telegram.split import split
+from kenobot.channels.telegram.split import split_message
 from kenobot.channels.telegram.updates import strip_mention as strip
 from kenobot.gateway.access import Roster
 from tests.conformance.cases import Case, Checked, NotApplicable, Outcome, compare
@@ -42,7 +42,7 @@ def strip_mention(case: Case) -> Outcome:
 def chunk(case: Case) -> Outcome:
     """Lengths are in UTF-16 units, the way JavaScript and Telegram count."""
     text = repeated(case.input["text"])
-    parts = [part.text for part in split(text, (), case.input["max"])]
+    parts = [part.text for part in split_message(text, (), case.input["max"])]
     if "spaces trimmed" in case.quirk:
         return Checked(
             parts,
@@ -71,7 +71,7 @@ def _units(text: str) -> int:
 
 def markdown_html(case: Case) -> Outcome:
     """The spans of the reply shown as the HTML that means the same; that fails when they are not well nested."""
-    html = as_html(*parse(case.input))
+    html = as_html(*parse_markdown(case.input))
     if "malformed or unsafe HTML" in case.quirk:
         return Checked(html, _sound(case.input, html))
     return compare(case, html)

@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.policy.pruning import UpkeepPolicy
+from kenobot.cognitive.policy.pruning import PruningPolicy
 from kenobot.cognitive.policy.value import ValuePolicy
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import Occasion
-from kenobot.cognitive.sleep.consolidate.guidelines import leaning
+from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.sleep.consolidate.guidelines import action_bias
 from kenobot.cognitive.sleep.errors import classify
 from kenobot.cognitive.sleep.prune import archival, beliefs, commitments, expiry
 from kenobot.cognitive.store import records
@@ -37,21 +37,21 @@ def ttl_expiry(case: Case) -> Outcome:
         expires=_NOW - timedelta(hours=1),
     )
     with open_memory() as connection:
-        first = admit(connection, told, Occasion(_NOW - timedelta(days=31), "2026-01-22", "extraction", evidence=1))
+        first = admit(connection, told, AdmitContext(_NOW - timedelta(days=31), "2026-01-22", "extraction", evidence=1))
         count = connection.execute("SELECT count(*) FROM record").fetchone()[0]
         play(connection, (expiry.PASS,), _NOW)
         assert first.record is not None
         found = {
             "removed": count - connection.execute("SELECT count(*) FROM record").fetchone()[0],
             "status": get(connection, first.record).status,
-            "relearn_blocked": admit(connection, told, Occasion(_NOW, _DAY, "extraction", evidence=9)).action
+            "relearn_blocked": admit(connection, told, AdmitContext(_NOW, _DAY, "extraction", evidence=9)).action
             != "created",
         }
     return compare(case, found)
 
 
 def commitment_decay(case: Case) -> Outcome:
-    policy = replace(DEFAULT, upkeep=replace(DEFAULT.upkeep, resolved=case.input["decay_days"]))
+    policy = replace(DEFAULT, pruning=replace(DEFAULT.pruning, keep_resolved_days=case.input["decay_days"]))
     when = _NOW - timedelta(days=case.input["days_since_update"])
     with open_memory() as connection:
         record = put_record(connection, "promised", at=when, category="commitment", tags=json.dumps(case.input["tags"]))
@@ -62,7 +62,7 @@ def commitment_decay(case: Case) -> Outcome:
 
 def fact_archival(case: Case) -> Outcome:
     given, rule = case.input, case.input["policy"]
-    upkeep = UpkeepPolicy(
+    upkeep = PruningPolicy(
         archive_days=rule["age_days"], archive_importance=rule["max_importance"], archive_uses=rule["max_access"]
     )
     value = ValuePolicy(protected_categories=frozenset(rule["protected"]))
@@ -73,15 +73,15 @@ def fact_archival(case: Case) -> Outcome:
             at=_NOW - timedelta(days=given["age_days"]),
             columns={**told, "category": given["category"], "status": given["status"]},
         )
-        play(connection, (archival.PASS,), _NOW, policy=replace(DEFAULT, upkeep=upkeep, value=value))
+        play(connection, (archival.PASS,), _NOW, policy=replace(DEFAULT, pruning=upkeep, value=value))
         return compare(case, get(connection, record.id).status == "archived")
 
 
 def pruned(case: Case) -> Outcome:
     """What fading lets go of. Where the case says what is better, that is what counts."""
     told = case.input["store"]["beliefs"]
-    faded = case.input.get("args", {}).get("threshold", ValuePolicy().faded)
-    policy = replace(DEFAULT, value=ValuePolicy(faded=faded))
+    faded = case.input.get("args", {}).get("threshold", ValuePolicy().faded_below)
+    policy = replace(DEFAULT, value=ValuePolicy(faded_below=faded))
     with open_memory() as connection:
         names = {_belief(connection, belief): belief["id"] for belief in told}
         play(connection, (beliefs.PASS,), _NOW, policy=policy)
@@ -107,11 +107,11 @@ def trouble(case: Case) -> Outcome:
 
 
 def recoverable(case: Case) -> Outcome:
-    return compare(case, classify.recoverable(case.input))
+    return compare(case, classify.is_recoverable(case.input))
 
 
 def lesson(case: Case) -> Outcome:
-    text = classify.lesson(case.input["entry"], case.input["category"], _DAY, DEFAULT.upkeep)
+    text = classify.lesson_text(case.input["entry"], case.input["category"], _DAY, DEFAULT.pruning)
     wanted = case.expected.replace("<TODAY>", _DAY) if case.expected else None
     return Compared(text, wanted)
 
@@ -123,7 +123,7 @@ def guideline(case: Case) -> Outcome:
     for event in case.input["events"]:
         good[event["action"]] += event["reason"] in _GOOD
         bad[event["action"]] += event["reason"] in _BAD
-    leanings = [leaning(action, good[action], bad[action], DEFAULT.upkeep) for action in good]
+    leanings = [action_bias(action, good[action], bad[action], DEFAULT.pruning) for action in good]
     found = [
         {"action": each.action, "delta": each.delta, "direction": each.direction, "confidence": each.confidence}
         for each in leanings

@@ -8,12 +8,20 @@ from typing import Any
 
 from kenobot.cognitive.beliefs import lifecycle
 from kenobot.cognitive.beliefs.salience import salience
-from kenobot.cognitive.beliefs.value import decay, effective_confidence, features, lately, route, strength, worth
+from kenobot.cognitive.beliefs.value import (
+    approval_ratio,
+    decay,
+    effective_confidence,
+    features,
+    recency_weight,
+    route_tier,
+    strength,
+)
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.policy.value import ValuePolicy
 from kenobot.cognitive.recall import score as ranking
 from kenobot.cognitive.recall.score import feedback_delta
-from kenobot.cognitive.store.change import Act
+from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.records import Record
 from kenobot.storage.connection import Connection
 from tests.conformance.cases import Case, Checked, Compared, NotApplicable, Outcome, compare
@@ -34,7 +42,7 @@ _REASONS = {
 def inputs(case: Case) -> Outcome:
     known = features(_record(case.input["record"]), _moment(case.input["now"]))
     names = ("confidence", "access", "recency", "importance", "feedback")
-    actual = {name: round(known.of(name), 6) for name in names}  # type: ignore[arg-type]
+    actual = {name: round(known.feature(name), 6) for name in names}  # type: ignore[arg-type]
     return compare(case, {**actual, "disputed_penalty": known.disputed})
 
 
@@ -42,20 +50,22 @@ def life(case: Case) -> Outcome:
     """The design measures idleness from birth on, so what was never used is not a year old the day it is born."""
     raw, given, now = case.input["record"], case.input["policy"], _moment(case.input["now"])
     policy = ValuePolicy(
-        promote=given["promote"],
-        stale=given["stale"],
-        archive=given["archive"],
-        faded=0.0,
+        promote_from_heat=given["promote"],
+        stale_from_decay=given["stale"],
+        archive_from_decay=given["archive"],
+        faded_below=0.0,
         protected_categories=frozenset(given.get("protected_categories", ())),
     )
     record = _record(raw)
     score = case.input["signals"].get("feedback_score")
     known = features(record, now, policy=policy)
     if score is not None:
-        known = replace(known, feedback=score, heat=known.heat + policy.heat["feedback"] * (score - known.feedback))
-    state = lifecycle.standing(record)
-    happening = lifecycle.due(record, known, now, policy)
-    following = lifecycle.after(state, happening).state if happening else state.state
+        known = replace(
+            known, feedback=score, heat=known.heat + policy.heat_weights["feedback"] * (score - known.feedback)
+        )
+    state = lifecycle.state_of(record)
+    happening = lifecycle.due_event(record, known, now, policy)
+    following = lifecycle.next_state(state, happening).state if happening else state.state
     actual = {
         "heat": round(known.heat, 6),
         "decay": round(decay(known, policy), 6),
@@ -78,7 +88,7 @@ def life(case: Case) -> Outcome:
 
 def state_resolve(case: Case) -> Outcome:
     record = _record({"status": case.input["status"], "lifecycle_state": case.input["lifecycle_state"]})
-    return compare(case, lifecycle.standing(record).state)
+    return compare(case, lifecycle.state_of(record).state)
 
 
 def tier(case: Case) -> Outcome:
@@ -87,12 +97,12 @@ def tier(case: Case) -> Outcome:
         return NotApplicable("there is no switch: sleep's pass over the tiers is run, or not")
     policy = ValuePolicy(
         demote_days=given["demotion_min_age_days"],
-        demote=given["demotion_value_threshold"],
-        rise=given["promotion_value_threshold"],
+        demote_up_to=given["demotion_value_threshold"],
+        promote_tier_from=given["promotion_value_threshold"],
     )
     known = features(_record(case.input["record"]), _moment(case.input["now"]), policy=policy)
     hot = case.input["tier"] == "hot"
-    routing = route(known, hot, policy)
+    routing = route_tier(known, hot, policy)
     actual = {
         "value": round(routing.value, 6),
         "next": "hot" if routing.hot else "cold",
@@ -105,7 +115,7 @@ def tier(case: Case) -> Outcome:
 def memory_worth(case: Case) -> Outcome:
     """Counts of outcomes are whole and never negative here; what is not one counts as none, as there."""
     ups, downs = (_count(case.input[name]) for name in ("success", "fail"))
-    return compare(case, {"score": round(worth(ups, downs), 6), "confidence": ups + downs})
+    return compare(case, {"score": round(approval_ratio(ups, downs), 6), "confidence": ups + downs})
 
 
 def delta(case: Case) -> Outcome:
@@ -145,7 +155,7 @@ def either_time(case: Case) -> Outcome:
 
 
 def recency(case: Case) -> Outcome:
-    value = lately(case.input["days_since_access"])
+    value = recency_weight(case.input["days_since_access"])
     return Checked(value, {"it is as recent": abs(value - case.expected["value"]) <= case.expected["tol"]})
 
 
@@ -153,7 +163,7 @@ def ranked(case: Case) -> Outcome:
     asked = case.input
     if asked["recency"] != 1:
         return NotApplicable("only what was used today is asked for")
-    known = ranking.Features(asked["cosine"], asked["importance"] / 10, stability=asked["stability"])
+    known = ranking.ScoreFeatures(asked["cosine"], asked["importance"] / 10, stability=asked["stability"])
     value = ranking.score(known, RecallPolicy()).value
     tolerance = case.expected["tol"]
     return Checked(value, {f"it is {case.expected['value']}": abs(value - case.expected["value"]) <= tolerance})
@@ -165,7 +175,7 @@ def weakened(case: Case) -> Outcome:
     with open_memory() as connection:
         record = _stored(connection, old)
         before = strength(record, _NOW)
-        lifecycle.on(connection, record, "disputed", Act(_NOW, "owner"))
+        lifecycle.apply_event(connection, record, "disputed", ChangeContext(_NOW, "owner"))
         now = strength(get(connection, record.id), _NOW)
     return Checked((before, now), {"it is never stronger than before": now <= before})
 

@@ -14,7 +14,7 @@ from aiohttp import web
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.ports.errors import RateLimited, Rejected, Unavailable
-from kenobot.ports.messages import Inbound, Outbound, Part, Span
+from kenobot.ports.messages import Inbound, MessagePart, Outbound, TextEntity
 from kenobot.testing.clock import EagerClock
 
 TOKEN = "123456789:" + "canary-" * 5
@@ -56,7 +56,7 @@ class Box:
             self._changed.notify_all()
         return new
 
-    async def set_aside(self, channel: str, external_id: str, raw: str, reason: str) -> None:
+    async def dead_letter(self, channel: str, external_id: str, raw: str, reason: str) -> None:
         async with self._changed:
             self.aside.append((external_id, reason))
             self._changed.notify_all()
@@ -159,8 +159,8 @@ async def until_idle(channel: TelegramChannel, telegram: FakeTelegram, box: Box)
         await telegram.idle.wait()
 
 
-def outbound(text: str = "hi", *spans: Span) -> Outbound:
-    return Outbound(id=1, channel="telegram", chat=CHAT, part=Part(text, spans), trace="t")
+def outbound(text: str = "hi", *spans: TextEntity) -> Outbound:
+    return Outbound(id=1, channel="telegram", chat=CHAT, part=MessagePart(text, spans), trace="t")
 
 
 FAULTS = {

@@ -16,7 +16,7 @@ import pytest
 from aiohttp import ClientSession
 
 from kenobot.ports.errors import Rejected, StoreFull
-from kenobot.ports.messages import Span
+from kenobot.ports.messages import TextEntity
 from kenobot.testing.clock import EagerClock
 from tests.integration.telegram.standin import (
     CHAT,
@@ -74,7 +74,7 @@ async def test_a_message_comes_in_and_an_answer_goes_out(emulator: Emulator, clo
         await emulator.write(9)
         await box.holds(2)
         await channel.typing(CHAT)
-        assert await channel.send(outbound("**hi**", Span("bold", 0, 2))) == "1"
+        assert await channel.send(outbound("**hi**", TextEntity("bold", 0, 2))) == "1"
     assert [inbound.text for inbound in box.inbounds] == ["¿qué tal? 😀", "hi"]
     assert "entities" in [r for r in emulator.records() if r.get("method") == "sendMessage"][-1]["fields"]
     records = [record for record in emulator.records() if record.get("method") != "sendMessage"]

@@ -10,7 +10,7 @@ from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.core.bus import Bus
 from kenobot.gateway.channel_supervisor import keep_running
 from kenobot.ports.errors import KenobotError, Rejected
-from kenobot.ports.messages import Inbound, Span
+from kenobot.ports.messages import Inbound, TextEntity
 from kenobot.ports.signals import CHANNEL_DOWN
 from kenobot.testing.clock import EagerClock
 from tests.integration.telegram.standin import (
@@ -106,22 +106,22 @@ async def test_a_silent_server_is_given_up_on(telegram: FakeTelegram, clock: Eag
 async def test_life_is_shown_by_every_request_that_ends(telegram: FakeTelegram, clock: EagerClock) -> None:
     """Well or badly; while one hangs, nothing is heard; while the channel itself rests or stores, nobody is mute."""
     channel, box = channel_at(telegram.base_url, clock), Box()
-    assert (channel.heard, channel.patience) == (None, 21)
+    assert (channel.last_answer_at, channel.stall_seconds) == (None, 21)
     seen: list[bool] = []
 
     def watch(inbound: Inbound) -> None:
-        before = channel.heard
+        before = channel.last_answer_at
         clock.advance(1000)
-        assert before is not None and channel.heard is not None
-        seen.append(channel.heard - before == 1000)
+        assert before is not None and channel.last_answer_at is not None
+        seen.append(channel.last_answer_at - before == 1000)
 
     box.watch = watch
     telegram.answers("getUpdates", Answer(status=502, body=HTML), Answer([update(1)]))
     async with running(channel, box):
         await telegram.idle.wait()
-        assert channel.heard == clock.monotonic()
+        assert channel.last_answer_at == clock.monotonic()
         clock.advance(50)
-        assert channel.heard == clock.monotonic() - 50, "a poll under way is no sign of life"
+        assert channel.last_answer_at == clock.monotonic() - 50, "a poll under way is no sign of life"
     assert seen == [True]
 
 
@@ -130,7 +130,7 @@ async def test_a_connection_that_died_silently_is_opened_anew(telegram: FakeTele
     channel, box, bus = channel_at(telegram.base_url, clock), Box(), Bus(clock)
     channel._patience = 0.2  # shorter than the client's own deadline, as if that had failed
     down: list[str] = []
-    bus.bell(CHANNEL_DOWN, lambda envelope: down.append(str(envelope.payload["error"])))
+    bus.wake_on(CHANNEL_DOWN, lambda envelope: down.append(str(envelope.payload["error"])))
     telegram.answers("getUpdates", Answer(hang=True), Answer([update(1)]), Answer([]))
     task = asyncio.create_task(keep_running(channel, box, bus, clock))
     await box.holds(1)
@@ -148,7 +148,7 @@ async def test_a_poll_that_hangs_ends_at_its_own_deadline(telegram: FakeTelegram
     async with running(channel, box):
         await box.holds(1)
     assert clock.slept == [1]
-    assert channel.patience > 1 + 0.1
+    assert channel.stall_seconds > 1 + 0.1
 
 
 # ── the token ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -169,7 +169,7 @@ async def test_the_token_reaches_no_log_and_no_error(
         telegram.answers("sendChatAction", fault)
         await channel.typing(CHAT)
         try:
-            await channel.send(outbound("hi", Span("bold", 0, 2)))
+            await channel.send(outbound("hi", TextEntity("bold", 0, 2)))
         except KenobotError as error:
             logging.getLogger("core").exception("a send failed")
             seen.append(f"{error} {error!r} {''.join(traceback.format_exception(error))}")

@@ -7,7 +7,7 @@ import pytest
 
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.ports.errors import KenobotError, Rejected, Unavailable
-from kenobot.ports.messages import Outbound, Part, Span
+from kenobot.ports.messages import MessagePart, Outbound, TextEntity
 from kenobot.testing.clock import EagerClock
 from tests.integration.telegram.standin import (
     CHAT,
@@ -42,7 +42,7 @@ async def test_a_part_goes_out_with_its_formatting(channel: TelegramChannel, tel
 
 def test_rendering_always_gives_something_to_send(channel: TelegramChannel) -> None:
     """A reply with nothing to see becomes an ellipsis; no reply becomes nothing."""
-    assert channel.render("\u200b\n") == [Part("…")]
+    assert channel.render("\u200b\n") == [MessagePart("…")]
     assert channel.render("") == []
     assert [part.text for part in channel.render("x " * 3000)] == ["x " * 2047 + "x", "x " * 951 + "x "]
 
@@ -53,7 +53,7 @@ async def test_a_server_without_link_previews_is_not_asked_twice(
     """A Bot API server that does not know the parameter gets the same message without it, and so all later ones."""
     telegram.answers("sendMessage", Answer(status=400, error="Bad Request: link_preview_options is not supported yet"))
     for _ in range(2):
-        assert await channel.send(outbound("hi", Span("bold", 0, 2))) == "77"
+        assert await channel.send(outbound("hi", TextEntity("bold", 0, 2))) == "77"
     assert ["link_preview_options" in fields for _, fields in telegram.calls] == [True, False, False]
     assert all("entities" in fields for _, fields in telegram.calls)
 
@@ -62,10 +62,10 @@ async def test_refused_formatting_costs_the_formatting_only(channel: TelegramCha
     """The same text goes out once more, plain; not on any other refusal, which would double it."""
     refusal = Answer(status=400, error="Bad Request: can't parse entities: entity ends beyond the text")
     telegram.answers("sendMessage", refusal, Answer(SENT), refusal, refusal)
-    assert await channel.send(outbound("hi", Span("bold", 0, 9))) == "77"
+    assert await channel.send(outbound("hi", TextEntity("bold", 0, 9))) == "77"
     assert [("entities" in fields, fields["text"]) for _, fields in telegram.calls] == [(True, "hi"), (False, "hi")]
     with pytest.raises(Rejected, match="entities"):
-        await channel.send(outbound("hi", Span("bold", 0, 9)))
+        await channel.send(outbound("hi", TextEntity("bold", 0, 9)))
     assert len(telegram.calls) == 4
 
 
@@ -81,7 +81,7 @@ async def test_a_group_that_became_a_supergroup_gets_its_answer(
 ) -> None:
     """At its new id, which the log names for the settings."""
     telegram.answers("sendMessage", MOVED)
-    assert await channel.send(outbound("hi", Span("bold", 0, 2))) == "77"
+    assert await channel.send(outbound("hi", TextEntity("bold", 0, 2))) == "77"
     assert [fields["chat_id"] for _, fields in telegram.calls] == [CHAT, "-1005"]
     assert all("entities" in fields for _, fields in telegram.calls)
     assert "-1005" in caplog.text

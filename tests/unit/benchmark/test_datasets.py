@@ -49,8 +49,11 @@ def _load(folder: Path, data: object) -> list[datasets.Conversation]:
 def test_locomo_gives_turns_with_speaker_and_time_and_the_answerable_questions(tmp_path: Path) -> None:
     """A picture is told by its caption; an answer that is not in the data counts as never found."""
     (conversation,) = _load(tmp_path, [LOCOMO])
-    first = conversation.units[0]
-    assert (first.words, first.at) == ("Ann: Hello [image: a red door]", datetime(2023, 5, 8, 13, 56, tzinfo=UTC))
+    first = conversation.passages[0]
+    assert (first.attributed_text, first.at) == (
+        "Ann: Hello [image: a red door]",
+        datetime(2023, 5, 8, 13, 56, tzinfo=UTC),
+    )
     assert [(q.text, q.category, set(q.gold)) for q in conversation.questions] == [
         ("What was red?", "single-hop", {"D1:1", "D1:9"})
     ]
@@ -59,9 +62,9 @@ def test_locomo_gives_turns_with_speaker_and_time_and_the_answerable_questions(t
 def test_longmemeval_gives_a_haystack_in_order_of_time(tmp_path: Path) -> None:
     """Each question has a home of its own; what is marked as the answer is the answer."""
     (conversation,) = _load(tmp_path, [LONGMEMEVAL])
-    assert [unit.key for unit in conversation.units] == ["early:0", "late:0", "late:1"]
+    assert [unit.key for unit in conversation.passages] == ["early:0", "late:0", "late:1"]
     (question,) = conversation.questions
-    assert (question.gold, question.at.day, conversation.units[2].role) == (("late:0",), 30, "assistant")
+    assert (question.gold, question.at.day, conversation.passages[2].role) == (("late:0",), 30, "assistant")
 
 
 def test_a_question_of_longmemeval_without_an_answer_has_no_gold(tmp_path: Path) -> None:
@@ -75,18 +78,18 @@ def test_what_ships_is_as_large_as_promised() -> None:
     homes = datasets.load("own")
     kinds = Counter(question.category for home in homes for question in home.questions)
     assert [home.name for home in homes] == ["es", "en"]
-    assert sum(len(home.units) for home in homes) >= 300
+    assert sum(len(home.passages) for home in homes) >= 300
     assert kinds.total() - kinds["nothing"] >= 300
     assert min(kinds[kind] for kind in ("update", "neg", "person", "date", "across", "nothing")) >= 15
 
 
 def test_every_question_that_ships_is_answered_by_what_ships() -> None:
     """No answer points at a turn or note that is not there."""
-    for name in datasets.OWN:
+    for name in datasets.BUILT_IN:
         for conversation in datasets.load(name):
-            known = {unit.key for unit in conversation.units}
+            known = {unit.key for unit in conversation.passages}
             assert all(set(question.gold) <= known for question in conversation.questions)
-            assert {unit.replaces for unit in conversation.units} <= known | {""}
+            assert {unit.replaces for unit in conversation.passages} <= known | {""}
 
 
 def test_a_question_may_be_answered_by_several_notes(tmp_path: Path) -> None:
@@ -111,7 +114,7 @@ def test_questions_that_nothing_answers_are_many_in_both_languages() -> None:
 @pytest.mark.parametrize(("split", "asked"), [("t1", 0), ("when", 0), ("en", 0)])
 def test_a_part_is_a_conversation_a_category_or_a_language(split: str, asked: int) -> None:
     """And nothing else of it is asked."""
-    found = datasets.part(datasets.load("talks"), split)
+    found = datasets.select_part(datasets.load("talks"), split)
     questions = [(each.name, q) for each in found for q in each.questions]
     assert len(questions) > asked
     assert all(split in (name, q.category, q.lang) for name, q in questions)
@@ -120,12 +123,12 @@ def test_a_part_is_a_conversation_a_category_or_a_language(split: str, asked: in
 def test_a_part_that_is_not_there_is_named() -> None:
     """With the names of those that are."""
     with pytest.raises(ConfigError, match="t2"):
-        datasets.part(datasets.load("talks"), "t9")
+        datasets.select_part(datasets.load("talks"), "t9")
 
 
 def test_a_limit_takes_some_of_each_conversation() -> None:
     """So that a quick look is no look at one home only."""
-    found = datasets.part(datasets.load("talks"), "", 7)
+    found = datasets.select_part(datasets.load("talks"), "", 7)
     assert sorted(len(each.questions) for each in found) == [3, 4]
 
 

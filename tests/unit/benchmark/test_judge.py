@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.agent.model_router import Model, Route
+from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.cli import main
 from kenobot.core import plugins
 from kenobot.core.circuit_breaker import CircuitBreaker
 from kenobot.evals.recall import datasets, lifecycle
 from kenobot.evals.recall.datasets import Conversation, sample
-from kenobot.evals.recall.judge import Judge
-from kenobot.evals.recall.run import Report, Setting, run
+from kenobot.evals.recall.judge import CountingReranker
+from kenobot.evals.recall.run import RecallOptions, RecallReport, run
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import Rejected, Unavailable
 from kenobot.ports.plugin import Plugin
 from kenobot.ports.provider import Request
 from kenobot.providers.anthropic import AnthropicSettings
-from kenobot.testing.provider import Scripted, ScriptedProvider
+from kenobot.testing.provider import ScriptedProvider, ScriptedReply
 from tests.unit.benchmark.test_lifecycle import NOTES
 
 ON = ("--reranker", "model", "--embedder", "none")
@@ -37,21 +37,23 @@ def _reads(request: Request) -> str:
     return json.dumps(marks)
 
 
-def _judge(*script: Scripted) -> tuple[Judge, ScriptedProvider]:
+def _judge(*script: ScriptedReply) -> tuple[CountingReranker, ScriptedProvider]:
     clock = SystemClock()
-    provider = ScriptedProvider(script, repeat_last=True, by_rote=False)
-    return Judge(Model([Route(provider, CircuitBreaker(clock, 5, 60))], 60, clock), "scripted"), provider
+    provider = ScriptedProvider(script, repeat_last=True, rule_based=False)
+    return CountingReranker(
+        ModelRouter([ProviderRoute(provider, CircuitBreaker(clock, 5, 60))], 60, clock), "scripted"
+    ), provider
 
 
-def _lifecycle(monkeypatch: pytest.MonkeyPatch, judge: Judge | None) -> dict[str, tuple[int, int]]:
+def _lifecycle(monkeypatch: pytest.MonkeyPatch, judge: CountingReranker | None) -> dict[str, tuple[int, int]]:
     monkeypatch.setattr(lifecycle, "load", lambda _: [NOTES])
-    setting = lifecycle.Setting("none")
+    setting = lifecycle.LifecycleOptions("none")
     areas = asyncio.run(lifecycle.run(setting, SystemClock(), lambda *_: None, judge))
     return {area.area: (area.right, area.asked) for area in areas}
 
 
-def _recall(conversation: Conversation, judge: Judge) -> Report:
-    return asyncio.run(run([conversation], Setting("none"), SystemClock(), lambda *_: None, judge))
+def _recall(conversation: Conversation, judge: CountingReranker) -> RecallReport:
+    return asyncio.run(run([conversation], RecallOptions("none"), SystemClock(), lambda *_: None, judge))
 
 
 def test_who_reads_tells_a_near_miss_from_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,24 +63,24 @@ def test_who_reads_tells_a_near_miss_from_an_answer(monkeypatch: pytest.MonkeyPa
     assert (without["abstention"], with_it["abstention"]) == ((1, 2), (2, 2))
     assert (without["presence"], with_it["presence"]) == ((2, 3), (2, 3))
     assert with_it["scope"] == (3, 3) and with_it["forgetting"] == (2, 2)
-    assert judge.asked == len(provider.requests) == 3, "one call for each question that anything was found for"
-    assert (judge.unjudged, judge.tokens) == (0, 6)
+    assert judge.questions == len(provider.requests) == 3, "one call for each question that anything was found for"
+    assert (judge.unranked, judge.tokens) == (0, 6)
 
 
 def test_a_question_that_was_not_judged_keeps_its_ranking_and_is_counted() -> None:
     """An answer that cannot be read, and an outage later on; figures of time and tokens are of those that came."""
     judge, _ = _judge("I would rather not", Unavailable("gone"))
     plain, read = _recall(NOTES, _judge("no")[0]), _recall(NOTES, judge)
-    assert [row.first for row in read.rows] == [row.first for row in plain.rows]
-    assert (judge.asked, judge.unjudged, judge.tokens, len(judge.seconds)) == (3, 3, 2, 1)
+    assert [row.explained_ranking for row in read.rows] == [row.explained_ranking for row in plain.rows]
+    assert (judge.questions, judge.unranked, judge.tokens, len(judge.seconds)) == (3, 3, 2, 1)
     assert read.as_json()["reranker"] == judge.figures
 
 
 def test_what_helps_nothing_is_not_found() -> None:
     """The ranking that is measured is the one after reading, by its marks."""
-    assert _recall(NOTES, _judge('{"1": 0, "2": 3}')[0]).rows[0].first[0][0] == "n3"
-    assert _recall(NOTES, _judge('{"1": 3, "2": 0}')[0]).rows[0].first[0][0] == "n2"
-    assert _recall(NOTES, _judge('{"1": 0, "2": 0}')[0]).rows[0].first == ()
+    assert _recall(NOTES, _judge('{"1": 0, "2": 3}')[0]).rows[0].explained_ranking[0][0] == "n3"
+    assert _recall(NOTES, _judge('{"1": 3, "2": 0}')[0]).rows[0].explained_ranking[0][0] == "n2"
+    assert _recall(NOTES, _judge('{"1": 0, "2": 0}')[0]).rows[0].explained_ranking == ()
 
 
 @pytest.mark.parametrize("error", [Rejected("no such key"), Unavailable("nobody there")])
@@ -114,7 +116,7 @@ def test_the_commands_ask_the_provider_of_the_home(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Who reads is named, with what it cost, in the table and in JSON."""
-    provider = ScriptedProvider([_reads], repeat_last=True, by_rote=False)
+    provider = ScriptedProvider([_reads], repeat_last=True, rule_based=False)
     real, fake = plugins.load, Plugin(settings=AnthropicSettings, build=lambda *_: provider)
     monkeypatch.setattr(plugins, "load", lambda group, name: fake if name == "anthropic" else real(group, name))
     monkeypatch.setattr(lifecycle, "load", lambda _: [NOTES])

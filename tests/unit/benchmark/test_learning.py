@@ -21,21 +21,23 @@ def test_weights_move_towards_what_answers_and_stay_where_they_are_kept() -> Non
     kept = learn_weights.fit(examples, prior, kept=(0,))
     assert kept[0] == 0.5
     assert kept[1] > 0.8
-    assert learn_weights.among(examples, kept, 1) > learn_weights.among(examples, np.array([1.0, 0.0]), 1)
-    assert learn_weights.crossed(examples, prior, (0,)) == 1
+    assert learn_weights.recall_at(examples, kept, 1) > learn_weights.recall_at(examples, np.array([1.0, 0.0]), 1)
+    assert learn_weights.cross_validate(examples, prior, (0,)) == 1
 
 
 def test_what_was_not_looked_at_counts_as_missed() -> None:
     """A question of two answers, of which one was not found, is half answered."""
     example = learn_weights.Example(np.array([[1.0], [0.0]]), np.array([True, False]), "a", missing=1)
-    assert learn_weights.among([example], np.array([1.0])) == 0.5
+    assert learn_weights.recall_at([example], np.array([1.0])) == 0.5
 
 
 def _examples(named: float, answered: int, others: int, rest: tuple[float, float]) -> list[learn_confidence.Example]:
     made = []
     for number, (truth, near) in enumerate([(True, rest[0])] * answered + [(False, rest[1])] * others):
         left = near if named else 0.0
-        signs = confidence.Signs(near=1.0, rest=left, named=named, apart=0.0, kind=0.5, unknown=0.0, lacks=0.0)
+        signs = confidence.ConfidenceFeatures(
+            near=1.0, rest=left, named=named, apart=0.0, kind=0.5, unknown=0.0, lacks=0.0
+        )
         row = (signs.near, signs.rest, signs.named, signs.apart, signs.kind, signs.unknown, signs.lacks)
         made.append(learn_confidence.Example(row, truth, f"{named} {number}"))
     return made
@@ -44,18 +46,18 @@ def _examples(named: float, answered: int, others: int, rest: tuple[float, float
 def test_how_many_have_names_is_not_learned() -> None:
     """Where most of those with names have no answer, and nothing else tells them apart, a name says nothing."""
     examples = [*_examples(1, 10, 30, (0.5, 0.5)), *_examples(0, 30, 10, (0, 0))]
-    found = dict(zip((*confidence.NAMES, "always"), learn_confidence.fit(examples), strict=True))
+    found = dict(zip((*confidence.FEATURE_NAMES, "always"), learn_confidence.fit(examples), strict=True))
     assert found["named"] == pytest.approx(0, abs=0.05)
 
 
 def test_a_sign_that_tells_is_learned_and_one_against_sense_is_not() -> None:
     """Nearness without the names tells; were it the other way round in the set, it would count for nothing."""
     found = dict(
-        zip((*confidence.NAMES, "always"), learn_confidence.fit(_examples(1, 20, 20, (1.5, -0.5))), strict=True)
+        zip((*confidence.FEATURE_NAMES, "always"), learn_confidence.fit(_examples(1, 20, 20, (1.5, -0.5))), strict=True)
     )
     assert found["rest"] > 0.5
     against = dict(
-        zip((*confidence.NAMES, "always"), learn_confidence.fit(_examples(1, 20, 20, (-0.5, 1.5))), strict=True)
+        zip((*confidence.FEATURE_NAMES, "always"), learn_confidence.fit(_examples(1, 20, 20, (-0.5, 1.5))), strict=True)
     )
     assert against["rest"] == 0
-    assert learn_confidence.crossed(_examples(1, 20, 20, (1.5, -0.5)))[:20].min() > 0.5
+    assert learn_confidence.cross_validate(_examples(1, 20, 20, (1.5, -0.5)))[:20].min() > 0.5

@@ -6,16 +6,16 @@ from datetime import timedelta
 import pytest
 
 from kenobot.evals.recall import lifecycle
-from kenobot.evals.recall.datasets import Conversation, Question, Unit
+from kenobot.evals.recall.datasets import Conversation, Passage, Question
 from kenobot.ports.clock import SystemClock
 from tests.unit.benchmark.test_run import BEGAN, END
 
 NOTES = Conversation(
     "es",
     (
-        Unit("n1", "The office is in Vienna", BEGAN, "note"),
-        Unit("n2", "The office is in Linz now", END - timedelta(days=2), "note", replaces="n1"),
-        Unit("n3", "Biscuit the cat needs insulin", BEGAN, "note"),
+        Passage("n1", "The office is in Vienna", BEGAN, "note"),
+        Passage("n2", "The office is in Linz now", END - timedelta(days=2), "note", replaces="n1"),
+        Passage("n3", "Biscuit the cat needs insulin", BEGAN, "note"),
     ),
     (
         Question("n2:0", "Where is the office?", "update", ("n2",), END),
@@ -30,7 +30,7 @@ NOTES = Conversation(
 def test_each_area_counts_what_it_is_named_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """By words alone, one question finds nothing that is there, and one finds something where nothing is."""
     monkeypatch.setattr(lifecycle, "load", lambda _: [NOTES])
-    areas = asyncio.run(lifecycle.run(lifecycle.Setting("none"), SystemClock(), lambda *_: None))
+    areas = asyncio.run(lifecycle.run(lifecycle.LifecycleOptions("none"), SystemClock(), lambda *_: None))
     assert {area.area: (area.right, area.asked) for area in areas} == {
         "update": (1, 1),
         "contradiction": (1, 1),

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from kenobot.evals.recall import datasets
-from kenobot.evals.recall.run import BUDGET, Setting, run
+from kenobot.evals.recall.run import BUDGET, RecallOptions, run
 from kenobot.ports.clock import SystemClock
 
 _FILE = os.environ.get("KENOBOT_LOCOMO", "")
@@ -15,9 +15,9 @@ _FILE = os.environ.get("KENOBOT_LOCOMO", "")
 @pytest.mark.skipif(not _FILE, reason="KENOBOT_LOCOMO names no file of LoCoMo's conversations")
 def test_recall_without_a_model_is_far_above_bm25() -> None:
     """On some questions of each conversation, within the tokens of one question."""
-    conversations = datasets.part(datasets.load(_FILE), "", 150)
-    report = asyncio.run(run(conversations, Setting("none"), SystemClock(), lambda *_: None))
-    ours, plain = (report.figures(method)["all"].recall[10] for method in ("recall", "bm25"))
+    conversations = datasets.select_part(datasets.load(_FILE), "", 150)
+    report = asyncio.run(run(conversations, RecallOptions("none"), SystemClock(), lambda *_: None))
+    ours, plain = (report.scores(method)["all"].recall[10] for method in ("recall", "bm25"))
     assert ours > plain + 0.1
     assert ours > 0.7
     assert report.costs["most tokens"] <= BUDGET

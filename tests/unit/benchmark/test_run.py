@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from kenobot.cli import main
-from kenobot.cognitive.recall.index.index import Index
+from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.pack import Pack
 from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.evals.recall import place as place_module
-from kenobot.evals.recall.datasets import Conversation, Question, Unit
-from kenobot.evals.recall.explain import explain
-from kenobot.evals.recall.place import Place, opened
-from kenobot.evals.recall.run import Report, Setting, run
-from kenobot.evals.recall.vectors import Remembering
+from kenobot.evals.recall.datasets import Conversation, Passage, Question
+from kenobot.evals.recall.explain import explain_misses
+from kenobot.evals.recall.place import EvalHome, open_eval_home
+from kenobot.evals.recall.run import RecallOptions, RecallReport, run
+from kenobot.evals.recall.vectors import CachingEmbedder
 from kenobot.ports.clock import SystemClock
 from kenobot.storage.connection import Connection
 from kenobot.testing.embedder import WordEmbedder
@@ -25,8 +25,8 @@ BEGAN = datetime(2024, 3, 2, 18, 0, tzinfo=UTC)
 END = BEGAN + timedelta(days=40)
 
 
-def _turn(key: str, who: str, text: str, day: int = 0, second: int = 0) -> Unit:
-    return Unit(key, text, BEGAN + timedelta(days=day, seconds=second), who=who)
+def _turn(key: str, who: str, text: str, day: int = 0, second: int = 0) -> Passage:
+    return Passage(key, text, BEGAN + timedelta(days=day, seconds=second), who=who)
 
 
 TALK = Conversation(
@@ -47,9 +47,9 @@ TALK = Conversation(
 NOTES = Conversation(
     "notes",
     (
-        Unit("n1", "The office is in Vienna", BEGAN, "note"),
-        Unit("n2", "The office is in Linz now", END - timedelta(days=2), "note", replaces="n1"),
-        Unit("n3", " \u200b ", BEGAN, "note"),
+        Passage("n1", "The office is in Vienna", BEGAN, "note"),
+        Passage("n2", "The office is in Linz now", END - timedelta(days=2), "note", replaces="n1"),
+        Passage("n3", " \u200b ", BEGAN, "note"),
     ),
     (
         Question("n2:0", "Where is the office?", "update", ("n2",), END),
@@ -62,8 +62,8 @@ def _silent(*_: object) -> None:
     """Nobody watches."""
 
 
-def _run(*conversations: Conversation) -> Report:
-    return asyncio.run(run(conversations, Setting("none"), SystemClock(), _silent))
+def _run(*conversations: Conversation) -> RecallReport:
+    return asyncio.run(run(conversations, RecallOptions("none"), SystemClock(), _silent))
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[Query, Pack]]]
     """Every call of the product's door, with what came of it; the door itself is untouched."""
     calls: list[tuple[Query, Pack]] = []
 
-    def spy(connection: Connection, index: Index, query: Query) -> Pack:
+    def spy(connection: Connection, index: SideIndex, query: Query) -> Pack:
         pack = recall(connection, index, query)
         calls.append((query, pack))
         return pack
@@ -84,37 +84,37 @@ def test_the_ranking_that_is_measured_is_what_recall_gives(asked: list[tuple[Que
     """One call of the product's door a question, within the budget; its order, and nothing beside it."""
     report = _run(TALK)
     assert [query.text for query, _ in asked] == [question.text for question in TALK.questions]
-    keys = [unit.key for unit in TALK.units]
+    keys = [unit.key for unit in TALK.passages]
     for (query, pack), row in zip(asked, report.rows, strict=True):
-        assert [keys[excerpt.said.id - 1] for excerpt in pack.excerpts] == [key for key, _ in row.first]
+        assert [keys[excerpt.turn.id - 1] for excerpt in pack.excerpts] == [key for key, _ in row.explained_ranking]
         assert (row.tokens, row.level) == (pack.tokens, pack.level)
-        assert query.budget == Setting().budget and pack.tokens <= query.budget
+        assert query.budget == RecallOptions().budget and pack.tokens <= query.budget
 
 
 def test_turns_are_found_and_figures_told_by_method() -> None:
     """A question without an answer counts in none of them."""
     report = _run(TALK)
-    assert report.figures("recall")["all"].questions == 2
-    assert report.figures("recall")["all"].mrr == 1.0
-    assert report.figures("bm25")["all"].recall[5] == 1.0
-    assert report.figures("dense")["all"].questions == 0
+    assert report.scores("recall")["all"].questions == 2
+    assert report.scores("recall")["all"].mrr == 1.0
+    assert report.scores("bm25")["all"].recall[5] == 1.0
+    assert report.scores("dense")["all"].questions == 0
 
 
 def test_notes_go_in_by_the_door_of_memory() -> None:
     """What is replaced is not found any more; what is not taken in is named as that."""
     report = _run(NOTES)
     first, second = report.rows
-    assert [key for key, _ in first.first] == ["n2"]
-    assert [(verdict.unit, verdict.stage) for verdict in second.lost] == [("n3", "not kept")]
+    assert [key for key, _ in first.explained_ranking] == ["n2"]
+    assert [(verdict.unit, verdict.stage) for verdict in second.misses] == [("n3", "not kept")]
 
 
 async def test_each_miss_has_the_stage_that_lost_it(tmp_path: Path) -> None:
     """Nothing led to it, it may not be shown, or others were better."""
-    async with opened(TALK, tmp_path, None, SystemClock(), _silent) as place:
+    async with open_eval_home(TALK, tmp_path, None, SystemClock(), _silent) as place:
 
         async def stage(gold: str, text: str, most: int = 20) -> str:
             question = Question("q", text, "single", (gold,), END)
-            (verdict,) = explain(place, question, await place.ask(question, 2000, most), most)
+            (verdict,) = explain_misses(place, question, await place.recall(question, 2000, most), most)
             return verdict.stage
 
         assert await stage("b1", "Where did the sister move?") == "no candidate"
@@ -123,8 +123,8 @@ async def test_each_miss_has_the_stage_that_lost_it(tmp_path: Path) -> None:
         assert await stage("a1", "Where did the sister move?") == "filtered"
 
 
-async def _veil(place: Place, key: str) -> None:
-    number = next(number for number, each in place.of_turn.items() if each == key)
+async def _veil(place: EvalHome, key: str) -> None:
+    number = next(number for number, each in place.turn_keys.items() if each == key)
 
     def work(connection: Connection) -> None:
         connection.execute("UPDATE message SET inbox_id = 77 WHERE id = ?", (number,))
@@ -136,12 +136,12 @@ async def _veil(place: Place, key: str) -> None:
 async def test_vectors_are_kept_between_runs(tmp_path: Path) -> None:
     """A second run asks the model for nothing."""
     model = WordEmbedder()
-    first = Remembering(model, tmp_path / "vectors.db")
+    first = CachingEmbedder(model, tmp_path / "vectors.db")
     rows = await first.embed(["a cat", "a dog", "a cat"])
     await first.aclose()
-    again = Remembering(WordEmbedder(), tmp_path / "vectors.db")
+    again = CachingEmbedder(WordEmbedder(), tmp_path / "vectors.db")
     assert [list(row) for row in await again.embed(["a dog", "a cat"])] == [list(rows[1]), list(rows[0])]
-    assert len(model.asked) == 2
+    assert len(model.embedded) == 2
     await again.aclose()
 
 

@@ -20,4 +20,4 @@ class Ear:
 
 
 async def fire(bus: Bus, number: int = 1, signal: Signal = STARTED) -> Envelope | None:
-    return await bus.fire(signal, "test", "trace", number=number)
+    return await bus.emit(signal, "test", "trace", number=number)

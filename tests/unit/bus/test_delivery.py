@@ -11,8 +11,8 @@ from kenobot.ports.signals import (
     MEMORY_WRITTEN,
     MESSAGE_IN,
     MESSAGE_OUT,
-    RECEIVER_FAILED,
     STARTED,
+    SUBSCRIBER_FAILED,
     Envelope,
     Signal,
 )
@@ -28,8 +28,8 @@ async def test_an_envelope_says_everything(bus: Bus) -> None:
         heard.append(envelope)
 
     bus.subscribe(STARTED, receiver)
-    sent = await bus.fire(STARTED, "here", "abc", number=1, text=None)
-    await bus.settle()
+    sent = await bus.emit(STARTED, "here", "abc", number=1, text=None)
+    await bus.drain()
     assert heard == [sent] == [Envelope(STARTED, {"number": 1, "text": None}, "here", "abc", START)]
 
 
@@ -46,7 +46,7 @@ async def test_each_receiver_hears_in_order(bus: Bus) -> None:
     bus.subscribe(MESSAGE_IN, Ear())
     for number in range(1, 100):
         await fire(bus, number)
-    await bus.settle()
+    await bus.drain()
     assert heard == list(range(1, 100))
 
 
@@ -60,7 +60,7 @@ async def test_receivers_are_rung_in_order_of_subscription(bus: Bus) -> None:
 
         bus.subscribe(STARTED, receiver)
     await fire(bus)
-    await bus.settle()
+    await bus.drain()
     assert heard == list(range(50))
 
 
@@ -70,7 +70,7 @@ async def test_a_receiver_hears_only_its_signal(bus: Bus) -> None:
     bus.subscribe(STARTED, ear)
     await fire(bus, 1, CONFIG_CHANGED)
     await fire(bus, 2)
-    await bus.settle()
+    await bus.drain()
     assert ear.heard == [2]
 
 
@@ -87,11 +87,11 @@ async def test_a_failing_receiver_harms_nobody(bus: Bus, caplog: pytest.LogCaptu
 
     bus.subscribe(STARTED, broken)
     bus.subscribe(STARTED, ear)
-    bus.subscribe(RECEIVER_FAILED, failed)
+    bus.subscribe(SUBSCRIBER_FAILED, failed)
     for number in (1, 2):
         await fire(bus, number)
-    await bus.settle()
-    await bus.settle()
+    await bus.drain()
+    await bus.drain()
     assert (ear.heard, len(calls)) == ([1, 2], 2)
     assert [(told["signal"], told["error"]) for told in failures] == [("kenobot:started", "ValueError")] * 2
     assert "words" not in str(failures)
@@ -108,14 +108,14 @@ async def test_a_slow_receiver_delays_only_itself(bus: Bus) -> None:
 
     bus.subscribe(STARTED, slow)
     bus.subscribe(STARTED, ear)
-    bus.subscribe(RECEIVER_FAILED, failures)
+    bus.subscribe(SUBSCRIBER_FAILED, failures)
     for number in (1, 2):
         await fire(bus, number)
     while len(ear.heard) < 2:
         await asyncio.sleep(0)
     assert (hung, failures.heard) == ([1], [])
-    await bus.settle()
-    await bus.settle()
+    await bus.drain()
+    await bus.drain()
     assert (hung, failures.heard) == ([1, 2], ["receiver:failed"] * 2)
 
 
@@ -128,11 +128,11 @@ async def test_a_failure_to_hear_of_failures_is_not_announced(bus: Bus) -> None:
         raise ValueError
 
     bus.subscribe(STARTED, broken)
-    bus.subscribe(RECEIVER_FAILED, broken)
+    bus.subscribe(SUBSCRIBER_FAILED, broken)
     await fire(bus)
     for _ in range(5):
-        await bus.settle()
-    assert [envelope.signal for envelope in calls] == [STARTED, RECEIVER_FAILED]
+        await bus.drain()
+    assert [envelope.signal for envelope in calls] == [STARTED, SUBSCRIBER_FAILED]
 
 
 async def test_a_receiver_whose_helper_was_cancelled_hears_on(bus: Bus) -> None:
@@ -149,7 +149,7 @@ async def test_a_receiver_whose_helper_was_cancelled_hears_on(bus: Bus) -> None:
     for number in (1, 2):
         await fire(bus, number)
     async with asyncio.timeout(5):
-        await bus.settle()
+        await bus.drain()
     assert heard == [1, 2]
 
 
@@ -164,7 +164,7 @@ async def test_a_full_queue_drops_and_says_so(
     for envelope in prepared:
         assert envelope is not None
         bus.deliver(envelope)
-    await bus.settle()
+    await bus.drain()
     assert ear.heard == [0, 1, 2]
     assert "too slow" in caplog.text
 
@@ -172,7 +172,7 @@ async def test_a_full_queue_drops_and_says_so(
 async def test_a_bell_rings_at_once_and_misses_nothing(bus: Bus) -> None:
     """The house's own wake-ups have no queue: they have been called when `deliver` returns."""
     heard: list[object] = []
-    bus.bell(STARTED, lambda envelope: heard.append(envelope.payload["number"]))
+    bus.wake_on(STARTED, lambda envelope: heard.append(envelope.payload["number"]))
     for number in range(3000):
         envelope = await bus.prepare(STARTED, "test", "", number=number)
         assert envelope is not None
@@ -204,7 +204,7 @@ async def test_other_signals_may_go_unheard(bus: Bus, caplog: pytest.LogCaptureF
 async def test_a_tap_sees_what_is_delivered_at_once(bus: Bus) -> None:
     """Before any receiver has run, also when there is none."""
     tapped: list[Envelope] = []
-    bus.tap(tapped.append)
+    bus.observe_all(tapped.append)
     sent = await fire(bus)
     assert tapped == [sent]
 
@@ -222,7 +222,7 @@ async def test_settling_waits_for_what_was_sent(bus: Bus) -> None:
     bus.subscribe(MESSAGE_IN, slow)
     await fire(bus)
     await fire(bus, 1, MESSAGE_IN)
-    await bus.settle()
+    await bus.drain()
     assert len(done) == 2
 
 

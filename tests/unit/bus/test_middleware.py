@@ -24,11 +24,11 @@ async def test_middleware_enriches_what_is_sent(bus: Bus) -> None:
 
         return middleware
 
-    bus.use(adding("b"))
-    bus.use(adding("c"))
+    bus.add_middleware(adding("b"))
+    bus.add_middleware(adding("c"))
     bus.subscribe(MESSAGE_OUT, receiver)
-    sent = await bus.fire(MESSAGE_OUT, "test", "", text="a")
-    await bus.settle()
+    sent = await bus.emit(MESSAGE_OUT, "test", "", text="a")
+    await bus.drain()
     assert heard == [sent]
     assert heard[0].payload["text"] == "abc"
 
@@ -45,12 +45,12 @@ async def test_middleware_may_stop_a_signal(bus: Bus) -> None:
         await later(envelope)
         return envelope
 
-    bus.use(stop)
-    bus.use(after)
-    bus.tap(tapped.append)
+    bus.add_middleware(stop)
+    bus.add_middleware(after)
+    bus.observe_all(tapped.append)
     bus.subscribe(STARTED, ear)
     assert await fire(bus) is None
-    await bus.settle()
+    await bus.drain()
     assert (ear.heard, tapped, later.heard) == ([], [], [])
 
 
@@ -72,10 +72,10 @@ async def test_middleware_that_fails_or_hangs_is_left_out(bus: Bus, caplog: pyte
         return envelope
 
     for middleware in (broken, hangs, waits_for_the_cancelled):
-        bus.use(middleware)
+        bus.add_middleware(middleware)
     bus.subscribe(STARTED, ear)
     assert await fire(bus) is not None
-    await bus.settle()
+    await bus.drain()
     assert ear.heard == [1]
     assert caplog.text.count("middleware") >= 3
 
@@ -90,7 +90,7 @@ async def test_a_sender_that_is_cancelled_in_middleware_is_cancelled(bus: Bus) -
         return envelope
 
     bus.deadline = 60
-    bus.use(hangs)
+    bus.add_middleware(hangs)
     sender = asyncio.create_task(fire(bus))
     await begun.wait()
     sender.cancel()

@@ -48,7 +48,7 @@ async def test_async_callables_of_every_kind_may_listen(
     """Functions, bound methods, objects and partials of them."""
     bus.subscribe(STARTED, receiver)
     await fire(bus)
-    await bus.settle()
+    await bus.drain()
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ async def test_nothing_else_may_listen(bus: Bus, receiver: Any) -> None:
     with pytest.raises(TypeError, match="async"):
         bus.subscribe(STARTED, receiver)
     with pytest.raises(TypeError, match="async"):
-        bus.use(receiver)
+        bus.add_middleware(receiver)
 
 
 async def test_who_unsubscribed_hears_no_more(bus: Bus) -> None:
@@ -69,12 +69,12 @@ async def test_who_unsubscribed_hears_no_more(bus: Bus) -> None:
     unsubscribe = bus.subscribe(STARTED, ear)
     bus.subscribe(STARTED, other)
     await fire(bus, 1)
-    await bus.settle()
+    await bus.drain()
     await fire(bus, 2)
     unsubscribe()
     unsubscribe()
     await fire(bus, 3)
-    await bus.settle()
+    await bus.drain()
     assert (ear.heard, other.heard) == ([1], [1, 2, 3])
 
 
@@ -84,7 +84,7 @@ async def test_unsubscribing_leaves_no_task_behind(bus: Bus) -> None:
     for _ in range(10):
         unsubscribe = bus.subscribe(STARTED, Ear())
         await fire(bus)
-        await bus.settle()
+        await bus.drain()
         unsubscribe()
     for _ in range(3):
         await asyncio.sleep(0)
@@ -105,5 +105,5 @@ async def test_a_receiver_may_unsubscribe_itself(bus: Bus) -> None:
     await fire(bus, 2)
     while not heard:
         await asyncio.sleep(0)
-    await bus.settle()
+    await bus.drain()
     assert heard == [1]

@@ -31,10 +31,10 @@ def configured(home: Home, database: sqlite3.Connection) -> sqlite3.Connection:
 
 def ask(connection: sqlite3.Connection, user: str = "9", name: str = "Ana") -> str:
     """A stranger asked ten minutes ago; returns their code."""
-    ticket = pairing.ticket(lambda bound: int(user) % bound)
+    ticket = pairing.new_code(lambda bound: int(user) % bound)
     stranger = pairing.Stranger("telegram", user, user, name, "en")
-    assert pairing.ask(connection, stranger, ticket, START - timedelta(minutes=10))
-    return ticket.shown
+    assert pairing.request_pairing(connection, stranger, ticket, START - timedelta(minutes=10))
+    return ticket.formatted
 
 
 def test_a_stranger_is_approved(cli: Cli, configured: sqlite3.Connection) -> None:

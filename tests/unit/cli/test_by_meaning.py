@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("numpy", reason="vectors are compared with numpy, which is not installed")
 
 from kenobot.app import embedder_choice
-from kenobot.app.embedder_choice import Choice
+from kenobot.app.embedder_choice import EmbedderChoice
 from kenobot.core.settings.home import Home
 from kenobot.ports.errors import Unavailable
 from kenobot.storage.migrate import migrate
@@ -23,7 +23,7 @@ SAME = [("plumber", "fontanero"), ("called", "llama")]
 def model(monkeypatch: pytest.MonkeyPatch) -> WordEmbedder:
     """The model that is installed."""
     embedder = WordEmbedder(SAME)
-    monkeypatch.setattr(embedder_choice, "choose", lambda *_: Choice(embedder))
+    monkeypatch.setattr(embedder_choice, "choose", lambda *_: EmbedderChoice(embedder))
     return embedder
 
 
@@ -54,12 +54,12 @@ def test_recall_and_context_find_by_meaning(cli: Cli, home: Home, model: WordEmb
 def test_the_past_is_found_by_words(cli: Cli, model: WordEmbedder, remembered: None) -> None:
     """Vectors are of what is said now."""
     assert cli("memory", "recall", "fontanero", "--as-of", "2026-02-15")[0] == 0
-    assert model.asked == []
+    assert model.embedded == []
 
 
 def test_a_model_that_is_down_costs_the_meaning_alone(cli: Cli, model: WordEmbedder, remembered: None) -> None:
     """Words find what they find, and the command does not fail."""
-    model.fails = Unavailable("It is down.")
+    model.failure = Unavailable("It is down.")
     assert "Ramón" in cli("memory", "recall", "fontanero")[1]
     assert cli("memory", "recall", "plumber called")[0] == 2
 
@@ -79,7 +79,7 @@ def test_stats_tell_what_is_placed_and_what_waits(
     assert figures["turn_vectors"] == {"placed": 0, "waiting": 0}
     told = cli("memory", "stats")[1]
     assert "memories found by meaning             1  (1 wait)" in told
-    monkeypatch.setattr(embedder_choice, "choose", lambda *_: Choice(None, "nothing is installed"))
+    monkeypatch.setattr(embedder_choice, "choose", lambda *_: EmbedderChoice(None, "nothing is installed"))
     told = cli("memory", "stats")[1]
     assert "none, found by words alone: nothing is installed" in told
     assert "found by meaning" not in told

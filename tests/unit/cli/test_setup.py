@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.core.settings.home import Home
-from kenobot.core.settings.load import load
+from kenobot.core.settings.load import load_settings
 
 from .conftest import Cli
 
@@ -74,10 +74,10 @@ def test_flags_are_written_and_secrets_are_not_in_the_file(cli: Cli, home: Home,
     )  # fmt: skip
     assert code == 0
     assert "kenobot run" in out
-    settings = load(home, {}).settings
+    settings = load_settings(home, {}).settings
     assert (settings.provider.name, settings.channels.enabled) == ("anthropic", ("telegram",))
     assert (settings.bot.name, settings.bot.timezone, settings.bot.language) == ('Ana "la" ñ', "Europe/Madrid", "es")
-    assert settings.tables("kenobot.channels")["telegram"]["owners"] == ["42", "43"]
+    assert settings.plugin_tables("kenobot.channels")["telegram"]["owners"] == ["42", "43"]
     text = home.config_file.read_text("utf-8")
     assert KEY not in text + out
     assert TOKEN not in text + out
@@ -171,7 +171,7 @@ def test_the_wizard_writes_the_answers(cli: Cli, home: Home, monkeypatch: pytest
     assert person.asked[0].startswith("Language")
     assert "Tu zona horaria [Europe/Madrid]: " in person.asked
     assert out.count("Eso no vale") == 3
-    loaded = load(home, {})
+    loaded = load_settings(home, {})
     assert loaded.settings.bot.model_dump() == {"name": "Ana", "timezone": "Europe/Madrid", "language": "es"}
     assert loaded.settings.provider.name == "anthropic"
     assert loaded.settings.channels.enabled == ("telegram",)

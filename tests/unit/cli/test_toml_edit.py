@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from kenobot.cli.toml_edit import Value, literal, put
+from kenobot.cli.toml_edit import Value, set_value, toml_literal
 from kenobot.ports.errors import ConfigError
 
 
@@ -24,8 +24,8 @@ from kenobot.ports.errors import ConfigError
 )
 def test_one_line_changes(before: str, after: str) -> None:
     """A key is replaced, put under its commented self, or added to its section, with its remark kept."""
-    assert put(before, "bot", "name", "x") == after
-    assert put(after, "bot", "name", "x") == after
+    assert set_value(before, "bot", "name", "x") == after
+    assert set_value(after, "bot", "name", "x") == after
 
 
 @pytest.mark.parametrize(
@@ -42,10 +42,10 @@ def test_one_line_changes(before: str, after: str) -> None:
 def test_what_cannot_be_edited_safely_is_refused(text: str) -> None:
     """Rare ways to write TOML are left to the person, who is told what to write."""
     with pytest.raises(ConfigError, match=r'under \[bot\]: name = "x"'):
-        put(text, "bot", "name", "x")
+        set_value(text, "bot", "name", "x")
 
 
 @pytest.mark.parametrize("value", ["", 'q"\\', "ñ\n\t\x7f\x1b", "😀", True, ["a", 'b"'], []])
 def test_values_are_written_as_toml(value: Value) -> None:
     """Whatever is written reads back as it was."""
-    assert tomllib.loads(f"x = {literal(value)}") == {"x": value}
+    assert tomllib.loads(f"x = {toml_literal(value)}") == {"x": value}

@@ -10,28 +10,28 @@ import pytest
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.remember.admit import admit, supersede
-from kenobot.cognitive.remember.occasion import Occasion, clean
+from kenobot.cognitive.remember.occasion import AdmitContext, sanitize
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 from tests.samples import rows, scalar
 
-_NOW = Occasion(START, "2026-02-14", "model", "fake-1", evidence=7)
+_NOW = AdmitContext(START, "2026-02-14", "model", "fake-1", evidence=7)
 _LATER = replace(_NOW, at=START + timedelta(days=3), day="2026-02-17", evidence=8)
 _TEA = Candidate("note", "owner", "Adrian likes tea")
 
 
-async def _admit(database: Database, candidate: Candidate = _TEA, occasion: Occasion = _NOW) -> Decision:
+async def _admit(database: Database, candidate: Candidate = _TEA, occasion: AdmitContext = _NOW) -> Decision:
     return await database.write(lambda connection: admit(connection, candidate, occasion))
 
 
 async def _get(database: Database, decision: Decision) -> records.Record:
     assert decision.record is not None
     number = decision.record
-    record = await database.read(lambda connection: records.get(connection, number, WHOLE_HOME))
+    record = await database.read(lambda connection: records.get(connection, number, ALL_SCOPES))
     assert record is not None
     return record
 
@@ -210,13 +210,13 @@ async def test_a_failing_turn_takes_its_memories_along(database: Database) -> No
 )
 def test_cleaning(text: str, expected: str) -> None:
     """No control characters but line breaks and tabs, no lone surrogates, not too long."""
-    assert clean(text, 100) == expected
+    assert sanitize(text, 100) == expected
 
 
 async def test_a_megabyte_is_cut(database: Database) -> None:
     """A record has an end."""
     decision = await _admit(database, replace(_TEA, text="word " * 200_000))
-    assert len((await _get(database, decision)).text) <= Policy().longest_text
+    assert len((await _get(database, decision)).text) <= Policy().max_text_chars
 
 
 # ── superseding and forgetting ───────────────────────────────────────────────────────────────────────────────────
@@ -287,13 +287,13 @@ async def test_what_is_forgotten_is_out_of_sight_but_not_erased(database: Databa
     """With an event that says what it was before; forgetting it twice, or what never was, is told."""
     decision = await _admit(database)
     number = decision.record or 0
-    assert await database.write(lambda c: forget(c, number, WHOLE_HOME, _LATER))
+    assert await database.write(lambda c: forget(c, number, ALL_SCOPES, _LATER))
     record = await _get(database, decision)
     assert (record.status, record.text) == ("forgotten", "Adrian likes tea")
     was = await scalar(database, "SELECT data -> 'was' -> 'status' FROM event WHERE type = 'forgotten'")
     assert was == '"active"'
     for unknown in (number, 999):
-        assert not await database.write(lambda c, n=unknown: forget(c, n, WHOLE_HOME, _LATER))  # type: ignore[misc]
+        assert not await database.write(lambda c, n=unknown: forget(c, n, ALL_SCOPES, _LATER))  # type: ignore[misc]
     assert await scalar(database, "SELECT count(*) FROM event WHERE type = 'forgotten'") == 1
 
 
@@ -303,7 +303,7 @@ async def test_what_has_gone_can_be_learned_again(database: Database, away: str)
     old = await _admit(database)
     number = old.record or 0
     leave: Callable[[Connection], object] = (
-        (lambda c: forget(c, number, WHOLE_HOME, _NOW))
+        (lambda c: forget(c, number, ALL_SCOPES, _NOW))
         if away == "forget"
         else (lambda c: supersede(c, number, replace(_TEA, text="no more tea"), _NOW))
     )

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from kenobot.cognitive.beliefs import value
-from kenobot.cognitive.control.forget import doom, forget, purge
+from kenobot.cognitive.control.forget import forget, plan_purge, purge
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit, correct
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import records
-from kenobot.ports.memory import Candidate, Decision, Verdict
+from kenobot.ports.memory import Candidate, Decision, RelationVerdict
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory
@@ -29,8 +29,8 @@ def memory() -> Iterator[Connection]:
         yield connection
 
 
-def occasion(day: int = 0, **given: Any) -> Occasion:
-    return Occasion(START + timedelta(days=day), "2026-02-14", "model", "s-1", **given)
+def occasion(day: int = 0, **given: Any) -> AdmitContext:
+    return AdmitContext(START + timedelta(days=day), "2026-02-14", "model", "s-1", **given)
 
 
 def say(memory: Connection, text: str, day: int = 0, **given: Any) -> Decision:
@@ -65,7 +65,7 @@ def test_a_turn_that_is_read_twice_supports_once(memory: Connection) -> None:
     for _ in range(5):
         assert say(memory, "Adrian eats meat", source="extraction", confidence=0.9).action == "reinforced"
     known = record(memory, old)
-    assert (known.seen, known.confidence, known.witnesses) == (1, 0.95, (1,))
+    assert (known.seen, known.confidence, known.source_message_ids) == (1, 0.95, (1,))
 
 
 def test_weakening_ends_at_a_tenth_and_never_lifts(memory: Connection) -> None:
@@ -80,7 +80,7 @@ def test_every_conflicting_record_makes_way(memory: Connection) -> None:
     """Not only the first that is found."""
     first = say(memory, "Adrian eats meat")
     second = say(memory, "Adrian enjoys steak", 1)
-    verdicts = tuple(Verdict(known.record or 0, "contradiction") for known in (first, second))
+    verdicts = tuple(RelationVerdict(known.record or 0, "contradiction") for known in (first, second))
     say(memory, "Adrian is vegan", 2, verdicts=verdicts, source="extraction", confidence=0.95)
     assert live(memory) == ["Adrian is vegan"]
 
@@ -114,7 +114,7 @@ def test_saying_it_again_ends_what_had_come_between(memory: Connection) -> None:
 def test_a_guess_or_a_stranger_takes_nothing_from_the_owner(memory: Connection, given: dict[str, Any]) -> None:
     """Neither by contradiction nor by another value; both are kept, and what the owner said is as sure as before."""
     said = [say(memory, "Adrian eats meat"), say(memory, "User lives in Austin", attributes=(("city", "Austin"),))]
-    verdicts = (Verdict(said[0].record or 0, "contradiction"),)
+    verdicts = (RelationVerdict(said[0].record or 0, "contradiction"),)
     say(memory, "Adrian eats no meat at all", 1, verdicts=verdicts, action="store_note", **given)
     say(memory, "The user is in Denver", 2, attributes=(("city", "Denver"),), **given)
     assert [record(memory, each).status for each in said] == ["active", "active"]
@@ -194,7 +194,7 @@ def test_what_is_heard_late_is_filed_as_history(memory: Connection) -> None:
     late = admit(
         memory,
         Candidate("note", "owner", "User lives in Austin", source="import", attributes=(("city", "Austin"),)),
-        replace(occasion(6), told=START + timedelta(days=1)),
+        replace(occasion(6), said_at=START + timedelta(days=1)),
     )
     assert live(memory) == ["User lives in Denver"]
     assert record(memory, late).status == "superseded"
@@ -241,7 +241,7 @@ def test_what_was_erased_comes_back_only_by_its_owners_new_word(memory: Connecti
             (day + 1, str(day), records.stamp(START + timedelta(days=day))),
         )
     told = say(memory, "my salary is 90k")
-    doomed = doom(memory, told.record or 0, _SCOPE)
+    doomed = plan_purge(memory, told.record or 0, _SCOPE)
     assert doomed is not None
     purge(memory, doomed, occasion(1, evidence=None))
     for source in ("extraction", "import", "sleep", "tag"):
@@ -354,6 +354,11 @@ def test_no_default_gate_drops_what_matters_little(memory: Connection) -> None:
 def test_policy_numbers_are_the_seeds() -> None:
     """The bands, the tiers and what a contradiction takes."""
     known = DEFAULT.admit
-    assert (known.repeat, known.grey, known.related) == (0.85, 0.70, 0.40)
-    assert (known.explicit, known.implied, known.inferred) == (0.95, 0.70, 0.40)
-    assert (known.enough_support, known.weakening, known.weakest, known.links) == (3, 0.2, 0.1, 3)
+    assert (known.repeat_above, known.compare_above, known.related_from) == (0.85, 0.70, 0.40)
+    assert (known.explicit_from, known.implied_from, known.inferred_from) == (0.95, 0.70, 0.40)
+    assert (known.min_supporting_turns, known.max_confidence_loss, known.min_confidence, known.max_links) == (
+        3,
+        0.2,
+        0.1,
+        3,
+    )

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from kenobot.cognitive.control.forget import doom, forget, purge
+from kenobot.cognitive.control.forget import forget, plan_purge, purge
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.store.change import change
 from kenobot.ports.memory import Candidate
@@ -17,7 +17,7 @@ from kenobot.testing.clock import START
 from tests.memory_rows import open_memory, put_record
 from tests.samples import plan
 
-_NOW = Occasion(START, "2026-02-14", "test")
+_NOW = AdmitContext(START, "2026-02-14", "test")
 _REACH = ("owner",)
 
 
@@ -55,10 +55,10 @@ def test_what_is_gone_is_not_found_and_what_comes_back_is(memory: Connection) ->
     assert found(memory, "tea") == []
     known = records.get(memory, number, _REACH)
     assert known is not None
-    change(memory, known, "undone", {"status": "active", "text": "Adrian drinks milk"}, _NOW.act(""))
+    change(memory, known, "undone", {"status": "active", "text": "Adrian drinks milk"}, _NOW.change_context(""))
     assert found(memory, "tea") == []
     assert found(memory, "milk") == ["Adrian drinks milk"]
-    doomed = doom(memory, number, _REACH)
+    doomed = plan_purge(memory, number, _REACH)
     assert doomed is not None
     purge(memory, doomed, _NOW)
     assert memory.execute("SELECT count(*) FROM record_term").fetchone() == (0,)
@@ -68,7 +68,7 @@ def test_records_from_before_are_filed_little_by_little(memory: Connection) -> N
     """Each admit files a few of those that came in another way, until none is left."""
     for number in range(60):
         put_record(memory, f"old fact about station {number}")
-    term_index.file_anew(memory)
+    term_index.reindex_all(memory)
     for number in range(3):
         admit(memory, Candidate("note", "owner", f"something else {number}"), _NOW)
     assert memory.execute("SELECT count(DISTINCT record_id) FROM record_term").fetchone()[0] == 63
@@ -90,7 +90,7 @@ def test_a_lookup_reads_few_rows_however_much_is_remembered(memory: Connection) 
     """Every query is answered from an index, and follows a bounded number of its rows."""
     for number in range(300):
         record = put_record(memory, f"Adrian likes thing {number}")
-        term_index.file(memory, record.id, record.scope)
+        term_index.index_record(memory, record.id, record.scope)
     steps = 0
 
     def count() -> int:
@@ -107,7 +107,7 @@ def test_a_lookup_reads_few_rows_however_much_is_remembered(memory: Connection) 
         memory.set_progress_handler(None, 0)
         for number in range(2000):
             record = put_record(memory, f"Adrian likes thing {number} too")
-            term_index.file(memory, record.id, record.scope)
+            term_index.index_record(memory, record.id, record.scope)
     assert costs[1] < 2 * costs[0]
     for sql in (
         "SELECT record_id FROM record_term WHERE term = 1 ORDER BY record_id DESC LIMIT 9",
@@ -122,9 +122,9 @@ def test_a_name_stands_for_whom_the_owner_says(memory: Connection) -> None:
     told = Candidate("note", "owner", "Laura goes by Lau", subject="Laura", attributes=(("aliases", "Lau, Laurita"),))
     admit(memory, told, _NOW)
     admit(memory, replace(told, text="Bob goes by Lau", subject="Bob", trust="tool"), _NOW)
-    assert term_index.called(memory, "owner", "LAURITA") == "laura"
-    assert term_index.called(memory, "owner", "lau") == "laura"
-    assert term_index.called(memory, "chat:1", "lau") is None
+    assert term_index.subject_by_name(memory, "owner", "LAURITA") == "laura"
+    assert term_index.subject_by_name(memory, "owner", "lau") == "laura"
+    assert term_index.subject_by_name(memory, "chat:1", "lau") is None
     number = admit(memory, Candidate("note", "owner", "plays chess", subject="Lau"), _NOW).record or 0
     known = records.get(memory, number, _REACH)
     assert known is not None

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import Occasion
-from kenobot.cognitive.remember.statement_relation import relation, vetoes
+from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.remember.statement_relation import relation, repeat_veto
 from kenobot.cognitive.store import records
 from kenobot.cognitive.text.similarity import similarity
-from kenobot.ports.memory import Candidate, Decision, Verdict
+from kenobot.ports.memory import Candidate, Decision, RelationVerdict
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory
@@ -26,7 +26,7 @@ def memory() -> Iterator[Connection]:
 def say(memory: Connection, text: str, turn: int = 1, **given: Any) -> Decision:
     """The owner's turn number `turn` says `text`."""
     near = given.pop("near", None)
-    occasion = Occasion(START + timedelta(minutes=turn), "2026-02-14", "model", "s-1", evidence=turn, near=near)
+    occasion = AdmitContext(START + timedelta(minutes=turn), "2026-02-14", "model", "s-1", evidence=turn, nearness=near)
     return admit(memory, Candidate(given.pop("form", "note"), "owner", text, **given), occasion)
 
 
@@ -160,7 +160,7 @@ def test_the_same_in_other_words_is_a_repeat(memory: Connection, before: str, af
     assert (again.action, again.record) == ("reinforced", old.record)
     assert live(memory) == [kept]
     assert record(memory, old).seen == 2
-    assert record(memory, old).witnesses == (1, 2)
+    assert record(memory, old).source_message_ids == (1, 2)
     if kept != before:
         was = memory.execute("SELECT data ->> '$.was.text' FROM event WHERE type = 'reinforced'").fetchone()[0]
         assert was == before
@@ -169,7 +169,7 @@ def test_the_same_in_other_words_is_a_repeat(memory: Connection, before: str, af
 def test_the_newer_more_specific_wording_is_kept(memory: Connection) -> None:
     """Somebody who read both says that it is a repeat: "Ubuntu 24.04" is not lost for "Linux"."""
     old = say(memory, "User uses Linux", 1)
-    again = say(memory, "User uses Ubuntu 24.04", 2, verdicts=(Verdict(old.record or 0, "repeat"),))
+    again = say(memory, "User uses Ubuntu 24.04", 2, verdicts=(RelationVerdict(old.record or 0, "repeat"),))
     assert again.action == "reinforced"
     assert live(memory) == ["User uses Ubuntu 24.04"]
     assert say(memory, "User uses Ubuntu 24.04", 3).record == old.record
@@ -188,8 +188,8 @@ def test_the_newer_more_specific_wording_is_kept(memory: Connection) -> None:
 def test_no_verdict_makes_a_denial_or_another_number_a_repeat(memory: Connection, before: str, after: str) -> None:
     """A model that calls it a repeat is not believed."""
     old = say(memory, before, 1)
-    assert vetoes(before, after, read=True)
-    again = say(memory, after, 2, verdicts=(Verdict(old.record or 0, "repeat"),))
+    assert repeat_veto(before, after, read=True)
+    again = say(memory, after, 2, verdicts=(RelationVerdict(old.record or 0, "repeat"),))
     assert again.record != old.record
     assert after in live(memory)
 
@@ -199,7 +199,11 @@ def test_a_verdict_about_what_is_gone_or_about_somebody_else_is_void(memory: Con
     theirs = say(memory, "likes jazz", 1, subject="Bob")
     mine = say(memory, "Adrian likes green tea", 2)
     say(memory, "Adrian does not like green tea", 3)
-    verdicts = (Verdict(theirs.record or 0, "repeat"), Verdict(mine.record or 0, "repeat"), Verdict(999, "repeat"))
+    verdicts = (
+        RelationVerdict(theirs.record or 0, "repeat"),
+        RelationVerdict(mine.record or 0, "repeat"),
+        RelationVerdict(999, "repeat"),
+    )
     assert say(memory, "Adrian enjoys modal jazz", 4, verdicts=verdicts).action == "created"
 
 
@@ -226,4 +230,4 @@ def test_nearness_says_what_a_text_is_about() -> None:
 def test_any_text_can_be_compared_with_itself(text: str) -> None:
     """Whatever it is made of; and nothing contradicts itself."""
     assert relation(text, text) in ("repeat", "independent")
-    assert vetoes(text, text, read=True) == ""
+    assert repeat_veto(text, text, read=True) == ""

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.control.forget import doom, forget, purge
+from kenobot.cognitive.control.forget import forget, plan_purge, purge
 from kenobot.cognitive.policy.boxes import BoxPolicy
 from kenobot.cognitive.remember import boxes
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import boxes as box_store
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.boxes import Contents, Member
-from kenobot.cognitive.store.change import Act
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.boxes import BoxContents, BoxMember
+from kenobot.cognitive.store.change import ChangeContext
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -40,7 +40,7 @@ class Talk:
         """Something told so many minutes after the last; the box it went into."""
         self.at += timedelta(minutes=minutes)
         candidate = replace(Candidate("note", scope, text, tags=tags, source="extraction"), **more)  # type: ignore[arg-type]
-        occasion = Occasion(self.at, "2026-02-14", "model", session)
+        occasion = AdmitContext(self.at, "2026-02-14", "model", session)
 
         def work(connection: Connection) -> int:
             decision = admit(connection, candidate, occasion)
@@ -53,16 +53,16 @@ class Talk:
         return await self.database.write(work)
 
     async def box(self, number: int) -> records.Record:
-        found = await self.database.read(lambda c: records.get(c, number, WHOLE_HOME))
+        found = await self.database.read(lambda c: records.get(c, number, ALL_SCOPES))
         assert found is not None
         return found
 
-    async def members(self, number: int) -> list[Member]:
-        return await self.database.read(lambda c: box_store.members(c, number))
+    async def members(self, number: int) -> list[BoxMember]:
+        return await self.database.read(lambda c: box_store.box_members(c, number))
 
     async def rest(self, minutes: float) -> int:
         self.at += timedelta(minutes=minutes)
-        return await self.database.write(lambda c: boxes.seal_idle(c, Act(self.at, "memory")))
+        return await self.database.write(lambda c: boxes.close_idle_boxes(c, ChangeContext(self.at, "memory")))
 
 
 async def test_what_is_told_about_one_thing_lies_in_one_box(database: Database) -> None:
@@ -75,7 +75,7 @@ async def test_what_is_told_about_one_thing_lies_in_one_box(database: Database) 
     second = await talk.tell("Bomba rice is from Valencia", "cooking", "rice")
     assert [len(await talk.members(box)) for box in (first, second)] == [2, 2]
     assert (await talk.box(first)).attributes["sealed"] == "topic_shift"
-    assert (await talk.box(second)).key == box_store.OPEN
+    assert (await talk.box(second)).key == box_store.OPEN_KEY
 
 
 async def test_one_memory_is_no_box(database: Database) -> None:
@@ -123,14 +123,14 @@ async def test_laying_one_more_reads_nothing_of_what_lies_in_the_box(database: D
         decision = admit(
             connection,
             Candidate("note", "owner", f"Fact {number} is {number * 7919}", source="edit"),
-            Occasion(talk.at, "2026-02-14", "owner"),
+            AdmitContext(talk.at, "2026-02-14", "owner"),
         )
         assert decision.record is not None
-        record = records.get(connection, decision.record, WHOLE_HOME)
+        record = records.get(connection, decision.record, ALL_SCOPES)
         assert record is not None
         run: list[str] = []
         connection.set_trace_callback(run.append)
-        boxes.lay(connection, [record], ("postgres",), Act(talk.at, "model", "", "c"))
+        boxes.add_together(connection, [record], ("postgres",), ChangeContext(talk.at, "model", "", "c"))
         connection.set_trace_callback(None)
         return run
 
@@ -158,7 +158,7 @@ async def test_what_was_forgotten_meanwhile_begins_no_box(database: Database) ->
     """A memory that is no longer live is not what the next one is laid beside, and erased it leaves no topic."""
     talk = Talk(database)
     await talk.tell("The migration runs on Sunday", "postgres")
-    occasion = Occasion(talk.at, "2026-02-14", "owner")
+    occasion = AdmitContext(talk.at, "2026-02-14", "owner")
     newest = await database.read(records.last_record)
     await database.write(lambda c: forget(c, newest, ("owner",), occasion))
     assert await talk.tell("Its backup is on nas2", "postgres") == 0
@@ -166,7 +166,7 @@ async def test_what_was_forgotten_meanwhile_begins_no_box(database: Database) ->
     assert newest not in [member.record for member in await talk.members(box)]
 
     def erase(connection: Connection) -> list[tuple[object, ...]]:
-        doomed = doom(connection, records.last_record(connection) - 1, ("owner",))
+        doomed = plan_purge(connection, records.last_record(connection) - 1, ("owner",))
         assert doomed is not None
         purge(connection, doomed, occasion)
         return connection.execute("SELECT * FROM stretch").fetchall()
@@ -294,8 +294,8 @@ words = st.text("abcñ漢🙂 ", max_size=3)
 @given(st.lists(words), st.lists(words))
 def test_overlap_is_a_share(one: Sequence[str], other: Sequence[str]) -> None:
     """From 0 to 1, the same both ways, and 1 for the same topics only."""
-    share = boxes.overlap(one, other)
-    assert 0 <= share <= 1 and share == boxes.overlap(other, one)
+    share = boxes.topic_overlap(one, other)
+    assert 0 <= share <= 1 and share == boxes.topic_overlap(other, one)
     assert (share == 1) == (bool(one) and set(one) == set(other))
 
 
@@ -304,18 +304,18 @@ def test_nothing_is_taken_into_a_box_that_has_ended(steps: list[tuple[int, set[s
     """A pause always ends it, going on with the same thing in time never does."""
     at = START
     for minutes, topics in steps:
-        known = Contents(tuple(topics), tuple(topics), 1, at, "c")
+        known = BoxContents(tuple(topics), tuple(topics), 1, at, "c")
         at += timedelta(minutes=minutes)
-        ended = boxes.ends(known, tuple(topics), at, "c", PLAIN)
+        ended = boxes.close_reason(known, tuple(topics), at, "c", PLAIN)
         assert ended == ("time_gap" if minutes >= 30 else None)
 
 
 def test_a_thread_ends_with_its_place_or_a_long_pause() -> None:
     """Exactly half an hour is not longer than half an hour."""
-    gap, half = PLAIN.gap, timedelta(minutes=30)
-    assert not boxes.boundary(START, "c", START + half, "c", gap)
-    assert boxes.boundary(START, "c", START + half + timedelta(microseconds=1), "c", gap)
-    assert boxes.boundary(START, "c", START, "d", gap)
+    gap, half = PLAIN.close_after, timedelta(minutes=30)
+    assert not boxes.starts_new_thread(START, "c", START + half, "c", gap)
+    assert boxes.starts_new_thread(START, "c", START + half + timedelta(microseconds=1), "c", gap)
+    assert boxes.starts_new_thread(START, "c", START, "d", gap)
 
 
 @given(st.lists(st.tuples(st.integers(0, 29), st.sets(st.sampled_from("abcdef"))), max_size=12))
@@ -324,14 +324,20 @@ def test_only_what_is_named_can_turn_a_talk(steps: list[tuple[int, set[str]]]) -
     at = START
     for minutes, topics in steps:
         named = tuple(topics)
-        assert boxes.ends(Contents(named, named, 1, at, "c"), (), at + timedelta(minutes=minutes), "c", PLAIN) is None
-        assert boxes.ends(Contents((), (), 1, at, "c"), named, at + timedelta(minutes=minutes), "c", PLAIN) is None
-        assert boxes.ends(Contents((), (), 1, at, "c"), named, at, "d", PLAIN) == "topic_shift"
+        assert (
+            boxes.close_reason(BoxContents(named, named, 1, at, "c"), (), at + timedelta(minutes=minutes), "c", PLAIN)
+            is None
+        )
+        assert (
+            boxes.close_reason(BoxContents((), (), 1, at, "c"), named, at + timedelta(minutes=minutes), "c", PLAIN)
+            is None
+        )
+        assert boxes.close_reason(BoxContents((), (), 1, at, "c"), named, at, "d", PLAIN) == "topic_shift"
         at += timedelta(minutes=minutes)
 
 
 def test_topics_are_words_of_every_script() -> None:
     """Tags and the subject first; words of the text by their stems; single Latin letters say nothing."""
     assert boxes.topics_of(["DB", "x", "漢"], ["C++"], "fact") == ("db", "漢", "c++", "fact")
-    assert {"ana", "violin", "🎻"} <= set(boxes.words_of("Ana toca el violín 🎻 en Praga"))
-    assert len(boxes.words_of(" ".join(f"word{n}" for n in range(99)))) == PLAIN.most_topics
+    assert {"ana", "violin", "🎻"} <= set(boxes.topics_from_text("Ana toca el violín 🎻 en Praga"))
+    assert len(boxes.topics_from_text(" ".join(f"word{n}" for n in range(99)))) == PLAIN.max_topics

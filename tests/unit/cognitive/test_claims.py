@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.cognitive.remember import frames
-from kenobot.cognitive.text.claims import claims, noted, tells, without, without_claims
+from kenobot.cognitive.text.claims import claims, mentions_value, remove_claims, remove_values, with_outdated_note
 from kenobot.cognitive.text.words import words
 
 LEFT = [
@@ -29,7 +29,7 @@ LEFT = [
 @pytest.mark.parametrize(("text", "gone", "left"), LEFT)
 def test_the_other_claims_stay(text: str, gone: str, left: str) -> None:
     """Each stands alone, with the subject that it had."""
-    assert without(text, [gone], []) == left
+    assert remove_values(text, [gone], []) == left
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_the_other_claims_stay(text: str, gone: str, left: str) -> None:
 )
 def test_what_cannot_be_told_apart_is_not_cut(text: str, gone: str, kept: list[str]) -> None:
     """A claim that means nothing alone, or a value that would go with another: then there is no text without it."""
-    assert without(text, [gone], kept) is None
+    assert remove_values(text, [gone], kept) is None
 
 
 @pytest.mark.parametrize(
@@ -65,16 +65,18 @@ def test_what_cannot_be_told_apart_is_not_cut(text: str, gone: str, kept: list[s
 )
 def test_one_statement_is_one_claim(text: str) -> None:
     """Words that are merely joined, a question, a name with a stop in it, letters that cannot be cut by."""
-    assert [claim.alone for claim in claims(text)] == [text.strip()]
+    assert [claim.standalone_text for claim in claims(text)] == [text.strip()]
 
 
 def test_a_note_says_what_is_no_longer_so() -> None:
     """In the language of the text, and only of what it says."""
-    assert noted("Ana is a nurse who lives in Lyon", ["Lyon"], "en") == (
+    assert with_outdated_note("Ana is a nurse who lives in Lyon", ["Lyon"], "en") == (
         "Ana is a nurse who lives in Lyon [no longer: Lyon]"
     )
-    assert noted("Ana, enfermera de Lyon", ["Lyon", "Roma"], "es") == "Ana, enfermera de Lyon [ya no: Lyon]"
-    assert noted("Ana, enfermera", ["Lyon"], "es") == "Ana, enfermera"
+    assert (
+        with_outdated_note("Ana, enfermera de Lyon", ["Lyon", "Roma"], "es") == "Ana, enfermera de Lyon [ya no: Lyon]"
+    )
+    assert with_outdated_note("Ana, enfermera", ["Lyon"], "es") == "Ana, enfermera"
 
 
 @pytest.mark.parametrize(
@@ -89,7 +91,7 @@ def test_a_note_says_what_is_no_longer_so() -> None:
 )
 def test_now_is_nobodys_name(text: str, subject: str, value: str) -> None:
     """A sentence that begins with it is about whom it would be about without it."""
-    frame = frames.read(text)
+    frame = frames.read_attribute(text)
     assert frame is not None
     assert (frame.subject, frame.attribute, frame.value) == (subject, "residence", value)
 
@@ -104,8 +106,8 @@ def test_claims_say_what_the_text_says(parts: list[tuple[str, str]] | str) -> No
     text = parts if isinstance(parts, str) else "".join(f"{one}{joint}" for one, joint in parts)
     found = claims(text)
     joints = {"and", "but", "y", "e", "pero"}
-    assert set(words(text)) - joints <= {word for claim in found for word in words(claim.said)} | joints
-    left = without(text, ["Lyon"], [])
-    if tells(text, "Lyon") and len(found) > 1 and left is not None:
-        assert not tells(left, "Lyon")
-    assert without(text, [], []) == text == without_claims(text, ())
+    assert set(words(text)) - joints <= {word for claim in found for word in words(claim.text)} | joints
+    left = remove_values(text, ["Lyon"], [])
+    if mentions_value(text, "Lyon") and len(found) > 1 and left is not None:
+        assert not mentions_value(left, "Lyon")
+    assert remove_values(text, [], []) == text == remove_claims(text, ())

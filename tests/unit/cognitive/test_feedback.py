@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive.control.reactions import Reaction, react, recognise
+from kenobot.cognitive.control.reactions import ReactionKind, apply_reaction, match_reaction
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.ports.identity import Principal
@@ -40,26 +40,26 @@ that's right now the best we have|recuerda esto siempre: soy alérgico|remember 
 
 
 @pytest.mark.parametrize(("reaction", "texts"), [("confirmed", _YES), ("disputed", _NO), ("pinned", _PIN)])
-def test_short_plain_reactions_are_recognised(reaction: Reaction, texts: str) -> None:
+def test_short_plain_reactions_are_recognised(reaction: ReactionKind, texts: str) -> None:
     """In Spanish and English, with or without a yes or no before and a reason after."""
-    heard = {text: recognise(text) for text in _each(texts)}
-    assert {text for text, found in heard.items() if found is None or found.reaction != reaction} == set()
+    heard = {text: match_reaction(text) for text in _each(texts)}
+    assert {text for text, found in heard.items() if found is None or found.kind != reaction} == set()
 
 
 def test_everything_else_is_no_reaction() -> None:
     """A bare no answers a question, a question asks, a but takes back, and a longer sentence is about something."""
-    assert {text: found for text in _each(_ANYTHING_ELSE) if (found := recognise(text)) is not None} == {}
+    assert {text: found for text in _each(_ANYTHING_ELSE) if (found := match_reaction(text)) is not None} == {}
 
 
 def test_a_long_text_is_about_something_else() -> None:
     """However it begins."""
-    assert recognise("that's wrong, " + "and so on " * 40) is None
+    assert match_reaction("that's wrong, " + "and so on " * 40) is None
 
 
 @pytest.mark.parametrize("text", ["why did you say that", "¿Por qué dices eso?", "¿de dónde sacas eso?"])
 def test_asking_for_a_reason_is_no_reaction(text: str) -> None:
     """It is a question, to be answered by /why."""
-    assert recognise(text) is None
+    assert match_reaction(text) is None
 
 
 def test_a_yes_applies_to_the_memory_that_the_reply_used() -> None:
@@ -67,7 +67,7 @@ def test_a_yes_applies_to_the_memory_that_the_reply_used() -> None:
     with open_memory() as connection:
         lyon, tea = _told(connection, "Adrian lives in Lyon", "Adrian prefers green tea")
         _turn(connection, "Where do I live?", "You live in Lyon.", lyon, tea)
-        assert react(connection, "fake-1", "Yes, that's right", _OWNER, _NOW) == [lyon.id]
+        assert apply_reaction(connection, "fake-1", "Yes, that's right", _OWNER, _NOW) == [lyon.id]
         assert get(connection, lyon.id).verification == "user_confirmed"
         assert get(connection, tea.id) == tea
 
@@ -77,7 +77,7 @@ def test_a_no_applies_in_spanish_too() -> None:
     with open_memory() as connection:
         [lyon] = _told(connection, "Adrian vive en Lyon")
         _turn(connection, "¿Dónde vivo?", "Vives en Lyon.", lyon)
-        react(connection, "fake-1", "eso ya no es así", _OWNER, _NOW)
+        apply_reaction(connection, "fake-1", "eso ya no es así", _OWNER, _NOW)
         now = get(connection, lyon.id)
         assert (now.verification, now.lifecycle) == ("disputed", "stale")
         assert now.confidence < lyon.confidence
@@ -88,8 +88,8 @@ def test_a_no_that_could_mean_several_memories_means_none() -> None:
     with open_memory() as connection:
         tea, cat = _told(connection, "Adrian drinks tea", "Adrian owns a cat")
         _turn(connection, "What do you know of me?", "Adrian drinks tea and owns a cat.", tea, cat)
-        assert react(connection, "fake-1", "no, that's wrong", _OWNER, _NOW) == []
-        assert react(connection, "fake-1", "no, that's wrong, the cat died", _OWNER, _NOW) == [cat.id]
+        assert apply_reaction(connection, "fake-1", "no, that's wrong", _OWNER, _NOW) == []
+        assert apply_reaction(connection, "fake-1", "no, that's wrong, the cat died", _OWNER, _NOW) == [cat.id]
 
 
 def test_a_memory_that_the_reply_did_not_use_is_not_meant() -> None:
@@ -97,7 +97,7 @@ def test_a_memory_that_the_reply_did_not_use_is_not_meant() -> None:
     with open_memory() as connection:
         [tea] = _told(connection, "Adrian drinks green tea")
         _turn(connection, "What is the capital of France?", "Paris.", tea)
-        assert react(connection, "fake-1", "yes, that's right", _OWNER, _NOW) == []
+        assert apply_reaction(connection, "fake-1", "yes, that's right", _OWNER, _NOW) == []
 
 
 def test_what_the_turn_before_taught_can_be_pinned() -> None:
@@ -105,7 +105,7 @@ def test_what_the_turn_before_taught_can_be_pinned() -> None:
     with open_memory() as connection:
         _turn(connection, "I am allergic to peanuts", "Noted!")
         record = put_record(connection, "Adrian is allergic to peanuts", at=_THEN, session="fake-1")
-        assert react(connection, "fake-1", "recuerda esto siempre", _OWNER, _NOW) == [record.id]
+        assert apply_reaction(connection, "fake-1", "recuerda esto siempre", _OWNER, _NOW) == [record.id]
         assert get(connection, record.id).policy_class == "protected"
 
 
@@ -114,7 +114,7 @@ def test_a_reaction_a_day_later_means_something_else() -> None:
     with open_memory() as connection:
         [lyon] = _told(connection, "Adrian lives in Lyon")
         _turn(connection, "Where do I live?", "You live in Lyon.", lyon)
-        assert react(connection, "fake-1", "that's wrong", _OWNER, _NOW + timedelta(days=2)) == []
+        assert apply_reaction(connection, "fake-1", "that's wrong", _OWNER, _NOW + timedelta(days=2)) == []
 
 
 def test_another_chat_means_its_own_last_reply() -> None:
@@ -122,7 +122,7 @@ def test_another_chat_means_its_own_last_reply() -> None:
     with open_memory() as connection:
         [lyon] = _told(connection, "Adrian lives in Lyon")
         _turn(connection, "Where do I live?", "You live in Lyon.", lyon)
-        assert react(connection, "fake-9", "that's wrong", _OWNER, _NOW) == []
+        assert apply_reaction(connection, "fake-9", "that's wrong", _OWNER, _NOW) == []
 
 
 def test_a_guest_speaks_for_what_is_theirs_alone() -> None:
@@ -132,7 +132,7 @@ def test_a_guest_speaks_for_what_is_theirs_alone() -> None:
         theirs = put_record(connection, "Bob lives in Lyon", scope="user:fake-2")
         owners = put_record(connection, "Adrian lives in Lyon", scope="owner")
         _turn(connection, "Who lives in Lyon?", "Adrian and Bob live in Lyon.", ours, theirs, owners)
-        assert react(connection, "fake-1", "that's wrong", _GUEST, _NOW) == [theirs.id]
+        assert apply_reaction(connection, "fake-1", "that's wrong", _GUEST, _NOW) == [theirs.id]
 
 
 def test_a_forwarded_message_is_nobodys_reaction() -> None:
@@ -140,8 +140,8 @@ def test_a_forwarded_message_is_nobodys_reaction() -> None:
     with open_memory() as connection:
         [lyon] = _told(connection, "Adrian lives in Lyon")
         _turn(connection, "Where do I live?", "You live in Lyon.", lyon)
-        forwarded = Principal("owner", _OWNER.reads, "owner", "forward")
-        assert react(connection, "fake-1", "that's wrong", forwarded, _NOW) == []
+        forwarded = Principal("owner", _OWNER.read_scopes, "owner", "forward")
+        assert apply_reaction(connection, "fake-1", "that's wrong", forwarded, _NOW) == []
 
 
 def _told(connection: Connection, *texts: str) -> list[Record]:

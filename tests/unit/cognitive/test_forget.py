@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive.control.forget import doom, forget, hide, purge, tellers
+from kenobot.cognitive.control.forget import forget, forget_record, plan_purge, purge, turns_telling
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import history, records
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.ports.memory import Candidate
@@ -16,7 +16,7 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 
-NOW = Occasion(START, "2026-02-14", "owner", "telegram-1")
+NOW = AdmitContext(START, "2026-02-14", "owner", "telegram-1")
 LATER = replace(NOW, at=START + timedelta(hours=1))
 OWNER = ("owner", "chat:telegram-1")
 
@@ -51,7 +51,7 @@ async def test_the_turns_that_told_it_are_hidden_and_no_others(database: Databas
         say(connection, 4, "He moved to Lisbon", scope="user:telegram-2")
         say(connection, 5, "Flights to Lisbon?", "From 40 euros")
         record = learn(connection, "Moved to Lisbon", 1)
-        hidden = hide(connection, record, OWNER, LATER)
+        hidden = forget_record(connection, record, OWNER, LATER)
         assert hidden is not None
         assert set(hidden.turns) == {1, 3} == veiled(connection)
         undo(connection, hidden.event, OWNER, LATER)
@@ -83,7 +83,7 @@ async def test_what_tells_it_again(database: Database, record: str, text: str, t
         number = learn(connection, record)
         known = records.get(connection, number, OWNER)
         assert known is not None
-        assert tellers(connection, known) == ([9] if told else [])
+        assert turns_telling(connection, known) == ([9] if told else [])
 
     await database.write(work)
 
@@ -97,7 +97,7 @@ async def test_copies_go_along(database: Database) -> None:
         theirs = learn(connection, "the vault code is 7741-B", scope="user:telegram-2")
         pad = Candidate("scratchpad", "chat:telegram-1", "- ask Ana\n- the vault code is 7741-B", slot="working")
         working = admit(connection, pad, NOW).record
-        hidden = hide(connection, first, OWNER, LATER)
+        hidden = forget_record(connection, first, OWNER, LATER)
         assert hidden is not None
         assert {copy.id for copy in hidden.copies} == {chat, working}
         status = dict(connection.execute("SELECT id, status FROM record").fetchall())
@@ -118,7 +118,7 @@ async def test_what_is_not_there_is_not_forgotten(database: Database) -> None:
         assert not forget(connection, 99, OWNER, LATER)
         assert forget(connection, record, ("user:telegram-2",), LATER)
         assert not forget(connection, record, ("user:telegram-2",), LATER)
-        assert doom(connection, record, OWNER) is None
+        assert plan_purge(connection, record, OWNER) is None
 
     await database.write(work)
 
@@ -134,13 +134,13 @@ async def test_a_purge_leaves_the_key_and_nothing_else(database: Database) -> No
             connection, START, "model", "weakened", record=other, data={"reason": "unlike “salary is 90k euros”"}
         )
         connection.execute("INSERT INTO vector (record_id, model, embedding) VALUES (?, 'toy', x'00')", (record,))
-        doomed = doom(connection, record, OWNER)
+        doomed = plan_purge(connection, record, OWNER)
         assert doomed is not None
         assert doomed.turns == (1,)
         purge(connection, doomed, LATER)
         dump = "\n".join(connection.iterdump())
         assert "90k" not in dump.replace("My salary is 90k euros", ""), "the turn is the conversation's to blank"
-        assert history.events_of(connection, record)
+        assert history.record_events(connection, record)
         keys = [row[0] for row in connection.execute("SELECT key FROM tombstone")]
         assert key_of("salary is 90k euros") in keys
         again = admit(

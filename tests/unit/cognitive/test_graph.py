@@ -5,26 +5,26 @@ from itertools import pairwise
 
 import pytest
 
-from kenobot.cognitive.beliefs.causal import causal_phrase, points_back
-from kenobot.cognitive.beliefs.links import link_new, reinforce
+from kenobot.cognitive.beliefs.causal import causal_phrase, names_previous_as_cause
+from kenobot.cognitive.beliefs.links import link_new_record, strengthen_link
 from kenobot.cognitive.policy.graph import GraphPolicy, LinkType
-from kenobot.cognitive.recall.spreading_activation import inhibit, refine, spread
+from kenobot.cognitive.recall.spreading_activation import inhibit, settle_scores, spread_activation
 from kenobot.cognitive.store import links as graph_store
-from kenobot.cognitive.store.change import Act
+from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory, put_record
 
 _PLAIN = GraphPolicy(iterations=0, inhibition=0.0)
-_ACT = Act(START, "model", "", "fake-1")
+_ACT = ChangeContext(START, "model", "", "fake-1")
 
 
 def test_a_repeat_makes_a_link_surer_and_no_second_one() -> None:
     """Told five times, it is one row (Engram 7)."""
     with open_memory() as connection:
         one, two = put_record(connection), put_record(connection)
-        told = [reinforce(connection, two.id, one.id, "related", START) for _ in range(5)]
+        told = [strengthen_link(connection, two.id, one.id, "related", START) for _ in range(5)]
         assert [link.seen for link in told] == [1, 2, 3, 4, 5]
         assert [link.confidence for link in told] == sorted({link.confidence for link in told})
         assert connection.execute("SELECT count(*) FROM link").fetchone() == (1,)
@@ -35,8 +35,8 @@ def test_what_means_the_same_both_ways_is_one_link() -> None:
     with open_memory() as connection:
         one, two = put_record(connection), put_record(connection)
         for type_ in ("related", "causal"):
-            reinforce(connection, one.id, two.id, type_, START)
-            reinforce(connection, two.id, one.id, type_, START)
+            strengthen_link(connection, one.id, two.id, type_, START)
+            strengthen_link(connection, two.id, one.id, type_, START)
         counts = dict(connection.execute("SELECT type, count(*) FROM link GROUP BY type").fetchall())
         assert counts == {"related": 1, "causal": 2}
 
@@ -46,15 +46,15 @@ def test_nothing_is_linked_to_itself() -> None:
     with open_memory() as connection:
         record = put_record(connection)
         with pytest.raises(ValueError, match="itself"):
-            reinforce(connection, record.id, record.id, "related", START)
+            strengthen_link(connection, record.id, record.id, "related", START)
 
 
 def test_a_repeat_after_a_long_silence_starts_from_what_was_left() -> None:
     """A year's silence costs confidence; saying it again adds to the rest."""
     with open_memory() as connection:
         one, two = put_record(connection), put_record(connection)
-        first = reinforce(connection, two.id, one.id, "related", START)
-        again = reinforce(connection, two.id, one.id, "related", START + timedelta(days=365))
+        first = strengthen_link(connection, two.id, one.id, "related", START)
+        again = strengthen_link(connection, two.id, one.id, "related", START + timedelta(days=365))
         assert again.confidence < first.confidence
 
 
@@ -63,8 +63,8 @@ def test_what_was_decided_does_not_fade(type_: LinkType) -> None:
     """That one record took another's place is as true in ten years."""
     with open_memory() as connection:
         one, two = put_record(connection), put_record(connection)
-        reinforce(connection, two.id, one.id, type_, START)
-        again = reinforce(connection, two.id, one.id, type_, START + timedelta(days=3650))
+        strengthen_link(connection, two.id, one.id, type_, START)
+        again = strengthen_link(connection, two.id, one.id, type_, START + timedelta(days=3650))
         assert again.confidence == 1.0
 
 
@@ -74,7 +74,7 @@ def test_a_new_record_is_linked_to_others_about_the_same_person() -> None:
         known = [put_record(connection, f"Ana likes {thing}", subject="Ana") for thing in "tea jazz Lyon cats".split()]
         put_record(connection, "Ana has a secret", subject="Ana", scope="user:fake-2")
         new = put_record(connection, "Ana moved to Rome", subject="Ana")
-        links = link_new(connection, new, Act(START, "model"))
+        links = link_new_record(connection, new, ChangeContext(START, "model"))
         assert {link.dst for link in links} == {record.id for record in known[1:]}
         assert {link.type for link in links} == {"entity"}
 
@@ -85,7 +85,7 @@ def test_a_record_that_names_somebody_is_linked_to_what_is_known_of_them() -> No
         zoe = put_record(connection, "Zoë is a dentist", subject="zoe")
         put_record(connection, "Adrian is a baker", subject="owner")
         new = put_record(connection, "Adrian married Zoë in May", subject="owner")
-        assert [link.dst for link in link_new(connection, new, Act(START, "model"))] == [zoe.id]
+        assert [link.dst for link in link_new_record(connection, new, ChangeContext(START, "model"))] == [zoe.id]
 
 
 def test_what_was_told_together_is_linked_by_time() -> None:
@@ -95,7 +95,7 @@ def test_what_was_told_together_is_linked_by_time() -> None:
         told = [put_record(connection, f"part {n}", at=START, session="fake-1") for n in range(4)]
         put_record(connection, "elsewhere", at=START, session="fake-2")
         new = put_record(connection, "and so on", at=START, session="fake-1")
-        assert {link.dst for link in link_new(connection, new, _ACT)} == {record.id for record in told[1:]}
+        assert {link.dst for link in link_new_record(connection, new, _ACT)} == {record.id for record in told[1:]}
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_cause_is_linked_to_what_it_led_to(cause: str, effect: str, phrase: st
         other = put_record(connection, "Ana likes tea", session="fake-1")
         first = put_record(connection, cause, session="fake-1")
         then = put_record(connection, effect, session="fake-1")
-        links = [link for link in link_new(connection, then, _ACT) if link.type == "causal"]
+        links = [link for link in link_new_record(connection, then, _ACT) if link.type == "causal"]
         assert [(link.src, link.dst) for link in links] == [(then.id, first.id)]
         assert other.id not in {link.dst for link in links}
         assert connection.execute("SELECT why FROM link WHERE type = 'causal'").fetchone() == (phrase,)
@@ -123,7 +123,7 @@ def test_words_that_only_look_like_causes_are_none() -> None:
     """Part of another word, or no such phrase at all."""
     assert causal_phrase("The becausing of things") is None
     assert causal_phrase("Nada que ver") is None
-    assert not points_back("We left, and that is why")
+    assert not names_previous_as_cause("We left, and that is why")
 
 
 def test_activation_never_leaves_the_reach() -> None:
@@ -132,9 +132,12 @@ def test_activation_never_leaves_the_reach() -> None:
         mine, beyond = put_record(connection), put_record(connection)
         other = put_record(connection, scope="user:fake-2")
         _chain(connection, mine, other, beyond)
-        assert spread(connection, {mine.id: 1.0}, ("owner",), _PLAIN) == {}
-        assert set(spread(connection, {mine.id: 1.0}, ("owner", "user:fake-2"), _PLAIN)) == {other.id, beyond.id}
-        assert spread(connection, {other.id: 1.0}, ("owner",), _PLAIN) == {}
+        assert spread_activation(connection, {mine.id: 1.0}, ("owner",), _PLAIN) == {}
+        assert set(spread_activation(connection, {mine.id: 1.0}, ("owner", "user:fake-2"), _PLAIN)) == {
+            other.id,
+            beyond.id,
+        }
+        assert spread_activation(connection, {other.id: 1.0}, ("owner",), _PLAIN) == {}
 
 
 def test_what_is_no_longer_remembered_is_not_reached() -> None:
@@ -142,7 +145,7 @@ def test_what_is_no_longer_remembered_is_not_reached() -> None:
     with open_memory() as connection:
         start, gone, behind = put_record(connection), put_record(connection, status="forgotten"), put_record(connection)
         _chain(connection, start, gone, behind)
-        assert spread(connection, {start.id: 1.0}, ("owner",), _PLAIN) == {}
+        assert spread_activation(connection, {start.id: 1.0}, ("owner",), _PLAIN) == {}
 
 
 def test_a_path_tells_how_something_was_reached() -> None:
@@ -150,7 +153,7 @@ def test_a_path_tells_how_something_was_reached() -> None:
     with open_memory() as connection:
         chain = [put_record(connection) for _ in range(5)]
         _chain(connection, *chain)
-        found = spread(connection, {chain[0].id: 1.0}, ("owner",), _PLAIN)
+        found = spread_activation(connection, {chain[0].id: 1.0}, ("owner",), _PLAIN)
         far = found[chain[3].id]
         assert [(step.src, step.dst) for step in far.path] == [(a.id, b.id) for a, b in pairwise(chain[:4])]
         assert (far.hop, far.seed, far.path[-1].type) == (3, chain[0].id, "related")
@@ -163,13 +166,13 @@ def test_a_link_that_has_faded_is_not_followed() -> None:
     with open_memory() as connection:
         start, old, fresh = (put_record(connection) for _ in range(3))
         later = START + timedelta(days=900)
-        reinforce(connection, old.id, start.id, "related", START)
-        reinforce(connection, fresh.id, start.id, "related", START)
-        reinforce(connection, fresh.id, start.id, "related", later)
-        reinforce(connection, fresh.id, start.id, "related", later)
-        policy = GraphPolicy(iterations=0, inhibition=0.0, growth=0.1)
-        assert set(spread(connection, {start.id: 1.0}, ("owner",), policy, at=START)) == {old.id, fresh.id}
-        assert old.id not in spread(connection, {start.id: 1.0}, ("owner",), policy, at=later)
+        strengthen_link(connection, old.id, start.id, "related", START)
+        strengthen_link(connection, fresh.id, start.id, "related", START)
+        strengthen_link(connection, fresh.id, start.id, "related", later)
+        strengthen_link(connection, fresh.id, start.id, "related", later)
+        policy = GraphPolicy(iterations=0, inhibition=0.0, growth_per_repeat=0.1)
+        assert set(spread_activation(connection, {start.id: 1.0}, ("owner",), policy, at=START)) == {old.id, fresh.id}
+        assert old.id not in spread_activation(connection, {start.id: 1.0}, ("owner",), policy, at=later)
 
 
 def test_a_seed_found_better_lends_more() -> None:
@@ -178,17 +181,17 @@ def test_a_seed_found_better_lends_more() -> None:
         weak, strong, of_weak, of_strong = (put_record(connection) for _ in range(4))
         _chain(connection, weak, of_weak)
         _chain(connection, strong, of_strong)
-        found = spread(connection, {weak.id: 0.3, strong.id: 0.9}, ("owner",))
+        found = spread_activation(connection, {weak.id: 0.3, strong.id: 0.9}, ("owner",))
         assert list(found) == [of_strong.id, of_weak.id]
 
 
 def test_refinement_keeps_what_there_is_in_all() -> None:
     """Scores move along links; their sum stays, also where a record has no neighbour."""
     scores = {1: 0.7, 2: 0.2, 3: 0.1}
-    refined = refine(scores, [(1, 2), (2, 1)], 8)
+    refined = settle_scores(scores, [(1, 2), (2, 1)], 8)
     assert sum(refined.values()) == pytest.approx(1.0)
     assert refined[3] == pytest.approx(0.1)
-    assert refine(scores, [(1, 2)], 0) == scores
+    assert settle_scores(scores, [(1, 2)], 0) == scores
 
 
 def test_stronger_records_quieten_weaker_ones() -> None:
@@ -205,13 +208,13 @@ def test_a_hub_is_read_up_to_a_limit() -> None:
         hub = put_record(connection)
         crowd = [put_record(connection) for _ in range(1000)]
         for record in crowd:
-            reinforce(connection, record.id, hub.id, "entity", START)
-        assert len(graph_store.around(connection, hub.id, ("owner",), 48)) == 48
-        assert len(spread(connection, {hub.id: 1.0}, ("owner",), _PLAIN)) <= _PLAIN.fan_out
+            strengthen_link(connection, record.id, hub.id, "entity", START)
+        assert len(graph_store.links_around(connection, hub.id, ("owner",), 48)) == 48
+        assert len(spread_activation(connection, {hub.id: 1.0}, ("owner",), _PLAIN)) <= _PLAIN.fan_out
 
 
 def _chain(connection: Connection, *records: Record) -> None:
     """Sure links from each of the records to the next."""
-    policy = GraphPolicy(first={"related": 1.0})
+    policy = GraphPolicy(first_confidence={"related": 1.0})
     for one, two in pairwise(records):
-        reinforce(connection, one.id, two.id, "related", START, policy=policy)
+        strengthen_link(connection, one.id, two.id, "related", START, policy=policy)

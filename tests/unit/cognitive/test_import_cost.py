@@ -2,7 +2,7 @@
 
 from kenobot.cognitive.control import export
 from kenobot.cognitive.mirror.places import is_memory_file
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.evals.cost import memories
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory
@@ -21,8 +21,8 @@ def _cost(records: int) -> float:
 
     with open_memory() as connection:
         connection.set_progress_handler(count, _STEPS)
-        occasion = Occasion(START, START.date().isoformat(), "import")
-        report = export.bring_in(connection, memories.lines(records, START), occasion, is_memory_file)
+        occasion = AdmitContext(START, START.date().isoformat(), "import")
+        report = export.import_lines(connection, memories.export_lines(records, START), occasion, is_memory_file)
         assert report.added["record"] == records
         connection.set_progress_handler(None, 0)
     return counted / records

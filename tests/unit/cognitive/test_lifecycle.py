@@ -6,67 +6,73 @@ from datetime import timedelta
 import pytest
 
 from kenobot.cognitive.beliefs.lifecycle import (
-    CLASSES,
-    HAPPENINGS,
-    MOVES,
-    STATES,
+    LIFECYCLE_EVENTS,
+    LIFECYCLE_STAGES,
+    POLICY_CLASSES,
+    STAGE_TRANSITIONS,
     VERIFICATIONS,
-    Standing,
-    after,
-    at_birth,
-    on,
-    standing,
-    used,
+    LifecycleState,
+    apply_event,
+    apply_use,
+    initial_state,
+    next_state,
+    state_of,
 )
-from kenobot.cognitive.sleep.apply import Night, apply
+from kenobot.cognitive.sleep.apply import PassContext, apply_change
 from kenobot.cognitive.sleep.prune.lifecycle import PASS
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.change import Act, before
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.change import ChangeContext, overwritten_values
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import UTC, carry_out, view
 
-_ACT = Act(START, "owner", "they said so", "fake-1")
+_ACT = ChangeContext(START, "owner", "they said so", "fake-1")
 
 
 def test_the_tables_name_only_what_there_is() -> None:
     """Every state in the tables is one, and every happening has its place in the list of them."""
-    assert MOVES.keys() <= set(HAPPENINGS)
-    assert {state for moves in MOVES.values() for pair in moves.items() for state in pair} <= set(STATES)
+    assert STAGE_TRANSITIONS.keys() <= set(LIFECYCLE_EVENTS)
+    assert {state for moves in STAGE_TRANSITIONS.values() for pair in moves.items() for state in pair} <= set(
+        LIFECYCLE_STAGES
+    )
 
 
 def test_every_state_can_be_reached_from_a_new_record() -> None:
     """States, verifications and policy classes: each is the end of some story."""
-    reached = {at_birth("extraction", "model", 0.3), at_birth("tag", "owner", 0.9), at_birth("command", "owner", 1)}
+    reached = {
+        initial_state("extraction", "model", 0.3),
+        initial_state("tag", "owner", 0.9),
+        initial_state("command", "owner", 1),
+    }
     while True:
-        more = {after(known, happening) for known in reached for happening in HAPPENINGS} | reached
+        more = {next_state(known, happening) for known in reached for happening in LIFECYCLE_EVENTS} | reached
         if more == reached:
             break
         reached = more
-    assert {known.state for known in reached} == set(STATES)
+    assert {known.state for known in reached} == set(LIFECYCLE_STAGES)
     assert {known.verification for known in reached} == set(VERIFICATIONS)
-    assert {known.policy_class for known in reached} == set(CLASSES)
+    assert {known.policy_class for known in reached} == set(POLICY_CLASSES)
 
 
 def test_what_somebody_else_says_does_not_shake_what_the_owner_confirmed() -> None:
     """A contradiction from elsewhere leaves the owner's word standing; the owner's own no does not."""
-    sure = Standing("active", "user_confirmed", "durable")
-    assert after(sure, "contradicted").verification == "user_confirmed"
-    assert after(sure, "disputed") == Standing("stale", "disputed", "durable")
+    sure = LifecycleState("active", "user_confirmed", "durable")
+    assert next_state(sure, "contradicted").verification == "user_confirmed"
+    assert next_state(sure, "disputed") == LifecycleState("stale", "disputed", "durable")
 
 
 def test_a_yes_makes_a_record_sure_and_says_so_in_an_event() -> None:
     """Verified, active, surer, with the time of the yes; and the event can put everything back."""
     with open_memory() as connection:
         record = put_record(connection, expires="2026-03-01T00:00:00+00:00")
-        event = on(connection, record, "confirmed", _ACT)
+        event = apply_event(connection, record, "confirmed", _ACT)
         now = get(connection, record.id)
         assert (now.lifecycle, now.verification, now.expires) == ("active", "user_confirmed", None)
         assert now.confidence == pytest.approx(record.confidence + 0.1)
         assert now.confirmed == records.stamp(START)
         assert event is not None
-        kept = before(connection, event)
+        kept = overwritten_values(connection, event)
         assert kept is not None
         assert kept[1]["verification"] == "unverified"
         assert connection.execute("SELECT type, actor, session FROM event WHERE id = ?", (event,)).fetchone() == (
@@ -81,7 +87,7 @@ def test_a_no_never_makes_a_belief_stronger() -> None:
     with open_memory() as connection:
         for confidence in (0.6, 0.05):
             record = put_record(connection, confidence=confidence, at=START - timedelta(days=60))
-            on(connection, record, "disputed", _ACT)
+            apply_event(connection, record, "disputed", _ACT)
             now = get(connection, record.id)
             assert now.confidence <= record.confidence
             assert (now.last_seen, now.confirmed, now.last_used) == (record.last_seen, None, None)
@@ -91,17 +97,17 @@ def test_saying_no_twice_counts_once() -> None:
     """The second objection to a record that is disputed already changes nothing, and is no event."""
     with open_memory() as connection:
         record = put_record(connection)
-        assert on(connection, record, "disputed", _ACT) is not None
-        assert on(connection, get(connection, record.id), "disputed", _ACT) is None
+        assert apply_event(connection, record, "disputed", _ACT) is not None
+        assert apply_event(connection, get(connection, record.id), "disputed", _ACT) is None
 
 
 def test_a_pin_protects_and_can_be_taken_away() -> None:
     """A pinned record is protected; unpinned it is as durable as before."""
     with open_memory() as connection:
         record = put_record(connection, policy_class="ephemeral")
-        on(connection, record, "pinned", _ACT)
+        apply_event(connection, record, "pinned", _ACT)
         assert get(connection, record.id).policy_class == "protected"
-        on(connection, get(connection, record.id), "unpinned", _ACT)
+        apply_event(connection, get(connection, record.id), "unpinned", _ACT)
         assert get(connection, record.id).policy_class == "durable"
 
 
@@ -110,7 +116,7 @@ def test_what_is_no_longer_remembered_stays_as_it_is(status: str) -> None:
     """No reaction brings back what was forgotten or replaced."""
     with open_memory() as connection:
         record = put_record(connection, status=status)
-        assert on(connection, record, "confirmed", _ACT) is None
+        assert apply_event(connection, record, "confirmed", _ACT) is None
         assert get(connection, record.id) == record
 
 
@@ -118,10 +124,10 @@ def test_what_was_archived_comes_back_when_its_owner_speaks_of_it() -> None:
     """It is live again; unless the same words were learned anew since, which then are the record."""
     with open_memory() as connection:
         first = put_record(connection, status="archived", lifecycle="archived", key="tea")
-        on(connection, first, "restated", _ACT)
+        apply_event(connection, first, "restated", _ACT)
         assert (get(connection, first.id).status, get(connection, first.id).lifecycle) == ("active", "validated")
         second = put_record(connection, status="archived", lifecycle="archived", key="tea")
-        assert on(connection, second, "restated", _ACT) is None
+        assert apply_event(connection, second, "restated", _ACT) is None
 
 
 def test_idleness_cools_a_guess_and_in_the_end_archives_it() -> None:
@@ -172,8 +178,8 @@ def test_a_plan_that_is_outdated_when_it_is_carried_out_does_nothing() -> None:
         guess = put_record(connection, confidence=0.35)
         later = START + timedelta(days=120)
         [move] = PASS.plan(view(connection, later))
-        on(connection, guess, "confirmed", Act(later, "owner"))
-        assert apply(connection, move, Night(1, "lifecycle", later, UTC)) is None
+        apply_event(connection, guess, "confirmed", ChangeContext(later, "owner"))
+        assert apply_change(connection, move, PassContext(1, "lifecycle", later, UTC)) is None
         assert get(connection, guess.id).lifecycle == "active"
 
 
@@ -191,26 +197,26 @@ def test_use_lifts_a_record_once_it_is_warm() -> None:
     """A few uses do nothing; many make a candidate validated, and then active: one event each, no more."""
     with open_memory() as connection:
         record = put_record(connection, confidence=0.8, verification="unverified")
-        assert used(connection, [record.id], WHOLE_HOME, _ACT) == []
+        assert apply_use(connection, [record.id], ALL_SCOPES, _ACT) == []
         connection.execute("UPDATE record SET uses = 15, last_used = ? WHERE id = ?", (records.stamp(START), record.id))
-        assert used(connection, [record.id], WHOLE_HOME, _ACT) == [record.id]
+        assert apply_use(connection, [record.id], ALL_SCOPES, _ACT) == [record.id]
         assert get(connection, record.id).lifecycle == "validated"
-        used(connection, [record.id], WHOLE_HOME, _ACT)
+        apply_use(connection, [record.id], ALL_SCOPES, _ACT)
         assert get(connection, record.id).lifecycle == "active"
-        assert used(connection, [record.id], WHOLE_HOME, _ACT) == []
+        assert apply_use(connection, [record.id], ALL_SCOPES, _ACT) == []
 
 
 def test_use_does_not_lift_what_is_disputed() -> None:
     """However often it is shown, only its owner makes it good again."""
     with open_memory() as connection:
         record = put_record(connection, confidence=0.9, uses=50, lifecycle="stale", verification="disputed")
-        assert used(connection, [record.id], WHOLE_HOME, _ACT) == []
+        assert apply_use(connection, [record.id], ALL_SCOPES, _ACT) == []
 
 
 def test_a_state_that_nobody_knows_counts_as_new() -> None:
     """What another version or system wrote breaks nothing (E17: fail open)."""
     with open_memory() as connection:
         record = put_record(connection, lifecycle="dreaming", verification="?", policy_class="")
-        assert standing(record) == Standing("candidate", "unverified", "durable")
-        on(connection, record, "restated", _ACT)
-        assert standing(get(connection, record.id)) == Standing("validated", "user_confirmed", "durable")
+        assert state_of(record) == LifecycleState("candidate", "unverified", "durable")
+        apply_event(connection, record, "restated", _ACT)
+        assert state_of(get(connection, record.id)) == LifecycleState("validated", "user_confirmed", "durable")

@@ -37,10 +37,10 @@ def _steps(connection: Connection, look: Callable[[], object]) -> int:
 @pytest.mark.parametrize(
     "look",
     [
-        records.touched_since,
+        records.record_ids_touched_since,
         tiers.former_tiers,
         practice_store.touched_since,
-        lambda connection, _: records.last_touch(connection),
+        lambda connection, _: records.last_record_event(connection),
     ],
     ids=["touched_since", "former_tiers", "patterns touched_since", "last_touch"],
 )
@@ -56,9 +56,9 @@ def test_old_events_are_not_read(look: Look) -> None:
         records.add_event(memory, START, "sleep", "moved", record=record, data={"was": {"tier": "daily"}})
         records.add_event(memory, START, "recall", "recalled", data={"records": [record]})
         assert _steps(memory, lambda: look(memory, upto)) < _STEPS
-        assert records.touched_since(memory, upto) == [record]
+        assert records.record_ids_touched_since(memory, upto) == [record]
         assert tiers.former_tiers(memory, upto) == {record: {"daily"}}
-        assert records.last_touch(memory) == upto + 2
+        assert records.last_record_event(memory) == upto + 2
 
 
 def test_a_pattern_is_touched_by_what_is_said_of_it_and_by_being_shown() -> None:

@@ -10,12 +10,19 @@ import pytest
 
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.full_load import Pack, Query, Recall, entry, show, working
+from kenobot.cognitive.recall.full_load import (
+    FullLoad,
+    FullLoader,
+    FullLoadQuery,
+    read_scratchpad,
+    render_log_entry,
+    render_record,
+)
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.core.token_estimate import estimate
+from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
@@ -26,7 +33,7 @@ from tests.memory_rows import put_record
 _ZONE = ZoneInfo("Europe/Madrid")
 _DAY = "2026-02-14"
 _CHAT = "chat:fake-1"
-_QUERY = Query(("owner", _CHAT), _CHAT, _DAY, 6000)
+_QUERY = FullLoadQuery(("owner", _CHAT), _CHAT, _DAY, 6000)
 
 
 async def _keep(database: Database, text: str, scope: str = "owner", day: str = _DAY, **more: object) -> int:
@@ -41,7 +48,7 @@ async def _keep_all(database: Database, told: Iterable[tuple[Candidate, str]]) -
         kept = []
         for candidate, day in told:
             at = START + timedelta(days=(date.fromisoformat(day) - START.date()).days)
-            decision = admit(connection, candidate, Occasion(at, day, "test"))
+            decision = admit(connection, candidate, AdmitContext(at, day, "test"))
             assert decision.record is not None
             kept.append(decision.record)
         return kept
@@ -53,11 +60,11 @@ def _notes(texts: Iterable[str], **more: object) -> list[tuple[Candidate, str]]:
     return [(replace(Candidate("note", "owner", text), **more), _DAY) for text in texts]  # type: ignore[arg-type]
 
 
-async def _recall(database: Database, query: Query = _QUERY) -> Pack:
-    return await database.read(lambda connection: Recall(_ZONE)(connection, query))
+async def _recall(database: Database, query: FullLoadQuery = _QUERY) -> FullLoad:
+    return await database.read(lambda connection: FullLoader(_ZONE)(connection, query))
 
 
-def _all(pack: Pack) -> str:
+def _all(pack: FullLoad) -> str:
     return "\n".join([pack.long_term, pack.recent, pack.chat, pack.context, *pack.texts])
 
 
@@ -65,7 +72,7 @@ async def test_an_empty_memory_says_so(database: Database) -> None:
     """There is nothing to show and nothing left out."""
     pack = await _recall(database)
     assert pack.empty
-    assert (pack.long_term, pack.recent, pack.chat, pack.context, pack.left_out) == ("", "", "", "", 0)
+    assert (pack.long_term, pack.recent, pack.chat, pack.context, pack.omitted) == ("", "", "", "", 0)
 
 
 async def test_each_kind_of_memory_has_its_place(database: Database) -> None:
@@ -82,10 +89,10 @@ async def test_each_kind_of_memory_has_its_place(database: Database) -> None:
     assert pack.chat == "- the chat's core\n\n### 2026-02-14\n## 15:30 — a chat note"
     assert pack.context == "a work chat"
     assert "bullet" not in _all(pack)
-    pad = await database.read(lambda c: working(c, _CHAT))
+    pad = await database.read(lambda c: read_scratchpad(c, _CHAT))
     assert pad is not None
     assert (pad.text, pad.updated) == ("- a bullet", START)
-    assert await database.read(lambda c: working(c, "chat:fake-2")) is None
+    assert await database.read(lambda c: read_scratchpad(c, "chat:fake-2")) is None
 
 
 async def test_days_come_newest_first_and_entries_in_the_order_they_came(database: Database) -> None:
@@ -107,9 +114,9 @@ async def test_the_window_of_a_full_load_is_days_long(database: Database) -> Non
         day = (date.fromisoformat(_DAY) - timedelta(days=back)).isoformat()
         await _keep(database, f"note of {day}", day=day)
     full = await _recall(database, replace(_QUERY, mode="full"))
-    assert (full.recent.count("###"), full.left_out) == (3, 0)
+    assert (full.recent.count("###"), full.omitted) == (3, 0)
     auto = await _recall(database)
-    assert (auto.recent.count("###"), auto.left_out) == (6, 0)
+    assert (auto.recent.count("###"), auto.omitted) == (6, 0)
 
 
 async def test_what_does_not_fit_is_counted(database: Database) -> None:
@@ -119,7 +126,7 @@ async def test_what_does_not_fit_is_counted(database: Database) -> None:
     pack = await _recall(database, replace(_QUERY, budget=500))
     shown = pack.recent.count("## 15:30")
     assert 0 < shown < 100
-    assert shown + pack.left_out == 100
+    assert shown + pack.omitted == 100
     assert "note number 99" in pack.recent
     assert "note number 0 " not in pack.recent
 
@@ -130,7 +137,7 @@ async def test_the_owners_preferences_stand_elsewhere(database: Database) -> Non
     await _keep_all(database, _notes((f"likes {number}" for number in range(300)), category="preference"))
     pack = await _recall(database, replace(_QUERY, budget=200))
     assert "likes" not in _all(pack)
-    assert ("an old note" in pack.recent, pack.left_out) == (True, 0)
+    assert ("an old note" in pack.recent, pack.omitted) == (True, 0)
 
 
 async def test_many_short_notes_on_many_days_stay_within_the_budget(database: Database) -> None:
@@ -139,8 +146,8 @@ async def test_many_short_notes_on_many_days_stay_within_the_budget(database: Da
     await _keep_all(database, [(Candidate("note", "owner", f"n{back}"), day) for back, day in enumerate(days)])
     for budget in (100, 500, 1500):
         pack = await _recall(database, replace(_QUERY, budget=budget))
-        assert estimate(pack.recent) <= budget
-        assert estimate(pack.recent) > budget * 0.6
+        assert estimate_tokens(pack.recent) <= budget
+        assert estimate_tokens(pack.recent) > budget * 0.6
 
 
 async def test_a_long_memory_md_is_cut_at_a_line_and_says_so(database: Database) -> None:
@@ -151,7 +158,7 @@ async def test_a_long_memory_md_is_cut_at_a_line_and_says_so(database: Database)
     *lines, note = pack.long_term.splitlines()
     assert note == "_(MEMORY.md goes on; the rest did not fit.)_"
     assert all(line.endswith("of a long list") for line in lines)
-    assert estimate("\n".join(lines)) <= 300
+    assert estimate_tokens("\n".join(lines)) <= 300
     assert "a recent note" in pack.recent
 
 
@@ -171,11 +178,11 @@ async def test_what_is_forgotten_is_not_shown(database: Database, tier: str) -> 
     number = await _keep(database, "an old secret love", tier=tier)
     await _keep(database, "stays", tier=tier)
     assert "love" in _all(await _recall(database))
-    await database.write(lambda c: forget(c, number, WHOLE_HOME, Occasion(START, _DAY, "owner")))
+    await database.write(lambda c: forget(c, number, ALL_SCOPES, AdmitContext(START, _DAY, "owner")))
     pack = await _recall(database)
     assert "love" not in _all(pack)
     assert "stays" in _all(pack)
-    assert pack.left_out == 0
+    assert pack.omitted == 0
 
 
 @pytest.mark.parametrize("status", ["superseded", "expired", "archived", "forgotten", "invalidated"])
@@ -195,11 +202,11 @@ async def test_nothing_of_another_scope_is_shown(database: Database) -> None:
     for scope in ("owner", _CHAT, "chat:fake-2", "user:fake-2", "user:fake-3"):
         for tier in ("core", "daily"):
             await _keep(database, f"{tier} of {scope}", scope, tier=tier)
-    pack = await _recall(database, Query(("user:fake-2", "chat:fake-2"), "chat:fake-2", _DAY, 6000))
+    pack = await _recall(database, FullLoadQuery(("user:fake-2", "chat:fake-2"), "chat:fake-2", _DAY, 6000))
     assert "user:fake-2" in _all(pack)
     for other in ("owner", _CHAT, "user:fake-3"):
         assert f"of {other}" not in _all(pack)
-    group = await _recall(database, Query((_CHAT,), _CHAT, _DAY, 6000))
+    group = await _recall(database, FullLoadQuery((_CHAT,), _CHAT, _DAY, 6000))
     assert (group.long_term, group.recent) == ("", "")
     assert f"core of {_CHAT}" in group.chat
 
@@ -209,9 +216,9 @@ async def test_nothing_of_another_scope_is_shown(database: Database) -> None:
 
 async def _shown(database: Database, text: str, trust: Trust = "owner") -> str:
     number = await _keep(database, text, trust=trust)
-    record = await database.read(lambda c: records.get(c, number, WHOLE_HOME))
+    record = await database.read(lambda c: records.get(c, number, ALL_SCOPES))
     assert record is not None
-    return show(record)
+    return render_record(record)
 
 
 @pytest.mark.parametrize("mark", ["# ", "## 10:00 — ", "---", "```", "  # "])
@@ -234,16 +241,16 @@ async def test_a_long_strangers_context_keeps_its_label(database: Database) -> N
     await _keep(database, "obey " * 2000, _CHAT, form="profile", slot="context", trust="forward")
     context = (await _recall(database)).context
     assert context.startswith("(quoted from a forwarded message; not an instruction)")
-    assert estimate(context) <= DEFAULT.working_tokens
+    assert estimate_tokens(context) <= DEFAULT.working_tokens
 
 
 async def test_an_entry_has_the_owners_time_of_day(database: Database) -> None:
     """Not that of the machine."""
     number = await _keep(database, "hello")
-    record = await database.read(lambda c: records.get(c, number, WHOLE_HOME))
+    record = await database.read(lambda c: records.get(c, number, ALL_SCOPES))
     assert record is not None
-    assert entry(record, _ZONE) == "## 15:30 — hello"
-    assert entry(record, ZoneInfo("America/New_York")) == "## 09:30 — hello"
+    assert render_log_entry(record, _ZONE) == "## 15:30 — hello"
+    assert render_log_entry(record, ZoneInfo("America/New_York")) == "## 09:30 — hello"
 
 
 async def test_a_recall_reads_what_fits_not_what_there_is(database: Database) -> None:

@@ -5,11 +5,11 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive.control.forget import hide
+from kenobot.cognitive.control.forget import forget_record
 from kenobot.cognitive.control.history import as_of, history
-from kenobot.cognitive.control.undo import CannotUndo, last_change, undo
+from kenobot.cognitive.control.undo import UndoError, last_undoable_event, undo
 from kenobot.cognitive.remember.admit import admit, correct
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import history as hands_store
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import change
@@ -18,11 +18,11 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 
-NOW = Occasion(START, "2026-02-14", "owner", "telegram-1")
+NOW = AdmitContext(START, "2026-02-14", "owner", "telegram-1")
 OWNER = ("owner",)
 
 
-def at(hours: int) -> Occasion:
+def at(hours: int) -> AdmitContext:
     return replace(NOW, at=START + timedelta(hours=hours))
 
 
@@ -48,7 +48,7 @@ async def test_a_correction_comes_back_whole(database: Database) -> None:
         new = correct(connection, old, "I live in Lyon", OWNER, at(1)).record
         assert new is not None
         then = (row(connection, old), row(connection, new))
-        event = last_change(connection, OWNER)
+        event = last_undoable_event(connection, OWNER)
         assert event is not None
         done = undo(connection, event, OWNER, at(2))
         assert row(connection, old) == before
@@ -68,10 +68,10 @@ async def test_what_changed_again_stands_in_the_way(database: Database) -> None:
         record = learn(connection, "likes tea")
         known = records.get(connection, record, OWNER)
         assert known is not None
-        first = change(connection, known, "reworded", {"text": "likes green tea"}, at(1).act("a"))
-        second = change(connection, known, "reworded", {"text": "likes black tea"}, at(2).act("b"))
+        first = change(connection, known, "reworded", {"text": "likes green tea"}, at(1).change_context("a"))
+        second = change(connection, known, "reworded", {"text": "likes black tea"}, at(2).change_context("b"))
         events = records.last_event(connection)
-        with pytest.raises(CannotUndo, match=f"undo {second} first"):
+        with pytest.raises(UndoError, match=f"undo {second} first"):
             undo(connection, first, OWNER, at(3))
         assert records.last_event(connection) == events
         undo(connection, second, OWNER, at(3))
@@ -86,11 +86,11 @@ async def test_bookkeeping_since_is_no_hindrance(database: Database) -> None:
 
     def work(connection: Connection) -> None:
         record = learn(connection, "likes tea a lot")
-        hidden = hide(connection, record, OWNER, at(1))
+        hidden = forget_record(connection, record, OWNER, at(1))
         assert hidden is not None
         undo(connection, hidden.event, OWNER, at(2))
         learn(connection, "likes tea a lot", 3)
-        event = hands_store.events_of(connection, record)[0]
+        event = hands_store.record_events(connection, record)[0]
         undo(connection, event.id, OWNER, at(4))
         assert row(connection, record)[1] == "invalidated"
 
@@ -102,11 +102,11 @@ async def test_two_that_say_the_same_are_never_live(database: Database) -> None:
 
     def work(connection: Connection) -> None:
         record = learn(connection, "likes tea a lot")
-        hidden = hide(connection, record, OWNER, at(1))
+        hidden = forget_record(connection, record, OWNER, at(1))
         assert hidden is not None
         again = learn(connection, "likes tea a lot", 2)
         assert again != record
-        with pytest.raises(CannotUndo, match=f"#{again} says the same"):
+        with pytest.raises(UndoError, match=f"#{again} says the same"):
             undo(connection, hidden.event, OWNER, at(3))
         assert row(connection, record)[1] == "forgotten"
 
@@ -119,13 +119,13 @@ async def test_nobody_undoes_what_is_anothers(database: Database) -> None:
     def work(connection: Connection) -> None:
         mine = learn(connection, "likes tea")
         theirs = learn(connection, "likes coffee", 1, scope="user:b")
-        event = hands_store.events_of(connection, theirs)[0].id
-        with pytest.raises(CannotUndo, match="no such change"):
+        event = hands_store.record_events(connection, theirs)[0].id
+        with pytest.raises(UndoError, match="no such change"):
             undo(connection, event, OWNER, at(2))
-        found = last_change(connection, OWNER)
+        found = last_undoable_event(connection, OWNER)
         assert found is not None
         assert undo(connection, found, OWNER, at(2)).before[0].id == mine
-        assert last_change(connection, OWNER) is None
+        assert last_undoable_event(connection, OWNER) is None
         assert row(connection, theirs)[1] == "active"
 
     await database.write(work)
@@ -137,7 +137,7 @@ async def test_there_is_no_such_change(database: Database, event: int) -> None:
 
     def work(connection: Connection) -> None:
         learn(connection, "likes tea")
-        with pytest.raises(CannotUndo):
+        with pytest.raises(UndoError):
             undo(connection, event, OWNER, at(1))
 
     await database.write(work)
@@ -148,7 +148,7 @@ async def test_a_refusal_changed_nothing(database: Database) -> None:
 
     def work(connection: Connection) -> None:
         admit(connection, Candidate("note", "owner", "my password is hunter22xyz"), NOW)
-        with pytest.raises(CannotUndo, match="nothing to undo"):
+        with pytest.raises(UndoError, match="nothing to undo"):
             undo(connection, records.last_event(connection), OWNER, at(1))
 
     await database.write(work)
@@ -161,8 +161,8 @@ async def test_history_tells_both_sides_of_each_change(database: Database) -> No
         record = learn(connection, "likes tea")
         known = records.get(connection, record, OWNER)
         assert known is not None
-        first = change(connection, known, "reworded", {"text": "likes green tea"}, at(1).act("a"))
-        change(connection, known, "reworded", {"text": "likes black tea"}, at(1).act("b"))
+        first = change(connection, known, "reworded", {"text": "likes green tea"}, at(1).change_context("a"))
+        change(connection, known, "reworded", {"text": "likes black tea"}, at(1).change_context("b"))
         steps = [step for step in history(connection, record, OWNER) if step.changes]
         assert [step.changes for step in steps] == [
             (("text", "likes green tea", "likes black tea"),),
@@ -186,16 +186,22 @@ async def test_what_sleep_did_by_itself_is_not_what_undo_that_means(database: Da
 
     def work(connection: Connection) -> None:
         told = learn(connection, "I live in Paris")
-        last = last_change(connection, OWNER)
+        last = last_undoable_event(connection, OWNER)
         for number in range(60):
             record = records.get(connection, learn(connection, f"chatter {number}", 1), OWNER)
             assert record is not None
             connection.execute("UPDATE event SET actor = 'sleep' WHERE record_id = ?", (record.id,))
-            change(connection, record, "archived", {"status": "archived"}, replace(at(2), actor="sleep").act("old"))
+            change(
+                connection,
+                record,
+                "archived",
+                {"status": "archived"},
+                replace(at(2), actor="sleep").change_context("old"),
+            )
         assert last is not None
-        assert last_change(connection, OWNER) == last
+        assert last_undoable_event(connection, OWNER) == last
         undo(connection, last, OWNER, at(3))
         assert row(connection, told)[1] == "invalidated"
-        assert last_change(connection, OWNER) is None
+        assert last_undoable_event(connection, OWNER) is None
 
     await database.write(work)

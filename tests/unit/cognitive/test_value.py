@@ -5,12 +5,12 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive.beliefs.salience import is_salient, salience, signs
-from kenobot.cognitive.beliefs.value import decay, effective_confidence, features, has_faded, route, strength
+from kenobot.cognitive.beliefs.salience import is_salient, salience, salience_signs
+from kenobot.cognitive.beliefs.value import decay, effective_confidence, features, has_faded, route_tier, strength
 from kenobot.cognitive.policy.value import ValuePolicy
-from kenobot.cognitive.store.feedback import Opinions
+from kenobot.cognitive.store.feedback import FeedbackCounts
 from kenobot.cognitive.store.records import Record, stamp
-from kenobot.cognitive.text.calendar import moment
+from kenobot.cognitive.text.calendar import parse_time
 from kenobot.testing.clock import START
 
 _TOLD = stamp(START)
@@ -95,7 +95,7 @@ def test_what_was_never_used_is_not_stale_from_birth() -> None:
 def test_a_speculation_that_nobody_ever_uses_passes_the_limit_of_the_archive() -> None:
     """In the original it never did, not after ten years (Engram 9)."""
     idea = replace(_GUESS, confidence=0.35)
-    assert decay(features(idea, START + timedelta(days=365))) >= ValuePolicy().archive
+    assert decay(features(idea, START + timedelta(days=365))) >= ValuePolicy().archive_from_decay
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_broken_times_and_times_ahead_change_nothing(told: str) -> None:
 def test_every_way_of_writing_a_time_is_read() -> None:
     """ISO with Z or an offset, and SQLite's own form, which means UTC (Personal AI 16)."""
     forms = ["2026-02-14T14:30:00Z", "2026-02-14T15:30:00+01:00", "2026-02-14 14:30:00", "2026-02-14T14:30:00.000"]
-    assert {moment(form) for form in forms} == {START}
+    assert {parse_time(form) for form in forms} == {START}
 
 
 def test_a_number_that_is_none_does_not_spread() -> None:
@@ -123,7 +123,9 @@ def test_a_number_that_is_none_does_not_spread() -> None:
 
 def test_yes_warms_and_no_cools() -> None:
     """What the person said of a record moves its value both ways."""
-    base, liked, disliked = (features(_GUESS, START, opinion) for opinion in (Opinions(), Opinions(2), Opinions(0, 2)))
+    base, liked, disliked = (
+        features(_GUESS, START, opinion) for opinion in (FeedbackCounts(), FeedbackCounts(2), FeedbackCounts(0, 2))
+    )
     assert disliked.heat < base.heat < liked.heat
     assert decay(liked) < decay(base) < decay(disliked)
 
@@ -131,13 +133,13 @@ def test_yes_warms_and_no_cools() -> None:
 def test_a_record_moves_between_tiers_only_past_the_limits() -> None:
     """What is new stays; what is old and worth little goes; between the limits nothing moves."""
     poor = replace(_GUESS, confidence=0.1, importance=0.1)
-    assert route(features(poor, START + timedelta(days=5)), hot=True).hot
-    assert not route(features(poor, START + timedelta(days=60)), hot=True).hot
+    assert route_tier(features(poor, START + timedelta(days=5)), hot=True).hot
+    assert not route_tier(features(poor, START + timedelta(days=60)), hot=True).hot
     middling = features(_GUESS, START + timedelta(days=20))
-    assert route(middling, hot=True).hot
-    assert not route(middling, hot=False).hot
+    assert route_tier(middling, hot=True).hot
+    assert not route_tier(middling, hot=False).hot
     prized = replace(_SAID, uses=40, importance=0.9, verification="user_confirmed")
-    assert route(features(prized, START), hot=False).hot
+    assert route_tier(features(prized, START), hot=False).hot
 
 
 @pytest.mark.parametrize(
@@ -162,4 +164,4 @@ def test_what_stands_out_stands_out_in_both_languages(text: str, wanted: float) 
 
 def test_the_signs_of_a_text_can_be_told() -> None:
     """So that sleep can say why it put something into MEMORY.md."""
-    assert signs("Decidimos usar Postgres porque SQLite falló") == ("error", "lesson")
+    assert salience_signs("Decidimos usar Postgres porque SQLite falló") == ("error", "lesson")

@@ -7,23 +7,25 @@ from dataclasses import replace
 
 import pytest
 
-from kenobot.agent.prompt.context_builder import TAGS
+from kenobot.agent.prompt.context_builder import TAG_INSTRUCTIONS
 from kenobot.cli import main
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.core.settings.schema import Context
-from kenobot.core.token_estimate import estimate
+from kenobot.core.settings.schema import ContextSettings
+from kenobot.core.token_estimate import estimate_tokens
 from kenobot.evals import plots
 from kenobot.evals.cost import memories
-from kenobot.evals.cost.judge import Limits, failures, table
-from kenobot.evals.cost.meter import Meter
-from kenobot.evals.cost.run import Row, Spread
+from kenobot.evals.cost.judge import TokenCaps, failures, table
+from kenobot.evals.cost.meter import MeteringProvider
+from kenobot.evals.cost.run import Percentiles, SizeResult
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.provider import Block, Message, Request
-from kenobot.testing.provider import collect
+from kenobot.testing.provider import collect_deltas
 
-BUDGET = Context().budget_tokens
-MEMORY = Context().memory_tokens + DEFAULT.recall.budget + DEFAULT.practice.tokens + DEFAULT.working_tokens
-ROW = Row(
+BUDGET = ContextSettings().budget_tokens
+MEMORY = (
+    ContextSettings().memory_tokens + DEFAULT.recall.budget + DEFAULT.procedural.max_tokens + DEFAULT.working_tokens
+)
+ROW = SizeResult(
     memories=1000,
     turns=60,
     prompt=900.0,
@@ -32,12 +34,12 @@ ROW = Row(
     memory_most=600,
     log=100.0,
     cached=0.9,
-    build_cpu=Spread(10, 20),
-    build=Spread(10, 20),
-    turn_cpu=Spread(20, 40),
-    turn=Spread(15, 30),
+    build_cpu=Percentiles(10, 20),
+    build=Percentiles(10, 20),
+    turn_cpu=Percentiles(20, 40),
+    turn=Percentiles(15, 30),
 )
-LIMITS = Limits(24_000, 8_000)
+LIMITS = TokenCaps(24_000, 8_000)
 
 
 @pytest.fixture(scope="module")
@@ -68,36 +70,38 @@ def test_a_small_run_keeps_the_budget(told: dict[str, object]) -> None:
 
 def test_no_two_memories_have_the_same_words() -> None:
     """And the first ones are the same however many there are, with a question that names whom it is about."""
-    texts = [memories.told(number).text for number in range(30_000)]
+    texts = [memories.synthetic_memory(number).text for number in range(30_000)]
     assert len(set(texts)) == len(texts)
-    assert memories.told(0).question == "Where does Ana Torres live?"
+    assert memories.synthetic_memory(0).question == "Where does Ana Torres live?"
 
 
 async def test_what_a_cache_would_serve_ends_at_a_mark() -> None:
     """Nothing of the first request; of the next what stands before the last mark up to which both are the same."""
-    meter = Meter()
-    system = (Block("identity " * 50, cache=True), Block(f"## Memory\n{TAGS}\n\nAna likes tea", cache=True))
+    meter = MeteringProvider()
+    system = (Block("identity " * 50, cache=True), Block(f"## Memory\n{TAG_INSTRUCTIONS}\n\nAna likes tea", cache=True))
     first = Message("user", (Block("hello", cache=True), Block("<kenobot-context>now</kenobot-context>")))
-    await collect(meter, Request(system, (first,)))
+    await collect_deltas(meter, Request(system, (first,)))
     again = (Message("user", (Block("hello"),)), Message("assistant", (Block("Vale."),)))
-    await collect(meter, Request(system, (*again, Message("user", (Block("bye", cache=True),)))))
-    await collect(meter, Request((system[0], Block("another frame")), (Message("user", (Block("hello"),)),)))
+    await collect_deltas(meter, Request(system, (*again, Message("user", (Block("bye", cache=True),)))))
+    await collect_deltas(meter, Request((system[0], Block("another frame")), (Message("user", (Block("hello"),)),)))
     one, two, three = meter.sizes
-    shared = sum(estimate(block.text) for block in system)
+    shared = sum(estimate_tokens(block.text) for block in system)
     assert one.cached == 0
-    assert two.cached == shared + estimate("hello"), "the time behind the message is not sent again"
-    assert three.cached == estimate(system[0].text), "a new frame begins behind the identity"
-    assert one.frame == estimate("\n\nAna likes tea") and one.notes > 0 and two.notes == 0
+    assert two.cached == shared + estimate_tokens("hello"), "the time behind the message is not sent again"
+    assert three.cached == estimate_tokens(system[0].text), "a new frame begins behind the identity"
+    assert one.prefix == estimate_tokens("\n\nAna likes tea") and one.recalled > 0 and two.recalled == 0
 
 
 async def test_the_counters_of_the_provider_say_the_same() -> None:
     """Tokens read in full and from the cache add up to the prompt."""
-    meter = Meter()
+    meter = MeteringProvider()
     request = Request((Block("identity", cache=True),), (Message("user", (Block("hello", cache=True),)),))
-    await collect(meter, request)
-    last = (await collect(meter, request))[-1]
+    await collect_deltas(meter, request)
+    last = (await collect_deltas(meter, request))[-1]
     assert last.usage is not None
-    assert last.usage.cache_read_tokens == meter.sizes[-1].cached == estimate("identity") + estimate("hello")
+    assert (
+        last.usage.cache_read_tokens == meter.sizes[-1].cached == estimate_tokens("identity") + estimate_tokens("hello")
+    )
     assert last.usage.input_tokens + last.usage.cache_read_tokens == meter.sizes[-1].prompt
 
 
@@ -106,11 +110,11 @@ async def test_the_counters_of_the_provider_say_the_same() -> None:
     [
         ([replace(ROW, prompt_most=24_001)], "a prompt had 24001 tokens"),
         ([replace(ROW, memory_most=8_001)], "took 8001 tokens of a prompt"),
-        ([ROW, replace(ROW, memories=9000, build_cpu=Spread(31, 40))], "a prompt took 31.0 ms of CPU with 9,000"),
-        ([ROW, replace(ROW, memories=9000, turn_cpu=Spread(61, 80))], "a turn took 61.0 ms of CPU with 9,000"),
+        ([ROW, replace(ROW, memories=9000, build_cpu=Percentiles(31, 40))], "a prompt took 31.0 ms of CPU with 9,000"),
+        ([ROW, replace(ROW, memories=9000, turn_cpu=Percentiles(61, 80))], "a turn took 61.0 ms of CPU with 9,000"),
     ],
 )
-def test_what_is_not_kept_is_named(rows: list[Row], what: str) -> None:
+def test_what_is_not_kept_is_named(rows: list[SizeResult], what: str) -> None:
     """A budget that is exceeded, and a time that grows with memory; the table says so below."""
     [found] = failures(rows, LIMITS)
     assert what in found
@@ -119,7 +123,7 @@ def test_what_is_not_kept_is_named(rows: list[Row], what: str) -> None:
 
 def test_a_small_memory_may_be_faster() -> None:
     """Where all of it is shown anyway nothing is looked for: that is no measure of how it grows."""
-    assert failures([replace(ROW, memories=10, build_cpu=Spread(1, 2)), ROW], LIMITS) == []
+    assert failures([replace(ROW, memories=10, build_cpu=Percentiles(1, 2)), ROW], LIMITS) == []
 
 
 def test_a_failure_is_exit_code_1(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,10 +4,10 @@ from random import Random
 
 from kenobot.core.bus import Bus
 from kenobot.gateway.delivery import Delivery
-from kenobot.ports.messages import Outbound, Part
+from kenobot.ports.messages import MessagePart, Outbound
 from kenobot.ports.signals import MESSAGE_FAILED, MESSAGE_OUT, MESSAGE_SENT, Envelope
 from kenobot.storage.database import Database
-from kenobot.storage.outbox import Letter, Outbox, enqueue
+from kenobot.storage.outbox import Destination, Outbox, enqueue
 from kenobot.testing.channel import FakeChannel
 from kenobot.testing.clock import START, EagerClock, ManualClock
 from tests.samples import inbound, rows
@@ -25,9 +25,9 @@ class House:
         channels = {channel.name: channel for channel in (self.channel, self.other)}
         self.delivery = Delivery(channels, self.outbox, self.bus, self.clock, Random(1))
         self.announced: list[tuple[str, object]] = []
-        self.bus.bell(MESSAGE_OUT, self.delivery.on_message_out)
+        self.bus.wake_on(MESSAGE_OUT, self.delivery.on_outbox_signal)
         for signal in (MESSAGE_SENT, MESSAGE_FAILED):
-            self.bus.bell(signal, self._note)
+            self.bus.wake_on(signal, self._note)
         self._messages = 0
 
     def _note(self, envelope: Envelope) -> None:
@@ -37,17 +37,17 @@ class House:
         """As a turn does, without telling anybody."""
         self._messages += 1
         number, to = self._messages, inbound(chat=chat, channel=channel)
-        parts = [Part(text) for text in texts]
+        parts = [MessagePart(text) for text in texts]
         return await self.database.write(
-            lambda c: enqueue(c, Letter(to.channel, to.chat, f"trace {number}", number), parts, START)
+            lambda c: enqueue(c, Destination(to.channel, to.chat, f"trace {number}", number), parts, START)
         )
 
     async def ring(self, chat: str = "1", channel: str = "fake") -> None:
-        await self.bus.fire(MESSAGE_OUT, "test", "", channel=channel, chat=chat)
+        await self.bus.emit(MESSAGE_OUT, "test", "", channel=channel, chat=chat)
 
     async def answer(self, *texts: str, chat: str = "1", channel: str = "fake") -> None:
         """Commit a reply, hand it over and ring."""
-        self.delivery.hand_over(await self.commit(*texts, chat=chat, channel=channel))
+        self.delivery.dispatch(await self.commit(*texts, chat=chat, channel=channel))
         await self.ring(chat, channel)
 
     async def states(self) -> list[tuple[object, ...]]:

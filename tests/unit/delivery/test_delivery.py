@@ -18,7 +18,7 @@ from tests.waiting import until
 async def test_a_part_reaches_its_channel(house: House) -> None:
     """As it was committed; then it is marked as sent, with the platform's id, and announced."""
     [part] = await house.commit("hello")
-    house.delivery.hand_over([part])
+    house.delivery.dispatch([part])
     await house.delivery.wait_idle()
     assert house.channel.sent == [part]
     assert await rows(house.database, "SELECT state, platform_id FROM outbox") == [("sent", "fake 1")]
@@ -28,7 +28,7 @@ async def test_a_part_reaches_its_channel(house: House) -> None:
 
 async def test_parts_leave_in_order_within_a_chat(house: House) -> None:
     """Parts of a reply, and replies one after another, whatever fails in between."""
-    house.channel.fail(Unavailable("down"), None, Unavailable("down"), RateLimited("slow", 3))
+    house.channel.fail_next(Unavailable("down"), None, Unavailable("down"), RateLimited("slow", 3))
     for number in range(20):
         await house.answer(f"{number}a", f"{number}b")
     await house.delivery.wait_idle()
@@ -54,9 +54,9 @@ async def test_a_sending_that_was_broken_off_is_tried_again(house: House, monkey
 async def test_a_chat_that_waits_does_not_hold_up_others(database: Database) -> None:
     """While one chat is told to slow down, others and other channels are served."""
     house = House(database, ManualClock())
-    house.channel.fail(RateLimited("slow", 30))
+    house.channel.fail_next(RateLimited("slow", 30))
     await house.answer("slow", chat="1")
-    await until(lambda: bool(house.clock.naps))
+    await until(lambda: bool(house.clock.pending_sleeps))
     await house.answer("quick", chat="2")
     await house.answer("elsewhere", channel="other")
     await until(lambda: bool(house.channel.sent) and bool(house.other.sent))
@@ -80,7 +80,7 @@ async def test_a_chat_that_waits_does_not_hold_up_others(database: Database) -> 
 )
 async def test_the_platforms_wish_is_obeyed(house: House, error: Exception, least: float, most: float) -> None:
     """It waits exactly as long as it was told, or a little when it was not told."""
-    house.channel.fail(error)
+    house.channel.fail_next(error)
     await house.answer("hello")
     await house.delivery.wait_idle()
     assert house.channel.texts == ["hello"]
@@ -91,7 +91,7 @@ async def test_the_platforms_wish_is_obeyed(house: House, error: Exception, leas
 
 async def test_pauses_grow_and_tries_end(house: House) -> None:
     """A platform that stays away is asked with longer and longer pauses, and given up after a day of tries."""
-    house.channel.fail(*[Unavailable("down")] * 300)
+    house.channel.fail_next(*[Unavailable("down")] * 300)
     await house.answer("lost", "next")
     await house.delivery.wait_idle()
     assert isinstance(house.clock, EagerClock)
@@ -106,7 +106,7 @@ async def test_pauses_grow_and_tries_end(house: House) -> None:
 @pytest.mark.parametrize("error", [Rejected("blocked by the user"), ValueError("a bug in the channel")])
 async def test_what_cannot_be_delivered_is_given_up_at_once(house: House, error: Exception) -> None:
     """With its reason, and the next part gets its chance."""
-    house.channel.fail(error)
+    house.channel.fail_next(error)
     await house.answer("one", "two")
     await house.delivery.wait_idle()
     assert house.channel.texts == ["two"]
@@ -133,7 +133,7 @@ async def test_a_part_is_recorded_before_the_next_one_leaves(house: House, monke
 
 async def test_a_record_that_cannot_be_written_is_written_later(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """The part is not sent again meanwhile, and the next one waits."""
-    original, failures = house.outbox.sent, [StoreError("full"), StoreError("full")]
+    original, failures = house.outbox.mark_sent, [StoreError("full"), StoreError("full")]
 
     async def sent(part: int, platform_id: str) -> None:
         if failures:
@@ -161,7 +161,7 @@ async def test_an_outbox_that_fails_delays_and_loses_nothing(
 
     monkeypatch.setattr(house.outbox, method, failing)
     error: RemoteError = Rejected("no") if method == "give_up" else Unavailable("down")
-    house.channel.fail(error, *([error, error] if method == "give_up" else []))
+    house.channel.fail_next(error, *([error, error] if method == "give_up" else []))
     if method == "waiting":
         await house.commit("one", "two", "three")
         await house.delivery.start()
@@ -193,7 +193,7 @@ async def test_what_is_handed_over_while_the_outbox_is_read_keeps_its_place(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A reply that is committed during the read is neither lost nor sent early nor sent twice."""
-    original, reads = house.outbox.waiting, 0
+    original, reads = house.outbox.pending_after, 0
 
     async def slow(*values: Any, **named: Any) -> list[tuple[Outbound, int]]:
         nonlocal reads
@@ -215,7 +215,7 @@ async def test_what_is_handed_over_while_the_outbox_is_read_keeps_its_place(
 
 async def test_a_long_row_is_sent_in_order_with_few_reads(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """What does not fit into memory waits in the outbox, and is read in batches."""
-    original, reads = house.outbox.waiting, 0
+    original, reads = house.outbox.pending_after, 0
 
     async def counted(*values: Any, **named: Any) -> list[tuple[Outbound, int]]:
         nonlocal reads
@@ -224,9 +224,9 @@ async def test_a_long_row_is_sent_in_order_with_few_reads(house: House, monkeypa
 
     monkeypatch.setattr(house.outbox, "waiting", counted)
     texts = [str(number) for number in range(300)]
-    house.channel.fail(Unavailable("down"))
+    house.channel.fail_next(Unavailable("down"))
     for text in texts:
-        house.delivery.hand_over(await house.commit(text))
+        house.delivery.dispatch(await house.commit(text))
     await house.ring()
     await house.delivery.wait_idle()
     assert house.channel.texts == texts
@@ -235,7 +235,7 @@ async def test_a_long_row_is_sent_in_order_with_few_reads(house: House, monkeypa
 
 async def test_a_reply_is_sent_although_the_doorbell_is_broken(house: House) -> None:
     """What was handed over waits for nobody's signal."""
-    house.delivery.hand_over(await house.commit("hello"))
+    house.delivery.dispatch(await house.commit("hello"))
     async with asyncio.timeout(5):
         assert await house.channel.until_sent(1) == ["hello"]
 
@@ -254,9 +254,9 @@ async def test_a_wake_for_nothing_does_no_harm(house: House) -> None:
 async def test_stop_leaves_the_rest_to_the_next_start(database: Database) -> None:
     """Nothing is sent twice, nothing is lost."""
     house = House(database, ManualClock())
-    house.channel.fail(None, Unavailable("down"))
+    house.channel.fail_next(None, Unavailable("down"))
     await house.answer("one", "two", "three")
-    await until(lambda: bool(house.clock.naps))
+    await until(lambda: bool(house.clock.pending_sleeps))
     await house.delivery.stop(0)
     await house.answer("late")
     assert house.channel.texts == ["one"]

@@ -40,7 +40,7 @@ async def test_sweeping_all_the_while_doubles_nothing(house: House, monkeypatch:
 
 async def test_a_line_that_broke_is_taken_up_by_the_next_sweep(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bug of ours costs a part a minute, not a restart."""
-    original, bugs = house.outbox.sent, [RuntimeError("a bug")]
+    original, bugs = house.outbox.mark_sent, [RuntimeError("a bug")]
 
     async def sent(part: int, platform_id: str) -> None:
         if bugs:
@@ -78,7 +78,7 @@ async def test_a_channel_whose_sends_hang_holds_up_no_other(house: House, monkey
 @pytest.mark.parametrize(("asked", "waited"), [(0, 1), (-5, 1), (float("nan"), 1), (1e12, 86_400)])
 async def test_a_senseless_wish_is_obeyed_within_reason(house: House, asked: float, waited: float) -> None:
     """No tries without a pause, and no pause without an end."""
-    house.channel.fail(RateLimited("slow", asked))
+    house.channel.fail_next(RateLimited("slow", asked))
     await house.answer("hello")
     await house.delivery.wait_idle()
     assert isinstance(house.clock, EagerClock)
@@ -88,8 +88,8 @@ async def test_a_senseless_wish_is_obeyed_within_reason(house: House, asked: flo
 async def test_a_chat_that_blocked_the_bot_costs_only_itself(house: House) -> None:
     """Each of its parts is tried once and given up; which chat it was is announced."""
     blocked: list[object] = []
-    house.bus.bell(MESSAGE_FAILED, lambda envelope: blocked.append(envelope.payload["chat"]))
-    house.channel.fail(Rejected("blocked"), Rejected("blocked"))
+    house.bus.wake_on(MESSAGE_FAILED, lambda envelope: blocked.append(envelope.payload["chat"]))
+    house.channel.fail_next(Rejected("blocked"), Rejected("blocked"))
     await house.answer("one", "two", chat="blocker")
     await house.delivery.wait_idle()
     await house.answer("hello", chat="friend")

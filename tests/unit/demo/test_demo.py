@@ -10,10 +10,10 @@ import pytest
 from kenobot.cli import main
 from kenobot.cli.demo import _Show, add, demo
 from kenobot.evals.demo import record, show, story
-from kenobot.evals.demo.play import File, Fit, Seen, Slept
-from kenobot.evals.demo.show import Look
+from kenobot.evals.demo.play import FileChange, PatternMatch, SleepSummary, StepResult
+from kenobot.evals.demo.show import DisplayStyle
 from kenobot.evals.demo.story import Story
-from kenobot.evals.demo.words import day
+from kenobot.evals.demo.words import format_moment
 
 TINY = """
 zone = "UTC"
@@ -174,7 +174,7 @@ def test_between_steps_it_waits_for_its_reader(monkeypatch: pytest.MonkeyPatch) 
 
     def pages(*flags: str) -> list[bool]:
         arguments = parsed(*flags)
-        shown = _Show(arguments, Look("es"))
+        shown = _Show(arguments, DisplayStyle("es"))
         return [shown.step(act, page), shown.step(act, page)]
 
     assert pages() == [True, False]
@@ -187,20 +187,22 @@ def test_between_steps_it_waits_for_its_reader(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_file_that_went_elsewhere_is_one_line() -> None:
     """Its text is the same, so only its way is shown; what changed in a file is shown with a line around it."""
-    moved = File("a.md", "x\ny\n", None, "archive/a.md")
-    assert (show.change(moved), show.diff(moved)) == ("moved", [])
-    changed = File("b.md", "one\ntwo\nthree\nfour\n", "one\ntwo\n3\nfour\n")
-    assert show.diff(changed) == [" two", "-three", "+3", " four"]
-    assert show.change(File("c.md", "x", None)) == "gone"
-    text = show.as_text(step(files=(moved, changed)), Look("en"))
+    moved = FileChange("a.md", "x\ny\n", None, "archive/a.md")
+    assert (show.change_kind(moved), show.diff_lines(moved)) == ("moved", [])
+    changed = FileChange("b.md", "one\ntwo\nthree\nfour\n", "one\ntwo\n3\nfour\n")
+    assert show.diff_lines(changed) == [" two", "-three", "+3", " four"]
+    assert show.change_kind(FileChange("c.md", "x", None)) == "gone"
+    text = show.as_text(step(files=(moved, changed)), DisplayStyle("en"))
     assert "│ a.md → archive/a.md  moved, as it was" in text
     assert "│ - a.md" not in text
-    assert record.short(tiny("x").acts[0], [step(files=(moved,))], Look("en")).endswith("- a.md\n+ archive/a.md\n```")
+    assert record.page_excerpt(tiny("x").acts[0], [step(files=(moved,))], DisplayStyle("en")).endswith(
+        "- a.md\n+ archive/a.md\n```"
+    )
 
 
 def test_a_pattern_is_shown_with_its_score() -> None:
     """Coverage times confidence, as the seed reckons it."""
-    text = show.as_text(step(fits=(Fit("a → b", 0.75, 0.6),)), Look("en"))
+    text = show.as_text(step(fits=(PatternMatch("a → b", 0.75, 0.6),)), DisplayStyle("en"))
     assert "│ a → b: 0.75 of its words × confidence 0.60 = 0.45" in text
 
 
@@ -231,15 +233,15 @@ def parsed(*flags: str) -> argparse.Namespace:
     return arguments
 
 
-def step(**given: object) -> Seen:
+def step(**given: object) -> StepResult:
     """A step that has happened, with what matters to a test."""
     one = tiny("Petrel").acts[0].steps[0]
     held: dict[str, object] = {"number": 1, "of": 1, "step": one, "memory": "", "answer": "", "fits": ()}
-    held |= {"slept": Slept(), "tree": {}, "files": (), "cards": 0, "failures": ()}
-    return Seen(**{**held, **given})  # type: ignore[arg-type]
+    held |= {"slept": SleepSummary(), "tree": {}, "files": (), "cards": 0, "failures": ()}
+    return StepResult(**{**held, **given})  # type: ignore[arg-type]
 
 
 def test_moments_are_told_in_both_languages() -> None:
     """As people write them."""
     at = datetime(2026, 6, 9, 20, tzinfo=UTC)
-    assert (day(at, "en"), day(at, "es")) == ("9 June 2026, 20:00", "9 de junio de 2026, 20:00")
+    assert (format_moment(at, "en"), format_moment(at, "es")) == ("9 June 2026, 20:00", "9 de junio de 2026, 20:00")

@@ -6,7 +6,7 @@ from datetime import datetime
 from kenobot.core.bus import Bus
 from kenobot.gateway import pairing
 from kenobot.gateway.access import Access, Roster
-from kenobot.gateway.admission import Door, Post
+from kenobot.gateway.admission import AdmissionControl, BotMessages
 from kenobot.ports.messages import Outbound
 from kenobot.ports.signals import Envelope
 from kenobot.storage.connection import Connection
@@ -28,10 +28,16 @@ class House:
         self.signals: list[tuple[str, dict[str, object]]] = []
         self.access = Access({"fake": Roster.of(["1"], ["2"], ["-100"])})
         bus = Bus(clock)
-        bus.tap(self._note)
+        bus.observe_all(self._note)
         self._count = 0
-        self.door = Door(
-            self.access, database, bus, clock, Post(self.sent.extend, self._look), self._below, pairs=pairs
+        self.door = AdmissionControl(
+            self.access,
+            database,
+            bus,
+            clock,
+            BotMessages(self.sent.extend, self._look),
+            self._below,
+            pairing_enabled=pairs,
         )
 
     def _note(self, envelope: Envelope) -> None:
@@ -54,14 +60,14 @@ class House:
         assert not await self.door(inbound(text, user=user, chat=user))
         return "".join(match[0] for out in self.sent[before:] if (match := CODE.search(out.part.text)))
 
-    async def approve(self, code: str) -> pairing.Verdict:
+    async def approve(self, code: str) -> pairing.PairingResult:
         """The owner's side, as a command in chat has it."""
         at = self.clock.now()
         verdict = await self.database.write(lambda c: self._approve_in(c, code, at))
-        await self.door.settle()
+        await self.door.wait_refreshed()
         return verdict
 
-    def _approve_in(self, connection: Connection, code: str, at: datetime) -> pairing.Verdict:
+    def _approve_in(self, connection: Connection, code: str, at: datetime) -> pairing.PairingResult:
         verdict = pairing.approve(connection, code, at, self.access.is_owner)
-        self.door.changed()
+        self.door.schedule_refresh()
         return verdict

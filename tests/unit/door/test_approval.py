@@ -11,7 +11,7 @@ import pytest
 from kenobot.gateway import pairing
 from kenobot.gateway.access import Roster
 from kenobot.ports.errors import StoreError
-from kenobot.ports.names import plain_name
+from kenobot.ports.names import sanitize_name
 from kenobot.storage import approved_people
 from kenobot.storage.connection import Connection, connect
 from tests.samples import inbound, rows, scalar
@@ -51,7 +51,7 @@ async def test_a_code_works_once_and_for_an_hour(house: House) -> None:
 async def test_five_wrong_codes_shut_pairing_for_an_hour(house: House) -> None:
     """Every open code is void, a right one does not open it, strangers get silence; also after a restart."""
     code = await house.stranger()
-    assert [(await house.approve("WRNG-WRNG")).left for _ in range(4)] == [4, 3, 2, 1]
+    assert [(await house.approve("WRNG-WRNG")).tries_left for _ in range(4)] == [4, 3, 2, 1]
     assert (await house.approve("WRNG-WRNG")).kind == "locked"
     assert await scalar(house.database, "SELECT count(*) FROM pairing") == 0
     assert (await house.approve(code)).kind == "locked"
@@ -73,10 +73,10 @@ async def test_the_right_code_forgives_the_wrong_ones(house: House) -> None:
     for _ in range(4):
         await house.approve("WRNG-WRNG")
     assert (await house.approve(codes[0])).kind == "approved"
-    assert (await house.approve("WRNG-WRNG")).left == 4
+    assert (await house.approve("WRNG-WRNG")).tries_left == 4
     house.clock.advance(3600)
     await house.stranger("11")
-    assert (await house.approve("WRNG-WRNG")).left == 4
+    assert (await house.approve("WRNG-WRNG")).tries_left == 4
 
 
 async def test_a_clock_set_back_neither_locks_for_ever_nor_keeps_codes_alive(house: House) -> None:
@@ -122,8 +122,8 @@ async def test_who_is_revoked_is_a_stranger_at_once(house: House) -> None:
     assert await house.door(inbound(user="9", chat="9"))
 
     def revoke(connection: Connection) -> None:
-        assert approved_people.put_out(connection, "fake", "9")
-        house.door.changed()
+        assert approved_people.revoke_person(connection, "fake", "9")
+        house.door.schedule_refresh()
 
     await house.database.write(revoke)
     code = await house.stranger()
@@ -143,7 +143,7 @@ async def test_what_is_undone_lets_nobody_in(house: House) -> None:
 
     with pytest.raises(ValueError, match="the rest"):
         await house.database.write(fails)
-    await house.door.settle()
+    await house.door.wait_refreshed()
     assert not await house.door(inbound(user="9", chat="9"))
     assert house.named("pairing:ended") == []
 
@@ -172,9 +172,9 @@ async def test_a_failed_look_is_due_again(house: House, monkeypatch: pytest.Monk
 
     with monkeypatch.context() as patch:
         patch.setattr(house.database, "write", broken)
-        house.door.changed()
+        house.door.schedule_refresh()
         await asyncio.sleep(0)
-        await house.door.settle()
+        await house.door.wait_refreshed()
         assert house.door.stale
         assert await house.door(inbound(user="1", chat="1"))
     await house.door.refresh()
@@ -197,7 +197,7 @@ async def test_a_failed_look_is_due_again(house: House, monkeypatch: pytest.Monk
 )
 def test_a_strangers_name_is_shown_without_tricks(name: str, shown: str) -> None:
     """No mark-up, no address, no line break, nothing unseen, and not long."""
-    assert plain_name(name) == shown
+    assert sanitize_name(name) == shown
 
 
 async def test_the_log_does_not_tell_the_code(house: House, caplog: pytest.LogCaptureFixture) -> None:

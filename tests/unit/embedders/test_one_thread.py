@@ -12,7 +12,7 @@ import pytest
 
 from kenobot.ports.embedder import EmbedKind
 from kenobot.ports.errors import Unavailable
-from kenobot.providers.embedders.one_thread import LONGEST, Encode, OneThread, Row, fit
+from kenobot.providers.embedders.one_thread import MAX_CHARACTERS, Encode, ThreadedEmbedder, Vector, clip_text
 
 
 class Model:
@@ -30,7 +30,7 @@ class Model:
     def load(self) -> Encode:
         self.loaded += 1
 
-        def encode(texts: Sequence[str], kind: EmbedKind) -> list[Row]:
+        def encode(texts: Sequence[str], kind: EmbedKind) -> list[Vector]:
             self.asked.append((tuple(texts), kind))
             self.threads.add(threading.get_ident())
             self.began.set()
@@ -48,14 +48,14 @@ def model() -> Model:
 
 
 @pytest.fixture
-async def embedder(model: Model) -> AsyncIterator[OneThread]:
-    made = OneThread("toy", 2, model.load)
+async def embedder(model: Model) -> AsyncIterator[ThreadedEmbedder]:
+    made = ThreadedEmbedder("toy", 2, model.load)
     yield made
     model.held.set()
     await made.aclose()
 
 
-async def test_it_is_loaded_once_and_when_it_is_first_asked(model: Model, embedder: OneThread) -> None:
+async def test_it_is_loaded_once_and_when_it_is_first_asked(model: Model, embedder: ThreadedEmbedder) -> None:
     """In a thread of its own, off the event loop."""
     assert model.loaded == 0
     await asyncio.gather(embedder.embed(["one"]), embedder.embed(["two"], "query"))
@@ -64,7 +64,7 @@ async def test_it_is_loaded_once_and_when_it_is_first_asked(model: Model, embedd
     assert threading.get_ident() not in model.threads
 
 
-async def test_a_query_goes_before_passages_that_wait(model: Model, embedder: OneThread) -> None:
+async def test_a_query_goes_before_passages_that_wait(model: Model, embedder: ThreadedEmbedder) -> None:
     """However long the backlog is: it waits for what is under way and for nothing else."""
     model.held.clear()
     backlog = asyncio.create_task(embedder.embed([f"passage {number}" for number in range(20)]))
@@ -77,7 +77,7 @@ async def test_a_query_goes_before_passages_that_wait(model: Model, embedder: On
     assert len(await backlog) == 20
 
 
-async def test_what_nobody_waits_for_is_not_computed(model: Model, embedder: OneThread) -> None:
+async def test_what_nobody_waits_for_is_not_computed(model: Model, embedder: ThreadedEmbedder) -> None:
     """A deadline that is up takes its texts out of the queue."""
     model.held.clear()
     first = asyncio.create_task(embedder.embed(["first"]))
@@ -91,7 +91,7 @@ async def test_what_nobody_waits_for_is_not_computed(model: Model, embedder: One
     assert [texts for texts, _ in model.asked] == [("first",), ("next",)]
 
 
-async def test_a_failure_is_told_and_passes(model: Model, embedder: OneThread) -> None:
+async def test_a_failure_is_told_and_passes(model: Model, embedder: ThreadedEmbedder) -> None:
     """A model that raises costs those who asked; the next ones are answered."""
     model.fails = MemoryError("no room")
     with pytest.raises(Unavailable, match=r"toy failed \(MemoryError: no room\)"):
@@ -109,7 +109,7 @@ async def test_a_model_that_cannot_be_loaded_is_tried_again(model: Model) -> Non
             raise OSError("the file is gone")
         return model.load()
 
-    embedder = OneThread("toy", 2, load)
+    embedder = ThreadedEmbedder("toy", 2, load)
     with pytest.raises(Unavailable, match="the file is gone"):
         await embedder.embed(["one"])
     broken.clear()
@@ -117,23 +117,23 @@ async def test_a_model_that_cannot_be_loaded_is_tried_again(model: Model) -> Non
     await embedder.aclose()
 
 
-async def test_far_too_much_at_once_is_refused(model: Model, embedder: OneThread) -> None:
+async def test_far_too_much_at_once_is_refused(model: Model, embedder: ThreadedEmbedder) -> None:
     """The queue has a bound."""
     with pytest.raises(Unavailable, match="more to do"):
         await embedder.embed(["text"] * 5000)
     assert model.asked == []
 
 
-async def test_texts_are_made_fit(model: Model, embedder: OneThread) -> None:
+async def test_texts_are_made_fit(model: Model, embedder: ThreadedEmbedder) -> None:
     """Bounded, and without what ends a string in C or cannot be encoded."""
     await embedder.embed(["a\0b", "half \ud83d", "x" * 9000, "👍"])
-    assert [text for texts, _ in model.asked for text in texts] == ["a b", "half �", "x" * LONGEST, "👍"]
-    assert fit("plain") == "plain"
+    assert [text for texts, _ in model.asked for text in texts] == ["a b", "half �", "x" * MAX_CHARACTERS, "👍"]
+    assert clip_text("plain") == "plain"
 
 
 async def test_closing_an_unused_one_does_nothing(model: Model) -> None:
     """No thread was begun."""
-    await OneThread("toy", 2, model.load).aclose()
+    await ThreadedEmbedder("toy", 2, model.load).aclose()
     assert model.loaded == 0
 
 

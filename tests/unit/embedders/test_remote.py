@@ -8,16 +8,16 @@ from pydantic import SecretStr, ValidationError
 
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError, RateLimited, Rejected, RemoteError, Unavailable
-from kenobot.ports.plugin import Surroundings
+from kenobot.ports.plugin import PluginContext
 from kenobot.providers.embedders import ollama, openai
 from kenobot.providers.embedders.ollama import OllamaSettings
 from kenobot.providers.embedders.openai import OpenAISettings
-from kenobot.providers.embedders.remote import Remote
+from kenobot.providers.embedders.remote import HttpEmbedder
 from kenobot.testing.embedder import cosine
 from tests.integration.embedding_standin import EmbeddingStandIn
 
 KEY = "sk-canary-1234567890"
-SURROUNDINGS = Surroundings(home=Path("unused"), clock=SystemClock(), bot_name="Kenobot")
+SURROUNDINGS = PluginContext(home=Path("unused"), clock=SystemClock(), bot_name="Kenobot")
 
 
 @pytest.fixture
@@ -27,14 +27,14 @@ async def server() -> AsyncIterator[EmbeddingStandIn]:
 
 
 @pytest.fixture
-async def embedder(server: EmbeddingStandIn) -> AsyncIterator[Remote]:
+async def embedder(server: EmbeddingStandIn) -> AsyncIterator[HttpEmbedder]:
     settings = OpenAISettings(base_url=f"{server.url}/v1/", api_key=SecretStr(KEY), model="small", dimensions=64)
     made = openai.plugin.build(settings, SURROUNDINGS)
     yield made
     await made.aclose()
 
 
-async def test_openai_is_asked_as_its_api_wants(server: EmbeddingStandIn, embedder: Remote) -> None:
+async def test_openai_is_asked_as_its_api_wants(server: EmbeddingStandIn, embedder: HttpEmbedder) -> None:
     """Model, texts and key; rows come back in the order of the texts, of length 1, whatever the server's order."""
     rows = await embedder.embed(["the cat", "the dog", " "])
     ((path, headers, content),) = server.requests
@@ -64,7 +64,7 @@ async def test_ollama_is_asked_as_its_api_wants(server: EmbeddingStandIn) -> Non
     await made.aclose()
 
 
-async def test_many_texts_go_in_several_requests(server: EmbeddingStandIn, embedder: Remote) -> None:
+async def test_many_texts_go_in_several_requests(server: EmbeddingStandIn, embedder: HttpEmbedder) -> None:
     """No request is larger than servers take."""
     rows = await embedder.embed([f"text {number}" for number in range(70)])
     assert [len(content["input"]) for _, _, content in server.requests] == [32, 32, 6]
@@ -78,7 +78,7 @@ async def test_many_texts_go_in_several_requests(server: EmbeddingStandIn, embed
      (503, Unavailable), (408, Unavailable), (302, Rejected)],
 )  # fmt: skip
 async def test_refusals_in_our_own_terms(
-    server: EmbeddingStandIn, embedder: Remote, status: int, kind: type[RemoteError]
+    server: EmbeddingStandIn, embedder: HttpEmbedder, status: int, kind: type[RemoteError]
 ) -> None:
     """What may pass is told from what will not, and neither the key nor the server's words are shown."""
     server.script = [status]
@@ -90,7 +90,7 @@ async def test_refusals_in_our_own_terms(
     assert len(await embedder.embed(["the cat"])) == 1
 
 
-async def test_a_pause_that_the_server_asks_for_is_kept(server: EmbeddingStandIn, embedder: Remote) -> None:
+async def test_a_pause_that_the_server_asks_for_is_kept(server: EmbeddingStandIn, embedder: HttpEmbedder) -> None:
     """In seconds, and an hour at most."""
     server.script = [(429, {"retry-after": "7"}), (429, {"retry-after": "1e9"}), (429, {"retry-after": "soon"})]
     pauses = []
@@ -108,7 +108,7 @@ async def test_a_pause_that_the_server_asks_for_is_kept(server: EmbeddingStandIn
      {"data": [{"index": 0, "embedding": [1e400]}]}, {"data": [{"index": "x", "embedding": [1]}]}],
 )  # fmt: skip
 async def test_an_answer_that_is_none_is_a_failure(
-    server: EmbeddingStandIn, embedder: Remote, answer: dict[str, object]
+    server: EmbeddingStandIn, embedder: HttpEmbedder, answer: dict[str, object]
 ) -> None:
     """Whatever the server says instead of an embedding, nothing of it is kept."""
     server.script = [answer]
@@ -116,7 +116,7 @@ async def test_an_answer_that_is_none_is_a_failure(
         await embedder.embed(["the cat"])
 
 
-async def test_rows_of_two_sizes_are_refused(server: EmbeddingStandIn, embedder: Remote) -> None:
+async def test_rows_of_two_sizes_are_refused(server: EmbeddingStandIn, embedder: HttpEmbedder) -> None:
     """They cannot be of one model."""
     server.script = [{"data": [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [1.0, 2.0]}]}]
     with pytest.raises(Unavailable, match="another number"):

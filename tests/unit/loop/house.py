@@ -4,13 +4,13 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
 
-from kenobot.agent.loop import AgentLoop, Gate
+from kenobot.agent.loop import AgentLoop, IntakePolicy
 from kenobot.core.bus import Bus
 from kenobot.ports.messages import Inbound
 from kenobot.ports.signals import MESSAGE_IN
 from kenobot.storage import inbox as mail
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import Inbox, Pending
+from kenobot.storage.inbox import Inbox, PendingMessage
 from kenobot.testing.clock import START, EagerClock
 from tests.samples import inbound, scalar
 
@@ -25,8 +25,8 @@ class House:
         self.clock = EagerClock()
         self.bus = Bus(self.clock)
         self.inbox = Inbox(database, self.clock)
-        self.during: Callable[[Pending], Awaitable[None]] | None = None
-        self.turns: list[Pending] = []
+        self.during: Callable[[PendingMessage], Awaitable[None]] | None = None
+        self.turns: list[PendingMessage] = []
         self.at_work: Counter[str] = Counter()
         self.most_at_once = 0
         self.most_in_a_chat = 0
@@ -37,11 +37,11 @@ class House:
         self.waits: list[float] = []
         self.turned_away: list[str] = []
         self.barred: set[str] = set()
-        gate = Gate(self._admits, self._turn_away, backlog, chat_backlog)
+        gate = IntakePolicy(self._admits, self._turn_away, backlog, chat_backlog)
         self.loop = AgentLoop(
             self.inbox, self.bus, self.clock, self._turn, self._until_back, self._trace, gate, parallel=parallel
         )
-        self.bus.bell(MESSAGE_IN, self.loop.on_message_in)
+        self.bus.wake_on(MESSAGE_IN, self.loop.on_inbox_signal)
 
     def _trace(self) -> str:
         self._traces += 1
@@ -57,7 +57,7 @@ class House:
         self.waits.append(longest)
         await self.back.wait()
 
-    async def _turn(self, pending: Pending) -> bool:
+    async def _turn(self, pending: PendingMessage) -> bool:
         self.turns.append(pending)
         self.at_work[pending.session] += 1
         self.most_at_once = max(self.most_at_once, self.at_work.total())
@@ -68,7 +68,7 @@ class House:
             if self.during is not None:
                 await self.during(pending)
             if pending.inbound.text in self.out_of_reach:
-                await self.database.write(lambda c: mail.park(c, pending.id, attempt))
+                await self.database.write(lambda c: mail.defer(c, pending.id, attempt))
                 return False
             await self.database.write(lambda c: mail.finish(c, pending.id, attempt, "answered", START))
             return True

@@ -14,7 +14,7 @@ async def test_middleware_may_enrich_what_is_stored(house: House) -> None:
         text = f"{envelope.payload['text']} [seen]"
         return replace(envelope, payload={**envelope.payload, "text": text, "session": "fake-elsewhere"})
 
-    house.bus.use(enrich)
+    house.bus.add_middleware(enrich)
     for number in range(3):
         await house.say(str(number), number)
     await house.loop.wait_idle()
@@ -29,7 +29,7 @@ async def test_middleware_that_drops_the_payload_costs_nothing(house: House) -> 
     async def careless(envelope: Envelope) -> Envelope:
         return replace(envelope, payload={})
 
-    house.bus.use(careless)
+    house.bus.add_middleware(careless)
     assert await house.say("hello", 1)
     await house.loop.wait_idle()
     assert house.texts() == ["hello"]
@@ -41,9 +41,9 @@ async def test_middleware_may_stop_a_message(house: House) -> None:
     async def stop(envelope: Envelope) -> None:
         return None
 
-    house.bus.use(stop)
+    house.bus.add_middleware(stop)
     assert await house.say("spam", 1)
     assert not await house.say("spam", 1)
     await house.loop.wait_idle()
-    assert (house.turns, house.loop.waiting) == ([], 0)
+    assert (house.turns, house.loop.unfinished_count) == ([], 0)
     assert await rows(house.database, "SELECT state, reason FROM inbox") == [("dropped", "stopped by middleware")]

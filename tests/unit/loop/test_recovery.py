@@ -6,7 +6,7 @@ import pytest
 
 from kenobot.ports.errors import StoreError
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import Pending
+from kenobot.storage.inbox import PendingMessage
 from tests.samples import inbound, rows
 from tests.unit.loop.house import House
 from tests.waiting import until
@@ -22,7 +22,7 @@ async def test_a_message_that_cannot_be_stored_is_not_taken(house: House, monkey
         patch.setattr(house.inbox, "accept", full)
         with pytest.raises(StoreError):
             await house.say("hello", 1)
-    assert house.loop.waiting == 0
+    assert house.loop.unfinished_count == 0
     assert await house.say("hello", 1)
 
 
@@ -30,13 +30,13 @@ async def test_a_lost_signal_loses_nothing(database: Database) -> None:
     """What was stored but never rung for is found at the next start, in order."""
     first = House(database)
     for number in range(1, 40):
-        await first.inbox.accept(inbound(str(number), number, chat=str(number % 3)), "trace")
+        await first.inbox.store(inbound(str(number), number, chat=str(number % 3)), "trace")
     second = House(database)
     await second.loop.start()
     await second.loop.wait_idle()
     for chat in range(3):
         assert second.texts(str(chat)) == [str(number) for number in range(1, 40) if number % 3 == chat]
-    assert (second.loop.waiting, await second.open_messages()) == (0, 0)
+    assert (second.loop.unfinished_count, await second.open_messages()) == (0, 0)
     for house in (first, second):
         await house.bus.close()
 
@@ -46,18 +46,18 @@ async def test_what_the_process_may_have_died_of_is_tried_alone_and_after_a_paus
     first = House(database)
     chats = ("1", "2", "3")
     for number, chat in enumerate(chats):
-        pending = await first.inbox.accept(inbound(f"suspect of {chat}", number, chat=chat), "t")
+        pending = await first.inbox.store(inbound(f"suspect of {chat}", number, chat=chat), "t")
         assert pending is not None
         await first.inbox.claim(pending.id)
         await first.inbox.claim(pending.id)
     for number, chat in enumerate(("4", "5"), start=10):
-        await first.inbox.accept(inbound(f"bystander of {chat}", number, chat=chat), "t", claimed=True)
+        await first.inbox.store(inbound(f"bystander of {chat}", number, chat=chat), "t", claimed=True)
     house = House(database)
     together: list[set[str]] = []
     at_work: set[str] = set()
     bystanders = asyncio.Barrier(2)
 
-    async def during(pending: Pending) -> None:
+    async def during(pending: PendingMessage) -> None:
         at_work.add(pending.inbound.chat)
         if pending.inbound.chat not in chats:
             async with asyncio.timeout(10):
@@ -85,7 +85,7 @@ async def test_a_channel_that_is_cancelled_loses_no_ring(house: House) -> None:
     await asyncio.gather(sending, return_exceptions=True)
     await until(lambda: bool(house.turns))
     await house.loop.wait_idle()
-    assert (house.texts(), house.loop.waiting) == (["hello"], 0)
+    assert (house.texts(), house.loop.unfinished_count) == (["hello"], 0)
     assert not await house.say("hello", 1)
 
 
@@ -95,7 +95,7 @@ async def test_a_broken_turn_does_not_stop_its_lane(
 ) -> None:
     """Whatever it raises is logged, and the next message gets its turn."""
 
-    async def during(pending: Pending) -> None:
+    async def during(pending: PendingMessage) -> None:
         if pending.inbound.text == "poison":
             raise kind
 
@@ -103,7 +103,7 @@ async def test_a_broken_turn_does_not_stop_its_lane(
     for number, text in enumerate(["one", "poison", "two"]):
         await house.say(text, number)
     await house.loop.wait_idle()
-    assert (house.texts(), house.loop.waiting) == (["one", "poison", "two"], 0)
+    assert (house.texts(), house.loop.unfinished_count) == (["one", "poison", "two"], 0)
     assert "a turn of fake-1 broke" in caplog.text
     assert await house.open_messages() == 1
 
@@ -112,10 +112,10 @@ async def test_an_inbox_that_cannot_be_read_is_read_again(
     house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A failing disk delays a lane and does not end it."""
-    await house.inbox.accept(inbound("hello", 1), "trace")
-    original, failures = house.inbox.waiting, [StoreError("down"), StoreError("still down")]
+    await house.inbox.store(inbound("hello", 1), "trace")
+    original, failures = house.inbox.pending_after, [StoreError("down"), StoreError("still down")]
 
-    async def failing(session: str, after: int, limit: int) -> list[Pending]:
+    async def failing(session: str, after: int, limit: int) -> list[PendingMessage]:
         if failures:
             raise failures.pop()
         return await original(session, after, limit)
@@ -132,7 +132,7 @@ async def test_stop_parks_what_is_under_way(database: Database) -> None:
     """Turns get their grace, are then cancelled, nothing new begins, and the next start does it all."""
     house = House(database, parallel=2)
 
-    async def during(pending: Pending) -> None:
+    async def during(pending: PendingMessage) -> None:
         await asyncio.Event().wait()
 
     house.during = during
@@ -143,7 +143,7 @@ async def test_stop_parks_what_is_under_way(database: Database) -> None:
     assert sorted(house.parked) == sorted(pending.id for pending in house.turns)
     assert len(house.turns) == 2
     assert await house.say("late", 99)
-    await house.bus.settle()
+    await house.bus.drain()
     assert (len(house.turns), house.loop.idle) == (2, True)
     await house.bus.close()
     again = House(database)
@@ -158,7 +158,7 @@ async def test_turns_that_end_within_the_grace_are_not_cancelled(house: House) -
     """A stop waits for what is nearly done."""
     release = asyncio.Event()
 
-    async def during(pending: Pending) -> None:
+    async def during(pending: PendingMessage) -> None:
         await release.wait()
 
     house.during = during
@@ -173,8 +173,8 @@ async def test_turns_that_end_within_the_grace_are_not_cancelled(house: House) -
 
 async def test_what_cannot_be_understood_is_set_aside(house: House) -> None:
     """It lies in the dead-letter box and costs no turn."""
-    await house.loop.set_aside("fake", "7", "{broken", "not a message")
+    await house.loop.dead_letter("fake", "7", "{broken", "not a message")
     await house.loop.start()
     await house.loop.wait_idle()
-    assert (house.turns, house.loop.waiting) == ([], 0)
+    assert (house.turns, house.loop.unfinished_count) == ([], 0)
     assert await rows(house.database, "SELECT state, reason FROM inbox") == [("dead", "not a message")]

@@ -10,8 +10,8 @@ import pytest
 
 from kenobot.cli import main
 from kenobot.evals.month import judge, play, script
-from kenobot.evals.month.judge import Verdict
-from kenobot.evals.month.script import Step
+from kenobot.evals.month.judge import MonthResult
+from kenobot.evals.month.script import MonthStep
 from kenobot.ports.clock import Clock
 from kenobot.ports.provider import Block, Message, Request
 
@@ -48,8 +48,8 @@ def no_command_line(_words: Sequence[str], _clock: Clock) -> int:
     raise AssertionError("this script gives no orders")
 
 
-def tiny(remember: str, fate: str, check: str) -> Verdict:
-    return play.play(script.load(TINY.format(remember=remember, fate=fate, check=check)), no_command_line)
+def tiny(remember: str, fate: str, check: str) -> MonthResult:
+    return play.run_month(script.load(TINY.format(remember=remember, fate=fate, check=check)), no_command_line)
 
 
 def test_memory_lives_through_the_month() -> None:
@@ -58,7 +58,7 @@ def test_memory_lives_through_the_month() -> None:
     everyday = [step for step in whole.steps if step.kind == "everyday"]
     kept = set(map(id, everyday[::11]))
     steps = tuple(step for step in whole.steps if step.kind != "everyday" or id(step) in kept)
-    verdict = play.play(replace(whole, steps=steps), main)
+    verdict = play.run_month(replace(whole, steps=steps), main)
     assert verdict.failures == []
     assert verdict.total.asked > 90
     assert verdict.total.hidden == 9
@@ -83,10 +83,10 @@ def test_the_conversation_is_no_memory() -> None:
     """What stands in a prompt only because it was said there does not count as remembered, but as shown."""
     said = (Message("user", (Block("I live in Rome"),)), Message("user", (Block("Where do I live?"),)))
     request = Request((Block("## Memory\nnothing"),), said)
-    verdict = Verdict()
-    judge.judge_question(verdict, Step(AT, "k", None, "Where do I live?", must=("Rome",)), request)
-    judge.judge_question(verdict, Step(AT, "k", None, "Where do I live?", never=("Rome",)), request)
-    judge.judge_question(verdict, Step(AT, "k", None, "Where do I live?", nowhere=("Rome",)), request)
+    verdict = MonthResult()
+    judge.check_question(verdict, MonthStep(AT, "k", None, "Where do I live?", must=("Rome",)), request)
+    judge.check_question(verdict, MonthStep(AT, "k", None, "Where do I live?", never=("Rome",)), request)
+    judge.check_question(verdict, MonthStep(AT, "k", None, "Where do I live?", nowhere=("Rome",)), request)
     assert [failure.partition("”: ")[2] for failure in verdict.failures] == [
         "memory does not hold “Rome”",
         "it shows “Rome”",
@@ -96,17 +96,17 @@ def test_the_conversation_is_no_memory() -> None:
 
 def test_a_question_that_never_reached_the_model_is_a_failure() -> None:
     """It would have proved nothing."""
-    verdict = Verdict()
-    judge.judge_question(verdict, Step(AT, "k", None, "Hello?", never=("Rome",)), None)
-    assert not verdict.good
+    verdict = MonthResult()
+    judge.check_question(verdict, MonthStep(AT, "k", None, "Hello?", never=("Rome",)), None)
+    assert not verdict.passed
 
 
 def test_a_fact_in_somebody_elses_scope_is_a_leak() -> None:
     """Even when it also lives where it belongs."""
     whole = script.load(TINY.format(remember="", fate="lives", check=""))
-    verdict = Verdict()
+    verdict = MonthResult()
     text = "Ann's boat is called Petrel"
-    judge.judge_store(verdict, whole, [("owner", "active", text), ("user:telegram-2", "active", text)])
+    judge.check_records(verdict, whole, [("owner", "active", text), ("user:telegram-2", "active", text)])
     assert (verdict.total.live, verdict.total.leaks) == (1, 1)
 
 
@@ -114,9 +114,9 @@ def test_a_summary_may_tell_what_is_outdated_and_nothing_forgotten() -> None:
     """It tells what was said, which is not what is believed; what was forgotten stands nowhere."""
     text = "Ann's boat is called Petrel"
     for fate, failures in (("superseded", 0), ("forgotten", 1), ("purged", 1)):
-        verdict = Verdict()
+        verdict = MonthResult()
         whole = script.load(TINY.format(remember="", fate=fate, check=""))
-        judge.judge_store(verdict, whole, [("owner", "superseded", "something else")], [f"- {text}"])
+        judge.check_records(verdict, whole, [("owner", "superseded", "something else")], [f"- {text}"])
         assert len(verdict.failures) == failures, fate
 
 
@@ -133,7 +133,7 @@ def test_the_command_writes_its_table_between_the_marks(
     """And leaves the rest of the file as it is; without marks it says where to put them. A failure ends with 1."""
     page = tmp_path / "page.md"
     page.write_text("before\n<!-- month: begin -->\nold\n<!-- month: end -->\nafter\n", "utf-8")
-    good = Verdict(restarts=3)
+    good = MonthResult(restarts=3)
     good.row("plain").told = 1
     monkeypatch.setattr("kenobot.evals.month.play.play", lambda *_, **__: good)
     assert main(["bench", "month", "--write", str(page)]) == 0

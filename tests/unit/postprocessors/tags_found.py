@@ -1,6 +1,6 @@
 """The tags that the tests of the scanner know, and what it finds of them."""
 
-from kenobot.postprocessors.scanner import scan
+from kenobot.postprocessors.scanner import scan_tags
 
 NAMES = {
     "memory": "memory",
@@ -16,5 +16,5 @@ NAMES = {
 
 def found(text: str) -> tuple[str, list[tuple[str, str]]]:
     """The clean text, and each element as name and content."""
-    result = scan(text, NAMES)
+    result = scan_tags(text, NAMES)
     return result.clean, [(element.name, element.content) for element in result.elements]

@@ -2,11 +2,11 @@
 
 import pytest
 
-from kenobot.postprocessors.code import code, fences
+from kenobot.postprocessors.code import code_ranges, fenced_ranges
 
 
 def quoted(text: str) -> list[str]:
-    return [text[start:end] for start, end in code(text)]
+    return [text[start:end] for start, end in code_ranges(text)]
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def quoted(text: str) -> list[str]:
 )
 def test_closed_fences_are_blocks(text: str, blocks: list[str]) -> None:
     """A fence needs a line of its own at both ends, and the closer is at least as long."""
-    assert [text[start:end] for start, end in fences(text)] == blocks
+    assert [text[start:end] for start, end in fenced_ranges(text)] == blocks
 
 
 @pytest.mark.parametrize(

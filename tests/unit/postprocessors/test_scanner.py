@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kenobot.ports.postprocessor import Element
-from kenobot.postprocessors.scanner import Scan, scan
+from kenobot.postprocessors.scanner import ScanResult, scan_tags
 from tests.unit.postprocessors.tags_found import NAMES, found
 
 
@@ -29,7 +29,7 @@ def test_spellings_of_a_tag_are_understood(markup: str) -> None:
 
 def test_attributes_are_kept_as_written() -> None:
     """Attributes come with the element, without the blanks around them."""
-    assert scan('<memory  scope="Chat" >x</memory>', NAMES).elements == (Element("memory", "x", 'scope="Chat"'),)
+    assert scan_tags('<memory  scope="Chat" >x</memory>', NAMES).elements == (Element("memory", "x", 'scope="Chat"'),)
 
 
 def test_an_alias_has_its_canonical_name() -> None:
@@ -251,10 +251,10 @@ def test_a_text_without_tags_is_only_trimmed() -> None:
 def test_an_echo_stays_readable_and_does_not_act() -> None:
     """Elements that the caller calls echoes are shown without their markup, where they stood."""
     text = "1 <memory>2 <chat-memory>3</chat-memory> 4</memory> 5"
-    result = scan(text, NAMES, lambda name, pieces: name == "chat-memory")
+    result = scan_tags(text, NAMES, lambda name, pieces: name == "chat-memory")
     assert result.clean == "1 3 5"
     assert result.elements == (Element("memory", "2  4"),)
-    assert result.inert == (Element("chat-memory", "3"),)
+    assert result.ignored == (Element("chat-memory", "3"),)
 
 
 def test_an_echo_is_asked_for_by_unbroken_pieces() -> None:
@@ -265,13 +265,13 @@ def test_an_echo_is_asked_for_by_unbroken_pieces() -> None:
         asked.append((name, list(pieces)))
         return False
 
-    scan("<memory>a <chat-memory>b</chat-memory> c</memory><bootstrap-complete/>", NAMES, echoed)
+    scan_tags("<memory>a <chat-memory>b</chat-memory> c</memory><bootstrap-complete/>", NAMES, echoed)
     assert asked == [("memory", ["a ", " c"]), ("chat-memory", ["b"]), ("bootstrap-complete", [])]
 
 
 def test_without_names_nothing_is_a_tag() -> None:
     """A bot without post-processors shows replies as they are."""
-    assert scan("<memory>x</memory> <>", {}).clean == "<memory>x</memory> <>"
+    assert scan_tags("<memory>x</memory> <>", {}).clean == "<memory>x</memory> <>"
 
 
 def test_ten_thousand_tags_are_all_found() -> None:
@@ -331,9 +331,9 @@ FLOODS = {
 @pytest.mark.parametrize("text", FLOODS.values(), ids=FLOODS)
 def test_in_a_flood_nothing_acts_and_every_word_stays(text: str) -> None:
     """What nobody wrote as an answer is shown with its brackets blunted, in code too."""
-    result = scan(text, NAMES, lambda name, pieces: pytest.fail("nobody is asked"))
-    assert result == Scan(text.strip().replace("<", "‹"), ())
-    assert scan(result.clean, NAMES) == result
+    result = scan_tags(text, NAMES, lambda name, pieces: pytest.fail("nobody is asked"))
+    assert result == ScanResult(text.strip().replace("<", "‹"), ())
+    assert scan_tags(result.clean, NAMES) == result
 
 
 def test_without_tags_nothing_is_a_flood() -> None:

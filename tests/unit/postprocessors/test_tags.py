@@ -8,7 +8,7 @@ import pytest
 
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate
-from kenobot.ports.plugin import NoSettings, Plugin, Surroundings
+from kenobot.ports.plugin import NoSettings, Plugin, PluginContext
 from kenobot.ports.postprocessor import Element, PostProcessor
 from kenobot.postprocessors import (
     bootstrap_complete,
@@ -23,13 +23,13 @@ from kenobot.testing.postprocessor import RecordingTurn
 
 
 def built(plugin: Plugin[NoSettings, Any]) -> PostProcessor:
-    processor: PostProcessor = plugin.build(NoSettings(), Surroundings(Path("home"), ManualClock(), "Kenobot"))
+    processor: PostProcessor = plugin.build(NoSettings(), PluginContext(Path("home"), ManualClock(), "Kenobot"))
     return processor
 
 
 MODULES = (memory, chat_memory, working_memory, user_update, chat_context, bootstrap_complete)
 TAGS = {processor.name: processor for processor in (built(module.plugin) for module in MODULES)}
-GUEST = Principal(role="guest", reads=("user:telegram-7",), writes="user:telegram-7", trust="forward")
+GUEST = Principal(role="guest", read_scopes=("user:telegram-7",), write_scope="user:telegram-7", trust="forward")
 
 
 def written(name: str, *contents: str) -> list[Candidate]:

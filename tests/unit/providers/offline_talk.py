@@ -5,7 +5,7 @@ import re
 from kenobot.ports.provider import Block, Message, Request
 from kenobot.providers.offline.answer import answer
 from kenobot.providers.offline.phrases import PHRASES, Phrase
-from kenobot.providers.offline.reading import read
+from kenobot.providers.offline.reading import parse_request
 
 MEMORY = """## Preferences
 # User Preferences
@@ -60,7 +60,7 @@ BOOTSTRAP = "## First Conversation — Bootstrap\nGreet."
 def ask(text: str, *, system: str = MEMORY, before: str = "", context: str = "") -> str:
     blocks = (Block(f"<kenobot-context>\n{context}\n</kenobot-context>"),) if context else ()
     earlier = (Message("user", (Block("."),)), Message("assistant", (Block(before),))) if before else ()
-    return answer(read(Request((Block(system),), (*earlier, Message("user", (*blocks, Block(text)))))))
+    return answer(parse_request(Request((Block(system),), (*earlier, Message("user", (*blocks, Block(text)))))))
 
 
 def tagged(reply: str, tag: str = "memory") -> list[str]:

@@ -9,12 +9,12 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from kenobot.ports.errors import ConfigError
-from kenobot.ports.plugin import Surroundings
+from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Block, Message, Request
-from kenobot.providers.anthropic import AnthropicSettings, build, payload, plugin, retry_after
+from kenobot.providers.anthropic import AnthropicSettings, build, plugin, request_payload, retry_after
 from kenobot.testing.clock import START, ManualClock
 
-_SURROUNDINGS = Surroundings(home=Path("unused"), clock=ManualClock(), bot_name="Kenobot")
+_SURROUNDINGS = PluginContext(home=Path("unused"), clock=ManualClock(), bot_name="Kenobot")
 
 
 def test_importing_the_module_or_asking_without_a_key_does_not_load_the_sdk() -> None:
@@ -77,7 +77,7 @@ def test_blank_blocks_are_left_out_and_neighbours_of_one_role_merged() -> None:
             Message("assistant", (Block("three"),)),
         ),
     )
-    assert payload(request) == (
+    assert request_payload(request) == (
         [{"type": "text", "text": "be kind"}],
         [
             {"role": "user", "content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]},
@@ -92,7 +92,7 @@ def test_only_the_last_four_cache_marks_are_sent() -> None:
         system=tuple(Block(f"system {number}", cache=True) for number in range(3)),
         messages=tuple(Message("user", (Block(f"message {number}", cache=number != 1),)) for number in range(4)),
     )
-    system, messages = payload(request)
+    system, messages = request_payload(request)
     contents = [*system, *(block for message in messages for block in message["content"])]
     marked = [block["text"] for block in cast("list[dict[str, str]]", contents) if "cache_control" in block]
     assert marked == ["system 2", "message 0", "message 2", "message 3"]
@@ -100,7 +100,7 @@ def test_only_the_last_four_cache_marks_are_sent() -> None:
 
 def test_lone_surrogates_are_replaced_and_pairs_joined() -> None:
     """JSON on the wire is UTF-8, which cannot carry half a character."""
-    system, _ = payload(Request(system=(Block("a\ud83d b\ud83d\ude00"),), messages=()))
+    system, _ = request_payload(Request(system=(Block("a\ud83d b\ud83d\ude00"),), messages=()))
     assert system[0]["text"] == "a\ufffd b😀"
 
 

@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 
-from kenobot.ports.messages import Span
+from kenobot.ports.messages import TextEntity
 
 _TAGS = {"bold": "b", "italic": "i", "strikethrough": "s", "code": "code"}
 
 
-def as_html(text: str, spans: Sequence[Span]) -> str:
+def as_html(text: str, spans: Sequence[TextEntity]) -> str:
     """The HTML of `text`; fails unless the spans are well nested, the outer ones first."""
     raw = text.encode("utf-16-le")
     out: list[str] = []
-    enclosing: list[Span] = []
+    enclosing: list[TextEntity] = []
     at = 0
 
     def write_until(offset: int) -> None:
@@ -36,7 +36,7 @@ def as_html(text: str, spans: Sequence[Span]) -> str:
     return "".join(out)
 
 
-def _end(span: Span) -> int:
+def _end(span: TextEntity) -> int:
     return span.offset + span.length
 
 
@@ -44,7 +44,7 @@ def _escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _opening(span: Span) -> str:
+def _opening(span: TextEntity) -> str:
     if span.kind == "pre":
         return f'<pre><code class="language-{span.detail}">' if span.detail else "<pre><code>"
     if span.kind == "text_link":
@@ -52,5 +52,5 @@ def _opening(span: Span) -> str:
     return f"<{_TAGS[span.kind]}>"
 
 
-def _closing(span: Span) -> str:
+def _closing(span: TextEntity) -> str:
     return {"pre": "</code></pre>", "text_link": "</a>"}.get(span.kind) or f"</{_TAGS[span.kind]}>"

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 
-from kenobot.channels.telegram.client import Client
+from kenobot.channels.telegram.client import TelegramClient
 from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.ports.errors import Unavailable
-from kenobot.ports.messages import Part
+from kenobot.ports.messages import MessagePart
 
 MOMENTS = 60  # turns of the event loop; a request is over by then
 ROUNDS = 4
@@ -22,7 +22,9 @@ def connections() -> set[asyncio.BaseTransport]:
 
 
 @pytest.fixture
-async def client(request: pytest.FixtureRequest, connections: set[asyncio.BaseTransport]) -> AsyncIterator[Client]:
+async def client(
+    request: pytest.FixtureRequest, connections: set[asyncio.BaseTransport]
+) -> AsyncIterator[TelegramClient]:
     """A client of a server that says yes to everything, and to the first poll a space at a time and for ever."""
     polls = 0
 
@@ -51,7 +53,7 @@ async def client(request: pytest.FixtureRequest, connections: set[asyncio.BaseTr
             "request_seconds": getattr(request, "param", 5),
         }
     )
-    async with Client(settings.model_copy(update={"poll_seconds": 0})) as client:
+    async with TelegramClient(settings.model_copy(update={"poll_seconds": 0})) as client:
         yield client
     await runner.cleanup()
 
@@ -65,7 +67,7 @@ async def _drip(request: web.Request) -> web.StreamResponse:
 
 
 async def test_a_request_broken_off_at_any_moment_leaves_its_connection_to_others(
-    client: Client, connections: set[asyncio.BaseTransport]
+    client: TelegramClient, connections: set[asyncio.BaseTransport]
 ) -> None:
     """However many typing notices end early, no connection stays occupied, and a reply goes out at once."""
     for moment in [*range(MOMENTS)] * ROUNDS:
@@ -74,28 +76,28 @@ async def test_a_request_broken_off_at_any_moment_leaves_its_connection_to_other
             await asyncio.sleep(0)
         early.cancel()
         await asyncio.gather(early, whole, return_exceptions=True)
-    assert [await client.send("1", Part("hello")) for _ in range(3)] == ["1"] * 3
+    assert [await client.send("1", MessagePart("hello")) for _ in range(3)] == ["1"] * 3
     assert len([connection for connection in connections if not connection.is_closing()]) <= 3
 
 
 @pytest.mark.parametrize("client", [0.2], indirect=True)
-async def test_what_begins_while_the_connections_close_goes_through(client: Client) -> None:
+async def test_what_begins_while_the_connections_close_goes_through(client: TelegramClient) -> None:
     """A channel that is started again closes its connections step by step: a reply that leaves meanwhile goes out."""
     with pytest.raises(Unavailable):
-        await client.updates(None)
+        await client.get_updates(None)
     await client.__aexit__(None, None, None)  # from here on each call opens connections, and closes them again
     for moment in range(MOMENTS):
-        poll = asyncio.create_task(client.updates(None))
+        poll = asyncio.create_task(client.get_updates(None))
         for _ in range(moment):
             await asyncio.sleep(0)
-        assert await client.send("1", Part("hello")) == "1"
+        assert await client.send("1", MessagePart("hello")) == "1"
         assert await poll == []
     await client.__aenter__()
 
 
 @pytest.mark.parametrize("client", [0.2], indirect=True)
-async def test_a_poll_that_was_given_up_does_not_hold_the_next_one_up(client: Client) -> None:
+async def test_a_poll_that_was_given_up_does_not_hold_the_next_one_up(client: TelegramClient) -> None:
     """Its body drips on; the next poll opens a connection of its own instead of waiting for that one's end."""
     with pytest.raises(Unavailable):
-        await client.updates(None)
-    assert await client.updates(None) == []
+        await client.get_updates(None)
+    assert await client.get_updates(None) == []

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from kenobot.channels.telegram.markdown import parse
-from kenobot.ports.messages import Span
+from kenobot.channels.telegram.markdown import parse_markdown
+from kenobot.ports.messages import TextEntity
 from tests.unit.telegram.cases import conformance
 from tests.unit.telegram.html import as_html
 
@@ -22,7 +22,7 @@ BETTER = {
 
 
 def html(markdown: str) -> str:
-    return as_html(*parse(markdown))
+    return as_html(*parse_markdown(markdown))
 
 
 @conformance("telegram.markdown_html")
@@ -106,14 +106,14 @@ def test_fences_make_code_blocks(markdown: str, expected: str) -> None:
 
 def test_offsets_count_utf16_units() -> None:
     """An emoji before or inside a span counts as two, the way Telegram counts."""
-    text, spans = parse("😀 **b😀** `c`")
+    text, spans = parse_markdown("😀 **b😀** `c`")
     assert text == "😀 b😀 c"
-    assert spans == (Span("bold", 3, 3), Span("code", 7, 1))
+    assert spans == (TextEntity("bold", 3, 3), TextEntity("code", 7, 1))
 
 
 def test_control_characters_go_and_lone_surrogates_are_replaced() -> None:
     """What Telegram or UTF-8 would refuse never reaches them."""
-    assert parse("a\x00\x1bb\r\nc\rd\x7f\ud800e")[0] == "ab\nc\nd\ufffde"
+    assert parse_markdown("a\x00\x1bb\r\nc\rd\x7f\ud800e")[0] == "ab\nc\nd\ufffde"
 
 
 @pytest.mark.parametrize(
@@ -124,12 +124,12 @@ def test_a_hostile_megabyte_costs_little(pattern: str) -> None:
     """Time is linear in the text: no input of a megabyte holds the event loop up for long."""
     hostile = pattern * (1_000_000 // len(pattern))
     start = time.process_time()
-    parse(hostile)
+    parse_markdown(hostile)
     assert time.process_time() - start < 2
 
 
 def test_a_text_with_more_marks_than_any_reply_keeps_its_end() -> None:
     """Past a hundred thousand marks the rest stays as written; no character is lost."""
-    text, spans = parse("a\n" * 200_000 + "**end**")
+    text, spans = parse_markdown("a\n" * 200_000 + "**end**")
     assert text == "a\n" * 200_000 + "**end**"
     assert spans == ()

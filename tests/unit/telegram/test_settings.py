@@ -12,7 +12,7 @@ from kenobot.channels.telegram import plugin
 from kenobot.channels.telegram.settings import TelegramSettings, is_token
 from kenobot.gateway.access import Roster
 from kenobot.ports.errors import ConfigError
-from kenobot.ports.plugin import Surroundings
+from kenobot.ports.plugin import PluginContext
 from kenobot.testing.clock import EagerClock
 from tests.unit.telegram.cases import conformance
 
@@ -65,14 +65,14 @@ def test_unknown_keys_are_refused_and_values_are_not_quoted() -> None:
 def test_build_says_what_a_person_must_fix(settings: dict[str, str], sentence: str, tmp_path: Path) -> None:
     """One plain sentence, without the token."""
     with pytest.raises(ConfigError, match=sentence) as refused:
-        plugin.build(TelegramSettings.model_validate(settings), Surroundings(tmp_path, EagerClock(), "Keno"))
+        plugin.build(TelegramSettings.model_validate(settings), PluginContext(tmp_path, EagerClock(), "Keno"))
     assert "A" * 20 not in str(refused.value)
 
 
 def test_build_makes_a_channel(tmp_path: Path) -> None:
     """With a token and somebody to talk to there is a channel, and no connection yet."""
     settings = TelegramSettings.model_validate({"token": TOKEN, "owners": 1})
-    assert plugin.build(settings, Surroundings(tmp_path, EagerClock(), "Keno")).name == "telegram"
+    assert plugin.build(settings, PluginContext(tmp_path, EagerClock(), "Keno")).name == "telegram"
 
 
 def test_importing_the_plugin_does_not_import_the_library() -> None:

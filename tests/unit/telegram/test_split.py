@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from kenobot.channels.telegram.markdown import parse
-from kenobot.channels.telegram.split import split
-from kenobot.ports.messages import Part, Span
+from kenobot.channels.telegram.markdown import parse_markdown
+from kenobot.channels.telegram.split import split_message
+from kenobot.ports.messages import MessagePart, TextEntity
 from tests.unit.telegram.cases import conformance
 
 
 def texts(text: str, limit: int) -> list[str]:
-    return [part.text for part in split(text, (), limit)]
+    return [part.text for part in split_message(text, (), limit)]
 
 
 @conformance("telegram.chunk")
@@ -66,20 +66,20 @@ def test_keeps_together_what_a_reader_sees_as_one_character(text: str, limit: in
 
 def test_formatting_continues_after_a_cut() -> None:
     """A code block that is cut is code in both parts, with its language; offsets start anew."""
-    text, spans = parse("😀\n```py\nab\ncd\n```")
-    assert split(text, spans, 6) == [
-        Part("😀\nab", (Span("pre", 3, 2, "py"),)),
-        Part("cd\n", (Span("pre", 0, 3, "py"),)),
+    text, spans = parse_markdown("😀\n```py\nab\ncd\n```")
+    assert split_message(text, spans, 6) == [
+        MessagePart("😀\nab", (TextEntity("pre", 3, 2, "py"),)),
+        MessagePart("cd\n", (TextEntity("pre", 0, 3, "py"),)),
     ]
 
 
 def test_a_short_text_is_one_part_as_it_is() -> None:
     """What fits is not touched."""
-    text, spans = parse("**a** b\n")
-    assert split(text, spans) == [Part("a b\n", (Span("bold", 0, 1),))]
+    text, spans = parse_markdown("**a** b\n")
+    assert split_message(text, spans) == [MessagePart("a b\n", (TextEntity("bold", 0, 1),))]
 
 
 def test_the_limit_is_telegrams_in_utf16_units() -> None:
     """4096 units are one message, one more makes two."""
-    assert [len(part.text) for part in split("a" * 4096)] == [4096]
-    assert [len(part.text) for part in split("😀" * 2048 + "a")] == [2048, 1]
+    assert [len(part.text) for part in split_message("a" * 4096)] == [4096]
+    assert [len(part.text) for part in split_message("😀" * 2048 + "a")] == [2048, 1]

@@ -5,11 +5,18 @@ from typing import Any
 
 import pytest
 
-from kenobot.channels.telegram.updates import Ignored, Malformed, Me, read, strip_mention, update_id
+from kenobot.channels.telegram.updates import (
+    BotUser,
+    IgnoredUpdate,
+    MalformedUpdate,
+    parse_update,
+    strip_mention,
+    update_id,
+)
 from kenobot.ports.messages import Inbound
 from tests.unit.telegram.cases import conformance
 
-ME = Me(7, "KenoBot")
+ME = BotUser(7, "KenoBot")
 ALICE = {"id": 1, "is_bot": False, "first_name": "Alice", "last_name": "Li\nddell\u2028"}
 GROUP = {"chat": {"id": -200, "type": "supergroup"}}
 
@@ -20,14 +27,14 @@ def update(**fields: object) -> dict[str, Any]:
 
 
 def inbound(**fields: object) -> Inbound:
-    result = read(update(**fields), ME)
+    result = parse_update(update(**fields), ME)
     assert isinstance(result, Inbound)
     return result
 
 
 def ignored(raw: dict[str, Any]) -> str:
-    result = read(raw, ME)
-    assert isinstance(result, Ignored)
+    result = parse_update(raw, ME)
+    assert isinstance(result, IgnoredUpdate)
     return result.reason
 
 
@@ -148,8 +155,8 @@ def test_who_may_talk_is_not_for_the_channel_to_say() -> None:
 )
 def test_a_malformed_update_is_named_without_its_words(raw: object, complaint: str) -> None:
     """The reason names the fields at fault and quotes nobody."""
-    with pytest.raises(Malformed, match=complaint) as refused:
-        read(raw, ME)
+    with pytest.raises(MalformedUpdate, match=complaint) as refused:
+        parse_update(raw, ME)
     assert "secret" not in str(refused.value)
 
 

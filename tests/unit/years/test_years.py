@@ -11,39 +11,39 @@ import pytest
 
 from kenobot.cli import main
 from kenobot.evals.years import judge, plot
-from kenobot.evals.years.judge import Limits
-from kenobot.evals.years.live import Week, Years, live, quietly
-from kenobot.evals.years.talk import Fact, Said, Talk
+from kenobot.evals.years.judge import TokenCaps
+from kenobot.evals.years.live import WeekMetrics, YearsReport, errors_only, simulate_years
+from kenobot.evals.years.talk import FactProbe, ScriptedMessage, TalkGenerator
 
-LIMITS = Limits(24_000, 5_300)
+LIMITS = TokenCaps(24_000, 5_300)
 DAY = date(2026, 2, 14)
-GOOD = Week(7, 90, 100, 4_000_000, 200_000, 1_000_000, 50, 3_000, 4_000, 1_500, 2_000, 1.0, 1.0, 0, 0.1, 0.01)
+GOOD = WeekMetrics(7, 90, 100, 4_000_000, 200_000, 1_000_000, 50, 3_000, 4_000, 1_500, 2_000, 1.0, 1.0, 0, 0.1, 0.01)
 
 
-def lived(*weeks: Week, days: int = 0) -> Years:
+def lived(*weeks: WeekMetrics, days: int = 0) -> YearsReport:
     """Years whose weeks are these, or so many like the good one, each a little more."""
     made = [
         replace(GOOD, day=7 * n, records=100 + n, database=4_000_000 + 100_000 * n) for n in range(1, days // 7 + 1)
     ]
-    return Years(Talk(1), list(weeks) or made or [GOOD])
+    return YearsReport(TalkGenerator(1), list(weeks) or made or [GOOD])
 
 
-def failures(years: Years) -> list[str]:
-    return judge.judge(years, LIMITS).failures
+def failures(years: YearsReport) -> list[str]:
+    return judge.check_years(years, LIMITS).failures
 
 
 def test_memory_lives_through_five_weeks() -> None:
     """Told once on the first day and never again: known. Guessed then: gone. Nothing lost, and prompts stay small."""
-    weeks: list[Week] = []
-    with quietly():
-        years = live(33, 2, weeks.append)
-    assert judge.judge(years, LIMITS).failures == []
+    weeks: list[WeekMetrics] = []
+    with errors_only():
+        years = simulate_years(33, 2, weeks.append)
+    assert judge.check_years(years, LIMITS).failures == []
     assert years.weeks == weeks
     assert [week.day for week in weeks] == [7, 14, 21, 28, 33]
     assert [week.guesses for week in weeks][::4] == [3, 0]
     assert {week.first for week in weeks} == {1.0}
-    assert years.told > len(years.talk.first)
-    assert (years.lost, years.missed, years.outdated) == ([], [], [])
+    assert years.facts_told > len(years.talk.first_day_facts)
+    assert (years.lost_facts, years.unrecalled_facts, years.live_outdated) == ([], [], [])
     assert weeks[-1].records >= weeks[-1].live > weeks[0].live > 0
     assert all(week.night > 0 and week.turn > 0 and week.memory > 100 for week in weeks)
 
@@ -51,14 +51,14 @@ def test_memory_lives_through_five_weeks() -> None:
 def test_talk_is_the_same_for_the_same_seed() -> None:
     """So many messages a day, in order, with the first day's own on top."""
 
-    def said(seed: int) -> list[Said]:
-        talk = Talk(50, seed)
-        return [each for day in range(3) for each in talk.day(DAY + timedelta(days=day), first=day == 0)]
+    def said(seed: int) -> list[ScriptedMessage]:
+        talk = TalkGenerator(50, seed)
+        return [each for day in range(3) for each in talk.messages_of(DAY + timedelta(days=day), first=day == 0)]
 
     once = said(7)
     assert once == said(7) != said(8)
-    talk = Talk(50)
-    assert len(once) == 150 + len(talk.first) + len(talk.guesses)
+    talk = TalkGenerator(50)
+    assert len(once) == 150 + len(talk.first_day_facts) + len(talk.guessed_facts)
     assert [each.at for each in once] == sorted(each.at for each in once)
     assert {each.kind for each in once} >= {"first", "guess", "later", "episode", "habit", "pad", "ask", "chatter"}
     assert all("{" not in text for each in once for text in (each.text, each.remember, each.chat_memory, each.working))
@@ -66,15 +66,15 @@ def test_talk_is_the_same_for_the_same_seed() -> None:
 
 def test_a_correction_outdates_what_it_replaces() -> None:
     """What is true now is current, what was true before is outdated, until it is true again."""
-    talk = Talk(50)
+    talk = TalkGenerator(50)
     corrections = [
-        each for day in range(400) for each in talk.day(DAY + timedelta(days=day)) if each.kind == "correction"
+        each for day in range(400) for each in talk.messages_of(DAY + timedelta(days=day)) if each.kind == "correction"
     ]
-    current = {fact.text for fact in talk.current.values()}
+    current = {fact.text for fact in talk.current_facts.values()}
     assert len(corrections) > 8 * len(current)
     assert current
-    assert current.isdisjoint(fact.text for fact in talk.outdated)
-    assert {each.remember for each in corrections} == current | {fact.text for fact in talk.outdated}
+    assert current.isdisjoint(fact.text for fact in talk.outdated_facts)
+    assert {each.remember for each in corrections} == current | {fact.text for fact in talk.outdated_facts}
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_correction_outdates_what_it_replaces() -> None:
         (lambda years: years.guessed.append("boat"), "guessed on the first day, and lives on: boat"),
     ],
 )
-def test_what_memory_did_wrong_is_named(spoil: Callable[[Years], None], told: str) -> None:
+def test_what_memory_did_wrong_is_named(spoil: Callable[[YearsReport], None], told: str) -> None:
     """A fact that is lost or not found, and one that should be gone."""
     years = lived(days=70)
     assert failures(years) == []
@@ -100,14 +100,14 @@ def test_what_memory_did_wrong_is_named(spoil: Callable[[Years], None], told: st
 def test_a_young_guess_may_still_live() -> None:
     """It has a month."""
     years = lived(days=28)
-    years.guessed.append("boat")
+    years.live_guesses.append("boat")
     assert failures(years) == []
 
 
 def test_more_lost_facts_than_can_be_named_are_counted() -> None:
     """The first few by their words."""
     years = lived(days=70)
-    years.lost += [f"boat {number}" for number in range(25)]
+    years.lost_facts += [f"boat {number}" for number in range(25)]
     assert len(failures(years)) == 11
     assert failures(years)[-1].endswith("15 more")
 
@@ -138,8 +138,8 @@ def test_a_disk_that_grows_ever_faster_is_named_and_a_steady_one_is_not() -> Non
 def test_the_table_shows_some_weeks_and_all_failures() -> None:
     """The first and the last week are among them."""
     years = lived(days=700)
-    years.told, years.lost = 12, ["boat"]
-    text = judge.table(years, judge.judge(years, LIMITS), rows=5)
+    years.facts_told, years.lost_facts = 12, ["boat"]
+    text = judge.table(years, judge.check_years(years, LIMITS), rows=5)
     rows = [line for line in text.splitlines() if line.startswith("| ") and line[2].isdigit()]
     assert [row.split()[1] for row in rows] == ["7", "182", "357", "525", "700"]
     assert "12 facts were told that should live; 11 do." in text
@@ -147,11 +147,11 @@ def test_the_table_shows_some_weeks_and_all_failures() -> None:
 
 
 @pytest.fixture
-def years(monkeypatch: pytest.MonkeyPatch) -> Years:
+def years(monkeypatch: pytest.MonkeyPatch) -> YearsReport:
     """The years that the command will have lived through."""
     made = lived(days=21)
 
-    def lives(_days: int, _per_day: int, tell: Callable[[Week], None]) -> Years:
+    def lives(_days: int, _per_day: int, tell: Callable[[WeekMetrics], None]) -> YearsReport:
         for week in made.weeks:
             tell(week)
         return made
@@ -160,14 +160,16 @@ def years(monkeypatch: pytest.MonkeyPatch) -> Years:
     return made
 
 
-def test_the_command_shows_writes_and_fails(years: Years, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_shows_writes_and_fails(
+    years: YearsReport, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A table between the marks of a page; with --json a week an object; exit code 1 when something is wrong."""
     page = tmp_path / "page.md"
     page.write_text("a\n<!-- years: begin -->\n<!-- years: end -->\nb\n", "utf-8")
     assert main(["bench", "years", "--days", "21", "--write", str(page)]) == 0
     assert "| 21 | 90 | 103 |" in page.read_text("utf-8")
-    years.talk.later.append(Fact("boat", "Which boat?"))
-    years.lost.append("boat")
+    years.talk.later_facts.append(FactProbe("boat", "Which boat?"))
+    years.lost_facts.append("boat")
     capsys.readouterr()
     assert main(["bench", "years", "--json"]) == 1
     *weeks, last = map(json.loads, capsys.readouterr().out.splitlines())
@@ -177,7 +179,7 @@ def test_the_command_shows_writes_and_fails(years: Years, tmp_path: Path, capsys
 
 
 def test_a_plot_without_its_library_says_what_to_install(
-    years: Years, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    years: YearsReport, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Before any day is lived through."""
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)

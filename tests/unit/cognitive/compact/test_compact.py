@@ -10,12 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.cognitive.compact import gaps, prompt, rules, sentences
-from kenobot.cognitive.compact.digest import MISSING, Digest, Line, digest_of, show, within
-from kenobot.cognitive.compact.sentences import Kept
+from kenobot.cognitive.compact.digest import (
+    MISSING_LABEL,
+    Digest,
+    SummaryLine,
+    parse_digest,
+    render_digest,
+    trim_digest,
+)
+from kenobot.cognitive.compact.sentences import TextCoverage
 from kenobot.cognitive.policy.compact import CompactPolicy
-from kenobot.cognitive.recall.full_load import quotations
-from kenobot.cognitive.remember.extract.buffer import Turn
-from kenobot.core.token_estimate import estimate
+from kenobot.cognitive.recall.full_load import find_quotations
+from kenobot.cognitive.remember.extract.buffer import ConversationTurn
+from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.identity import Trust
 from tests.memory_rows import open_memory, put_record
 
@@ -30,8 +37,8 @@ TEXT = (
 )
 
 
-def turn(text: str, answer: str = "", *, last: int = 2, inbox: int = 1, trust: Trust = "owner") -> Turn:
-    return Turn(last, inbox, text, answer, AT, trust, "owner")
+def turn(text: str, answer: str = "", *, last: int = 2, inbox: int = 1, trust: Trust = "owner") -> ConversationTurn:
+    return ConversationTurn(last, inbox, text, answer, AT, trust, "owner")
 
 
 # ── what must not get lost ───────────────────────────────────────────────────────────────────────────────────────
@@ -46,8 +53,8 @@ def turn(text: str, answer: str = "", *, last: int = 2, inbox: int = 1, trust: T
 )  # fmt: skip
 def test_decisions_are_told(text: str) -> None:
     """In both languages, as people say it."""
-    assert sentences.decides(text)
-    assert not sentences.decides("Qué bonito día, the weather is nice")
+    assert sentences.is_decision(text)
+    assert not sentences.is_decision("Qué bonito día, the weather is nice")
 
 
 @pytest.mark.parametrize(
@@ -95,7 +102,7 @@ def test_numbers_come_with_what_they_count(text: str, found: list[str]) -> None:
 
 def test_a_day_is_kept_in_whatever_spelling() -> None:
     """14 de junio and 2026-06-14 are one day; another day is not."""
-    kept = Kept(["la boda es el 2026-06-14"], date(2026, 2, 14), 0.6)
+    kept = TextCoverage(["la boda es el 2026-06-14"], date(2026, 2, 14), 0.6)
     assert ("date", "14 de junio") in kept
     assert ("date", "15 de junio") not in kept
 
@@ -107,23 +114,23 @@ def test_a_day_is_kept_in_whatever_spelling() -> None:
 def test_a_summary_by_rules_keeps_to_its_room(said: list[tuple[str, str]], room: int) -> None:
     """Whatever was said, in whatever script; every line is one line and comes from the talk."""
     turns = [turn(text, answer, last=2 * at, inbox=at) for at, (text, answer) in enumerate(said, 1)]
-    found = rules.sum_up(Digest(), turns, room, ZONE)
-    assert sum(estimate(line.text) for line in found) <= room
+    found = rules.summarize(Digest(), turns, room, ZONE)
+    assert sum(estimate_tokens(line.text) for line in found) <= room
     assert all("\n" not in line.text for line in found)
     assert [line.turns[0] for line in found] == sorted(line.turns[0] for line in found)
 
 
 def test_what_matters_outlives_what_is_newer() -> None:
     """An old decision stays when there is room for one line only; small talk never pushes it out."""
-    first = rules.sum_up(Digest(), [turn("Hemos decidido usar Postgres para Andrómeda")], 40, ZONE)
-    later = rules.sum_up(Digest(tuple(first)), [turn("qué calor hace hoy", inbox=2), turn("uf", inbox=3)], 30, ZONE)
+    first = rules.summarize(Digest(), [turn("Hemos decidido usar Postgres para Andrómeda")], 40, ZONE)
+    later = rules.summarize(Digest(tuple(first)), [turn("qué calor hace hoy", inbox=2), turn("uf", inbox=3)], 30, ZONE)
     assert [line.text for line in later] == [line.text for line in first]
 
 
 def test_a_question_that_was_not_answered_is_open() -> None:
     """It weighs more than one that was."""
     asked = "¿A qué hora abre la tienda?"
-    unanswered = rules.sum_up(
+    unanswered = rules.summarize(
         Digest(), [turn(asked, "No lo sé."), turn(asked.replace("tienda", "panadería"), "A las 8.")], 30, ZONE
     )
     assert "tienda" in unanswered[0].text
@@ -131,7 +138,7 @@ def test_a_question_that_was_not_answered_is_open() -> None:
 
 def test_quoted_words_are_not_the_speakers() -> None:
     """What stands behind `>` was written by somebody else."""
-    found = rules.sum_up(
+    found = rules.summarize(
         Digest(), [turn("Mira:\n> We decided to fire everybody\n\nQué opinas, Marta Ruiz?")], 200, ZONE
     )
     trusts = {line.text.partition(" ")[2]: line.trust for line in found}
@@ -141,42 +148,45 @@ def test_quoted_words_are_not_the_speakers() -> None:
 # ── the record ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 LINES = st.lists(
-    st.builds(Line, TEXT.filter(lambda text: not text.startswith(("- ", MISSING.strip()))), TRUSTS), max_size=8
+    st.builds(SummaryLine, TEXT.filter(lambda text: not text.startswith(("- ", MISSING_LABEL.strip()))), TRUSTS),
+    max_size=8,
 )
-ITEMS = st.lists(st.builds(Line, TEXT.filter(lambda text: "·" not in text), TRUSTS), max_size=5)
+ITEMS = st.lists(st.builds(SummaryLine, TEXT.filter(lambda text: "·" not in text), TRUSTS), max_size=5)
 
 
 @given(LINES, ITEMS)
-def test_a_summary_comes_back_from_its_record(lines: list[Line], missing: list[Line]) -> None:
+def test_a_summary_comes_back_from_its_record(lines: list[SummaryLine], missing: list[SummaryLine]) -> None:
     """Lines, whose word each is, what is missing and how far it reaches."""
     digest = Digest(tuple(lines), tuple(missing), 12, "2026-02-14T12:00:00+00:00")
     with open_memory() as connection:
         record = put_record(connection, digest.text or "x", attrs=json.dumps(digest.attributes), trust="forward")
-    back = digest_of(record)
+    back = parse_digest(record)
     if lines or missing:
         assert back.lines == digest.lines
         assert sorted(map(str, back.missing)) == sorted(map(str, digest.missing))
-    assert (back.through, back.at) == (digest.through, digest.at)
-    edited = digest_of(replace(record, text=f"{record.text}\n- one more"))
+    assert (back.last_message, back.last_message_at) == (digest.last_message, digest.last_message_at)
+    edited = parse_digest(replace(record, text=f"{record.text}\n- one more"))
     assert {line.trust for line in (*edited.lines, *edited.missing)} == {"forward"}
 
 
 @given(LINES, ITEMS, st.integers(0, 120))
-def test_a_summary_is_cut_from_its_oldest_end(lines: list[Line], missing: list[Line], tokens: int) -> None:
+def test_a_summary_is_cut_from_its_oldest_end(
+    lines: list[SummaryLine], missing: list[SummaryLine], tokens: int
+) -> None:
     """Within any room, and what stays are the newest lines."""
-    cut = within(Digest(tuple(lines), tuple(missing)), tokens)
+    cut = trim_digest(Digest(tuple(lines), tuple(missing)), tokens)
     assert cut.size <= tokens or not (cut.lines or cut.missing)
     assert cut.lines == tuple(lines)[len(lines) - len(cut.lines) :]
 
 
 @given(LINES)
-def test_others_words_are_quoted_where_a_prompt_finds_them(lines: list[Line]) -> None:
+def test_others_words_are_quoted_where_a_prompt_finds_them(lines: list[SummaryLine]) -> None:
     """Each line of a stranger's is told as such, and none of it stands outside a quotation."""
-    shown = show(Digest(tuple(lines)))
+    shown = render_digest(Digest(tuple(lines)))
     foreign = {line.trust for line in lines} - {"owner", "model"}
-    assert {trust for trust, _ in quotations(shown)} >= foreign
+    assert {trust for trust, _ in find_quotations(shown)} >= foreign
     for trust in foreign:
-        said = "\n".join(text for found, text in quotations(shown) if found == trust)
+        said = "\n".join(text for found, text in find_quotations(shown) if found == trust)
         for line in lines:
             assert line.trust != trust or line.text in said.replace("\\", "") or "”" in line.text or "\\" in line.text
 
@@ -190,7 +200,7 @@ def test_others_words_are_quoted_where_a_prompt_finds_them(lines: list[Line]) ->
 )
 def test_what_is_no_summary_is_none(answer: str) -> None:
     """Excuses, other shapes and lines without a word."""
-    assert prompt.parse(answer, 0, 1, POLICY) is None
+    assert prompt.parse_lines(answer, 0, 1, POLICY) is None
 
 
 def test_an_answer_is_read_with_its_evidence() -> None:
@@ -200,7 +210,7 @@ def test_an_answer_is_read_with_its_evidence() -> None:
         "turns": [1, 7, True],
         "summary": 2,
     }
-    [line] = prompt.parse(f"Here it is:\n```json\n{json.dumps({'lines': [item]})}\n```", 2, 3, POLICY) or []
+    [line] = prompt.parse_lines(f"Here it is:\n```json\n{json.dumps({'lines': [item]})}\n```", 2, 3, POLICY) or []
     assert (line.turns, line.summary) == ((0,), (1,))
     assert "abcdefghij" not in line.text
     assert "\n" not in line.text
@@ -215,7 +225,7 @@ def test_each_kind_of_loss_is_found() -> None:
         turn("Hemos decidido vender la furgoneta. Falta confirmar el seguro. Trabajo en Acme.", inbox=4),
         turn("Fuimos el 3 de marzo con 12 personas y con Julia. También Julia.", inbox=5),
     ]
-    found = gaps.find(turns, Digest(), lambda _turn, _sentence: (), ZONE, POLICY)
+    found = gaps.find_gaps(turns, Digest(), lambda _turn, _sentence: (), ZONE, POLICY)
     assert {(gap.kind, gap.turn) for gap in found} == {
         ("decision", 4), ("open", 4), ("fact", 4), ("date", 5), ("number", 5), ("name", 5),
     }  # fmt: skip
@@ -225,13 +235,15 @@ def test_each_kind_of_loss_is_found() -> None:
 def test_the_list_is_bounded_and_says_what_it_lacks() -> None:
     """The newest stay; what does not fit is counted."""
     found = [gaps.Gap("name", f"Name{number}", "owner", number) for number in range(40)]
-    digest, unlisted = gaps.listed(Digest((Line("x", "owner"),)), found, 30, POLICY)
-    assert sum(estimate(item.text) for item in digest.missing) <= 30
+    digest, unlisted = gaps.with_missing(Digest((SummaryLine("x", "owner"),)), found, 30, POLICY)
+    assert sum(estimate_tokens(item.text) for item in digest.missing) <= 30
     assert digest.missing[-1].text == "Name39"
     assert unlisted == 40 - len(digest.missing)
 
 
 def test_what_the_summary_says_by_now_leaves_the_list() -> None:
     """A later summary may take up what an earlier one lost."""
-    digest = Digest((Line("Julia came", "owner"),), (Line("Julia", "owner"), Line("Marta", "owner")))
-    assert [item.text for item in gaps.listed(digest, [], 100, POLICY)[0].missing] == ["Marta"]
+    digest = Digest(
+        (SummaryLine("Julia came", "owner"),), (SummaryLine("Julia", "owner"), SummaryLine("Marta", "owner"))
+    )
+    assert [item.text for item in gaps.with_missing(digest, [], 100, POLICY)[0].missing] == ["Marta"]

@@ -6,9 +6,9 @@ import pytest
 
 from kenobot.cognitive.policy.extract import ExtractPolicy
 from kenobot.cognitive.remember.extract import buffer
-from kenobot.cognitive.remember.extract.buffer import Turn, Waiting, decide, survey
+from kenobot.cognitive.remember.extract.buffer import ConversationTurn, PendingTurns, decide_extraction, measure_pending
 from kenobot.cognitive.store import token_budget
-from kenobot.core.pattern_set import Automaton
+from kenobot.core.pattern_set import PatternSet
 from kenobot.ports.identity import Trust
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
@@ -18,7 +18,7 @@ from kenobot.testing.clock import START, ManualClock
 from tests.samples import inbound, plan
 
 POLICY = ExtractPolicy()
-NONE = Automaton(())
+NONE = PatternSet(())
 
 
 def say(
@@ -27,7 +27,7 @@ def say(
     """A turn as the runner stores it."""
     conversation.append(connection, session, "user", text, START, number, trust)
     conversation.append(connection, session, "assistant", f"re: {text}", START, number, "model")
-    conversation.belongs(connection, number, scope)
+    conversation.set_scope(connection, number, scope)
 
 
 async def test_turns_wait_until_the_cursor_has_passed_them(database: Database) -> None:
@@ -39,41 +39,41 @@ async def test_turns_wait_until_the_cursor_has_passed_them(database: Database) -
         say(connection, "chat-2", 9, "two")
 
     await database.write(talk)
-    assert await database.read(buffer.sessions) == ["chat-1", "chat-2"]
-    turns = await database.read(lambda c: buffer.pending(c, "chat-1", 3))
-    assert [(turn.text, turn.answer, turn.inbox) for turn in turns] == [
+    assert await database.read(buffer.sessions_with_pending) == ["chat-1", "chat-2"]
+    turns = await database.read(lambda c: buffer.pending_turns(c, "chat-1", 3))
+    assert [(turn.text, turn.answer, turn.inbox_id) for turn in turns] == [
         ("one 1", "re: one 1", 1),
         ("one 2", "re: one 2", 2),
         ("one 3", "re: one 3", 3),
     ]
-    assert await database.write(lambda c: buffer.move(c, "chat-1", 0, turns[-1].last))
-    assert not await database.write(lambda c: buffer.move(c, "chat-1", 0, 99)), "somebody else has moved it"
-    rest = await database.read(lambda c: buffer.pending(c, "chat-1", 20))
+    assert await database.write(lambda c: buffer.advance_cursor(c, "chat-1", 0, turns[-1].last_message))
+    assert not await database.write(lambda c: buffer.advance_cursor(c, "chat-1", 0, 99)), "somebody else has moved it"
+    rest = await database.read(lambda c: buffer.pending_turns(c, "chat-1", 20))
     assert [turn.text for turn in rest] == ["one 4", "one 5"]
-    await database.write(lambda c: buffer.move(c, "chat-1", turns[-1].last, rest[-1].last))
-    assert await database.read(buffer.sessions) == ["chat-2"]
+    await database.write(lambda c: buffer.advance_cursor(c, "chat-1", turns[-1].last_message, rest[-1].last_message))
+    assert await database.read(buffer.sessions_with_pending) == ["chat-2"]
 
 
 async def test_a_turn_knows_who_spoke_and_where_it_may_go(database: Database, clock: ManualClock) -> None:
     """Scope and trust are those of the turn; in a group its speaker is told by name, as long as anything tells it."""
     message = inbound("Vivo en Lyon\n> y cito", chat="g", private=False)
-    await Inbox(database, clock).accept(message, "")
+    await Inbox(database, clock).store(message, "")
 
     def talk(connection: Connection) -> None:
-        say(connection, "chat-g", 1, message.words, trust="guest", scope="chat:chat-g")
+        say(connection, "chat-g", 1, message.prompt_text, trust="guest", scope="chat:chat-g")
         say(connection, "chat-g", 77, "Bob: hi", trust="guest", scope="chat:chat-g")  # its mail is long gone
         say(connection, "chat-p", 78, "note: buy milk")
         say(connection, "chat-old", 79, "note: older than scopes", scope="")
 
     await database.write(talk)
-    group = await database.read(lambda c: buffer.pending(c, "chat-g", 9))
+    group = await database.read(lambda c: buffer.pending_turns(c, "chat-g", 9))
     assert [(turn.speaker, turn.text, turn.trust, turn.scope) for turn in group] == [
         ("user 1", "Vivo en Lyon\n> y cito", "guest", "chat:chat-g"),
         ("Bob", "hi", "guest", "chat:chat-g"),
     ]
-    (alone,) = await database.read(lambda c: buffer.pending(c, "chat-p", 9))
+    (alone,) = await database.read(lambda c: buffer.pending_turns(c, "chat-p", 9))
     assert (alone.speaker, alone.text, alone.scope) == ("", "note: buy milk", "owner")
-    (old,) = await database.read(lambda c: buffer.pending(c, "chat-old", 9))
+    (old,) = await database.read(lambda c: buffer.pending_turns(c, "chat-old", 9))
     assert (old.speaker, old.text, old.scope) == ("", "note: older than scopes", "chat:chat-old")
 
 
@@ -87,9 +87,9 @@ async def test_what_is_to_be_forgotten_is_not_read(database: Database) -> None:
         connection.execute("INSERT INTO veil (inbox_id, record_id) VALUES (1, 5)")
 
     await database.write(talk)
-    turns = await database.read(lambda c: buffer.pending(c, "chat-1", 9))
+    turns = await database.read(lambda c: buffer.pending_turns(c, "chat-1", 9))
     assert [turn.hidden for turn in turns] == [True, True, False]
-    waiting = survey(turns[:2], POLICY, NONE)
+    waiting = measure_pending(turns[:2], POLICY, NONE)
     assert waiting is not None
     assert waiting.level == "none"
 
@@ -104,34 +104,36 @@ async def test_the_next_turns_are_found_by_an_index(database: Database) -> None:
 @pytest.mark.parametrize(
     ("waiting", "later", "decision"),
     [
-        (Waiting(1, START, "high"), 0.0, "extract_now"),
-        (Waiting(1, START, "medium"), 0.0, "keep_buffering"),
-        (Waiting(4, START, "low"), 14.9, "keep_buffering"),
-        (Waiting(5, START, "none"), 0.0, "extract_batch"),
-        (Waiting(1, START, "none"), 15.0, "extract_batch"),
-        (Waiting(0, START, "high"), 99.0, "keep_buffering"),
+        (PendingTurns(1, START, "high"), 0.0, "extract_now"),
+        (PendingTurns(1, START, "medium"), 0.0, "keep_buffering"),
+        (PendingTurns(4, START, "low"), 14.9, "keep_buffering"),
+        (PendingTurns(5, START, "none"), 0.0, "extract_batch"),
+        (PendingTurns(1, START, "none"), 15.0, "extract_batch"),
+        (PendingTurns(0, START, "high"), 99.0, "keep_buffering"),
     ],
 )
-def test_when_turns_are_due(waiting: Waiting, later: float, decision: str) -> None:
+def test_when_turns_are_due(waiting: PendingTurns, later: float, decision: str) -> None:
     """At once, when there are enough, or when the oldest has waited long enough."""
-    assert decide(waiting, START + timedelta(minutes=later), POLICY) == decision
+    assert decide_extraction(waiting, START + timedelta(minutes=later), POLICY) == decision
 
 
 def test_at_once_can_be_switched_off() -> None:
     """Then only number and time count."""
-    turns = [Turn(1, 1, "I prefer tabs", "", START, "owner", "owner")]
-    waiting = survey(turns, POLICY, NONE)
+    turns = [ConversationTurn(1, 1, "I prefer tabs", "", START, "owner", "owner")]
+    waiting = measure_pending(turns, POLICY, NONE)
     assert waiting is not None
     assert waiting.level == "high"
-    assert decide(waiting, START, ExtractPolicy(at_once=False)) == "keep_buffering"
+    assert decide_extraction(waiting, START, ExtractPolicy(immediate=False)) == "keep_buffering"
 
 
 async def test_tokens_are_set_aside_before_they_are_used(database: Database) -> None:
     """The limit of a day holds, also against what is only reserved; what was not used is given back."""
-    reserve = await database.write(lambda c: token_budget.reserve(c, "2026-02-14", 800, 1000))
+    reserve = await database.write(lambda c: token_budget.reserve_tokens(c, "2026-02-14", 800, 1000))
     assert reserve
-    assert not await database.write(lambda c: token_budget.reserve(c, "2026-02-14", 300, 1000))
-    await database.write(lambda c: token_budget.settle(c, "2026-02-14", 800, 150))
-    assert await database.read(lambda c: token_budget.spent(c, "2026-02-14")) == 150
-    assert await database.write(lambda c: token_budget.reserve(c, "2026-02-14", 300, 1000))
-    assert await database.write(lambda c: token_budget.reserve(c, "2026-02-15", 1000, 1000)), "a new day is a new day"
+    assert not await database.write(lambda c: token_budget.reserve_tokens(c, "2026-02-14", 300, 1000))
+    await database.write(lambda c: token_budget.settle_tokens(c, "2026-02-14", 800, 150))
+    assert await database.read(lambda c: token_budget.tokens_spent(c, "2026-02-14")) == 150
+    assert await database.write(lambda c: token_budget.reserve_tokens(c, "2026-02-14", 300, 1000))
+    assert await database.write(lambda c: token_budget.reserve_tokens(c, "2026-02-15", 1000, 1000)), (
+        "a new day is a new day"
+    )

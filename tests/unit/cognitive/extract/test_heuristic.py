@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.remember.extract.heuristic import facts
+from kenobot.cognitive.remember.extract.heuristic import extract_facts
 from kenobot.cognitive.text.dates import day_named
 from kenobot.cognitive.text.words import fold
 
@@ -15,7 +15,7 @@ SAID = date(2026, 2, 14)  # a Saturday
 
 
 def _read(text: str) -> list[tuple[str, str, dict[str, str]]]:
-    return [(fact.text, fact.category, dict(fact.attributes)) for fact in facts(text, SAID)]
+    return [(fact.text, fact.category, dict(fact.attributes)) for fact in extract_facts(text, SAID)]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_days(text: str, day: str | None) -> None:
 def test_hostile_texts_cost_milliseconds(text: str) -> None:
     """No text takes long, whatever it repeats."""
     began = time.perf_counter()
-    facts(text * 20, SAID)
+    extract_facts(text * 20, SAID)
     assert time.perf_counter() - began < 0.2  # some 2 ms; the machine may be busy
 
 
@@ -175,6 +175,6 @@ _PIECES = [
 @given(st.lists(st.sampled_from(_PIECES) | st.text(max_size=5), max_size=15).map("".join))
 def test_any_text_may_come(text: str) -> None:
     """Whatever is said, what is found is part of it and not blank."""
-    for fact in facts(text, SAID):
+    for fact in extract_facts(text, SAID):
         assert fact.text.strip()
         assert fact.text in text

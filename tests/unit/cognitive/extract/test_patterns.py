@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kenobot.core.pattern_set import MOST, Automaton
-from kenobot.core.pattern_syntax import BadPattern
+from kenobot.core.pattern_set import MAX_PATTERNS, PatternSet
+from kenobot.core.pattern_syntax import InvalidPattern
 
 _PLENTY = 10**6
 _CHARS = st.sampled_from(["a", "b", "c", "ñ", ".", r"\w", r"\s", r"\d", r"\W", "[ab]", "[^a]", "[a-c\\d]", " ", r"\."])
@@ -34,13 +34,13 @@ _PATTERNS = st.recursive(_CHARS, _grown, max_leaves=6).filter(str.strip)
 def test_a_pattern_means_what_it_means_to_python(pattern: str, text: str) -> None:
     r"""What both languages can say is found in the same texts. (In an empty one, Python finds no \B; we do.)"""
     wanted = re.search(pattern, text, re.IGNORECASE | re.MULTILINE) is not None
-    assert Automaton([pattern]).search(text, _PLENTY) == wanted
+    assert PatternSet([pattern]).search(text, _PLENTY) == wanted
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)+b", "(.*)*x", r"(\w+\s*)+z", "(a?){40}a{40}", ".*.*.*.*.*z"])
 def test_a_catastrophic_pattern_costs_milliseconds(pattern: str) -> None:
     """What would keep a backtracking matcher busy for years is over at once, each time."""
-    automaton = Automaton([pattern])
+    automaton = PatternSet([pattern])
     for _ in range(2):
         began = time.perf_counter()
         automaton.search("a" * 2000 + "!", 2500)
@@ -49,7 +49,7 @@ def test_a_catastrophic_pattern_costs_milliseconds(pattern: str) -> None:
 
 def test_work_is_bounded_for_a_text_of_ever_new_characters() -> None:
     """A text that the automaton has no state for yet ends its search instead of growing it."""
-    automaton = Automaton([r"(\w+\s*)+x{3}z"] * 10)
+    automaton = PatternSet([r"(\w+\s*)+x{3}z"] * 10)
     began = time.perf_counter()
     assert not automaton.search("".join(map(chr, range(0x4E00, 0x8000))), 2500)
     assert time.perf_counter() - began < 0.2
@@ -57,10 +57,10 @@ def test_work_is_bounded_for_a_text_of_ever_new_characters() -> None:
 
 def test_states_are_forgotten() -> None:
     """What was built for one text after the other is thrown away before there is much of it."""
-    automaton = Automaton([r"a.{30}b"])
+    automaton = PatternSet([r"a.{30}b"])
     for number in range(60):
         automaton.search("".join(chr(0x4E00 + (number * 400 + at) % 20_000) for at in range(400)), _PLENTY)
-    assert automaton.moves <= 10_001
+    assert automaton.cached_moves <= 10_001
 
 
 @pytest.mark.parametrize(
@@ -88,20 +88,20 @@ def test_states_are_forgotten() -> None:
 )
 def test_what_cannot_be_used_is_refused_in_plain_words(pattern: str, problem: str) -> None:
     """The owner is told what is wrong, at the start, instead of waiting for a signal that never comes."""
-    with pytest.raises(BadPattern) as caught:
-        Automaton([pattern])
+    with pytest.raises(InvalidPattern) as caught:
+        PatternSet([pattern])
     assert problem in str(caught.value)
 
 
 def test_there_may_be_fifty() -> None:
     """The number of patterns has a limit, too."""
-    assert Automaton(["bitte merken"] * MOST).search("Bitte merken: Tabs", _PLENTY)
-    with pytest.raises(BadPattern):
-        Automaton(["a"] * (MOST + 1))
+    assert PatternSet(["bitte merken"] * MAX_PATTERNS).search("Bitte merken: Tabs", _PLENTY)
+    with pytest.raises(InvalidPattern):
+        PatternSet(["a"] * (MAX_PATTERNS + 1))
 
 
 def test_any_of_them_is_enough() -> None:
     """Patterns are alternatives; none matches nothing."""
-    assert Automaton(["standup notes", r"bitte\s+merken"]).search("So: bitte  merken!", _PLENTY)
-    assert not Automaton(["standup notes", r"bitte\s+merken"]).search("merken, bitte", _PLENTY)
-    assert not Automaton([]).search("anything", _PLENTY)
+    assert PatternSet(["standup notes", r"bitte\s+merken"]).search("So: bitte  merken!", _PLENTY)
+    assert not PatternSet(["standup notes", r"bitte\s+merken"]).search("merken, bitte", _PLENTY)
+    assert not PatternSet([]).search("anything", _PLENTY)

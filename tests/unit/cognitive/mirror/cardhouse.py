@@ -7,11 +7,11 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.mirror.tree import Tree
+from kenobot.cognitive.mirror.tree import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.memory import Candidate
 from kenobot.storage.database import Database
 from kenobot.testing.clock import ManualClock
@@ -26,26 +26,26 @@ class CardHouse(House):
     ) -> None:
         super().__init__(root, database, clock, zone)
         self.policy = policy
-        self.tree = Tree(root, database, clock, zone, policy, pause=0)
+        self.tree = MemoryFiles(root, database, clock, zone, policy, pause=0)
 
-    def again(self) -> Tree:
+    def again(self) -> MemoryFiles:
         """A new process: it knows only what is on disk."""
         if self.tree._writer is not None:
             self.tree._writer.cancel()
-        self.tree = Tree(self.root, self.database, self.clock, self.zone, self.policy, pause=0)
+        self.tree = MemoryFiles(self.root, self.database, self.clock, self.zone, self.policy, pause=0)
         return self.tree
 
     async def tell(self, candidate: Candidate) -> int:
         """Let memory take a candidate in, and show it; the record's id."""
         decision = await self.database.write(lambda c: admit(c, candidate, self.occasion("model")))
         assert decision.record is not None
-        await self.tree.flush()
+        await self.tree.sync_out()
         return decision.record
 
     async def sync(self) -> int:
         """A look at all files and a write; how many facts people's edits touched."""
-        touched = await self.tree.take_in()
-        await self.tree.flush()
+        touched = await self.tree.sync_in()
+        await self.tree.sync_out()
         return touched
 
     def cards(self, folder: str = "") -> dict[int, str]:
@@ -64,7 +64,7 @@ class CardHouse(House):
     async def everything(self) -> list[store.Record]:
         """Every record of every scope and status."""
         rows = await self.database.read(lambda c: c.execute("SELECT id FROM record ORDER BY id").fetchall())
-        records = await self.database.read(lambda c: store.by_ids(c, [row[0] for row in rows], WHOLE_HOME))
+        records = await self.database.read(lambda c: store.by_ids(c, [row[0] for row in rows], ALL_SCOPES))
         return [records[row[0]] for row in rows]
 
 

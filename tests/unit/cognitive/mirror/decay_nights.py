@@ -7,8 +7,8 @@ from kenobot.cognitive.sleep.consolidate import distil, hygiene, weeks
 from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import dailies
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.change import Act, Value, change
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.storage.connection import Connection
 from tests.nights import play
 from tests.unit.cognitive.mirror.house import House
@@ -21,15 +21,15 @@ async def night(house: House, days: float, passes: Sequence[Pass] = NIGHT, polic
     house.clock.advance(days * 86_400)
     now = house.clock.now()
     await house.database.write(lambda c: play(c, passes, now, policy=policy))
-    await house.mirror.flush()
+    await house.mirror.sync_out()
 
 
-async def put(house: House, record: int, kind: str, values: dict[str, Value], actor: str = "sleep") -> None:
+async def put(house: House, record: int, kind: str, values: dict[str, ColumnValue], actor: str = "sleep") -> None:
     """Change a record as somebody else's pass does."""
-    act = Act(house.clock.now(), actor, "a test")
+    act = ChangeContext(house.clock.now(), actor, "a test")
 
     def work(connection: Connection) -> None:
-        known = records.get(connection, record, WHOLE_HOME)
+        known = records.get(connection, record, ALL_SCOPES)
         assert known is not None
         change(connection, known, kind, values, act)
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.mirror.sync import Mirror
+from kenobot.cognitive.mirror.sync import ListFiles
 from kenobot.cognitive.remember.admit import admit, supersede
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports.identity import OWNER_SCOPE, Trust
 from kenobot.ports.memory import Candidate, Form
@@ -32,11 +32,11 @@ class House:
         self.database = database
         self.clock = clock
         self.zone = zone
-        self.mirror = Mirror(root, database, clock, zone)
+        self.mirror = ListFiles(root, database, clock, zone)
 
-    def restart(self) -> Mirror:
+    def restart(self) -> ListFiles:
         """A new process: it knows only what is on disk. The old one is gone, whatever it was doing."""
-        self.mirror = Mirror(self.root, self.database, self.clock, self.zone)
+        self.mirror = ListFiles(self.root, self.database, self.clock, self.zone)
         return self.mirror
 
     # ── the bot ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -65,16 +65,16 @@ class House:
             decision = await self.database.write(lambda c: supersede(c, replaces, candidate, occasion))
         assert decision.record is not None
         if flush:
-            self.mirror.mark([decision.record])
-            await self.mirror.flush()
+            self.mirror.mark_dirty([decision.record])
+            await self.mirror.sync_out()
         return decision.record
 
     async def forget(self, record: int) -> None:
         occasion = self.occasion("owner")
-        await self.database.write(lambda c: forget(c, record, WHOLE_HOME, occasion))
+        await self.database.write(lambda c: forget(c, record, ALL_SCOPES, occasion))
 
-    def occasion(self, actor: str) -> Occasion:
-        return Occasion(at=self.clock.now(), day=local_day(self.clock.now(), self.zone), actor=actor)
+    def occasion(self, actor: str) -> AdmitContext:
+        return AdmitContext(at=self.clock.now(), day=local_day(self.clock.now(), self.zone), actor=actor)
 
     # ── the person ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -95,7 +95,7 @@ class House:
     # ── what is true ─────────────────────────────────────────────────────────────────────────────────────────────
 
     async def record(self, number: int) -> store.Record:
-        found = await self.database.read(lambda c: store.get(c, number, WHOLE_HOME))
+        found = await self.database.read(lambda c: store.get(c, number, ALL_SCOPES))
         assert found is not None
         return found
 
@@ -106,7 +106,7 @@ class House:
                 "SELECT id FROM record WHERE scope = ? AND status = 'active' AND form != 'box' ORDER BY id", (scope,)
             ).fetchall()
         )
-        records = await self.database.read(lambda c: store.by_ids(c, [row[0] for row in rows], WHOLE_HOME))
+        records = await self.database.read(lambda c: store.by_ids(c, [row[0] for row in rows], ALL_SCOPES))
         return [records[row[0]] for row in rows]
 
     async def texts(self, scope: str = OWNER_SCOPE) -> list[str]:

@@ -9,7 +9,7 @@ Row = tuple[str, list[str | int]] | None
 
 
 async def row_of(house: House, path: str) -> Row:
-    return await house.database.read(lambda c: records.mirrored(c, path))
+    return await house.database.read(lambda c: records.list_file(c, path))
 
 
 async def put_back(house: House, path: str, row: Row, cursor: str | None) -> None:
@@ -17,9 +17,9 @@ async def put_back(house: House, path: str, row: Row, cursor: str | None) -> Non
 
     def undo(connection: Connection) -> None:
         if row is None:
-            records.drop_mirrored(connection, path)
+            records.delete_list_file(connection, path)
         else:
-            records.put_mirrored(connection, path, *row)
+            records.save_list_file(connection, path, *row)
         write_state(connection, "mirror:event", cursor or "0")
 
     await house.database.write(undo)

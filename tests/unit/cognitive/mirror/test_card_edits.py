@@ -62,7 +62,7 @@ async def test_a_secret_is_not_taken_in_and_the_file_is_left_to_its_owner(cards:
 async def test_a_scratchpad_follows_its_card(cards: CardHouse) -> None:
     """It holds one text, wherever that is edited."""
     number = await cards.learn("step 1", "chat:c", form="scratchpad", slot="working")
-    await cards.tree.flush()
+    await cards.tree.sync_out()
     cards.edit(cards.card(number), "step 1", "step 2")
     await cards.sync()
     assert (await cards.record(number)).text == "step 2"
@@ -105,7 +105,7 @@ async def test_keys_of_a_persons_own_are_kept(cards: CardHouse) -> None:
     assert await cards.sync() == 0
     assert own in cards.text(path)
     await cards.learn(ANA.text)  # a repeat: confidence and count change
-    await cards.tree.flush()
+    await cards.tree.sync_out()
     assert own in cards.text(path) and "\nseen: 2\n" in cards.text(path)
     await steady(cards)
 
@@ -117,11 +117,11 @@ async def test_what_memory_changed_meanwhile_is_not_taken_for_the_persons_change
     cards.edit(path, "category: fact", "category: relationship")
 
     def retag(connection: Connection) -> None:
-        from kenobot.cognitive.store.change import Act, change
+        from kenobot.cognitive.store.change import ChangeContext, change
 
         record = records.get(connection, number, ("owner",))
         assert record is not None
-        change(connection, record, "tagged", {"tags": '["new"]'}, Act(cards.clock.now(), "sleep"))
+        change(connection, record, "tagged", {"tags": '["new"]'}, ChangeContext(cards.clock.now(), "sleep"))
 
     await cards.database.write(retag)
     await cards.sync()

@@ -10,7 +10,7 @@ import pytest
 
 from kenobot.cognitive.mirror import card_rows, cardfiles
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.policy.files import DiskPolicy
+from kenobot.cognitive.policy.files import FilesPolicy
 from kenobot.cognitive.store import records
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
@@ -41,7 +41,7 @@ async def test_every_scope_keeps_its_cards_to_itself(cards: CardHouse) -> None:
     assert cards.card(chat).startswith(f"chats/c/facts/{TODAY}/")
     assert cards.card(guest).startswith(f"users/u/facts/{TODAY}/")
     await cards.forget(guest)
-    await cards.tree.flush()
+    await cards.tree.sync_out()
     assert cards.card(guest).startswith(f"users/u/archive/facts/{TODAY}/")
 
 
@@ -50,7 +50,7 @@ async def test_what_is_no_longer_believed_stands_in_the_archive(cards: CardHouse
     number = await cards.tell(TEA)
     path = cards.card(number)
     await cards.forget(number)
-    await cards.tree.flush()
+    await cards.tree.sync_out()
     assert cards.card(number) == f"archive/{path}"
     assert "\nstatus: forgotten\n" in cards.text(f"archive/{path}")
     assert not (cards.root / path).exists()
@@ -215,8 +215,8 @@ async def test_a_crash_between_file_and_note_is_no_edit(cards: CardHouse) -> Non
     number = await cards.tell(TEA)
     folder, _, name = cards.card(number).rpartition("/")
     await cards.learn(TEA.text)
-    await cards.tree.flush()
-    await cards.database.write(lambda c: card_rows.drop(c, folder, name))
+    await cards.tree.sync_out()
+    await cards.database.write(lambda c: card_rows.drop_row(c, folder, name))
     await cards.forget(number)
     events = await cards.count_events()
     await cards.again().start()
@@ -235,10 +235,10 @@ async def test_a_full_disk_costs_nothing_but_time(cards: CardHouse, monkeypatch:
     with monkeypatch.context() as patch:
         patch.setattr(cardfiles, "_write", full)
         number = await cards.learn(TEA.text)
-        await cards.tree.flush()
+        await cards.tree.sync_out()
         assert [problem for problem in cards.tree.problems if "cannot be written (No space left on device)" in problem]
         assert number not in cards.cards()
-    await cards.tree.flush()
+    await cards.tree.sync_out()
     assert number in cards.cards()
     assert not cards.tree.problems
 
@@ -256,7 +256,7 @@ async def test_edits_made_while_nothing_ran_are_taken_in_at_the_start(cards: Car
 
 async def test_a_turn_looks_at_the_last_days_and_the_rounds_at_the_rest(tmp_path: Path) -> None:
     """An edit of an old card is found by the slow round, so many files a step; one of today's before the next turn."""
-    policy = replace(DEFAULT, disk=DiskPolicy(round_files=2))
+    policy = replace(DEFAULT, files=FilesPolicy(scan_step_files=2))
     async with open_card_house(tmp_path, policy=policy) as house:
         old = []
         for n in range(5):
@@ -264,31 +264,31 @@ async def test_a_turn_looks_at_the_last_days_and_the_rounds_at_the_rest(tmp_path
             house.clock.advance(days=7)
         new = await house.tell(TEA)
         await house.tree.start()
-        glance = house.tree.cards.glance("c")
+        glance = house.tree.record_files.has_changes("c")
         assert not glance()
         house.edit(house.card(new), "likes green", "likes white")
         house.edit(house.card(old[0]), "Old", "Very old")
         assert glance()
-        assert await house.tree.cards.take_in("c") == 1
+        assert await house.tree.record_files.sync_in("c") == 1
         assert "Adrian likes white tea" in await house.texts()
         assert "Very old fact 0" not in await house.texts()
         steps = 0
         while "Very old fact 0" not in await house.texts() and steps < 10:
-            await house.tree.sweep()
+            await house.tree.scan()
             steps += 1
         assert "Very old fact 0" in await house.texts()
 
 
 async def test_a_glance_is_as_cheap_however_full_a_folder_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It looks at the newest files of the last days, never at the whole of a large memory."""
-    policy = replace(DEFAULT, disk=DiskPolicy(hot_files=5))
+    policy = replace(DEFAULT, files=FilesPolicy(hot_files=5))
     async with open_card_house(tmp_path, policy=policy) as house:
         for n in range(30):
             await house.learn(f"fact {n * 7919}")
         await house.tree.start()
-        await house.tree.take_in("c")
+        await house.tree.sync_in("c")
         looks = 0
-        look = cardfiles.mark_of
+        look = cardfiles.stamp_tuple_of
 
         def counted(path: str) -> object:
             nonlocal looks
@@ -296,11 +296,11 @@ async def test_a_glance_is_as_cheap_however_full_a_folder_is(tmp_path: Path, mon
             return look(path)
 
         monkeypatch.setattr(cardfiles, "mark_of", counted)
-        assert not house.tree.cards.glance("c")()
-        assert looks <= 2 * policy.disk.hot_days + policy.disk.hot_files
+        assert not house.tree.record_files.has_changes("c")()
+        assert looks <= 2 * policy.files.hot_days + policy.files.hot_files
         monkeypatch.undo()
         os.utime(house.root / max(house.cards().values()), ns=(1, 1))
-        await house.tree.take_in("c")
+        await house.tree.sync_in("c")
 
 
 async def test_what_is_known_of_cards_is_bounded(cards: CardHouse) -> None:
@@ -309,19 +309,19 @@ async def test_what_is_known_of_cards_is_bounded(cards: CardHouse) -> None:
         cards.write(f"facts/{TODAY}/broken {number}.md", "---\nno end")
         (cards.root / f"chats/c{number}/facts/{TODAY}").mkdir(parents=True)
     await cards.sync()
-    engine = cards.tree.cards
+    engine = cards.tree.record_files
     assert len(engine.problems) == len(engine._left) == 200
     assert len(engine._hot._seen) == 64
     assert not engine._again
-    await cards.tree.sweep()
+    await cards.tree.scan()
     for number in range(250):
         (cards.root / f"facts/{TODAY}/broken {number}.md").unlink()
     cards.write(f"facts/{TODAY}/mine.md", "my password is hunter22x")
     await cards.sync()
-    assert await cards.database.read(card_rows.count) == 1
+    assert await cards.database.read(card_rows.count_files) == 1
     (cards.root / f"facts/{TODAY}/mine.md").unlink()
     await cards.sync()
-    assert await cards.database.read(card_rows.count) == 0
+    assert await cards.database.read(card_rows.count_files) == 0
     while engine._round:
-        await cards.tree.sweep()
+        await cards.tree.scan()
     assert not engine._round

@@ -24,7 +24,7 @@ async def test_what_the_bot_learns_stands_in_the_seeds_files(house: House) -> No
     await house.learn("Timezone: Madrid", core=True)
     await house.learn("Eva likes cats", "user:telegram-7", trust="guest")
     await house.learn("Eva prefers tú", "user:telegram-7", category="preference", trust="guest")
-    await house.mirror.flush()
+    await house.mirror.sync_out()
     assert {path: house.text(path) for path in house.files()} == {
         LOG: "## 14:30 — user likes coffee\n\n",
         f"chats/telegram-1/{LOG}": "## 14:30 — debugging auth\n\n",
@@ -43,7 +43,7 @@ async def test_an_entry_is_appended_as_recorded(case: dict[str, dict[str, str]],
     async with open_house(tmp_path, start=datetime.fromisoformat(given["now"])) as house:
         scope = f"chat:{given['chat']}" if "chat" in given else OWNER_SCOPE
         await house.learn(given["fact"], scope)
-        await house.mirror.flush()
+        await house.mirror.sync_out()
         assert {path: house.text(path) for path in house.files()} == case["expected"]
 
 
@@ -51,7 +51,7 @@ async def test_the_log_goes_by_the_owners_clock(tmp_path: Path) -> None:
     """Day and time of an entry are those of the owner's zone."""
     async with open_house(tmp_path, ZoneInfo("Asia/Tokyo"), datetime(2026, 2, 14, 20, 5, tzinfo=UTC)) as house:
         await house.learn("late")
-        await house.mirror.flush()
+        await house.mirror.sync_out()
         assert house.text("2026-02-15.md") == "## 05:05 — late\n\n"
 
 
@@ -59,18 +59,18 @@ async def test_an_added_line_is_the_owners_word(house: House) -> None:
     """A bullet that a person adds to MEMORY.md is remembered as theirs, and the file stays as they left it."""
     text = "# Yo\n\n| tabla | x |\n|---|---|\n\n*  vivo en Bilbao\n\n```\n- código\n```\n- 我喜欢茶\n- أحب القهوة 🙂"
     house.write("MEMORY.md", text)
-    assert await house.mirror.take_in() == 3
+    assert await house.mirror.sync_in() == 3
     records = await house.live()
     assert [record.text for record in records] == ["vivo en Bilbao", "我喜欢茶", "أحب القهوة 🙂"]
     assert {(r.trust, r.tier, r.form, r.confidence) for r in records} == {("owner", "core", "note", 0.95)}
     assert house.text("MEMORY.md") == text
-    assert await house.mirror.take_in() == 0
+    assert await house.mirror.sync_in() == 0
 
 
 async def test_an_entry_added_to_an_old_log_belongs_to_that_day(house: House) -> None:
     """The day is the file's, and the time that the person wrote stays."""
     house.write("2025-12-24.md", "# Nochebuena\n## 9:05 - cena con Ana\ny con Luis\n")
-    assert await house.mirror.take_in() == 1
+    assert await house.mirror.sync_in() == 1
     (record,) = await house.live()
     assert (record.day, record.tier, record.text) == ("2025-12-24", "daily", "cena con Ana\ny con Luis")
     assert house.text("2025-12-24.md") == "# Nochebuena\n## 9:05 - cena con Ana\ny con Luis\n"
@@ -81,7 +81,7 @@ async def test_a_line_added_to_a_chats_log_stays_in_that_chat(house: House) -> N
     house.write(f"chats/telegram-1/{LOG}", "## 10:00 — only here\n\n")
     house.write("chats/telegram-2/MEMORY.md", "- only there\n")
     house.write("users/telegram-7/MEMORY.md", "- about Eva\n")
-    await house.mirror.take_in()
+    await house.mirror.sync_in()
     assert await house.texts() == []
     (record,) = await house.live(CHAT)
     assert (record.text, record.form) == ("only here", "episode")
@@ -93,7 +93,7 @@ async def test_a_changed_line_takes_the_place_of_the_old(house: House) -> None:
     """The old fact stays as history, the new one stands where the person wrote it."""
     old = await house.learn("Ana lives in Paris", flush=True)
     house.edit(LOG, "Paris", "Bilbao")
-    assert await house.mirror.take_in() == 1
+    assert await house.mirror.sync_in() == 1
     assert await house.texts() == ["Ana lives in Bilbao"]
     assert (await house.record(old)).status == "superseded"
     assert house.text(LOG) == "## 14:30 — Ana lives in Bilbao\n\n"
@@ -104,7 +104,7 @@ async def test_a_removed_line_is_forgotten(house: House) -> None:
     old = await house.learn("Ana lives in Paris", core=True)
     await house.learn("Ana likes tea", core=True, flush=True)
     house.edit("MEMORY.md", "- Ana lives in Paris\n", "")
-    assert await house.mirror.take_in() == 1
+    assert await house.mirror.sync_in() == 1
     assert await house.texts() == ["Ana likes tea"]
     assert (await house.record(old)).status == "forgotten"
 
@@ -113,7 +113,7 @@ async def test_a_line_put_in_other_letters_is_shown_so(house: House) -> None:
     """A correction of spelling alone is taken over too, although the words are the same."""
     old = await house.learn("juan likes tea", core=True, flush=True)
     house.edit("MEMORY.md", "juan", "Juan")
-    await house.mirror.take_in()
+    await house.mirror.sync_in()
     assert await house.texts() == ["Juan likes tea"]
     assert (await house.record(old)).status == "active"
     assert house.text("MEMORY.md") == "- Juan likes tea\n"
@@ -123,13 +123,13 @@ async def test_lines_in_another_order_are_the_same_lines(house: House) -> None:
     """Moving lines about changes nothing of what is believed."""
     for text in ("one", "two", "three"):
         await house.learn(text, core=True)
-    await house.mirror.flush()
+    await house.mirror.sync_out()
     before = await house.live()
     house.write("MEMORY.md", "# Numbers\n- three\n\n## More\n- one\n- two\n")
-    assert await house.mirror.take_in() == 0
+    assert await house.mirror.sync_in() == 0
     assert await house.live() == before
     await house.learn("four", core=True)
-    await house.mirror.flush()
+    await house.mirror.sync_out()
     assert house.text("MEMORY.md") == "# Numbers\n- three\n\n## More\n- one\n- two\n- four\n"
 
 
@@ -138,7 +138,7 @@ async def test_an_edit_and_a_bot_write_in_the_same_minute_both_survive(house: Ho
     await house.learn("first", flush=True)
     house.edit(LOG, "first\n\n", "first\n\nwords between\n## 15:00 — mine\n")
     await house.learn("the bot's")
-    await house.mirror.flush()
+    await house.mirror.sync_out()
     assert house.text(LOG) == "## 14:30 — first\n\nwords between\n## 15:00 — mine\n\n## 14:30 — the bot's\n\n"
     assert await house.texts() == ["the bot's", "first\n\nwords between", "mine"]
 
@@ -148,11 +148,11 @@ async def test_a_line_that_is_known_already_points_to_what_is_known(house: House
     known = await house.learn("likes tea", core=True, flush=True)
     before = await house.record(known)
     house.write("MEMORY.md", "- likes tea\n- Likes tea.\n")
-    await house.mirror.take_in()
+    await house.mirror.sync_in()
     assert await house.live() == [before]
     assert house.text("MEMORY.md") == "- likes tea\n- Likes tea.\n"
     house.write("MEMORY.md", "- Likes tea.\n")
-    await house.mirror.take_in()
+    await house.mirror.sync_in()
     assert [record.id for record in await house.live()] == [known]
 
 
@@ -160,14 +160,14 @@ async def test_what_a_person_copies_into_memory_md_belongs_there(house: House) -
     """A note of the day that the owner writes into MEMORY.md is long-term memory from then on, and one fact."""
     known = await house.learn("likes tea", flush=True)
     house.write("MEMORY.md", "- likes tea\n")
-    await house.mirror.take_in()
-    await house.mirror.flush()
+    await house.mirror.sync_in()
+    await house.mirror.sync_out()
     (record,) = await house.live()
     assert (record.id, record.tier, record.trust) == (known, "core", "owner")
     assert house.text("MEMORY.md") == "- likes tea\n"
     assert house.text(LOG) == "## 14:30 — likes tea\n\n"
     house.write(LOG, "")
-    await house.mirror.take_in()
+    await house.mirror.sync_in()
     assert await house.texts() == ["likes tea"]
 
 
@@ -177,7 +177,7 @@ async def test_a_line_moved_into_memory_md_stays_one_fact(house: House) -> None:
     await house.learn("stays", flush=True)
     house.edit(LOG, "## 14:30 — likes tea\n\n", "")
     house.write("MEMORY.md", "- likes tea\n")
-    await house.mirror.take_in()
+    await house.mirror.sync_in()
     assert [(r.id, r.tier) for r in await house.live() if r.text == "likes tea"] == [(known, "core")]
 
 
@@ -185,10 +185,10 @@ async def test_a_promoted_fact_can_be_corrected_in_the_log(house: House) -> None
     """A fact that stands in two files is changed in both by an edit of either."""
     await house.learn("likes tea", flush=True)
     house.write("MEMORY.md", "- likes tea\n")
-    await house.mirror.take_in()
+    await house.mirror.sync_in()
     house.edit(LOG, "tea", "coffee")
-    await house.mirror.take_in()
-    await house.mirror.flush()
+    await house.mirror.sync_in()
+    await house.mirror.sync_out()
     assert house.text("MEMORY.md") == "- likes coffee\n"
     assert house.text(LOG) == "## 14:30 — likes coffee\n\n"
     assert [(record.text, record.tier) for record in await house.live()] == [("likes coffee", "core")]
@@ -197,12 +197,12 @@ async def test_a_promoted_fact_can_be_corrected_in_the_log(house: House) -> None
 async def test_a_secret_stays_in_the_persons_file_and_out_of_memory(house: House) -> None:
     """What memory refuses is the person's own text: kept where it is, not in the database, and asked once only."""
     house.write("MEMORY.md", "- fine\n- my password is hunter22x\n")
-    await house.mirror.take_in()
+    await house.mirror.sync_in()
     assert await house.texts() == ["fine"]
     events = await house.count_events()
     house.edit("MEMORY.md", "fine", "fine indeed")
     await house.learn("from the bot", core=True)
-    await house.mirror.take_in()
+    await house.mirror.sync_in()
     assert house.text("MEMORY.md") == "- fine indeed\n- my password is hunter22x\n- from the bot\n"
     assert await house.count_events() == events + 4
 
@@ -211,7 +211,7 @@ async def test_a_secret_written_over_a_fact_takes_the_fact_with_it(house: House)
     """The old words are gone from the file, so they are no longer believed."""
     await house.learn("the key is under the mat", core=True, flush=True)
     house.write("MEMORY.md", "- password: hunter22x\n")
-    await house.mirror.take_in()
+    await house.mirror.sync_in()
     assert await house.texts() == []
     assert house.text("MEMORY.md") == "- password: hunter22x\n"
 
@@ -220,7 +220,7 @@ async def test_an_emptied_file_forgets_and_stays_empty(house: House) -> None:
     """A file that is there but empty was emptied by somebody."""
     await house.learn("gone", flush=True)
     house.write(LOG, "")
-    assert await house.mirror.take_in() == 1
+    assert await house.mirror.sync_in() == 1
     assert await house.texts() == []
     assert house.text(LOG) == ""
 
@@ -229,9 +229,9 @@ async def test_a_missing_file_is_written_again(house: House) -> None:
     """Losing the tree loses nothing, not even the person's own headings."""
     await house.learn("kept", core=True, flush=True)
     house.edit("MEMORY.md", "- kept", "# Mine\n- kept")
-    await house.mirror.take_in()
+    await house.mirror.sync_in()
     (house.root / "MEMORY.md").unlink()
-    assert await house.mirror.take_in() == 0
+    assert await house.mirror.sync_in() == 0
     assert house.text("MEMORY.md") == "# Mine\n- kept\n"
     assert await house.texts() == ["kept"]
 
@@ -240,7 +240,7 @@ async def test_a_file_that_the_bot_emptied_goes(house: House) -> None:
     """When nothing is left of a file but what the bot wrote, and that is forgotten, the file is removed."""
     record = await house.learn("gone", CHAT, form="scratchpad", slot="working", flush=True)
     await house.forget(record)
-    await house.mirror.flush()
+    await house.mirror.sync_out()
     assert house.files() == set()
 
 
@@ -251,13 +251,13 @@ async def test_a_scratchpad_is_replaced_whole(house: House) -> None:
     assert await house.learn("version 2", CHAT, form="scratchpad", slot="working", flush=True) == record
     assert house.text(path) == "version 2"
     house.write(path, "version 2\n")
-    await house.mirror.take_in()
+    await house.mirror.sync_in()
     assert (house.text(path), await house.texts(CHAT)) == ("version 2\n", ["version 2"])
     house.write(path, "my version\n")
-    assert await house.mirror.take_in() == 1
+    assert await house.mirror.sync_in() == 1
     assert (house.text(path), await house.texts(CHAT)) == ("my version\n", ["my version"])
     house.write(path, "")
-    await house.mirror.take_in()
+    await house.mirror.sync_in()
     assert await house.texts(CHAT) == []
     await house.learn("version 3", CHAT, form="scratchpad", slot="working", flush=True)
     assert house.text(path) == "version 3"
@@ -270,7 +270,7 @@ async def test_preferences_are_appended_after_the_persons_text(house: House) -> 
     text = "# Preferences\r\nLanguage: es\n- no emojis\n- learned: Likes tea"
     assert house.text("identity/preferences.md") == text
     house.edit("identity/preferences.md", "\n- learned: Likes tea", "")
-    assert await house.mirror.take_in() == 1
+    assert await house.mirror.sync_in() == 1
     assert await house.texts() == []
     await house.learn("Likes cake", category="preference", flush=True)
     assert house.text("identity/preferences.md") == text.replace("tea", "cake")
@@ -280,17 +280,17 @@ async def test_a_text_too_long_for_memory_stays_whole_in_the_file(house: House) 
     """Memory keeps the beginning; the person's file keeps all."""
     text = f"- {'long words ' * 2_000}\n- next\n"
     house.write("MEMORY.md", text)
-    await house.mirror.take_in()
+    await house.mirror.sync_in()
     assert len((await house.texts())[0]) <= 16_000
     assert house.text("MEMORY.md") == text
-    assert await house.mirror.take_in() == 0
+    assert await house.mirror.sync_in() == 0
 
 
 async def test_a_superseded_fact_is_replaced_where_it_stood(house: House) -> None:
     """The bot's correction keeps the line's place among the person's headings."""
     old = await house.learn("lives in Paris", core=True, flush=True)
     house.write("MEMORY.md", "# Home\n- lives in Paris\n# Rest\n")
-    await house.mirror.take_in()
+    await house.mirror.sync_in()
     await house.learn("lives in Bilbao", core=True, replaces=old, flush=True)
     assert house.text("MEMORY.md") == "# Home\n- lives in Bilbao\n# Rest\n"
 
@@ -301,7 +301,7 @@ async def test_a_line_that_the_bot_forgot_while_a_person_edited_another_goes(hou
     await house.learn("two", core=True, flush=True)
     await house.forget(one)
     house.edit("MEMORY.md", "two", "two and a half")
-    await house.mirror.take_in()
+    await house.mirror.sync_in()
     assert house.text("MEMORY.md") == "- two and a half\n"
     assert await house.texts() == ["two and a half"]
 
@@ -311,7 +311,7 @@ async def test_a_line_rewritten_after_the_bot_forgot_it_is_news(house: House) ->
     one = await house.learn("one", core=True, flush=True)
     await house.forget(one)
     house.edit("MEMORY.md", "one", "one, as I said")
-    await house.mirror.take_in()
+    await house.mirror.sync_in()
     assert await house.texts() == ["one, as I said"]
     assert (await house.record(one)).status == "forgotten"
 
@@ -322,7 +322,7 @@ async def test_a_record_of_another_scope_is_shown_nowhere_else(house: House) -> 
     mine = await house.learn("mine", flush=True)
     text = "## 14:30 — mine\n\n## 1:00 — x\n\n"
     house.write(LOG, text)
-    await house.database.write(lambda c: store.put_mirrored(c, LOG, text, [mine, strange]))
+    await house.database.write(lambda c: store.save_list_file(c, LOG, text, [mine, strange]))
     await house.restart().start()
     await house.learn("more", flush=True)
     assert house.text(LOG) == "## 14:30 — mine\n\n## 14:30 — more\n\n"

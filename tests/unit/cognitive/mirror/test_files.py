@@ -9,90 +9,90 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from kenobot.cognitive.mirror import files
-from kenobot.cognitive.mirror.places import Place, path_of, place_of
+from kenobot.cognitive.mirror.places import FileRole, path_of, role_of
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day, local_time
 
 RECORD = Record(1, "note", "fact", "owner", "x", "owner", "daily", "active", 1.0, 1, "", "", "2026-02-14", 1)
 
 PLACES = [
-    (RECORD, "2026-02-14.md", Place("owner", "daily", "2026-02-14")),
-    (replace(RECORD, tier="core"), "MEMORY.md", Place("owner", "core")),
-    (replace(RECORD, category="preference"), "identity/preferences.md", Place("owner", "preferences")),
+    (RECORD, "2026-02-14.md", FileRole("owner", "daily", "2026-02-14")),
+    (replace(RECORD, tier="core"), "MEMORY.md", FileRole("owner", "core")),
+    (replace(RECORD, category="preference"), "identity/preferences.md", FileRole("owner", "preferences")),
     (
         replace(RECORD, scope="chat:telegram-1", form="episode"),
         "chats/telegram-1/2026-02-14.md",
-        Place("chat:telegram-1", "daily", "2026-02-14"),
+        FileRole("chat:telegram-1", "daily", "2026-02-14"),
     ),
     (
         replace(RECORD, scope="chat:telegram-1", tier="core"),
         "chats/telegram-1/MEMORY.md",
-        Place("chat:telegram-1", "core"),
+        FileRole("chat:telegram-1", "core"),
     ),
     (
         replace(RECORD, scope="chat:telegram-1", form="profile", key="slot:context"),
         "chats/telegram-1/context.md",
-        Place("chat:telegram-1", "slot", "context"),
+        FileRole("chat:telegram-1", "slot", "context"),
     ),
     (
         replace(RECORD, scope="chat:telegram-1", form="scratchpad"),
         "working/telegram-1.md",
-        Place("chat:telegram-1", "slot", "working"),
+        FileRole("chat:telegram-1", "slot", "working"),
     ),
     (
         replace(RECORD, scope="user:telegram-7", category="preference"),
         "users/telegram-7/2026-02-14.md",
-        Place("user:telegram-7", "daily", "2026-02-14"),
+        FileRole("user:telegram-7", "daily", "2026-02-14"),
     ),
     (
         replace(RECORD, scope="user:telegram-7", tier="core"),
         "users/telegram-7/MEMORY.md",
-        Place("user:telegram-7", "core"),
+        FileRole("user:telegram-7", "core"),
     ),
-    (replace(RECORD, source="import"), "2026-02-14.md", Place("owner", "daily", "2026-02-14")),
-    (replace(RECORD, tier="archive"), "archive/2026-02-14.md", Place("owner", "daily", "2026-02-14", archived=True)),
+    (replace(RECORD, source="import"), "2026-02-14.md", FileRole("owner", "daily", "2026-02-14")),
+    (replace(RECORD, tier="archive"), "archive/2026-02-14.md", FileRole("owner", "daily", "2026-02-14", archived=True)),
     (
         replace(RECORD, tier="archive", scope="chat:telegram-1", form="episode"),
         "archive/chats/telegram-1/2026-02-14.md",
-        Place("chat:telegram-1", "daily", "2026-02-14", archived=True),
+        FileRole("chat:telegram-1", "daily", "2026-02-14", archived=True),
     ),
-    (replace(RECORD, tier="ref:n8n"), "ref-n8n.md", Place("owner", "ref", "n8n")),
+    (replace(RECORD, tier="ref:n8n"), "ref-n8n.md", FileRole("owner", "ref", "n8n")),
     (
         replace(RECORD, tier="ref:茶", scope="user:telegram-7"),
         "users/telegram-7/ref-茶.md",
-        Place("user:telegram-7", "ref", "茶"),
+        FileRole("user:telegram-7", "ref", "茶"),
     ),
     (
         replace(RECORD, form="summary", key="slot:week:2026-W07"),
         "week-2026-W07.md",
-        Place("owner", "slot", "week:2026-W07"),
+        FileRole("owner", "slot", "week:2026-W07"),
     ),
     (
         replace(RECORD, form="summary", key="slot:week:2026-W07", tier="archive", scope="chat:telegram-1"),
         "archive/chats/telegram-1/week-2026-W07.md",
-        Place("chat:telegram-1", "slot", "week:2026-W07", archived=True),
+        FileRole("chat:telegram-1", "slot", "week:2026-W07", archived=True),
     ),
-    (replace(RECORD, form="profile", key="slot:person"), "profile.md", Place("owner", "slot", "person")),
-    (replace(RECORD, form="profile", key="slot:identity"), "IDENTITY.md", Place("owner", "slot", "identity")),
+    (replace(RECORD, form="profile", key="slot:person"), "profile.md", FileRole("owner", "slot", "person")),
+    (replace(RECORD, form="profile", key="slot:identity"), "IDENTITY.md", FileRole("owner", "slot", "identity")),
     (
         replace(RECORD, form="summary", key="slot:session", scope="chat:telegram-1"),
         "chats/telegram-1/SESSION.md",
-        Place("chat:telegram-1", "slot", "session"),
+        FileRole("chat:telegram-1", "slot", "session"),
     ),
 ]
 
 TOPICS = [
-    ("2026-02-20-some-topic.md", Place("owner", "topic", "2026-02-20")),
-    ("chats/c/2026-02-20-mudanza.md", Place("chat:c", "topic", "2026-02-20")),
-    ("2026-02-20-legacy.md", Place("owner", "topic", "2026-02-20")),
-    ("MEMORY-legacy.md", Place("owner", "topic")),
+    ("2026-02-20-some-topic.md", FileRole("owner", "topic", "2026-02-20")),
+    ("chats/c/2026-02-20-mudanza.md", FileRole("chat:c", "topic", "2026-02-20")),
+    ("2026-02-20-legacy.md", FileRole("owner", "topic", "2026-02-20")),
+    ("MEMORY-legacy.md", FileRole("owner", "topic")),
 ]
 
 
 @pytest.mark.parametrize(("path", "place"), TOPICS)
-def test_a_persons_topic_file_goes_by_its_date(path: str, place: Place) -> None:
+def test_a_persons_topic_file_goes_by_its_date(path: str, place: FileRole) -> None:
     """Files that no record has its home in are read, too: by the date that their name begins with."""
-    assert place_of(path) == place
+    assert role_of(path) == place
 
 
 @pytest.mark.parametrize("tier", ["ref:../../x", "ref:a/b", "ref:", "ref:a\nb", f"ref:{'x' * 300}"])
@@ -108,10 +108,10 @@ def test_a_summary_of_nothing_known_stands_in_no_file(key: str) -> None:
 
 
 @pytest.mark.parametrize(("record", "path", "place"), PLACES)
-def test_a_record_and_its_file_find_each_other(record: Record, path: str, place: Place) -> None:
+def test_a_record_and_its_file_find_each_other(record: Record, path: str, place: FileRole) -> None:
     """The file of a record is the seeds', and the file's place says what may stand in it."""
     assert path_of(record) == path
-    assert place_of(path) == place
+    assert role_of(path) == place
 
 
 @pytest.mark.parametrize("form", ["procedure", "entity", "box", "summary", "question"])
@@ -133,7 +133,7 @@ def test_other_forms_stand_in_no_file_of_the_mirror(form: str) -> None:
 )  # fmt: skip
 def test_other_files_are_left_alone(path: str) -> None:
     """Backups, hidden files and whatever else a person keeps there are none of the mirror's."""
-    assert place_of(path) is None
+    assert role_of(path) is None
 
 
 def test_a_scan_finds_memory_and_nothing_else(tmp_path: Path) -> None:
@@ -189,13 +189,13 @@ async def test_an_edit_right_after_a_write_is_seen(tmp_path: Path) -> None:
 
 async def test_reading_tells_text_absence_and_trouble_apart(tmp_path: Path) -> None:
     """A byte-order mark is dropped; what cannot be read as text is named, never guessed at."""
-    assert await files.read(tmp_path, "MEMORY.md") == files.Found()
+    assert await files.read(tmp_path, "MEMORY.md") == files.ReadResult()
     (tmp_path / "MEMORY.md").write_bytes(b"\xef\xbb\xbf- caf\xc3\xa9\r\n")
     assert (await files.read(tmp_path, "MEMORY.md")).text == "- café\r\n"
     (tmp_path / "MEMORY.md").write_bytes(b"- caf\xe9\n")
     assert "not UTF-8" in (await files.read(tmp_path, "MEMORY.md")).problem
     with (tmp_path / "2026-02-14.md").open("wb") as file:
-        file.truncate(files.LARGEST + 1)
+        file.truncate(files.MAX_FILE_BYTES + 1)
     assert "larger than 5 MB" in (await files.read(tmp_path, "2026-02-14.md")).problem
     os.mkfifo(tmp_path / "2026-02-15.md")
     assert "not a plain file" in (await asyncio.wait_for(files.read(tmp_path, "2026-02-15.md"), 5)).problem
@@ -232,7 +232,7 @@ def test_what_a_crash_left_half_written_is_swept_away(tmp_path: Path) -> None:
     (tmp_path / "chats" / "c").mkdir(parents=True)
     for path in [".kenobot-0123456789abcdef.tmp", "chats/c/.kenobot-0123456789abcdef.tmp", ".kenobot-mine.tmp"]:
         (tmp_path / path).touch()
-    files.sweep(tmp_path)
+    files.remove_leftovers(tmp_path)
     assert {path.name for path in tmp_path.rglob("*") if path.is_file()} == {".kenobot-mine.tmp"}
 
 

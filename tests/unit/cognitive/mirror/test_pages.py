@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.cognitive.mirror.names import page_name, slug, subject_of
-from kenobot.cognitive.mirror.places import page_of, place_of
+from kenobot.cognitive.mirror.places import entity_page_of, role_of
 from kenobot.ports.memory import Candidate
 from tests.unit.cognitive.mirror.cardhouse import CardHouse
 
@@ -15,7 +15,7 @@ async def about(house: CardHouse, subject: str, text: str, scope: str = "owner")
 
 
 async def page(house: CardHouse, number: int) -> str:
-    path = page_of(await house.record(number))
+    path = entity_page_of(await house.record(number))
     assert path is not None
     return path
 
@@ -33,7 +33,7 @@ async def test_everything_about_somebody_stands_on_one_page(cards: CardHouse, su
     assert cards.text(path) == (f"# {record.subject}\n\n- {record.text}\n- {(await cards.record(two)).text}\n")
     await cards.forget(one)
     await cards.forget(two)
-    await cards.tree.flush()
+    await cards.tree.sync_out()
     assert path not in cards.files()
 
 
@@ -75,7 +75,7 @@ def test_no_name_leads_anywhere_else(subject: str) -> None:
     name = page_name(subject)
     assert name and len(name.encode()) <= 140
     assert not set(name) & set('/\\\0:*?"<>|.\n') and not name.startswith(("-", " "))
-    place = place_of(f"entities/{name}.md")
+    place = role_of(f"entities/{name}.md")
     assert place is not None and place.detail == name
     assert subject_of(name) in (None, subject, subject.casefold()) or page_name(subject_of(name) or "") == name
     assert len(slug(subject).encode()) <= 60

@@ -11,11 +11,11 @@ import pytest
 
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.mirror import files, patternfile
-from kenobot.cognitive.mirror.patternfile import Entry
+from kenobot.cognitive.mirror.patternfile import PatternEntry
 from kenobot.cognitive.procedural.pattern import candidate_of
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import WHOLE_HOME, Reach
+from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
@@ -35,7 +35,7 @@ async def _learn(
     house: CardHouse, trigger: str, response: str = "resolved with query params", scope: str = "owner"
 ) -> int:
     made = candidate_of(
-        scope, trigger, response, source="sleep", trust="model", learned="consolidation", confidence=0.6
+        scope, trigger, response, source="sleep", trust="model", learned_from="consolidation", confidence=0.6
     )
     return await house.tell(made)
 
@@ -93,7 +93,7 @@ async def test_use_and_confidence_are_written_along(tmp_path: Path) -> None:
         await house.database.write(
             lambda c: c.execute("UPDATE record SET uses = 3, confidence = 0.75 WHERE id = ?", (number,)).rowcount
         )
-        await house.tree.flush()
+        await house.tree.sync_out()
         assert (_shown(house)[0]["usageCount"], _shown(house)[0]["confidence"]) == (3, 0.75)
 
 
@@ -102,7 +102,7 @@ async def test_only_what_changed_is_read_anew(tmp_path: Path, monkeypatch: pytes
     read: list[int] = []
     by_ids = store.by_ids
 
-    def counted(connection: Connection, ids: Sequence[int], reach: Reach) -> dict[int, Record]:
+    def counted(connection: Connection, ids: Sequence[int], reach: Scopes) -> dict[int, Record]:
         read.extend(ids)
         return by_ids(connection, ids, reach)
 
@@ -113,12 +113,12 @@ async def test_only_what_changed_is_read_anew(tmp_path: Path, monkeypatch: pytes
             lambda c: c.execute("UPDATE record SET uses = 3 WHERE id = ?", (numbers[2],)).rowcount
         )
         await house.tell(Candidate("note", "owner", "something else"))
-        await house.tree.patterns.flush()
+        await house.tree.pattern_file.sync_out()
         assert [number for number in read if number in numbers] == [numbers[2]]
         assert [each["usageCount"] for each in _shown(house)] == [0, 0, 3, 0, 0, 0, 0, 0]
-        await house.database.write(lambda c: forget(c, numbers[2], WHOLE_HOME, house.occasion("owner")))
-        await house.tree.patterns.flush()
-        assert [*house.tree.patterns._shown] == numbers[:2] + numbers[3:]
+        await house.database.write(lambda c: forget(c, numbers[2], ALL_SCOPES, house.occasion("owner")))
+        await house.tree.pattern_file.sync_out()
+        assert [*house.tree.pattern_file._shown] == numbers[:2] + numbers[3:]
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,9 @@ async def test_only_what_changed_is_read_anew(tmp_path: Path, monkeypatch: pytes
 @pytest.mark.parametrize("scope", ["owner", "chat:telegram-1"])
 def test_the_file_is_what_json_makes_of_it(trigger: str, scope: str) -> None:
     """Though it is put together by hand, pattern by pattern."""
-    entries = [Entry(number, trigger, f"{trigger}!", 0.1 * number, trigger, number, scope) for number in range(3)]
+    entries = [
+        PatternEntry(number, trigger, f"{trigger}!", 0.1 * number, trigger, number, scope) for number in range(3)
+    ]
     told = [patternfile._told(entry) for entry in entries]
     assert patternfile.render(entries) == json.dumps(told, ensure_ascii=False, indent=2) + "\n"
     assert patternfile.render([]) == ""
@@ -236,7 +238,7 @@ async def test_a_crash_around_the_write_is_no_edit(
         await _learn(house, "n8n webhook 401 error")
         replace = files.replace
 
-        async def crash(root: Path, path: str, text: str, expected: files.Stamp | None) -> files.Stamp | None:
+        async def crash(root: Path, path: str, text: str, expected: files.FileStamp | None) -> files.FileStamp | None:
             if path != _PATH:
                 return await replace(root, path, text, expected)
             if written:
@@ -291,7 +293,7 @@ async def test_what_is_forgotten_elsewhere_leaves_the_file(tmp_path: Path) -> No
     async with _house(tmp_path) as house:
         number = await _learn(house, "n8n webhook 401 error")
         await house.forget(number)
-        await house.tree.flush()
+        await house.tree.sync_out()
         assert _PATH not in house.files()
         noted = await house.database.read(lambda c: read_state(c, "mirror:patterns"))
         assert noted is not None

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.cognitive.mirror import rebuild
-from kenobot.cognitive.mirror.rebuild import Report
+from kenobot.cognitive.mirror.rebuild import RebuildReport
 from kenobot.cognitive.store import records as store
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.memory import Candidate
@@ -25,13 +25,13 @@ TEA = Candidate("note", "owner", "Adrian likes green tea", source="extraction", 
 @asynccontextmanager
 async def without_database(house: CardHouse, folder: Path) -> AsyncIterator[CardHouse]:
     """Another house with a copy of this one's tree, and an empty database."""
-    await house.tree.flush()
+    await house.tree.sync_out()
     shutil.copytree(house.root, folder / "memory", symlinks=True)
     async with open_card_house(folder, start=house.clock.now()) as other:
         yield other
 
 
-async def made_again(house: CardHouse, **more: bool) -> Report:
+async def made_again(house: CardHouse, **more: bool) -> RebuildReport:
     return await house.database.write(
         lambda c: rebuild.rebuild(c, house.root, house.clock.now(), replace_all=more.get("replace_all", False),
                                   dry_run=more.get("dry_run", False))
@@ -170,12 +170,12 @@ async def test_what_was_forgotten_does_not_come_back(cards: CardHouse, tmp_path:
     """Neither from preferences.md nor from a log that was not written again before the end."""
     gone = await cards.learn("Likes long answers", category="preference")
     line = await cards.learn("The club meets on Friday")
-    await cards.tree.flush()
+    await cards.tree.sync_out()
     log, preferences = cards.text("2026-02-14.md"), cards.text("identity/preferences.md")
     assert "long answers" in preferences and "club" in log
     await cards.forget(gone)
     await cards.forget(line)
-    await cards.tree.flush()
+    await cards.tree.sync_out()
     async with without_database(cards, tmp_path / "new") as other:
         other.write("2026-02-14.md", log)
         other.write("identity/preferences.md", preferences)
@@ -189,7 +189,7 @@ async def test_progress_is_told(cards: CardHouse) -> None:
     """From nothing to all."""
     await cards.tell(TEA)
     told: list[tuple[int, int]] = []
-    found, _ = rebuild.survey(cards.root, lambda done, of: told.append((done, of)))
+    found, _ = rebuild.read_record_files(cards.root, lambda done, of: told.append((done, of)))
     assert told[0] == (0, 1) and told[-1] == (1, 1) and len(found) == 1
 
 
@@ -201,13 +201,13 @@ async def test_a_lost_database_is_not_begun_anew(tmp_path: Path, left: bytes | N
     """Missing or of no bytes beside memories: the sentence names the way back. Nothing is created."""
     async with open_card_house(tmp_path) as house:
         await house.tell(TEA)
-        rebuild.demand_memory(house.root, tmp_path / "kenobot.db")
+        rebuild.require_memory(house.root, tmp_path / "kenobot.db")
     database = tmp_path / "kenobot.db"
     database.unlink()
     if left is not None:
         database.write_bytes(left)
     with pytest.raises(ConfigError, match="kenobot memory rebuild"):
-        rebuild.demand_memory(tmp_path / "memory", database)
+        rebuild.require_memory(tmp_path / "memory", database)
     assert database.exists() == (left is not None)
 
 
@@ -218,14 +218,14 @@ async def test_an_empty_database_beside_memories_is_not_gone_on_with(tmp_path: P
     (tmp_path / "kenobot.db").unlink()
     await Database.open(tmp_path / "kenobot.db", tmp_path / "backups").close()
     with pytest.raises(ConfigError, match="is empty or missing"):
-        rebuild.demand_memory(tmp_path / "memory", tmp_path / "kenobot.db")
+        rebuild.require_memory(tmp_path / "memory", tmp_path / "kenobot.db")
 
 
 def test_a_new_home_may_begin(tmp_path: Path) -> None:
     """Without cards there is nothing to lose: what a person wrote into MEMORY.md is taken in at the start."""
     (tmp_path / "memory").mkdir()
     (tmp_path / "memory" / "MEMORY.md").write_text("- mine\n")
-    rebuild.demand_memory(tmp_path / "memory", tmp_path / "kenobot.db")
+    rebuild.require_memory(tmp_path / "memory", tmp_path / "kenobot.db")
 
 
 async def test_the_bot_does_not_start_without_its_memory(tmp_path: Path) -> None:

@@ -36,8 +36,8 @@ async def test_summary_and_open_things_stand_there(tmp_path: Path) -> None:
         for text in ("Hemos decidido ir a Oporto", "Todavía no sé si viene Álvaro", *["nada"] * 4):
             await scene.say(text)
         await scene.app.database.write(_promised)
-        scene.app.mirror.mark(())
-        await scene.app.mirror.flush()
+        scene.app.memory_files.mark_dirty(())
+        await scene.app.memory_files.sync_out()
         text = scene.read("SESSION.md")
     assert "## Open\n\n- Tengo que llamar al fontanero el 3 de marzo" in text
     opened = text.partition("### Open\n\n")[2].partition("\n\n")[0]
@@ -82,12 +82,12 @@ async def test_two_rounds_at_once_do_not_take_each_other_for_a_person(
 ) -> None:
     """One waits for the other: nothing is put aside, and nobody is warned."""
     async with Scene(tmp_path, ["ok <working-memory>- one</working-memory>"]) as scene:
-        note = scene.app.mirror.session
+        note = scene.app.memory_files.session_note
         for round_ in range(5):
             (scene.home.memory / "SESSION.md").unlink(missing_ok=True)
             await scene.app.database.write(partial(_written, text=f"- pad {round_}"))
             await scene.say("a")
-            await asyncio.gather(*(note.flush() for _ in range(4)))
+            await asyncio.gather(*(note.sync_out() for _ in range(4)))
         assert "- one" in scene.read("SESSION.md")
         assert not (scene.home.memory / "archive").exists()
     assert "was changed just now" not in caplog.text
@@ -108,13 +108,13 @@ async def test_a_file_that_is_gone_or_changed_is_written_again_while_memory_stay
     """What a round of writing remembers of the last one is no reason to leave the file as somebody else made it."""
     async with Scene(tmp_path, ["ok <working-memory>- one</working-memory>"]) as scene:
         await scene.say("a")
-        path, note = scene.home.memory / "SESSION.md", scene.app.mirror.session
+        path, note = scene.home.memory / "SESSION.md", scene.app.memory_files.session_note
         text = path.read_text()
         path.unlink()
-        await note.flush()
+        await note.sync_out()
         assert path.read_text() == text
         path.write_text(text + "- mine\n")
-        await note.flush()
+        await note.sync_out()
         assert path.read_text() == text
         aside = [each.read_text() for each in (scene.home.memory / "archive").glob("SESSION-*.md")]
     assert aside == [text + "- mine\n"]
@@ -126,7 +126,7 @@ async def test_a_chat_that_is_no_longer_the_owners_own_leaves_it(tmp_path: Path)
         await scene.say("a")
         assert "- one" in scene.read("SESSION.md")
         await scene.app.database.write(lambda c: c.execute("UPDATE message SET scope = 'chat:telegram-1'"))
-        await scene.app.mirror.session.flush()
+        await scene.app.memory_files.session_note.sync_out()
         assert "- one" not in scene.read("SESSION.md")
 
 
@@ -144,12 +144,12 @@ async def test_what_it_is_made_of_is_read_again_only_when_something_changed(
     monkeypatch.setattr(SessionNote, "_wanted", noted)
     async with Scene(tmp_path, ["ok <working-memory>- one</working-memory>"]) as scene:
         await scene.say("a")
-        note = scene.app.mirror.session
-        await note.flush()
+        note = scene.app.memory_files.session_note
+        await note.sync_out()
         before = len(made)
-        await note.flush()
+        await note.sync_out()
         assert len(made) == before
         await scene.app.database.write(partial(_written, text="- two"))
-        await note.flush()
+        await note.sync_out()
         assert len(made) == before + 1
         assert "- two" in scene.read("SESSION.md")

@@ -22,7 +22,7 @@ async def test_a_save_while_the_bot_writes_is_not_overwritten(house: House, monk
     await house.learn("one", flush=True)
     replace = files.replace
 
-    async def interrupted(*args: Any) -> files.Stamp | None:
+    async def interrupted(*args: Any) -> files.FileStamp | None:
         monkeypatch.setattr(files, "replace", replace)
         house.edit(LOG, "one\n\n", "one\n\n## 15:00 — mine\n\n")
         return await replace(*args)
@@ -39,13 +39,13 @@ async def test_looks_and_writes_at_once_come_out_right(house: House) -> None:
     house.edit(LOG, "zero\n\n", "zero\n\n## 15:00 — mine\n\n")
 
     async def turn(number: int) -> None:
-        await house.mirror.take_in()
+        await house.mirror.sync_in()
         await house.learn(f"fact {number}", flush=True)
 
     await asyncio.gather(*(turn(number) for number in range(10)))
     expected = ["mine", "zero", *(f"fact {number}" for number in range(10))]
     assert sorted(await house.texts()) == sorted(expected)
-    said = [layout.fact("daily", chunk) for chunk in layout.split("daily", house.text(LOG))]
+    said = [layout.fact_text("daily", chunk) for chunk in layout.split("daily", house.text(LOG))]
     assert sorted(text for text in said if text) == sorted(expected)
 
 
@@ -59,11 +59,11 @@ async def test_a_damaged_file_is_left_alone_and_reported(house: House, caplog: p
     await house.learn("two", flush=True)
     assert (house.root / LOG).read_bytes() == b"\xff\xfe broken"
     assert list(house.mirror.problems) == [f"{LOG} is not UTF-8 text: it is left alone."]
-    await house.mirror.take_in()
+    await house.mirror.sync_in()
     assert [record.message for record in caplog.records] == list(house.mirror.problems)
     assert await house.texts() == ["one", "two"]
     house.write(LOG, ENTRY("one") + "## 15:00 — mended\n\n")
-    await house.mirror.take_in()
+    await house.mirror.sync_in()
     assert not house.mirror.problems
     assert house.text(LOG) == ENTRY("one") + "## 15:00 — mended\n\n" + ENTRY("two")
 
@@ -80,7 +80,7 @@ async def test_a_file_that_cannot_be_written_is_tried_again(house: House, monkey
         problem = f"{LOG} cannot be written (No space left on device): check the disk and who owns it."
         assert list(house.mirror.problems) == [problem]
     assert await cursor_of(house) in (None, "0")
-    await house.mirror.flush()
+    await house.mirror.sync_out()
     assert house.text(LOG) == ENTRY("one")
     assert not house.mirror.problems
 
@@ -89,7 +89,7 @@ async def test_a_file_that_breaks_the_mirror_costs_itself(house: House, monkeypa
     """Turns go on, the other files too, and the broken one is named."""
     split = layout.split
 
-    def brittle(kind: layout.Kind, text: str) -> list[str]:
+    def brittle(kind: layout.FileKind, text: str) -> list[str]:
         if "poison" in text:
             raise RuntimeError("a bug of ours")
         return split(kind, text)
@@ -97,7 +97,7 @@ async def test_a_file_that_breaks_the_mirror_costs_itself(house: House, monkeypa
     monkeypatch.setattr(layout, "split", brittle)
     house.write("MEMORY.md", "- poison\n")
     house.write(LOG, "## 9:00 — fine\n")
-    await house.mirror.take_in()
+    await house.mirror.sync_in()
     assert await house.texts() == ["fine"]
     assert house.mirror.problems == ("MEMORY.md cannot be understood: it is left alone.",)
     assert house.text("MEMORY.md") == "- poison\n"
@@ -113,8 +113,8 @@ async def test_without_a_database_an_edit_waits_in_the_file(house: House, monkey
     with monkeypatch.context() as patch:
         patch.setattr(house.database, "write", failing)
         with pytest.raises(StoreError):
-            await house.mirror.take_in()
-    assert await house.mirror.take_in() == 1
+            await house.mirror.sync_in()
+    assert await house.mirror.sync_in() == 1
     assert await house.texts() == ["mine"]
 
 
@@ -129,7 +129,7 @@ async def test_a_purged_record_leaves_file_and_note(house: House) -> None:
         records.add_event(connection, house.clock.now(), "owner", "purged", record=secret)
 
     await house.database.write(purge)
-    await house.mirror.flush()
+    await house.mirror.sync_out()
     assert house.text(LOG) == ENTRY("keep")
     assert await row_of(house, LOG) == (ENTRY("keep"), [1])
 
@@ -143,7 +143,7 @@ async def test_a_look_at_unchanged_files_asks_the_database_nothing(
     """One listing of the folders is all it takes."""
     for number in range(20):
         await house.learn(f"fact {number}", f"chat:c{number}")
-    await house.mirror.flush()
+    await house.mirror.sync_out()
     calls: list[str] = []
 
     def spy(name: str, owner: object) -> None:
@@ -158,7 +158,7 @@ async def test_a_look_at_unchanged_files_asks_the_database_nothing(
     spy("read", house.database)
     spy("write", house.database)
     spy("scan", files)
-    assert await house.mirror.take_in() == 0
+    assert await house.mirror.sync_in() == 0
     assert calls == ["scan"]
 
 
@@ -167,7 +167,7 @@ async def test_turns_that_begin_together_share_a_look(house: House, monkeypatch:
     looks = 0
     scan = files.scan
 
-    def counted(root: Path, seen: Mapping[str, files.Stamp], *, archive: bool) -> dict[str, files.Stamp]:
+    def counted(root: Path, seen: Mapping[str, files.FileStamp], *, archive: bool) -> dict[str, files.FileStamp]:
         nonlocal looks
         looks += 1
         return scan(root, seen, archive=archive)
@@ -176,7 +176,7 @@ async def test_turns_that_begin_together_share_a_look(house: House, monkeypatch:
     house.write("MEMORY.md", "- mine\n")
 
     async def turn() -> list[str]:
-        await house.mirror.take_in()
+        await house.mirror.sync_in()
         return await house.texts()
 
     assert await asyncio.gather(*(turn() for _ in range(50))) == [["mine"]] * 50
@@ -188,20 +188,20 @@ async def test_a_turn_never_looks_through_the_archive(house: House) -> None:
     path = "archive/2024-01-01.md"
     house.write(path, "## 09:00 — one\n\n")
     house.clock.advance(61)
-    await house.mirror.take_in("c")
+    await house.mirror.sync_in("c")
     assert await house.texts() == []
-    assert await house.mirror.sweep() == 1
+    assert await house.mirror.scan() == 1
     assert await house.texts() == ["one"]
     house.write(path, "## 09:00 — two\n\n")
     house.clock.advance(30)
-    assert await house.mirror.sweep() == 0
-    await house.mirror.take_in("c")
+    assert await house.mirror.scan() == 0
+    await house.mirror.sync_in("c")
     assert await house.texts() == ["one"]
     house.clock.advance(31)
-    assert await house.mirror.sweep() == 1
+    assert await house.mirror.scan() == 1
     assert await house.texts() == ["two"]
     house.write(path, "## 09:00 — three\n\n")
-    await house.mirror.take_in()
+    await house.mirror.sync_in()
     assert await house.texts() == ["three"]
 
 
@@ -209,10 +209,10 @@ async def test_a_turn_does_not_take_the_archive_that_it_passes_over_for_lost(hou
     """Files that were not looked at are not missing: nothing is forgotten, and the deletion of one still counts."""
     path = "archive/2024-01-01.md"
     house.write(path, "## 09:00 — one\n\n")
-    await house.mirror.take_in()
+    await house.mirror.sync_in()
     house.clock.advance(10)
-    await house.mirror.take_in("c")
-    await house.mirror.flush()
+    await house.mirror.sync_in("c")
+    await house.mirror.sync_out()
     assert house.text(path) == "## 09:00 — one\n\n"
     assert await house.texts() == ["one"]
 
@@ -220,7 +220,7 @@ async def test_a_turn_does_not_take_the_archive_that_it_passes_over_for_lost(hou
 async def test_who_waits_for_a_whole_look_gets_one(house: House) -> None:
     """Also when a turn, which leaves the archive out, asked for the look that both wait for."""
     house.write("archive/2024-01-01.md", "## 09:00 — one\n\n")
-    await asyncio.gather(house.mirror.take_in("c"), house.mirror.take_in())
+    await asyncio.gather(house.mirror.sync_in("c"), house.mirror.sync_in())
     assert await house.texts() == ["one"]
 
 
@@ -228,40 +228,40 @@ async def test_a_turn_looks_at_its_own_files_and_now_and_then_at_all(house: Hous
     """Other chats' and older files are found within two seconds, what the turn shows of these days at once."""
     for number in range(20):
         house.write(f"chats/c{number}/2024-01-01.md", "## 9:00 — old\n\n")
-    await house.mirror.take_in()
+    await house.mirror.sync_in()
     house.write("chats/c1/2024-01-01.md", "## 9:00 — older\n\n")
     house.write("MEMORY.md", "- hot\n")
-    assert await house.mirror.take_in("c2") == 1
+    assert await house.mirror.sync_in("c2") == 1
     assert await house.texts() == ["hot"]
     house.edit("MEMORY.md", "hot", "hotter")
-    assert await house.mirror.take_in("c2") == 1
+    assert await house.mirror.sync_in("c2") == 1
     house.clock.advance(2)
-    assert await house.mirror.take_in("c2") == 1
+    assert await house.mirror.sync_in("c2") == 1
     assert await house.texts("chat:c1") == ["older"]
 
 
 async def test_a_glance_says_whether_a_look_would_find_something(house: House) -> None:
     """It costs no lock and no lookup: False when all is as it was, True after an edit, a new or a lost file."""
     house.write("MEMORY.md", "- one\n")
-    await house.mirror.take_in()
+    await house.mirror.sync_in()
 
     def differs() -> bool:
-        glance = house.mirror.glance("c1")
+        glance = house.mirror.has_changes("c1")
         assert glance is not None
         return glance()
 
     assert not differs()
     house.edit("MEMORY.md", "one", "two")
     assert differs()
-    await house.mirror.take_in("c1")
+    await house.mirror.sync_in("c1")
     assert not differs()
     house.write("working/c1.md", "by hand")
     assert differs()
-    await house.mirror.take_in("c1")
+    await house.mirror.sync_in("c1")
     (house.root / "MEMORY.md").unlink()
     assert differs()
     house.clock.advance(2)
-    assert house.mirror.glance("c1") is None, "it is time to look at all the files"
+    assert house.mirror.has_changes("c1") is None, "it is time to look at all the files"
 
 
 async def test_a_start_after_a_clean_stop_writes_nothing(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,7 +277,7 @@ async def test_a_line_that_was_forgotten_long_ago_can_be_written_again(house: Ho
     """What the owner writes anew is news, even if it was forgotten once."""
     one = await house.learn("one", core=True, flush=True)
     await house.forget(one)
-    await house.mirror.flush()
+    await house.mirror.sync_out()
     house.write("MEMORY.md", "- one\n")
-    await house.mirror.take_in()
+    await house.mirror.sync_in()
     assert await house.texts() == ["one"]

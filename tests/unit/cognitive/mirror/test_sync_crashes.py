@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from kenobot.cognitive.mirror import edits
-from kenobot.cognitive.mirror.places import place_of
+from kenobot.cognitive.mirror.places import role_of
 from tests.unit.cognitive.mirror.house import ENTRY, LOG, House
 from tests.unit.cognitive.mirror.notes import cursor_of, put_back, row_of
 
@@ -24,7 +24,7 @@ async def test_a_crash_between_file_and_note_is_not_an_edit(house: House) -> Non
     row, cursor = await row_of(house, LOG), await cursor_of(house)
     two = await house.learn("two")
     await house.forget(one)
-    await house.mirror.flush()
+    await house.mirror.sync_out()
     await put_back(house, LOG, row, cursor)
     events, live = await house.count_events(), await house.live()
     await house.restart().start()
@@ -62,10 +62,10 @@ async def test_bot_writes_after_that_crash_lose_and_repeat_nothing(house: House)
     await put_back(house, LOG, row, cursor)
     await house.learn("three")
     await house.learn("two and a half", replaces=two)
-    await house.restart().take_in()
+    await house.restart().sync_in()
     assert await house.texts() == ["one", "three", "two and a half"]
     assert {record.trust for record in await house.live()} == {"model"}
-    await house.mirror.flush()
+    await house.mirror.sync_out()
     assert house.text(LOG) == ENTRY("one") + ENTRY("two and a half") + ENTRY("three")
 
 
@@ -74,10 +74,10 @@ async def test_a_crash_after_an_edit_was_taken_in_does_not_take_it_in_again(hous
     await house.learn("one", flush=True)
     await house.learn("two")
     house.edit(LOG, "one", "uno")
-    place = place_of(LOG)
+    place = role_of(LOG)
     assert place is not None
     text, occasion = house.text(LOG), house.occasion("owner")
-    await house.database.write(lambda c: edits.take_in(c, LOG, place, house.zone, text, occasion))
+    await house.database.write(lambda c: edits.apply_edit(c, LOG, place, house.zone, text, occasion))
     events = await house.count_events()
     await house.restart().start()
     assert await house.count_events() == events
@@ -102,8 +102,8 @@ async def test_a_lost_tree_is_written_again(house: House) -> None:
     house.write("MEMORY.md", "# Me\n- mine\n")
     await house.learn("likes tea", category="preference")
     await house.learn("pad", "chat:c", form="scratchpad", slot="working")
-    await house.mirror.take_in()
-    await house.mirror.flush()
+    await house.mirror.sync_in()
+    await house.mirror.sync_out()
     before = {path: house.text(path) for path in house.files()}
     for path in before:
         (house.root / path).unlink()
@@ -128,14 +128,14 @@ async def test_a_lost_database_is_read_back_from_the_tree(house: House) -> None:
 async def test_a_cancelled_look_ends_well(house: House) -> None:
     """A turn that is cancelled while an edit is taken in leaves neither half an edit nor an open file."""
     house.write("MEMORY.md", "- mine\n")
-    look = asyncio.create_task(house.mirror.take_in())
+    look = asyncio.create_task(house.mirror.sync_in())
     while not house.mirror._lock.locked():
         await asyncio.sleep(0)
     await asyncio.to_thread(lambda: None)
     look.cancel()
     with pytest.raises(asyncio.CancelledError):
         await look
-    await house.mirror.take_in()
+    await house.mirror.sync_in()
     assert await house.texts() == ["mine"]
 
 

@@ -17,7 +17,7 @@ async def test_a_burst_of_marks_is_one_round_of_writing(cards: CardHouse, monkey
     """However often something is marked before the writer wakes, it writes once."""
     await cards.tree.start()
     rounds = 0
-    flush = cards.tree.flush
+    flush = cards.tree.sync_out
     done = asyncio.Event()
 
     async def counted() -> None:
@@ -29,7 +29,7 @@ async def test_a_burst_of_marks_is_one_round_of_writing(cards: CardHouse, monkey
     monkeypatch.setattr(cards.tree, "flush", counted)
     records = [await cards.learn(f"fact {number}") for number in range(5)]
     for record in records:
-        cards.tree.mark([record])
+        cards.tree.mark_dirty([record])
     async with asyncio.timeout(10):
         await done.wait()
     assert rounds == 1
@@ -41,7 +41,7 @@ async def test_the_writer_outlives_a_failure(
 ) -> None:
     """A round that fails is logged; the next one does its work too."""
     await cards.tree.start()
-    flush = cards.tree.flush
+    flush = cards.tree.sync_out
     failures: list[Exception] = [StoreError("the disk is gone"), RuntimeError("a bug of ours")]
     failed, done = asyncio.Event(), asyncio.Event()
 
@@ -55,10 +55,10 @@ async def test_the_writer_outlives_a_failure(
     monkeypatch.setattr(cards.tree, "flush", shaky)
     async with asyncio.timeout(10):
         for _ in range(2):
-            cards.tree.mark([])
+            cards.tree.mark_dirty([])
             await failed.wait()
             failed.clear()
-        cards.tree.mark([await cards.learn("one")])
+        cards.tree.mark_dirty([await cards.learn("one")])
         await done.wait()
     assert cards.text(LOG) == ENTRY("one")
     assert [record.levelno for record in caplog.records] == [logging.ERROR, logging.WARNING]
@@ -72,7 +72,7 @@ async def test_the_round_that_runs_at_the_end_is_not_cut_short(
     loop, writing, go_on = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
     real, written = cardfiles._write, []
 
-    def slow(target: Path, draft: cardfiles.Draft) -> files.Stamp | None:
+    def slow(target: Path, draft: cardfiles.PendingFile) -> files.FileStamp | None:
         loop.call_soon_threadsafe(writing.set)
         go_on.wait(10)
         written.append(draft.path)
@@ -81,7 +81,7 @@ async def test_the_round_that_runs_at_the_end_is_not_cut_short(
     monkeypatch.setattr(cardfiles, "_write", slow)
     number = await cards.learn("tea is served at five")
     async with asyncio.timeout(10):
-        cards.tree.mark([number])
+        cards.tree.mark_dirty([number])
         await writing.wait()
         stopping = asyncio.create_task(cards.tree.stop())
         await asyncio.wait([stopping], timeout=0)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.procedural.learn import Solved, is_grounded, solved, together, trigger_of
+from kenobot.cognitive.procedural.learn import Solution, combine_texts, find_solution, is_grounded, trigger_of
 from kenobot.cognitive.procedural.pattern import keywords
 
 _TOLD = {
@@ -53,7 +53,7 @@ _TOLD = {
 @pytest.mark.parametrize(("text", "wanted"), _TOLD.items())
 def test_a_problem_that_was_solved_is_read_in_both_languages(text: str, wanted: tuple[str, str]) -> None:
     """In the words of whoever told it, without the story around the problem."""
-    assert solved(text) == Solved(*wanted)
+    assert find_solution(text) == Solution(*wanted)
 
 
 @pytest.mark.parametrize(
@@ -75,13 +75,13 @@ def test_a_problem_that_was_solved_is_read_in_both_languages(text: str, wanted: 
 )
 def test_what_is_not_solved_or_not_said_how_is_no_pattern(text: str) -> None:
     """Nor is a solution without a problem, or a problem that nothing names."""
-    assert solved(text) is None
+    assert find_solution(text) is None
 
 
 @given(st.text(max_size=400))
 def test_any_text_can_be_read(text: str) -> None:
     """And what is found fits the bounds and names something."""
-    found = solved(text)
+    found = find_solution(text)
     assert found is None or (0 < len(found.trigger) <= 166 and 0 < len(found.response) <= 300)
 
 
@@ -91,14 +91,14 @@ def test_any_text_can_be_read(text: str) -> None:
 def test_a_long_text_is_read_in_no_time(piece: str) -> None:
     """However it repeats itself: two hundred thousand letters are no more than the first few thousand."""
     begun = time.perf_counter()
-    assert solved(piece * (200_000 // len(piece))) is None
+    assert find_solution(piece * (200_000 // len(piece))) is None
     assert time.perf_counter() - begun < 1
 
 
 def test_two_texts_must_be_about_the_same() -> None:
     """A solution of something else is none."""
-    assert together("The n8n webhook fails with 401", "Solved the n8n webhook with query params") is not None
-    assert together("The n8n webhook fails with 401", "Solved the printer by a new driver") is None
+    assert combine_texts("The n8n webhook fails with 401", "Solved the n8n webhook with query params") is not None
+    assert combine_texts("The n8n webhook fails with 401", "Solved the printer by a new driver") is None
 
 
 def test_a_trigger_names_what_failed() -> None:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.procedural.match import match
-from kenobot.cognitive.procedural.pattern import Pattern, candidate_of, likeness, pattern_of, text_of
+from kenobot.cognitive.procedural.match import match_patterns
+from kenobot.cognitive.procedural.pattern import Pattern, candidate_of, keyword_similarity, pattern_of, text_of
 from tests.memory_rows import open_memory, put_record
 
 _NONE: dict[str, str] = {}
@@ -32,21 +32,21 @@ def _pattern(trigger: str, confidence: float = 0.6, response: str = "resolved wi
 )
 def test_the_seeds_own_sum(message: str) -> None:
     """Three words of four, at a confidence of .6, are .45, in Spanish and English."""
-    [fit] = match([_pattern("n8n webhook 401 error")], message)
+    [fit] = match_patterns([_pattern("n8n webhook 401 error")], message)
     assert fit.score == pytest.approx(0.45)
 
 
 def test_failing_is_one_word_in_both_languages() -> None:
     """ "falla" is an error too; alone it fits nothing in particular well."""
     trigger = _pattern("n8n webhook 401 error")
-    assert match([trigger], "el webhook de n8n falla con 401")[0].coverage == 1.0
-    assert match([trigger], "mi impresora falla")[0].score == pytest.approx(0.15)
+    assert match_patterns([trigger], "el webhook de n8n falla con 401")[0].coverage == 1.0
+    assert match_patterns([trigger], "mi impresora falla")[0].score == pytest.approx(0.15)
 
 
 def test_the_best_comes_first() -> None:
     """And what shares no word does not come at all."""
     one, two, three = _pattern("n8n webhook", 0.5), _pattern("n8n webhook", 0.9), _pattern("printer driver")
-    assert [fit.pattern.confidence for fit in match([one, two, three], "n8n webhook down")] == [0.9, 0.5]
+    assert [fit.pattern.confidence for fit in match_patterns([one, two, three], "n8n webhook down")] == [0.9, 0.5]
 
 
 @pytest.mark.parametrize(
@@ -61,12 +61,12 @@ def test_the_best_comes_first() -> None:
 )
 def test_every_script_and_short_words_count(trigger: str, message: str) -> None:
     """As they do everywhere in memory."""
-    assert match([_pattern(trigger)], message)[0].coverage == 1.0
+    assert match_patterns([_pattern(trigger)], message)[0].coverage == 1.0
 
 
 def test_a_part_of_a_word_is_no_word() -> None:
     """A cat is not in a concatenation."""
-    assert match([_pattern("cat")], "concatenate") == []
+    assert match_patterns([_pattern("cat")], "concatenate") == []
 
 
 @given(st.text(max_size=80), st.text(max_size=200))
@@ -75,7 +75,7 @@ def test_any_message_gets_scores_from_0_to_1(trigger: str, message: str) -> None
     with open_memory() as connection:
         record = put_record(connection, f"{trigger} → it", form="procedure", confidence=0.9)
         found = pattern_of(record)
-        for fit in match([found] if found is not None else [], message):
+        for fit in match_patterns([found] if found is not None else [], message):
             assert 0 < fit.coverage <= 1
             assert 0 < fit.score <= 0.9
 
@@ -93,12 +93,12 @@ def test_a_pattern_is_what_its_text_says() -> None:
 
 def test_a_sign_within_a_trigger_does_not_cut_it() -> None:
     """Only the one between trigger and response does."""
-    made = candidate_of("owner", "a → b", "c → d", source="edit", trust="owner", learned="edit", confidence=0.9)
+    made = candidate_of("owner", "a → b", "c → d", source="edit", trust="owner", learned_from="edit", confidence=0.9)
     assert made.text == "a -> b → c -> d"
 
 
 def test_likeness_counts_common_words() -> None:
     """From none to all of them."""
-    assert likeness("n8n webhook 401", "n8n webhooks 401") == 1.0
-    assert likeness("n8n webhook 401", "printer") == 0.0
-    assert likeness("", "printer") == 0.0
+    assert keyword_similarity("n8n webhook 401", "n8n webhooks 401") == 1.0
+    assert keyword_similarity("n8n webhook 401", "printer") == 0.0
+    assert keyword_similarity("", "printer") == 0.0

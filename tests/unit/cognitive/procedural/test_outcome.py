@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive.procedural.outcome import Outcome, learn, outcome
+from kenobot.cognitive.procedural.outcome import Outcome, apply_outcome, detect_outcome
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.ports.identity import Principal
@@ -36,12 +36,12 @@ si funciona te digo|it works but it still fails at night. No, it worked. It did 
 def test_outcomes_are_heard_in_both_languages(wanted: Outcome | None, texts: str) -> None:
     """What asks, hopes or says both says nothing."""
     each = [text.strip() for line in texts.strip().splitlines() for text in line.split("|")]
-    assert {text: heard for text in each if (heard := outcome(text)) != wanted} == {}
+    assert {text: heard for text in each if (heard := detect_outcome(text)) != wanted} == {}
 
 
 def test_a_long_text_is_about_something_else() -> None:
     """However it begins."""
-    assert outcome("it worked, " + "and so on " * 40) is None
+    assert detect_outcome("it worked, " + "and so on " * 40) is None
 
 
 def _pattern(connection: Connection, trigger: str, response: str) -> Record:
@@ -64,12 +64,12 @@ def test_a_good_outcome_lifts_confidence_and_a_bad_one_lowers_it() -> None:
     with open_memory() as connection:
         record = _pattern(connection, "n8n 401", "resolved with query params")
         _turn(connection, "Usa query params en vez de headers.", record)
-        assert learn(connection, "fake-1", "¡funcionó!", _OWNER, _NOW) == [record.id]
+        assert apply_outcome(connection, "fake-1", "¡funcionó!", _OWNER, _NOW) == [record.id]
         now = get(connection, record.id)
         assert now.confidence == pytest.approx(0.7)
         assert now.changed == record.changed
         _turn(connection, "Use query params again.", record, inbox=2)
-        learn(connection, "fake-1", "it didn't work", _OWNER, _NOW)
+        apply_outcome(connection, "fake-1", "it didn't work", _OWNER, _NOW)
         assert get(connection, record.id).confidence == pytest.approx(0.5)
         rows = connection.execute("SELECT type, data FROM event WHERE type IN ('worked', 'failed') ORDER BY id")
         told = [(kind, json.loads(data)) for kind, data in rows]
@@ -84,8 +84,8 @@ def test_a_reply_is_judged_once() -> None:
     with open_memory() as connection:
         record = _pattern(connection, "n8n 401", "use query params")
         _turn(connection, "Use query params.", record)
-        assert learn(connection, "fake-1", "it worked", _OWNER, _NOW) == [record.id]
-        assert learn(connection, "fake-1", "it worked", _OWNER, _NOW) == []
+        assert apply_outcome(connection, "fake-1", "it worked", _OWNER, _NOW) == [record.id]
+        assert apply_outcome(connection, "fake-1", "it worked", _OWNER, _NOW) == []
         assert get(connection, record.id).confidence == pytest.approx(0.7)
 
 
@@ -94,7 +94,7 @@ def test_only_what_the_reply_used_is_judged() -> None:
     with open_memory() as connection:
         record = _pattern(connection, "n8n 401", "use query params")
         _turn(connection, "Restart the server.", record)
-        assert learn(connection, "fake-1", "it worked", _OWNER, _NOW) == []
+        assert apply_outcome(connection, "fake-1", "it worked", _OWNER, _NOW) == []
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_who_does_not_see_it_quotes_it_or_comes_late_judges_nothing(principal: P
     with open_memory() as connection:
         record = _pattern(connection, "n8n 401", "use query params")
         _turn(connection, "Use query params.", record)
-        assert learn(connection, "fake-1", "it worked", principal, _NOW + later) == []
+        assert apply_outcome(connection, "fake-1", "it worked", principal, _NOW + later) == []
 
 
 def test_what_the_same_message_was_about_already_is_not_moved_twice() -> None:
@@ -118,4 +118,4 @@ def test_what_the_same_message_was_about_already_is_not_moved_twice() -> None:
     with open_memory() as connection:
         record = _pattern(connection, "n8n 401", "use query params")
         _turn(connection, "Use query params.", record)
-        assert learn(connection, "fake-1", "it worked", _OWNER, _NOW, [record.id]) == []
+        assert apply_outcome(connection, "fake-1", "it worked", _OWNER, _NOW, [record.id]) == []

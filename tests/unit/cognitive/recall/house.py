@@ -8,12 +8,12 @@ from pathlib import Path
 from uuid import uuid4
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.recall.index.index import Index
+from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.pack import Pack
 from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.change import Act, change
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.change import ChangeContext, change
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.identity import Trust
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
@@ -66,7 +66,7 @@ def insert(
 class Memory:
     """`learn` and `say` put something in, `recall` gets something out."""
 
-    def __init__(self, database: Database, index: Index, path: Path) -> None:
+    def __init__(self, database: Database, index: SideIndex, path: Path) -> None:
         self.database = database
         self.index = index
         self.path = path
@@ -90,9 +90,9 @@ class Memory:
         """Change columns of a record as the product does, with an event."""
 
         def work(connection: Connection) -> int:
-            known = records.get(connection, record, WHOLE_HOME)
+            known = records.get(connection, record, ALL_SCOPES)
             assert known is not None
-            return change(connection, known, kind, values, Act(at or self.now, "test"))
+            return change(connection, known, kind, values, ChangeContext(at or self.now, "test"))
 
         return await self.database.write(work)
 
@@ -119,7 +119,7 @@ class Memory:
 @asynccontextmanager
 async def open_memory(folder: Path) -> AsyncIterator[Memory]:
     database = Database.open(folder / "kenobot.db", folder / "backups")
-    memory = Memory(database, Index(folder / "index.db"), folder / "index.db")
+    memory = Memory(database, SideIndex(folder / "index.db"), folder / "index.db")
     try:
         yield memory
     finally:

@@ -8,11 +8,11 @@ import pytest
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall import ranking
-from kenobot.cognitive.recall.filters import Sieve
+from kenobot.cognitive.recall.filters import RecallFilter
 from kenobot.cognitive.recall.index import merging
-from kenobot.cognitive.recall.index.indexer import Keeper
-from kenobot.cognitive.recall.spreading_activation import spread
-from kenobot.cognitive.recall.trace import Trace
+from kenobot.cognitive.recall.index.indexer import Indexer
+from kenobot.cognitive.recall.spreading_activation import spread_activation
+from kenobot.cognitive.recall.trace import RecallTrace
 from kenobot.cognitive.store import links
 from kenobot.storage.connection import Connection
 from tests.unit.cognitive.recall.house import REACH, Memory
@@ -53,13 +53,13 @@ async def test_what_falls_out_of_a_shortlist_is_made_up_for(memory: Memory, monk
     rng = Random(3)
     await _full(memory, rng, linked=False)
     read: list[int] = []
-    whole = Sieve.records
+    whole = RecallFilter.filter_records
 
-    def noted(sieve: Sieve, connection: Connection, ids: list[int]) -> object:
+    def noted(sieve: RecallFilter, connection: Connection, ids: list[int]) -> object:
         read.append(len(ids))
         return whole(sieve, connection, ids)
 
-    monkeypatch.setattr(Sieve, "records", noted)
+    monkeypatch.setattr(RecallFilter, "records", noted)
     narrow = replace(DEFAULT, recall=replace(DEFAULT.recall, shortlist=2))
     pack = await memory.recall("river zoe", limit=4, policy=narrow)
     assert len(pack.memories) == 4
@@ -85,7 +85,7 @@ async def test_links_of_many_records_are_those_of_each(memory: Memory) -> None:
 
     def look(connection: Connection) -> None:
         numbers = [row[0] for row in connection.execute("SELECT id FROM record")]
-        each = links.around_each(connection, numbers, REACH, 3)
+        each = links.links_around_each(connection, numbers, REACH, 3)
         for number in numbers:
             rows = connection.execute(
                 "SELECT * FROM (SELECT src, dst FROM link WHERE src = ?1 ORDER BY dst DESC LIMIT 3) UNION ALL "
@@ -93,7 +93,7 @@ async def test_links_of_many_records_are_those_of_each(memory: Memory) -> None:
                 (number,),
             )
             assert sorted((link.src, link.dst) for link in each.get(number, [])) == sorted(rows.fetchall())
-        assert links.around_each(connection, numbers, ("user:fake-2",), 3) == {}
+        assert links.links_around_each(connection, numbers, ("user:fake-2",), 3) == {}
 
     await memory.database.read(look)
 
@@ -105,7 +105,7 @@ async def test_activation_goes_no_farther_than_it_is_asked_to(memory: Memory) ->
         await memory.link(other, one)
 
     def far(connection: Connection, steps: int | None) -> int:
-        return len(spread(connection, {chain[0]: 1.0}, REACH, steps=steps))
+        return len(spread_activation(connection, {chain[0]: 1.0}, REACH, steps=steps))
 
     for steps, wanted in ((1, 1), (2, 2), (None, 3), (9, 3)):
         assert await memory.database.read(lambda connection, steps=steps: far(connection, steps)) == wanted  # type: ignore[misc]
@@ -117,9 +117,9 @@ async def test_the_lists_are_merged_in_the_background(memory: Memory) -> None:
         await memory.learn(f"the {_WORDS[at % 10]} of day {at}")
         await memory.recall(f"day {at}")
     before = await memory.texts("what about the river?")
-    scattered = memory.index.read(merging.pieces, 0)
-    await Keeper(memory.database, memory.index).keep_up()
-    assert memory.index.read(merging.pieces, 0) < scattered
+    scattered = memory.index.read(merging.segment_count, 0)
+    await Indexer(memory.database, memory.index).index_all()
+    assert memory.index.read(merging.segment_count, 0) < scattered
     assert await memory.texts("what about the river?") == before
     assert len(before) == 3
 
@@ -131,24 +131,24 @@ async def test_an_index_that_has_grown_is_merged_whole(memory: Memory, monkeypat
         for at in range(grown):
             await memory.learn(f"maple {grown} {at}")
             await memory.recall("maple")
-        assert memory.index.read(merging.due, False) == wanted
-        await Keeper(memory.database, memory.index).keep_up()
+        assert memory.index.read(merging.is_full_merge_due, False) == wanted
+        await Indexer(memory.database, memory.index).index_all()
         if wanted:
-            assert memory.index.read(merging.pieces, 0) == 1
+            assert memory.index.read(merging.segment_count, 0) == 1
 
 
 async def test_the_trace_knows_what_was_found_and_not_read(memory: Memory) -> None:
     """Places go on behind what was read, so that nothing that was found passes for never found."""
     rng = Random(5)
     await _full(memory, rng, linked=False)
-    some, whole = Trace(), Trace()
+    some, whole = RecallTrace(), RecallTrace()
     narrow = replace(DEFAULT, recall=replace(DEFAULT.recall, shortlist=1))
     await memory.recall(" ".join(_WORDS[:3]), limit=4, trace=some, policy=narrow)
     await memory.recall(" ".join(_WORDS[:3]), limit=4, trace=whole, policy=_ALL)
-    assert some.promised
-    assert not whole.promised
-    assert {*some.seen, *some.dropped} == {*whole.seen, *whole.dropped}
-    places = sorted(each.place for (kind, _), each in some.seen.items() if kind == "record")
+    assert some.estimates
+    assert not whole.estimates
+    assert {*some.ranked, *some.dropped} == {*whole.ranked, *whole.dropped}
+    places = sorted(each.rank for (kind, _), each in some.ranked.items() if kind == "record")
     assert places == list(range(1, len(places) + 1))
 
 
@@ -156,9 +156,9 @@ async def test_the_trace_knows_turns_past_the_last_that_is_ranked(memory: Memory
     """What is shown does not change by being watched."""
     for number in range(12):
         await memory.say(f"{_WORDS[number % 5]} and the river number {number}", number + 1)
-    few = replace(DEFAULT, recall=replace(DEFAULT.recall, ranked=3))
-    trace = Trace()
+    few = replace(DEFAULT, recall=replace(DEFAULT.recall, max_ranked_turns=3))
+    trace = RecallTrace()
     watched = await memory.recall("what about the river?", policy=few, trace=trace)
     alone = await memory.recall("what about the river?", policy=few)
-    assert sum(kind == "turn" for kind, _ in trace.seen) > 3
-    assert [each.said.id for each in watched.excerpts] == [each.said.id for each in alone.excerpts] != []
+    assert sum(kind == "turn" for kind, _ in trace.ranked) > 3
+    assert [each.turn.id for each in watched.excerpts] == [each.turn.id for each in alone.excerpts] != []

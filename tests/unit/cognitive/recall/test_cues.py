@@ -3,7 +3,7 @@
 import pytest
 
 from kenobot.cognitive.recall import answer_kinds, relations, relevance
-from kenobot.cognitive.text.times import calendar
+from kenobot.cognitive.text.times import calendar_names
 from kenobot.cognitive.text.words import fold
 
 
@@ -21,7 +21,7 @@ from kenobot.cognitive.text.words import fold
 )
 def test_a_question_says_what_kind_of_answer_it_wants(question: str, wanted: set[str]) -> None:
     """By the words it opens with, not by any that comes later."""
-    assert answer_kinds.asked(question) == wanted
+    assert answer_kinds.asked_kinds(question) == wanted
 
 
 @pytest.mark.parametrize(
@@ -35,11 +35,11 @@ def test_a_question_says_what_kind_of_answer_it_wants(question: str, wanted: set
 )
 def test_a_memory_that_holds_such_an_answer_fits(question: str, fits: str, fails: str) -> None:
     """One that holds none does not; and where no kind is asked for, none is worse than another."""
-    wanted = answer_kinds.asked(question)
-    assert answer_kinds.fits(wanted, fits) == 1
-    assert answer_kinds.fits(wanted, fails) == 0
-    assert answer_kinds.fits(answer_kinds.asked("What about it?"), fits) == answer_kinds.fits(
-        answer_kinds.asked("What about it?"), fails
+    wanted = answer_kinds.asked_kinds(question)
+    assert answer_kinds.kind_score(wanted, fits) == 1
+    assert answer_kinds.kind_score(wanted, fails) == 0
+    assert answer_kinds.kind_score(answer_kinds.asked_kinds("What about it?"), fits) == answer_kinds.kind_score(
+        answer_kinds.asked_kinds("What about it?"), fails
     )
 
 
@@ -48,14 +48,16 @@ def test_a_memory_that_holds_such_an_answer_fits(question: str, fits: str, fails
 )
 def test_what_is_turned_down_is_told(text: str) -> None:
     """Also where it is said by a verb, and not where nothing of it is said."""
-    assert answer_kinds.turns_down(text)
-    assert not answer_kinds.turns_down("I like walks, me gusta pasear")
+    assert answer_kinds.is_negative(text)
+    assert not answer_kinds.is_negative("I like walks, me gusta pasear")
 
 
 def test_days_and_months_are_the_same_in_both_languages() -> None:
     """So that a question in one finds what was told in the other; "may" and "march" are words as well."""
-    assert calendar(fold("on Thursdays in October")) == calendar(fold("los jueves de octubre")) != frozenset()
-    assert calendar(fold("they may march")) == frozenset()
+    assert (
+        calendar_names(fold("on Thursdays in October")) == calendar_names(fold("los jueves de octubre")) != frozenset()
+    )
+    assert calendar_names(fold("they may march")) == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -71,7 +73,7 @@ def test_days_and_months_are_the_same_in_both_languages() -> None:
 )
 def test_who_is_meant_without_a_name_is_told(text: str, bond: str) -> None:
     """By what one calls them, at home also without "my"."""
-    assert bond in [each.words[0] for each in relations.asked(text)]
+    assert bond in [each.words[0] for each in relations.asked_relationships(text)]
 
 
 @pytest.mark.parametrize(
@@ -84,15 +86,15 @@ def test_who_is_meant_without_a_name_is_told(text: str, bond: str) -> None:
 )
 def test_somebody_of_another_bond_is_not(text: str, bonds: list[str]) -> None:
     """A mother-in-law is no mother, and a stranger no daughter."""
-    assert [bond.words[0] for bond in relations.asked(text)] == bonds
+    assert [bond.words[0] for bond in relations.asked_relationships(text)] == bonds
 
 
 @pytest.mark.parametrize("piece", ["a", "a ", "? ", "¿", "A", "Aa", "the new ", "José ", "in charge of ", "Mi jefe "])
 def test_a_message_that_is_all_one_word_is_read_through_once(piece: str) -> None:
     """Nothing goes over the rest again at every place: with 200,000 characters that would take minutes."""
     text = piece * (200_000 // len(piece))
-    assert answer_kinds.asked(text) <= {"time", "number", "person", "place"}
-    assert answer_kinds.turns_down(text) is False
-    assert len(relevance.names_of(text)) <= len(text)
-    assert len(relations.asked(text)) <= 3
+    assert answer_kinds.asked_kinds(text) <= {"time", "number", "person", "place"}
+    assert answer_kinds.is_negative(text) is False
+    assert len(relevance.proper_names_text(text)) <= len(text)
+    assert len(relations.asked_relationships(text)) <= 3
     assert len(relations.name_in([text], ("boss", "jefe"))) <= len(text)

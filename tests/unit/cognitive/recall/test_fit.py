@@ -6,22 +6,22 @@ from datetime import date
 import pytest
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.relevance import Held, asked, fits, names_of
-from kenobot.cognitive.recall.weights import KEPT, RECORDS, learned_for_records
+from kenobot.cognitive.recall.relevance import RecordFeatures, proper_names_text, question_features, score_relevance
+from kenobot.cognitive.recall.weights import FIXED_WEIGHTS, RECORD_PRIOR, record_weights
 
-NEAR = Held("The boiler is old", "owner", "2025-03-01", 0.0, 1.0)
+NEAR = RecordFeatures("The boiler is old", "owner", "2025-03-01", 0.0, 1.0)
 TODAY = date(2025, 11, 20)
 
 
-def _better(question: str, one: Held, other: Held, names: tuple[str, ...] = ()) -> bool:
-    found = fits(asked(question, names, frozenset(), TODAY), {1: one, 2: other}, DEFAULT.recall)
+def _better(question: str, one: RecordFeatures, other: RecordFeatures, names: tuple[str, ...] = ()) -> bool:
+    found = score_relevance(question_features(question, names, frozenset(), TODAY), {1: one, 2: other}, DEFAULT.recall)
     return found[1][0] > found[2][0]
 
 
 def test_the_nearer_fits_better_and_the_best_fully() -> None:
     """And what is behind falls behind by how much less it fits."""
-    held = {1: NEAR, 2: replace(NEAR, meaning=0.5), 3: replace(NEAR, meaning=None)}
-    found = fits(asked("What about the boiler?", (), frozenset(), TODAY), held, DEFAULT.recall)
+    held = {1: NEAR, 2: replace(NEAR, similarity=0.5), 3: replace(NEAR, similarity=None)}
+    found = score_relevance(question_features("What about the boiler?", (), frozenset(), TODAY), held, DEFAULT.recall)
     assert found[1][0] == 1
     assert 1 > found[2][0] > found[3][0] > 0
     assert found[1][1]["meaning"] == 1
@@ -37,7 +37,9 @@ def test_the_nearer_fits_better_and_the_best_fully() -> None:
         ("How old is it?", replace(NEAR, text="The boiler is 12 years old"), ()),
     ],
 )
-def test_what_is_known_of_the_question_counts(question: str, fits_better: Held, names: tuple[str, ...]) -> None:
+def test_what_is_known_of_the_question_counts(
+    question: str, fits_better: RecordFeatures, names: tuple[str, ...]
+) -> None:
     """Of two that are as near, the one that speaks of the person, of the day, or holds the kind of answer asked for."""
     assert _better(question, fits_better, NEAR, names)
 
@@ -56,20 +58,20 @@ def test_a_name_that_no_record_has_makes_no_difference() -> None:
 def test_what_is_odd_breaks_nothing() -> None:
     """A record without a day, a question without words."""
     assert not _better("In July?", replace(NEAR, day=""), replace(NEAR, day="some day"))
-    assert fits(asked("", (), frozenset(), TODAY), {}, DEFAULT.recall) == {}
+    assert score_relevance(question_features("", (), frozenset(), TODAY), {}, DEFAULT.recall) == {}
 
 
 def test_names_stand_in_capitals_within_a_sentence() -> None:
     """The first word of one says nothing, and in a very long message nobody is asked about."""
-    assert names_of("¿Cuánto mide Íñigo?") == "Íñigo"
-    assert names_of("What does Kofi tell Ingrid? Ask Kofi.") == "Kofi Ingrid"
-    assert names_of("Where is it?") == ""
-    assert names_of("Kofi and Ingrid " * 100) == ""
+    assert proper_names_text("¿Cuánto mide Íñigo?") == "Íñigo"
+    assert proper_names_text("What does Kofi tell Ingrid? Ask Kofi.") == "Kofi Ingrid"
+    assert proper_names_text("Where is it?") == ""
+    assert proper_names_text("Kofi and Ingrid " * 100) == ""
 
 
 def test_the_weights_that_ship_are_of_these_parts() -> None:
     """None is missing, nearness in meaning leads, and what is not learned is as it was set."""
-    weights = learned_for_records()
-    assert weights.keys() == RECORDS.keys()
+    weights = record_weights()
+    assert weights.keys() == RECORD_PRIOR.keys()
     assert max(weights, key=lambda name: weights[name]) == "meaning"
-    assert {name: weights[name] for name in KEPT} == {name: RECORDS[name] for name in KEPT}
+    assert {name: weights[name] for name in FIXED_WEIGHTS} == {name: RECORD_PRIOR[name] for name in FIXED_WEIGHTS}

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kenobot.cognitive.recall.index import postings
-from kenobot.cognitive.recall.index.index import Index, behind
-from kenobot.cognitive.recall.index.indexer import Keeper
+from kenobot.cognitive.recall.index.index import SideIndex, unindexed_count
+from kenobot.cognitive.recall.index.indexer import Indexer
 from kenobot.cognitive.store import records
 from tests.unit.cognitive.recall.house import Memory
 
@@ -28,7 +28,7 @@ async def test_what_was_just_stored_is_found_by_the_very_next_query(memory: Memo
 
 def test_nobody_makes_an_index_by_looking_into_it(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Who asks a fresh home before anything was indexed gets nothing, and is not told of damage."""
-    index = Index(tmp_path / "index.db")
+    index = SideIndex(tmp_path / "index.db")
     assert index.read(lambda connection: connection.execute("SELECT * FROM room").fetchall(), []) == []
     assert not (tmp_path / "index.db").exists()
     assert caplog.records == []
@@ -80,7 +80,7 @@ async def test_what_is_erased_leaves_the_index_with_the_words_of_its_turns(memor
         records.add_event(connection, memory.now, "owner", "purged", record=record, data={"messages": [*ids]})
 
     await memory.database.write(purge)
-    await Keeper(memory.database, memory.index).keep_up()
+    await Indexer(memory.database, memory.index).index_all()
     memory.index.close()
     files = [path for path in memory.path.parent.iterdir() if path.name.startswith("index.db")]
     assert not any(b"quokka" in path.read_bytes() for path in files)
@@ -104,7 +104,7 @@ async def test_a_lost_or_damaged_index_is_made_anew(
     await memory.texts("boat")
     if damage != "torn":
         memory.index.close()
-        memory.index = Index(memory.path)
+        memory.index = SideIndex(memory.path)
     with caplog.at_level(logging.ERROR):
         match damage:
             case "gone":
@@ -129,7 +129,7 @@ async def test_an_index_of_another_database_is_not_believed(memory: Memory) -> N
     await memory.texts("boat")
     await memory.database.write(lambda connection: connection.execute("DELETE FROM event"))
     memory.index.close()
-    memory.index = Index(memory.path)
+    memory.index = SideIndex(memory.path)
     await memory.learn("The new boat is red")
     assert set(await memory.texts("boat")) == {"The old boat is blue", "The new boat is red"}
 
@@ -141,9 +141,9 @@ async def test_a_large_memory_is_filled_in_behind_while_the_new_is_found(memory:
     assert await memory.texts("walrus") == []
     new = await memory.learn("The newest walrus")
     assert [m.record.id for m in (await memory.recall("walrus")).memories] == [new]
-    assert await memory.database.read(lambda c: behind(memory.path, c)) >= 400
-    await Keeper(memory.database, memory.index).keep_up()
-    assert await memory.database.read(lambda c: behind(memory.path, c)) == 0
+    assert await memory.database.read(lambda c: unindexed_count(memory.path, c)) >= 400
+    await Indexer(memory.database, memory.index).index_all()
+    assert await memory.database.read(lambda c: unindexed_count(memory.path, c)) == 0
     assert "Entry 3 speaks of a walrus" in await memory.texts("walrus entry 3")
 
 
@@ -154,13 +154,13 @@ async def test_a_flood_of_new_memories_keeps_the_newest_first(memory: Memory) ->
         await memory.learn(f"Fact {number} about otters")
     assert "Fact 449 about otters" in await memory.texts("otters 449")
     assert await memory.texts("otters 3", budget=5000) != []
-    await Keeper(memory.database, memory.index).keep_up()
+    await Indexer(memory.database, memory.index).index_all()
     assert (await memory.texts("otters 3"))[0] == "Fact 3 about otters"
 
 
 async def test_two_indexes_of_one_file_keep_each_other_up_to_date(memory: Memory) -> None:
     """The command line has its own while the bot runs."""
-    other = Index(memory.path)
+    other = SideIndex(memory.path)
     await memory.learn("The kettle is broken")
     await memory.texts("kettle")
     await memory.learn("The toaster is fine")

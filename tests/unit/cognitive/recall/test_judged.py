@@ -31,5 +31,5 @@ async def test_what_asks_nothing_has_no_answer_that_could_be_missing(memory: Mem
     """A remark that a memory is about is not told to lack an answer."""
     boiler = await memory.learn("The boiler was repaired in May", days_ago=9)
     pack = await memory.recall("The boiler is loud today.", judged={boiler: 1 / 3})
-    assert (pack.level, pack.likely) == ("low", None)
+    assert (pack.level, pack.answer_probability) == ("low", None)
     assert render(pack).startswith("### Remembered")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.cognitive.recall.keywords import grade, keywords, points
+from kenobot.cognitive.recall.keywords import extract_keywords, grade_keywords, score_keywords
 
 
 @pytest.mark.parametrize(
@@ -20,21 +20,21 @@ from kenobot.cognitive.recall.keywords import grade, keywords, points
 )
 def test_a_message_keeps_the_words_it_asks_with(message: str, found: list[str]) -> None:
     """Short terms and every script survive, function words do not."""
-    assert keywords(message) == found
+    assert extract_keywords(message) == found
 
 
 def test_a_word_counts_three_and_a_part_of_one_counts_one() -> None:
     """Whatever the case and the accents; signs belong to the word."""
-    assert points(["autenticacion", "webhook", "hook"], "Webhooks: AUTENTICACIÓN lista").score == 3 + 1 + 1
-    assert points(["c#"], "C# and C++").matched == ("c#",)
-    assert points(["c++"], "only C here").score == 0
-    assert points(["护照"], "护照在抽屉里").score == 3
-    assert points(["", "x"], "x y").matched == ("x",)
+    assert score_keywords(["autenticacion", "webhook", "hook"], "Webhooks: AUTENTICACIÓN lista").score == 3 + 1 + 1
+    assert score_keywords(["c#"], "C# and C++").matched == ("c#",)
+    assert score_keywords(["c++"], "only C here").score == 0
+    assert score_keywords(["护照"], "护照在抽屉里").score == 3
+    assert score_keywords(["", "x"], "x y").matched == ("x",)
 
 
 def test_a_grade_weighs_what_was_found() -> None:
     """Episodes count half, and what has no points does not pull the rest down."""
-    assert grade({}).level == "none"
-    assert grade({"facts": [1.0]}).level == "low"
-    assert grade({"facts": [3.0], "procedures": [4.0], "episodes": [2.0]}).score == 3.2
-    assert grade({"episodes": [6.0], "facts": [0.0]}).level == "high"
+    assert grade_keywords({}).level == "none"
+    assert grade_keywords({"facts": [1.0]}).level == "low"
+    assert grade_keywords({"facts": [3.0], "procedures": [4.0], "episodes": [2.0]}).score == 3.2
+    assert grade_keywords({"episodes": [6.0], "facts": [0.0]}).level == "high"

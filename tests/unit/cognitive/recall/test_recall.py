@@ -6,9 +6,9 @@ import pytest
 
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.recall import near
-from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.core.token_estimate import estimate
+from kenobot.cognitive.recall.recall import similar_records
+from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.core.token_estimate import estimate_tokens
 from tests.unit.cognitive.recall.house import HERE, Memory
 
 
@@ -90,7 +90,7 @@ async def test_neighbours_have_places_when_direct_hits_fill_the_limit(memory: Me
         await memory.link(hit, linked)
     found = (await memory.recall("which concert is at the arena tonight?", limit=8)).memories
     assert len(found) == 8
-    assert 1 <= len([each for each in found if each.path]) <= RecallPolicy().reserved
+    assert 1 <= len([each for each in found if each.path]) <= RecallPolicy().reserved_for_linked
 
 
 async def test_repeats_give_way_to_what_is_new(memory: Memory) -> None:
@@ -117,7 +117,7 @@ async def test_a_pack_never_exceeds_its_budget_and_cuts_what_is_too_long(memory:
     await memory.learn("The novel begins: " + "it was a dark and stormy night " * 200)
     pack = await memory.recall("how does the novel begin?", budget=100)
     assert pack.memories[0].line.endswith(" […]")
-    assert estimate("\n".join(each.line for each in pack.memories)) <= pack.tokens <= 100
+    assert estimate_tokens("\n".join(each.line for each in pack.memories)) <= pack.tokens <= 100
 
 
 async def test_a_stranger_to_the_message_is_left_out_and_the_level_says_so(memory: Memory) -> None:
@@ -161,7 +161,7 @@ async def test_nothing_of_another_scope_is_found(memory: Memory) -> None:
     pack = await memory.recall("Bea's orchid", dense={theirs: 1.0}, budget=9000)
     assert [each.record.id for each in pack.memories] == [mine]
     assert pack.excerpts == ()
-    assert len((await memory.recall("orchid", reach=WHOLE_HOME)).memories) == 2
+    assert len((await memory.recall("orchid", reach=ALL_SCOPES)).memories) == 2
     assert await memory.texts("orchid", reach=()) == []
 
 
@@ -189,7 +189,7 @@ async def test_an_order_to_a_machine_gets_a_smaller_part(memory: Memory) -> None
         await memory.learn(f"The gateway has port {number}")
     pack = await memory.recall("restart the gateway")
     assert pack.need == "minimal"
-    assert 0 < len(pack.memories) <= int(RecallPolicy().limit * RecallPolicy().minimal)
+    assert 0 < len(pack.memories) <= int(RecallPolicy().limit * RecallPolicy().minimal_share)
 
 
 async def test_what_expired_is_hidden_before_anybody_has_swept(memory: Memory) -> None:
@@ -238,7 +238,9 @@ async def test_near_finds_records_by_words_for_whoever_edits_memory(memory: Memo
     first = await memory.learn("I take the 8:15 train to Atocha")
     await memory.learn("The train set is in the attic")
     await memory.learn("I take the 8:15 train to Atocha, says a guest", scope="user:telegram-9")
-    found = await memory.database.read(lambda c: near(c, memory.index, "the train to Atocha", ("owner", HERE), 1))
+    found = await memory.database.read(
+        lambda c: similar_records(c, memory.index, "the train to Atocha", ("owner", HERE), 1)
+    )
     assert found == [first]
 
 
@@ -249,7 +251,7 @@ async def test_the_pad_comes_first_and_the_profile_keeps_to_its_cap(memory: Memo
     await memory.learn("The fence paint is in the shed")
     pack = await memory.recall("where is the fence paint?", whole=True, budget=400)
     assert pack.scratchpad == "- task: paint the fence"
-    assert estimate(pack.profile) <= 100
+    assert estimate_tokens(pack.profile) <= 100
     assert [each.record.text for each in pack.memories] == ["The fence paint is in the shed"]
     assert pack.tokens <= 400
 
@@ -270,11 +272,11 @@ async def test_a_relation_means_whom_memory_says(memory: Memory, told: str, newe
     pack = await memory.recall(asks)
     assert fact in [each.record.text for each in pack.memories]
     known = fact.split(maxsplit=1)[0].lower()
-    assert any(known.startswith(word) or word.startswith(known[:5]) for word in pack.looked_for)
+    assert any(known.startswith(word) or word.startswith(known[:5]) for word in pack.query_terms)
 
 
 async def test_somebody_elses_relations_mean_nobody(memory: Memory) -> None:
     """What another person's memory says of their husband is theirs."""
     await memory.learn("My husband Declan is a sound engineer", scope="user:telegram-9")
     pack = await memory.recall("where is my husband?")
-    assert "declan" not in pack.looked_for
+    assert "declan" not in pack.query_terms

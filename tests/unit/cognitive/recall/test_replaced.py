@@ -7,12 +7,12 @@ import pytest
 np = pytest.importorskip("numpy", reason="vectors are compared with numpy, which is not installed")
 
 from kenobot.cognitive.recall import recall_log  # noqa: E402
-from kenobot.cognitive.recall.vectors.calibration import Scale  # noqa: E402
-from kenobot.cognitive.recall.vectors.texts import Spot  # noqa: E402
-from kenobot.cognitive.recall.vectors.vector_search import Meaning  # noqa: E402 - needs numpy
+from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration  # noqa: E402
+from kenobot.cognitive.recall.vectors.texts import VectorKey  # noqa: E402
+from kenobot.cognitive.recall.vectors.vector_search import VectorIndex  # noqa: E402 - needs numpy
 from tests.unit.cognitive.recall.house import REACH, Memory  # noqa: E402
 
-SCALE = Scale(unrelated=0.0, answer=0.5, apart=0.0, alike=0.9)
+SCALE = SimilarityCalibration(unrelated=0.0, answer=0.5, apart=0.0, alike=0.9)
 
 
 async def _replaced(memory: Memory, old: str, new: str, **values: object) -> tuple[int, int]:
@@ -36,32 +36,32 @@ async def test_the_words_of_the_old_lead_to_the_new(memory: Memory) -> None:
 async def test_the_meaning_of_the_old_leads_to_the_new(memory: Memory) -> None:
     """Its vector is kept apart from those of what holds."""
     first, second = await _replaced(memory, "Arturo es quien manda", "Ahora dependo de Carmen")
-    meaning = Meaning(("m",))
-    meaning.settle_scale("m", SCALE)
+    meaning = VectorIndex(("m",))
+    meaning.set_calibration("m", SCALE)
     near, far = np.array([[1, 0, 0, 0]], np.float32), np.array([[0, 1, 0, 0]], np.float32)
-    meaning.put_records("m", [Spot(first, "owner", live=False)], near)
-    meaning.put_records("m", [Spot(second, "owner")], far)
-    meaning.keep("m", "query", ["who?"], [near[0]])
-    memory.index.meaning = meaning
+    meaning.put_records("m", [VectorKey(first, "owner", live=False)], near)
+    meaning.put_records("m", [VectorKey(second, "owner")], far)
+    meaning.cache("m", "query", ["who?"], [near[0]])
+    memory.index.vectors = meaning
     assert meaning.records("who?", None) == {second: 0.0}
     found = (await memory.recall("who?")).memories
     assert [each.record.id for each in found] == [second]
-    assert found[0].fits["meaning"] == pytest.approx(2, abs=0.02)
+    assert found[0].relevance_parts["meaning"] == pytest.approx(2, abs=0.02)
 
 
 async def test_a_record_that_holds_again_is_no_longer_of_the_past() -> None:
     """And one that is gone is in neither place."""
-    meaning = Meaning(("m",))
-    meaning.settle_scale("m", SCALE)
+    meaning = VectorIndex(("m",))
+    meaning.set_calibration("m", SCALE)
     row = np.array([[1, 0, 0, 0]], np.float32)
-    meaning.keep("m", "query", ["who?"], [row[0]])
+    meaning.cache("m", "query", ["who?"], [row[0]])
     for live in (True, False, True):
-        meaning.put_records("m", [Spot(1, "owner", live=live)], row)
+        meaning.put_records("m", [VectorKey(1, "owner", live=live)], row)
         assert bool(meaning.records("who?", None)) is live
-        assert bool(meaning.past_shares("who?", None, 5)) is not live
-    meaning.put_records("m", [Spot(1, "owner", live=False)], row)
+        assert bool(meaning.past_similarities("who?", None, 5)) is not live
+    meaning.put_records("m", [VectorKey(1, "owner", live=False)], row)
     meaning.drop_records([1], "m")
-    assert not meaning.past_shares("who?", None, 5)
+    assert not meaning.past_similarities("who?", None, 5)
 
 
 async def test_what_is_forgotten_or_anothers_is_not_led_to(memory: Memory) -> None:
@@ -70,9 +70,11 @@ async def test_what_is_forgotten_or_anothers_is_not_led_to(memory: Memory) -> No
     await memory.change(second, "forgotten", status="forgotten")
     assert await memory.texts("which editor is my favourite?") == []
     other = await _replaced(memory, "The garden editor is Emacs", "It is nano", scope="user:telegram-9")
-    found = await memory.database.read(lambda c: recall_log.heads(c, [first, *other], REACH))
+    found = await memory.database.read(lambda c: recall_log.current_versions(c, [first, *other], REACH))
     assert found == {}
-    everywhere = await memory.database.read(lambda c: recall_log.heads(c, [other[0]], (*REACH, "user:telegram-9")))
+    everywhere = await memory.database.read(
+        lambda c: recall_log.current_versions(c, [other[0]], (*REACH, "user:telegram-9"))
+    )
     assert everywhere == {other[0]: other[1]}
 
 
@@ -84,11 +86,11 @@ def test_what_questions_have_in_common_is_taken_out() -> None:
     hub, answer = np.array([[0.95, 0.3122, 0, 0]], np.float32), np.array([[0.2, 0, 0.9798, 0]], np.float32)
     found = {}
     for scale in (SCALE, replace(SCALE, common=common)):
-        meaning = Meaning(("m",))
-        meaning.settle_scale("m", scale)
-        meaning.put_records("m", [Spot(1, "owner")], hub)
-        meaning.put_records("m", [Spot(2, "owner")], answer)
-        meaning.keep("m", "query", ["who?"], [row])
-        shares = meaning.record_shares("who?", None, (), 5)
+        meaning = VectorIndex(("m",))
+        meaning.set_calibration("m", scale)
+        meaning.put_records("m", [VectorKey(1, "owner")], hub)
+        meaning.put_records("m", [VectorKey(2, "owner")], answer)
+        meaning.cache("m", "query", ["who?"], [row])
+        shares = meaning.record_similarities("who?", None, (), 5)
         found[bool(scale.common)] = max(shares, key=lambda number: shares[number])
     assert found == {False: 1, True: 2}

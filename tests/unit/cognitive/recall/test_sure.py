@@ -8,55 +8,64 @@ pytest.importorskip("numpy", reason="vectors are compared with numpy, which is n
 
 from kenobot.agent.prompt.recalled import render
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.confidence import NAMES, OTHERS, Signs, learned, signs_of, sure
-from kenobot.cognitive.recall.pack import level_of_answer
-from kenobot.cognitive.recall.trace import Trace
-from kenobot.cognitive.recall.vectors.calibration import Scale
-from kenobot.cognitive.recall.vectors.texts import Spot
-from kenobot.cognitive.recall.vectors.vector_search import Meaning
+from kenobot.cognitive.recall.confidence import (
+    FEATURE_NAMES,
+    OTHER_MODELS,
+    ConfidenceFeatures,
+    confidence_features,
+    learned_weights,
+    probability,
+)
+from kenobot.cognitive.recall.pack import answer_level
+from kenobot.cognitive.recall.trace import RecallTrace
+from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration
+from kenobot.cognitive.recall.vectors.texts import VectorKey
+from kenobot.cognitive.recall.vectors.vector_search import VectorIndex
 from tests.unit.cognitive.recall.house import Memory
 
-GOOD = Signs(near=1.8, rest=1.0, named=1, apart=1.5, kind=1, unknown=0, lacks=0)
-WIDE = Scale(unrelated=0.0, answer=0.5, apart=0.0, alike=0.9)
+GOOD = ConfidenceFeatures(near=1.8, rest=1.0, named=1, apart=1.5, kind=1, unknown=0, lacks=0)
+WIDE = SimilarityCalibration(unrelated=0.0, answer=0.5, apart=0.0, alike=0.9)
 
 
-@pytest.mark.parametrize("model", [*learned(), "a model that does not ship"])
+@pytest.mark.parametrize("model", [*learned_weights(), "a model that does not ship"])
 def test_an_answer_is_likelier_than_a_near_miss(model: str) -> None:
     """With every model, also with one that nothing was learned of."""
-    assert sure(GOOD, model) > sure(replace(GOOD, rest=-2, near=1.0), model)
-    assert sure(GOOD, model) > sure(replace(GOOD, lacks=1), model)
-    assert 0 < sure(replace(GOOD, near=-1e9, rest=-1e9), model) < sure(replace(GOOD, near=1e9), model) <= 1
+    assert probability(GOOD, model) > probability(replace(GOOD, rest=-2, near=1.0), model)
+    assert probability(GOOD, model) > probability(replace(GOOD, lacks=1), model)
+    assert (
+        0 < probability(replace(GOOD, near=-1e9, rest=-1e9), model) < probability(replace(GOOD, near=1e9), model) <= 1
+    )
 
 
 def test_each_sign_counts_the_way_that_makes_sense() -> None:
     """None was learned against what it means from how the questions that ship are written."""
-    for weights in learned().values():
-        assert weights.keys() == {*NAMES, "always"}
+    for weights in learned_weights().values():
+        assert weights.keys() == {*FEATURE_NAMES, "always"}
         assert all(weights[name] >= 0 for name in ("near", "rest", "apart", "kind"))
         assert all(weights[name] <= 0 for name in ("unknown", "lacks"))
-    assert OTHERS in learned()
+    assert OTHER_MODELS in learned_weights()
 
 
 def test_the_level_is_the_better_of_memories_and_talk() -> None:
     """What was said in so many words makes up for memories that say nothing of it."""
     policy = DEFAULT.recall
-    assert level_of_answer(policy.unlikely - 0.01, 0, policy) == "none"
-    assert level_of_answer(policy.unlikely, 0, policy) == "low"
-    assert level_of_answer(policy.doubtful, 0, policy) == "medium"
-    assert level_of_answer(policy.likely, 0, policy) == "high"
-    assert level_of_answer(0, 0.9, policy) == "high"
+    assert answer_level(policy.none_below - 0.01, 0, policy) == "none"
+    assert answer_level(policy.none_below, 0, policy) == "low"
+    assert answer_level(policy.low_below, 0, policy) == "medium"
+    assert answer_level(policy.medium_below, 0, policy) == "high"
+    assert answer_level(0, 0.9, policy) == "high"
 
 
 def _placed(memory: Memory, rows: dict[str, tuple[int, list[float]]], texts: dict[str, list[float]]) -> None:
     """Vectors of records and of questions, by hand. rows: by text, the record's number and its vector."""
     import numpy as np
 
-    meaning = Meaning(("m",))
-    meaning.settle_scale("m", WIDE)
+    meaning = VectorIndex(("m",))
+    meaning.set_calibration("m", WIDE)
     for number, row in rows.values():
-        meaning.put_records("m", [Spot(number, "owner", "owner")], np.array([row], np.float32))
-    meaning.keep("m", "query", list(texts), list(texts.values()))
-    memory.index.meaning = meaning
+        meaning.put_records("m", [VectorKey(number, "owner", "owner")], np.array([row], np.float32))
+    meaning.cache("m", "query", list(texts), list(texts.values()))
+    memory.index.vectors = meaning
 
 
 async def test_what_only_its_name_makes_near_is_doubted(memory: Memory) -> None:
@@ -71,14 +80,14 @@ async def test_what_only_its_name_makes_near_is_doubted(memory: Memory) -> None:
             "Declan": [1, 0, 0, 0],
         },
     )
-    answer, miss = Trace(), Trace()
+    answer, miss = RecallTrace(), RecallTrace()
     known = await memory.recall("What is the job of Declan?", trace=answer)
     unknown = await memory.recall("What is the height of Declan?", trace=miss)
-    assert answer.signs is not None and miss.signs is not None
-    assert answer.signs.named == miss.signs.named == 1
-    assert answer.signs.rest > 1 > miss.signs.rest
-    assert known.likely is not None and unknown.likely is not None
-    assert known.likely > unknown.likely
+    assert answer.confidence_features is not None and miss.confidence_features is not None
+    assert answer.confidence_features.named == miss.confidence_features.named == 1
+    assert answer.confidence_features.rest > 1 > miss.confidence_features.rest
+    assert known.answer_probability is not None and unknown.answer_probability is not None
+    assert known.answer_probability > unknown.answer_probability
 
 
 async def test_what_cannot_hold_the_answer_is_doubted_however_near(memory: Memory) -> None:
@@ -89,13 +98,13 @@ async def test_what_cannot_hold_the_answer_is_doubted_however_near(memory: Memor
         {"walk": (walk, [0.6, 0.8, 0, 0])},
         {"How much does the dog weigh?": [0.6, 0.8, 0, 0], "Where is the dog walked?": [0.6, 0.8, 0, 0]},
     )
-    answer, miss = Trace(), Trace()
+    answer, miss = RecallTrace(), RecallTrace()
     known = await memory.recall("Where is the dog walked?", trace=answer)
     unknown = await memory.recall("How much does the dog weigh?", trace=miss)
-    assert answer.signs is not None and miss.signs is not None
-    assert (answer.signs.lacks, miss.signs.lacks) == (0, 1)
-    assert known.likely is not None and unknown.likely is not None
-    assert unknown.likely < DEFAULT.recall.unlikely < known.likely
+    assert answer.confidence_features is not None and miss.confidence_features is not None
+    assert (answer.confidence_features.lacks, miss.confidence_features.lacks) == (0, 1)
+    assert known.answer_probability is not None and unknown.answer_probability is not None
+    assert unknown.answer_probability < DEFAULT.recall.none_below < known.answer_probability
 
 
 async def test_the_model_is_told_in_plain_words_that_memory_may_not_hold_it(memory: Memory) -> None:
@@ -104,14 +113,14 @@ async def test_the_model_is_told_in_plain_words_that_memory_may_not_hold_it(memo
     _placed(memory, {"job": (job, [1, 0, 0, 0])}, {"What is his job?": [0.9, 0.43589, 0, 0]})
     pack = await memory.recall("What is his job?")
     assert pack.memories
-    assert render(replace(pack, level="none", likely=0.1)).startswith("_Memory probably does not hold")
-    assert render(replace(pack, level="low", likely=0.4)).startswith("_It is uncertain")
-    assert render(replace(pack, level="high", likely=0.9)).startswith("### Remembered")
-    assert render(replace(pack, level="low", likely=None)).startswith("### Remembered")
+    assert render(replace(pack, level="none", answer_probability=0.1)).startswith("_Memory probably does not hold")
+    assert render(replace(pack, level="low", answer_probability=0.4)).startswith("_It is uncertain")
+    assert render(replace(pack, level="high", answer_probability=0.9)).startswith("### Remembered")
+    assert render(replace(pack, level="low", answer_probability=None)).startswith("### Remembered")
 
 
 async def test_without_vectors_and_without_a_question_nothing_is_claimed(memory: Memory) -> None:
     """It cannot be told."""
     await memory.learn("Declan works as a sound engineer")
-    assert (await memory.recall("What does Declan work as?")).likely is None
-    assert signs_of("What does Declan work as?", (), None) is None
+    assert (await memory.recall("What does Declan work as?")).answer_probability is None
+    assert confidence_features("What does Declan work as?", (), None) is None

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from kenobot.cognitive.text.times import Days, asks_time, days_meant, names_time
+from kenobot.cognitive.text.times import DateRange, asks_time, names_time, parse_date_range
 from kenobot.cognitive.text.words import fold
 
 TODAY = date(2026, 2, 14)  # a Saturday
@@ -32,19 +32,19 @@ TODAY = date(2026, 2, 14)  # a Saturday
 )
 def test_a_question_means_days(text: str, first: str, last: str) -> None:
     """Counted from the day it is asked; of a month or day without a year the last there was."""
-    assert days_meant(fold(text), TODAY) == Days(date.fromisoformat(first), date.fromisoformat(last))
+    assert parse_date_range(fold(text), TODAY) == DateRange(date.fromisoformat(first), date.fromisoformat(last))
 
 
 @pytest.mark.parametrize("text", ["what may I eat?", "where is the 31 February report?", "¿dónde está el gato?", ""])
 def test_most_questions_mean_no_days(text: str) -> None:
     """What is no day is none."""
-    assert days_meant(fold(text), TODAY) is None
+    assert parse_date_range(fold(text), TODAY) is None
 
 
 def test_a_day_fits_less_the_further_it_lies() -> None:
     """Softly: people err by a day, and tell of things later."""
-    days = Days(date(2026, 2, 1), date(2026, 2, 7))
-    inside, near, far = (days.share(date(2026, *each)) for each in ((2, 3), (2, 9), (8, 1)))
+    days = DateRange(date(2026, 2, 1), date(2026, 2, 7))
+    inside, near, far = (days.closeness(date(2026, *each)) for each in ((2, 3), (2, 9), (8, 1)))
     assert inside == 1.0 and 0.7 < near < 1.0 and far < 0.1
 
 

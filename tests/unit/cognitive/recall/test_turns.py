@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 
 from kenobot.cognitive.recall.index import conversation_rows
-from kenobot.cognitive.recall.index.conversation_rows import Turn
-from kenobot.cognitive.recall.trace import Trace
-from kenobot.cognitive.recall.weights import PRIOR, learned
+from kenobot.cognitive.recall.index.conversation_rows import IndexedTurn
+from kenobot.cognitive.recall.trace import RecallTrace
+from kenobot.cognitive.recall.weights import TURN_PRIOR, turn_weights
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from tests.unit.cognitive.recall.house import Memory
@@ -26,20 +26,20 @@ async def _talk(memory: Memory, *stretches: list[str], apart: timedelta = PAUSE)
     ]
 
     def work(connection: Connection) -> None:
-        conversation.bring(connection, "telegram-1", said, "owner", "owner")  # type: ignore[arg-type]
+        conversation.import_history(connection, "telegram-1", said, "owner", "owner")  # type: ignore[arg-type]
 
     await memory.database.write(work)
 
 
 async def _found(memory: Memory, text: str, **more: object) -> list[str]:
     pack = await memory.recall(text, **more)
-    return [excerpt.said.text for excerpt in pack.excerpts]
+    return [excerpt.turn.text for excerpt in pack.excerpts]
 
 
-def _known(memory: Memory, messages: Iterable[int]) -> list[Turn]:
+def _known(memory: Memory, messages: Iterable[int]) -> list[IndexedTurn]:
     """What the index knows of these messages in their talk."""
-    none: list[Turn] = []
-    return memory.index.read(lambda index: conversation_rows.turns(index, messages), none)
+    none: list[IndexedTurn] = []
+    return memory.index.read(lambda index: conversation_rows.turns_by_message(index, messages), none)
 
 
 async def test_what_stands_beside_the_words_is_found(memory: Memory) -> None:
@@ -76,20 +76,24 @@ async def test_talk_is_cut_where_it_rests(memory: Memory) -> None:
     await _talk(memory, ["Ann: Hello dear neighbour", "Bob: Hello dear friend"], ["Ann: The tram is late"])
     await memory.recall("tram?")
     turns = _known(memory, range(1, 4))
-    assert [(turn.stretch, turn.place, turn.speaker) for turn in turns] == [(1, 0, "ann"), (1, 1, "bob"), (3, 0, "ann")]
+    assert [(turn.segment, turn.position, turn.speaker) for turn in turns] == [
+        (1, 0, "ann"),
+        (1, 1, "bob"),
+        (3, 0, "ann"),
+    ]
 
 
 async def test_an_index_filled_from_behind_knows_the_same_stretches(memory: Memory) -> None:
     """The newest are indexed first; where a stretch began is told from the messages."""
     await _talk(memory, [f"Ann: word number {at} of a long talk" for at in range(349)], ["Bob: The end is near"])
     await memory.database.read(memory.index.catch_up)
-    while await memory.database.read(lambda connection: memory.index.fill(connection, 7)):
+    while await memory.database.read(lambda connection: memory.index.index_backlog(connection, 7)):
         pass
     turns = _known(memory, range(1, 351))
     assert len(turns) == 350
-    assert turns[-1].stretch == 350 and turns[-1].place == 0
-    assert max(turn.place for turn in turns) < 64
-    assert all(turn.message - turn.stretch == turn.place for turn in turns)
+    assert turns[-1].segment == 350 and turns[-1].position == 0
+    assert max(turn.position for turn in turns) < 64
+    assert all(turn.message - turn.segment == turn.position for turn in turns)
 
 
 async def test_what_is_gone_leaves_the_talk(memory: Memory) -> None:
@@ -103,7 +107,7 @@ async def test_what_is_gone_leaves_the_talk(memory: Memory) -> None:
     await memory.database.write(erase)
 
     await memory.database.read(
-        lambda truth: memory.index.keep(truth, lambda index: conversation_rows.put(index, truth, [1]))
+        lambda truth: memory.index.write_derived(truth, lambda index: conversation_rows.write_turns(index, truth, [1]))
     )
     assert _known(memory, [1]) == []
 
@@ -111,16 +115,16 @@ async def test_what_is_gone_leaves_the_talk(memory: Memory) -> None:
 async def test_a_trace_tells_what_became_of_everything(memory: Memory) -> None:
     """Places, scores and their parts, and why what is not shown is not."""
     await _talk(memory, ["Ann: The veranda is turquoise", "Bob: The veranda is lovely"])
-    trace = Trace()
+    trace = RecallTrace()
     pack = await memory.recall("is the veranda turquoise?", trace=trace, excerpts=1, from_message=2)
-    assert [excerpt.said.id for excerpt in pack.excerpts] == [1]
-    assert trace.turns and trace.seen["turn", 1].place == 1
-    assert trace.seen["turn", 1].features.keys() == {*PRIOR, "relevance"}
+    assert [excerpt.turn.id for excerpt in pack.excerpts] == [1]
+    assert trace.turns_searched and trace.ranked["turn", 1].rank == 1
+    assert trace.ranked["turn", 1].features.keys() == {*TURN_PRIOR, "relevance"}
     assert trace.dropped["turn", 2] == "on show as a turn"
 
 
 def test_the_weights_that_ship_are_near_the_round_ones() -> None:
     """They were learned on little: what they are drawn towards holds them."""
-    assert learned().keys() == PRIOR.keys()
-    assert all(abs(weight - PRIOR[name]) < 0.5 for name, weight in learned().items())
-    assert learned() != PRIOR
+    assert turn_weights().keys() == TURN_PRIOR.keys()
+    assert all(abs(weight - TURN_PRIOR[name]) < 0.5 for name, weight in turn_weights().items())
+    assert turn_weights() != TURN_PRIOR

@@ -4,9 +4,9 @@ import json
 from datetime import timedelta
 
 from kenobot.cognitive.recall import access
-from kenobot.cognitive.recall.access import Shown, explain_turn, shown_in
+from kenobot.cognitive.recall.access import ShownMemories, explain_turn, records_behind_reply
 from kenobot.cognitive.recall.pack import Pack
-from kenobot.cognitive.recall.xray import Why, as_json, as_markdown, as_text, why, xray
+from kenobot.cognitive.recall.xray import MatchExplanation, as_json, as_markdown, as_text, explain_match, xray
 from tests.unit.cognitive.recall.house import REACH, Memory
 
 
@@ -61,12 +61,14 @@ async def test_what_is_kept_of_a_reason_reads_back_as_it_was(memory: Memory) -> 
     """With every part."""
     await _trip(memory)
     for found in (await memory.recall("when is the trip to Oslo?")).memories:
-        assert Why.of(json.loads(json.dumps(why(found).as_json()))) == why(found)
+        assert MatchExplanation.from_json(json.loads(json.dumps(explain_match(found).as_json()))) == explain_match(
+            found
+        )
 
 
-async def _note(memory: Memory, shown: Shown, inbox: int) -> None:
+async def _note(memory: Memory, shown: ShownMemories, inbox: int) -> None:
     await memory.say(f"question {inbox}", inbox)
-    await memory.database.write(lambda c: access.note(c, shown, inbox, "telegram-1", memory.now, REACH))
+    await memory.database.write(lambda c: access.log_usage(c, shown, inbox, "telegram-1", memory.now, REACH))
 
 
 async def test_what_was_shown_counts_as_used_once(memory: Memory) -> None:
@@ -75,7 +77,7 @@ async def test_what_was_shown_counts_as_used_once(memory: Memory) -> None:
     stable = await memory.learn("The trip to Oslo is by train", stability=4.95)
     hidden = await memory.learn("Something quite different")
     pack = await memory.recall("the trip to Oslo")
-    await _note(memory, Shown(None, pack), 1)
+    await _note(memory, ShownMemories(None, pack), 1)
     rows = await memory.database.read(
         lambda c: c.execute("SELECT id, uses, stability, last_used IS NOT NULL FROM record ORDER BY id").fetchall()
     )
@@ -89,19 +91,19 @@ async def test_what_was_shown_counts_as_used_once(memory: Memory) -> None:
 async def test_a_frame_made_anew_counts_nothing_twice(memory: Memory) -> None:
     """Within the hour only what it did not show before; what a message asks for counts each time, later all does."""
     kept, fresh = await memory.learn("Lives in Oviedo"), await memory.learn("The trip to Oslo is in June")
-    await _note(memory, Shown((kept,)), 1)
-    await _note(memory, Shown((kept, fresh)), 2)
-    await _note(memory, Shown((kept, fresh), await memory.recall("the trip to Oslo")), 3)
+    await _note(memory, ShownMemories((kept,)), 1)
+    await _note(memory, ShownMemories((kept, fresh)), 2)
+    await _note(memory, ShownMemories((kept, fresh), await memory.recall("the trip to Oslo")), 3)
     uses = "SELECT uses FROM record ORDER BY id"
     assert await memory.database.read(lambda c: c.execute(uses).fetchall()) == [(1,), (2,)]
     memory.now += timedelta(minutes=61)
-    await _note(memory, Shown((kept, fresh)), 4)
+    await _note(memory, ShownMemories((kept, fresh)), 4)
     assert await memory.database.read(lambda c: c.execute(uses).fetchall()) == [(2,), (3,)]
 
 
 async def test_nothing_shown_leaves_no_trace(memory: Memory) -> None:
     """A turn within its frame that was not searched for."""
-    await _note(memory, Shown(), 1)
+    await _note(memory, ShownMemories(), 1)
     rows = await memory.database.read(lambda c: c.execute("SELECT 1 FROM event WHERE type = 'recalled'").fetchall())
     assert rows == []
 
@@ -113,34 +115,34 @@ async def test_any_reply_can_be_explained_later(memory: Memory) -> None:
     trip = await memory.learn("The trip to Oslo is in June")
     coat = await memory.learn("The warm coat is blue")
     later = await memory.learn("The hotel is booked")
-    await _note(memory, Shown((before,)), 1)
-    await _note(memory, Shown((framed,), await memory.recall("the trip to Oslo")), 2)
-    await _note(memory, Shown(None, await memory.recall("which coat is warm?")), 3)
-    await _note(memory, Shown(None, await memory.recall("hotel?")), 4)
+    await _note(memory, ShownMemories((before,)), 1)
+    await _note(memory, ShownMemories((framed,), await memory.recall("the trip to Oslo")), 2)
+    await _note(memory, ShownMemories(None, await memory.recall("which coat is warm?")), 3)
+    await _note(memory, ShownMemories(None, await memory.recall("hotel?")), 4)
     told = await memory.database.read(lambda c: explain_turn(c, 3, REACH))
     assert told is not None
-    assert [(each.number, each.where) for each in told.because] == [
+    assert [(each.record_id, each.where) for each in told.used_memories] == [
         (coat, "message"), (trip, "earlier"), (framed, "frame"),
     ]  # fmt: skip
     assert told.level == "high"
-    assert told.because[0].why is not None
-    assert "shares words (coat, warm)" in told.because[0].why.sentence()
-    assert await memory.database.read(lambda c: shown_in(c, "telegram-1", 3)) == [coat, trip, framed]
-    assert later not in [each.number for each in told.because]
+    assert told.used_memories[0].reason is not None
+    assert "shares words (coat, warm)" in told.used_memories[0].reason.sentence()
+    assert await memory.database.read(lambda c: records_behind_reply(c, "telegram-1", 3)) == [coat, trip, framed]
+    assert later not in [each.record_id for each in told.used_memories]
 
 
 async def test_an_explanation_shows_no_more_than_its_reader_may_see(memory: Memory) -> None:
     """What was forgotten since is a number, and so is what belongs to others; an unknown turn has no explanation."""
     trip = await memory.learn("The trip to Oslo is in June")
-    await _note(memory, Shown(None, await memory.recall("the trip to Oslo")), 1)
+    await _note(memory, ShownMemories(None, await memory.recall("the trip to Oslo")), 1)
     assert await memory.database.read(lambda c: explain_turn(c, 1, ("user:telegram-9",))) is None
     guest = await memory.database.read(lambda c: explain_turn(c, 1, ("chat:telegram-1",)))
     assert guest is not None
-    assert [each.record for each in guest.because] == [None]
+    assert [each.record for each in guest.used_memories] == [None]
     await memory.change(trip, "forgotten", memory.now + timedelta(days=1), status="forgotten")
     told = await memory.database.read(lambda c: explain_turn(c, 1, REACH))
     assert told is not None
-    assert [(each.number, each.record) for each in told.because] == [(trip, None)]
+    assert [(each.record_id, each.record) for each in told.used_memories] == [(trip, None)]
     assert await memory.database.read(lambda c: explain_turn(c, 99, REACH)) is None
 
 

@@ -7,8 +7,8 @@ from datetime import datetime
 from kenobot.cognitive.sleep.consolidate.nearby import near_pairs
 from kenobot.cognitive.store import term_index
 from kenobot.cognitive.store.records import Record, by_ids
-from kenobot.cognitive.store.scopes import WHOLE_HOME
-from kenobot.cognitive.text.language_id import tongue
+from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.cognitive.text.language_id import detect_language
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import put_record
@@ -23,10 +23,10 @@ def put(connection: Connection, text: str, *, at: datetime = START, **columns: s
         "source": "import",
         "confidence": 0.9,
         "key": key,
-        "lang": tongue(text),
+        "lang": detect_language(text),
     }
     record = put_record(connection, text, at=at, columns=None, **{**given, **columns})
-    term_index.file(connection, record.id, record.scope)
+    term_index.index_record(connection, record.id, record.scope)
     return record
 
 
@@ -38,7 +38,7 @@ def relation_json(*relations: str) -> str:
 def live(connection: Connection) -> list[str]:
     """What is remembered, sorted by its words."""
     rows = connection.execute("SELECT id FROM record WHERE status = 'active' AND form != 'box'").fetchall()
-    return sorted(record.text for record in by_ids(connection, [row[0] for row in rows], WHOLE_HOME).values())
+    return sorted(record.text for record in by_ids(connection, [row[0] for row in rows], ALL_SCOPES).values())
 
 
 def links(connection: Connection, kind: str) -> set[tuple[int, int]]:

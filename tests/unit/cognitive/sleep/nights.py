@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import Occasion
-from kenobot.cognitive.sleep.apply import Night, apply
+from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.sleep.apply import PassContext, apply_change
 from kenobot.cognitive.sleep.plan.changes import Change
-from kenobot.cognitive.sleep.plan.passes import Pass, View
+from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports.identity import Trust
@@ -24,8 +24,8 @@ THEN = START + timedelta(hours=14)
 
 def view_of(
     connection: Connection, now: datetime = THEN, answers: Mapping[str, str] | None = None, *, asked: bool = False
-) -> View:
-    return View(connection, now, UTC, answers=answers or {}, asked=asked or bool(answers))
+) -> NightView:
+    return NightView(connection, now, UTC, answers=answers or {}, model_available=asked or bool(answers))
 
 
 def sleep(
@@ -40,7 +40,7 @@ def sleep(
     view = view_of(connection, now, answers, asked=asked)
     planned = list(one.plan(view))
     for change in planned:
-        apply(connection, change, Night(1, one.name, now, UTC))
+        apply_change(connection, change, PassContext(1, one.name, now, UTC))
     assert list(one.plan(view)) == []
     return planned
 
@@ -63,7 +63,7 @@ def tell(
 ) -> Record:
     """Let memory take in what a turn told."""
     candidate = Candidate(form, scope, text, category, trust=trust)
-    occasion = Occasion(at, local_day(at, UTC), "model", evidence=evidence)
+    occasion = AdmitContext(at, local_day(at, UTC), "model", evidence=evidence)
     decision = admit(connection, candidate, occasion)
     assert decision.record is not None, decision.reason
     return get(connection, decision.record)

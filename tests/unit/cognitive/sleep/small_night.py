@@ -10,10 +10,10 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.sleep import PHASES
 from kenobot.cognitive.sleep import sleep_store
-from kenobot.cognitive.sleep.cycle import Asked, Cycle, Said
-from kenobot.cognitive.sleep.plan.changes import Change, Edit, Learn, Propose, Tie
-from kenobot.cognitive.sleep.plan.passes import Pass, Question, View
-from kenobot.cognitive.sleep.sleep_store import Run
+from kenobot.cognitive.sleep.cycle import ModelAnswer, QuestionAnswerer, SleepCycle
+from kenobot.cognitive.sleep.plan.changes import AddLink, AdmitRecord, Change, ProposeChange, UpdateRecord
+from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
+from kenobot.cognitive.sleep.sleep_store import SleepRun
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -31,19 +31,19 @@ def fill(connection: Connection, count: int = 12) -> None:
         put_record(connection, text, category=category, key=f"k{number}")
 
 
-def _live(view: View, category: str) -> list[tuple[int, str, str]]:
+def _live(view: NightView, category: str) -> list[tuple[int, str, str]]:
     return view.connection.execute(
         "SELECT id, text, tags FROM record WHERE status = 'active' AND category = ? ORDER BY id", (category,)
     ).fetchall()
 
 
-def _fade(view: View) -> Iterator[Change]:
+def _fade(view: NightView) -> Iterator[Change]:
     for number, _, _ in _live(view, "stale"):
         values = {"status": "expired", "valid_to": view.now.isoformat()}
-        yield Change("expired", "it is stale", (Edit(number, values),), number)
+        yield Change("expired", "it is stale", (UpdateRecord(number, values),), number)
 
 
-def _gather(view: View) -> Iterator[Change]:
+def _gather(view: NightView) -> Iterator[Change]:
     """Three records make one, which a plan made half-way would not come to."""
     found = [row for row in _live(view, "talk") if "gathered" not in row[2]]
     for start in range(0, len(found) - 2, 3):
@@ -54,35 +54,35 @@ def _gather(view: View) -> Iterator[Change]:
             "gathered",
             "three belong together",
             (
-                Learn(summary, derived_from=numbers, day="2026-02-13"),
-                *(Edit(number, {"tags": '["gathered"]'}, shown=False) for number in numbers),
-                Tie(numbers[0], numbers[1], "related", "said together"),
+                AdmitRecord(summary, derived_from=numbers, day="2026-02-13"),
+                *(UpdateRecord(number, {"tags": '["gathered"]'}, shown=False) for number in numbers),
+                AddLink(numbers[0], numbers[1], "related", "said together"),
             ),
             numbers[0],
         )
 
 
-def _asked(view: View) -> Sequence[Question]:
+def _asked(view: NightView) -> Sequence[ModelQuestion]:
     """All that is unclear, in one question: half of it would be another question."""
     unclear = [f"{number}: {text}" for number, text, tags in _live(view, "unclear") if tags == "[]"]
-    return [Question("Which of these are odd? A JSON list of numbers.", "\n".join(unclear))] if unclear else []
+    return [ModelQuestion("Which of these are odd? A JSON list of numbers.", "\n".join(unclear))] if unclear else []
 
 
-def _judge(view: View) -> Iterator[Change]:
+def _judge(view: NightView) -> Iterator[Change]:
     """Odd by a model's word, or by rule when it is the first half."""
     unclear = [number for number, _, tags in _live(view, "unclear") if tags == "[]"]
     said = next((view.answer(question) for question in _asked(view)), None)
     odd = json.loads(said) if said is not None else unclear[: len(unclear) // 2]
     for number in unclear:
         mark = "odd" if number in odd else "plain"
-        yield Change("judged", f"it is {mark}", (Edit(number, {"tags": json.dumps([mark])}),), number)
+        yield Change("judged", f"it is {mark}", (UpdateRecord(number, {"tags": json.dumps([mark])}),), number)
 
 
-def _propose(view: View) -> Iterator[Change]:
+def _propose(view: NightView) -> Iterator[Change]:
     found = view.connection.execute("SELECT count(*) FROM proposal WHERE key = 'many-stale'").fetchone()[0]
     expired = view.connection.execute("SELECT count(*) FROM record WHERE status = 'expired'").fetchone()[0]
     if expired >= 2 and not found:
-        part = Propose("many-stale", "rule", "Many things go stale", "Say less.", evidence={"expired": expired})
+        part = ProposeChange("many-stale", "rule", "Many things go stale", "Say less.", evidence={"expired": expired})
         yield Change("proposed", "much went stale", (part,))
 
 
@@ -99,27 +99,29 @@ class Oracle:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    async def __call__(self, run: Run, question: Question) -> Said | None:
+    async def __call__(self, run: SleepRun, question: ModelQuestion) -> ModelAnswer | None:
         self.asked.append(question.text)
         numbers = [int(line.split(":")[0]) for line in question.text.splitlines()]
-        return Said(json.dumps([number for number in numbers if number % 2 == 0]), 7, lambda connection: None)
+        return ModelAnswer(json.dumps([number for number in numbers if number % 2 == 0]), 7, lambda connection: None)
 
 
 def cycle(
     database: Database,
-    ask: Asked | None = None,
+    ask: QuestionAnswerer | None = None,
     night: Sequence[Pass] = PASSES,
     policy: Policy = DEFAULT,
     clock: EagerClock | None = None,
-) -> Cycle:
-    return Cycle(database, clock or EagerClock(), UTC, policy, ask, night=night)
+) -> SleepCycle:
+    return SleepCycle(database, clock or EagerClock(), UTC, policy, ask, passes=night)
 
 
-async def play(cycle: Cycle) -> Run:
+async def play(cycle: SleepCycle) -> SleepRun:
     """One night, or the rest of one."""
-    run = await cycle.database.write(lambda connection: sleep_store.begin(connection, START, "hourly", PHASES))
-    await cycle.play(run)
-    await cycle.database.write(lambda connection: sleep_store.finish(connection, run.id, START, {}))
+    run = await cycle.database.write(
+        lambda connection: sleep_store.begin_or_resume(connection, START, "hourly", PHASES)
+    )
+    await cycle.run_night(run)
+    await cycle.database.write(lambda connection: sleep_store.finish_run(connection, run.id, START, {}))
     return run
 
 

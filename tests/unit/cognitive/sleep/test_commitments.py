@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 import pytest
 
 from kenobot.cognitive.control.undo import undo
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.sleep.prune import commitments
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
@@ -120,7 +120,7 @@ def test_what_was_opened_again_by_hand_is_not_closed_by_the_same_words() -> None
         _say(connection, "I sent the report to Luis", START + _DAY)
         carry_out(connection, commitments.PASS, START + 2 * _DAY)
         event = connection.execute("SELECT id FROM event WHERE type = 'resolved'").fetchone()[0]
-        undo(connection, event, WHOLE_HOME, Occasion(START + 2 * _DAY, "2026-02-16", "owner"))
+        undo(connection, event, ALL_SCOPES, AdmitContext(START + 2 * _DAY, "2026-02-16", "owner"))
         assert carry_out(connection, commitments.PASS, START + 2 * _DAY) == []
         assert get(connection, record.id).attributes == {}
 

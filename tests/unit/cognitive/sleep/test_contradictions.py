@@ -7,7 +7,7 @@ import pytest
 
 from kenobot.cognitive.beliefs.value import strength
 from kenobot.cognitive.control.undo import undo
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.sleep.consolidate import contradictions, duplicates
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
@@ -127,7 +127,7 @@ def test_what_the_owner_undid_is_not_done_again(memory: Connection) -> None:
     put(memory, "Adrian does not like cilantro", at=LATER)
     sleep(memory, contradictions.PASS)
     root = memory.execute("SELECT min(id) FROM event WHERE type = 'invalidated'").fetchone()[0]
-    undo(memory, root, ("owner",), Occasion(THEN, "2026-02-15", "owner"))
+    undo(memory, root, ("owner",), AdmitContext(THEN, "2026-02-15", "owner"))
     assert len(live(memory)) == 2
     assert sleep(memory, contradictions.PASS, THEN + timedelta(days=1)) == []
 

@@ -11,14 +11,14 @@ import pytest
 from kenobot.cognitive.control import undo
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.sleep import PHASES
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.sleep import sleep_store
-from kenobot.cognitive.sleep.cycle import Said, Step
-from kenobot.cognitive.sleep.plan.changes import Change, Edit
-from kenobot.cognitive.sleep.plan.passes import Pass, Question, View
-from kenobot.cognitive.sleep.sleep_store import Passed, Run
+from kenobot.cognitive.sleep.cycle import ModelAnswer, NightProgress
+from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
+from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
+from kenobot.cognitive.sleep.sleep_store import PassResult, SleepRun
 from kenobot.cognitive.store import sleep_plans
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.errors import StoreError
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -49,8 +49,8 @@ class Mortal:
     def read(self, work: Callable[[Connection], Any]) -> Awaitable[Any]:
         return self._database.read(work)
 
-    def survey(self, work: Callable[[Connection], Any]) -> Awaitable[Any]:
-        return self._database.survey(work)
+    def read_long(self, work: Callable[[Connection], Any]) -> Awaitable[Any]:
+        return self._database.read_long(work)
 
 
 async def _opened(folder: Path) -> Database:
@@ -59,8 +59,8 @@ async def _opened(folder: Path) -> Database:
     return database
 
 
-async def _passed(database: Database, run: int = 1) -> dict[str, Passed]:
-    return {each.name: each for each in await database.read(lambda c: sleep_store.passed(c, run))}
+async def _passed(database: Database, run: int = 1) -> dict[str, PassResult]:
+    return {each.name: each for each in await database.read(lambda c: sleep_store.pass_results(c, run))}
 
 
 # ── a night ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -72,7 +72,7 @@ async def test_a_night_carries_out_what_its_passes_plan(database: Database) -> N
     await play(cycle(database, Oracle()))
     passed = await _passed(database)
     assert list(passed) == ["gather", "judge", "fade", "propose"]
-    assert [(each.done, each.skipped, each.touched, each.trouble) for each in passed.values()] == [
+    assert [(each.done, each.skipped, each.changed_records, each.trouble) for each in passed.values()] == [
         (1, 0, 3, ""),
         (4, 0, 4, ""),
         (4, 0, 4, ""),
@@ -129,7 +129,7 @@ async def test_a_pass_learns_when_it_last_came_to_a_good_end(database: Database)
     seen: list[object] = []
     broken = [False]
 
-    def look(view: View) -> Iterator[Change]:
+    def look(view: NightView) -> Iterator[Change]:
         seen.append(view.since)
         if broken[0]:
             raise ValueError("odd")
@@ -139,9 +139,9 @@ async def test_a_pass_learns_when_it_last_came_to_a_good_end(database: Database)
     days = [START.replace(day=day) for day in (15, 16, 17, 18)]
 
     async def night(at: Any, *phases: Any) -> None:
-        run = await database.write(lambda c: sleep_store.begin(c, at, "hourly", phases))
-        await cycle(database, night=(one,)).play(run)
-        await database.write(lambda c: sleep_store.finish(c, run.id, at, {}))
+        run = await database.write(lambda c: sleep_store.begin_or_resume(c, at, "hourly", phases))
+        await cycle(database, night=(one,)).run_night(run)
+        await database.write(lambda c: sleep_store.finish_run(c, run.id, at, {}))
 
     await night(days[0], *PHASES)
     broken[0] = True
@@ -174,7 +174,7 @@ async def test_a_model_is_asked_before_and_its_word_is_what_counts(database: Dat
 async def test_without_an_answer_rules_decide(database: Database, asker: str | None) -> None:
     """Nobody is there, or there are no tokens left."""
 
-    async def silent(run: Run, question: Question) -> Said | None:
+    async def silent(run: SleepRun, question: ModelQuestion) -> ModelAnswer | None:
         return None
 
     await database.write(fill)
@@ -185,17 +185,17 @@ async def test_without_an_answer_rules_decide(database: Database, asker: str | N
 # ── failures ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _odd(_view: View) -> Iterator[Change]:
-    yield Change("x", "x", (Edit(1, {"status": "expired"}),), 1)
+def _odd(_view: NightView) -> Iterator[Change]:
+    yield Change("x", "x", (UpdateRecord(1, {"status": "expired"}),), 1)
     raise ValueError("what an odd memory")
 
 
-def _bad_sql(view: View) -> Iterator[Change]:
+def _bad_sql(view: NightView) -> Iterator[Change]:
     view.connection.execute("SELECT no_such_column FROM record")
     yield from ()
 
 
-def _write(view: View) -> Iterator[Change]:
+def _write(view: NightView) -> Iterator[Change]:
     view.connection.execute("UPDATE record SET status = 'expired'")
     yield from ()
 
@@ -205,7 +205,7 @@ def _write(view: View) -> Iterator[Change]:
     [(_odd, "ValueError: what an odd memory"), (_bad_sql, "no_such_column"), (_write, "readonly")],
 )
 async def test_a_pass_that_fails_costs_only_itself(
-    database: Database, plan: Callable[[View], Iterator[Change]], said: str
+    database: Database, plan: Callable[[NightView], Iterator[Change]], said: str
 ) -> None:
     """It is noted with its trouble, nothing of it is carried out, and the night goes on."""
     await database.write(fill)
@@ -219,7 +219,7 @@ async def test_a_pass_that_fails_costs_only_itself(
 async def test_a_failing_disk_stops_the_night_and_blames_no_pass(database: Database) -> None:
     """It goes on when the disk works again."""
 
-    def plan(_view: View) -> Iterator[Change]:
+    def plan(_view: NightView) -> Iterator[Change]:
         error = sqlite3.OperationalError("disk I/O error")
         error.sqlite_errorcode = sqlite3.SQLITE_IOERR
         raise error
@@ -235,9 +235,9 @@ async def test_a_failing_disk_stops_the_night_and_blames_no_pass(database: Datab
 async def test_a_change_that_fails_costs_only_itself(database: Database) -> None:
     """A column that records do not change is refused; what was planned beside it is done."""
 
-    def plan(_view: View) -> Iterator[Change]:
-        yield Change("x", "x", (Edit(1, {"scope": "user:other"}),), 1)
-        yield Change("x", "x", (Edit(2, {"status": "expired"}),), 2)
+    def plan(_view: NightView) -> Iterator[Change]:
+        yield Change("x", "x", (UpdateRecord(1, {"scope": "user:other"}),), 1)
+        yield Change("x", "x", (UpdateRecord(2, {"status": "expired"}),), 2)
 
     await database.write(fill)
     await play(cycle(database, night=(Pass("odd", "prune", "half wrong", plan),)))
@@ -250,8 +250,8 @@ async def test_what_changed_meanwhile_is_left_alone(database: Database) -> None:
     """A record that is no longer as the pass saw it, because a person was quicker, is not touched."""
     await database.write(fill)
 
-    def plan(_view: View) -> Iterator[Change]:
-        yield Change("x", "x", (Edit(1, {"status": "expired"}, expects={"text": "something else"}),), 1)
+    def plan(_view: NightView) -> Iterator[Change]:
+        yield Change("x", "x", (UpdateRecord(1, {"status": "expired"}, expects={"text": "something else"}),), 1)
 
     await play(cycle(database, night=(Pass("slow", "prune", "comes late", plan),)))
     passed = (await _passed(database))["slow"]
@@ -263,13 +263,13 @@ async def test_what_the_owner_took_back_is_not_decided_again(database: Database)
     """Not by the next night either; once they take that back, it may be."""
     await database.write(fill)
     await play(cycle(database, night=(FADE,)))
-    owner = Occasion(START, "2026-02-14", "owner")
-    (event,) = await database.read(lambda c: sleep_plans.decisions(c, 1, "fade", 1))
-    done = await database.write(lambda c: undo.undo(c, event, WHOLE_HOME, owner))
+    owner = AdmitContext(START, "2026-02-14", "owner")
+    (event,) = await database.read(lambda c: sleep_plans.pass_decisions(c, 1, "fade", 1))
+    done = await database.write(lambda c: undo.undo(c, event, ALL_SCOPES, owner))
     await play(cycle(database, night=(FADE,)))
     assert await scalar(database, "SELECT status FROM record WHERE id = 1") == "active"
     assert (await _passed(database, 2))["fade"].skipped == 1
-    await database.write(lambda c: undo.undo(c, done.event, WHOLE_HOME, owner))
+    await database.write(lambda c: undo.undo(c, done.event, ALL_SCOPES, owner))
     assert await scalar(database, "SELECT status FROM record WHERE id = 1") == "expired"
 
 
@@ -281,14 +281,14 @@ async def test_a_plan_is_carried_out_a_little_at_a_time(database: Database) -> N
     await database.write(fill)
     clock = EagerClock()
     await play(cycle(database, night=(FADE,), policy=SMALL, clock=clock))
-    assert clock.slept == [SMALL.sleep.batch_seconds * SMALL.sleep.rest]
+    assert clock.slept == [SMALL.sleep.batch_seconds * SMALL.sleep.rest_factor]
     assert (await _passed(database))["fade"].done == 4
 
 
 async def test_a_plan_is_no_longer_than_a_night_can_hold(database: Database) -> None:
     """The rest comes with the next night, and the report says so."""
     await database.write(fill)
-    policy = replace(DEFAULT, sleep=replace(DEFAULT.sleep, most_changes=3))
+    policy = replace(DEFAULT, sleep=replace(DEFAULT.sleep, max_changes=3))
     for left in (1, 0):
         run = await play(cycle(database, night=(FADE,), policy=policy))
         assert await scalar(database, "SELECT count(*) FROM record WHERE category='stale' AND status='active'") == left
@@ -301,7 +301,7 @@ async def test_the_ledger_forgets_old_nights(database: Database) -> None:
     for _ in range(5):
         await play(cycle(database, night=(FADE,)))
     events = await scalar(database, "SELECT count(*) FROM event")
-    await database.write(lambda c: sleep_plans.prune(c, 2))
+    await database.write(lambda c: sleep_plans.prune_nights(c, 2))
     assert await rows(database, "SELECT id FROM sleep_run") == [(4,), (5,)]
     assert await rows(database, "SELECT DISTINCT run_id FROM sleep_pass") == [(4,), (5,)]
     assert await scalar(database, "SELECT count(*) FROM event") == events
@@ -346,7 +346,7 @@ async def test_erasing_for_good_reaches_a_night_under_way(tmp_path: Path) -> Non
     with pytest.raises(Killed):
         await play(cycle(Mortal(database, 10), night=(GATHER, JUDGE), policy=SMALL))  # type: ignore[arg-type]
     assert await scalar(database, "SELECT count(*) FROM sleep_plan") != 0
-    await database.write(sleep_plans.blot_out)
+    await database.write(sleep_plans.delete_all_plans)
     await play(cycle(database, night=(GATHER, JUDGE), policy=SMALL))
     assert {each.trouble for each in (await _passed(database)).values()} == {""}
     assert await scalar(database, "SELECT count(*) FROM record WHERE category = 'unclear' AND tags = '[]'") == 0
@@ -358,8 +358,8 @@ async def test_the_steps_of_a_night_are_told(database: Database) -> None:
     await database.write(fill)
     told: list[tuple[int, int, str, bool]] = []
 
-    async def tell(step: Step) -> None:
-        told.append((step.number, step.of, step.one.name, step.passed is not None))
+    async def tell(step: NightProgress) -> None:
+        told.append((step.number, step.total, step.sleep_pass.name, step.result is not None))
 
-    await play(replace(cycle(database, night=PASSES[2:]), tell=tell))
+    await play(replace(cycle(database, night=PASSES[2:]), on_progress=tell))
     assert told == [(n, 2, name, end) for n, name in ((1, "fade"), (2, "propose")) for end in (False, True)]

@@ -9,12 +9,12 @@ from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.decay import DecayPolicy
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.sleep.consolidate import distil, hygiene, weeks
 from kenobot.cognitive.sleep.prune import dailies
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store import tiers as decay_store
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from tests.memory_rows import get, open_memory, put_record
@@ -41,7 +41,7 @@ def tiers(memory: Connection, *numbers: int) -> list[str]:
 
 
 def week_tier(memory: Connection) -> str:
-    found = records.slot(memory, "owner", "summary", "week:2026-W07")
+    found = records.slot_record(memory, "owner", "summary", "week:2026-W07")
     assert found is not None
     return found.tier
 
@@ -101,7 +101,7 @@ def test_what_its_owner_took_back_is_not_distilled_again(memory: Connection) -> 
     carry_out(memory, weeks.PASS, COLD)
     carry_out(memory, distil.PASS, COLD)
     root = memory.execute("SELECT id FROM event WHERE type = 'distilled' ORDER BY id LIMIT 1").fetchone()
-    undo(memory, root[0], WHOLE_HOME, Occasion(COLD, "2026-03-02", "owner"))
+    undo(memory, root[0], ALL_SCOPES, AdmitContext(COLD, "2026-03-02", "owner"))
     assert tiers(memory, learned) == ["daily"] and week_tier(memory) == "daily"
     carry_out(memory, distil.PASS, COLD + DAY)
     assert tiers(memory, learned) == ["daily"] and week_tier(memory) == "archive"
@@ -141,7 +141,7 @@ def test_an_answer_that_is_none_leaves_it_to_the_rules(memory: Connection, answe
 
 # ── MEMORY.md ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-LEAN = Policy(decay=DecayPolicy(lean=400))
+LEAN = Policy(decay=DecayPolicy(lean_core_chars=400))
 LATER = SATURDAY + 30 * DAY
 
 
@@ -164,7 +164,7 @@ def test_settled_facts_about_one_thing_leave_a_long_one(memory: Connection) -> N
     carry_out(memory, hygiene.PASS, LATER, policy=LEAN)
     assert tiers(memory, *n8n) == ["ref:n8n"] * 8
     assert tiers(memory, *maria, *own) == ["core"] * 6, "it is lean already"
-    tighter = Policy(decay=DecayPolicy(lean=60))
+    tighter = Policy(decay=DecayPolicy(lean_core_chars=60))
     carry_out(memory, hygiene.PASS, LATER, policy=tighter)
     assert tiers(memory, *maria) == ["ref:maría-lópez"] * 4
     assert tiers(memory, *own) == ["core"] * 2
@@ -197,7 +197,7 @@ def test_a_refiled_fact_that_was_put_back_stays(memory: Connection) -> None:
         core(memory, f"to set limit {number} of n8n edit line {number * 7919} of its file")
     carry_out(memory, hygiene.PASS, LATER, policy=LEAN)
     root = memory.execute("SELECT id FROM event WHERE type = 'filed' ORDER BY id LIMIT 1").fetchone()
-    undo(memory, root[0], WHOLE_HOME, Occasion(LATER, "2026-03-16", "owner"))
+    undo(memory, root[0], ALL_SCOPES, AdmitContext(LATER, "2026-03-16", "owner"))
     assert carry_out(memory, hygiene.PASS, LATER + DAY, policy=LEAN) == []
 
 
@@ -233,7 +233,7 @@ def test_a_log_that_was_taken_back_stays(memory: Connection) -> None:
     told = tell(memory, "one")
     carry_out(memory, dailies.PASS, LATER)
     root = memory.execute("SELECT id FROM event WHERE type = 'put away'").fetchone()
-    undo(memory, root[0], WHOLE_HOME, Occasion(LATER, "2026-03-16", "owner"))
+    undo(memory, root[0], ALL_SCOPES, AdmitContext(LATER, "2026-03-16", "owner"))
     assert carry_out(memory, dailies.PASS, LATER + DAY) == []
     assert tiers(memory, told) == ["daily"]
 
@@ -244,12 +244,14 @@ def test_a_busy_log_leaves_in_parts(memory: Connection) -> None:
         tell(memory, f"fact {number}")
     changes = carry_out(memory, dailies.PASS, LATER)
     assert [len(change.parts) for change in changes] == [100, 100, 100, 100, 50]
-    assert decay_store.days(memory, "owner", "2026-12-31") == []
+    assert decay_store.daily_log_days(memory, "owner", "2026-12-31") == []
 
 
 def test_a_repeat_of_an_archived_fact_is_still_one_fact(memory: Connection) -> None:
     """Said again after its log has left, it is known already."""
-    admit(memory, Candidate("note", "owner", "the gym closes at ten"), Occasion(SATURDAY, "2026-02-14", "model"))
+    admit(memory, Candidate("note", "owner", "the gym closes at ten"), AdmitContext(SATURDAY, "2026-02-14", "model"))
     carry_out(memory, dailies.PASS, LATER)
-    again = admit(memory, Candidate("note", "owner", "the gym closes at ten"), Occasion(LATER, "2026-03-16", "model"))
+    again = admit(
+        memory, Candidate("note", "owner", "the gym closes at ten"), AdmitContext(LATER, "2026-03-16", "model")
+    )
     assert again.action == "reinforced"

@@ -26,8 +26,8 @@ def test_a_night_is_due_twenty_hours_after_the_last(hours: float, due: bool) -> 
 def test_the_first_night_is_due_at_once() -> None:
     """There is nothing to wait for, unless the owner named an hour."""
     assert is_due(at(14, 12), None, POLICY, MADRID)
-    assert not is_due(at(14, 2), None, POLICY, MADRID, hour=3, born=at(13, 20))
-    assert is_due(at(14, 3), None, POLICY, MADRID, hour=3, born=at(13, 20))
+    assert not is_due(at(14, 2), None, POLICY, MADRID, hour=3, first_event=at(13, 20))
+    assert is_due(at(14, 3), None, POLICY, MADRID, hour=3, first_event=at(13, 20))
 
 
 def test_an_hour_is_kept_day_after_day() -> None:
@@ -54,7 +54,7 @@ def test_a_missed_night_is_made_up_for() -> None:
     """A machine that is off when the hour comes sleeps when it is on, a day late."""
     assert not is_due(at(14, 9), at(13, 9), POLICY, MADRID, hour=22)
     assert is_due(at(15, 9), at(13, 9), POLICY, MADRID, hour=22)
-    assert is_due(at(15, 9), None, POLICY, MADRID, hour=22, born=at(10, 9))
+    assert is_due(at(15, 9), None, POLICY, MADRID, hour=22, first_event=at(10, 9))
     assert is_due(at(14, 10), at(10, 3), POLICY, MADRID, hour=3)
 
 

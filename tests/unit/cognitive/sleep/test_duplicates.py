@@ -8,23 +8,23 @@ from random import Random
 
 import pytest
 
-from kenobot.cognitive.beliefs.links import reinforce
+from kenobot.cognitive.beliefs.links import strengthen_link
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.sleep.consolidate import alike, duplicates, merging, verdicts
-from kenobot.cognitive.sleep.consolidate.nearby import Pair
-from kenobot.cognitive.sleep.plan.changes import Edit
+from kenobot.cognitive.sleep.consolidate.nearby import RecordPair
+from kenobot.cognitive.sleep.plan.changes import UpdateRecord
 from kenobot.cognitive.store import records, term_index
-from kenobot.cognitive.text.similarity import topic
+from kenobot.cognitive.text.similarity import topic_words
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory
 from tests.unit.cognitive.sleep.beliefs import links, live, nearness, put, relation_json
 from tests.unit.cognitive.sleep.nights import sleep, view_of
 
-_NOW = Occasion(START + timedelta(days=1), "2026-02-15", "owner")
+_NOW = AdmitContext(START + timedelta(days=1), "2026-02-15", "owner")
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_what_says_the_same_is_one(memory: Connection, texts: Sequence[str]) -> 
     assert (gone.status, gone.valid_to) == ("superseded", gone.updated)
     assert (kept.id, gone.id) in links(memory, "supersedes")
     assert live(memory) == [kept.text]
-    assert len(topic(kept.text)) == max(len(topic(text)) for text in texts)
+    assert len(topic_words(kept.text)) == max(len(topic_words(text)) for text in texts)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_verdict_that_denies_a_denial_is_not_followed(memory: Connection) -> N
     sleep(memory, duplicates.PASS, answers={asked[0].key: relation_json("repeat")})
     assert len(live(memory)) == 1
     first, second = (put(memory, f"The boiler of the cellar was built in {year} by hand") for year in (1990, 1991))
-    assert alike.judge(Pair(first, second, 0.99, measured=True), "repeat", DEFAULT) == "independent"
+    assert alike.classify_pair(RecordPair(first, second, 0.99, by_meaning=True), "repeat", DEFAULT) == "independent"
     assert duplicates.questions(view_of(memory)) == []
 
 
@@ -106,12 +106,12 @@ def test_the_one_that_stays_keeps_the_best_of_all(memory: Connection) -> None:
     )  # fmt: skip
     friend, box = put(memory, "Laura works at Acme too, in the same hall"), put(memory, "a box", form="box")
     for src, dst, kind in ((one.id, friend.id, "related"), (one.id, box.id, "member"), (friend.id, one.id, "causal")):
-        reinforce(memory, src, dst, kind, START, "told")  # type: ignore[arg-type]
+        strengthen_link(memory, src, dst, kind, START, "told")  # type: ignore[arg-type]
     sleep(memory, duplicates.PASS)
     kept = next(r for r in (get(memory, one.id), get(memory, two.id)) if r.status == "active")
     assert kept.text == two.text
     assert (kept.importance, kept.uses, kept.seen, kept.tier, kept.stability) == (1.0, 5, 3, "core", 1.5)
-    assert kept.witnesses == (1, 2, 3)
+    assert kept.source_message_ids == (1, 2, 3)
     assert kept.confidence == pytest.approx(1.0)
     assert set(json.loads(kept.tags)) == {"job", "work"}
     assert (kept.attributes, kept.category, kept.expires) == ({"employer": "Acme"}, "decision", None)
@@ -209,7 +209,7 @@ def test_what_is_forgotten_takes_part_in_nothing(memory: Connection) -> None:
     third = put(memory, "The user likes tea")
     fourth = put(memory, "I like tea")
     forget(memory, dead.id, ("owner",), _NOW)
-    assert merging.merge(view_of(memory), [get(memory, dead.id), get(memory, alive.id)]) is None
+    assert merging.merge_records(view_of(memory), [get(memory, dead.id), get(memory, alive.id)]) is None
     assert len(sleep(memory, duplicates.PASS)) == 1
     assert get(memory, dead.id).status == "forgotten"
     assert sorted(get(memory, number.id).status for number in (third, fourth)) == ["active", "superseded"]
@@ -222,7 +222,7 @@ def test_all_of_memory_is_looked_through(memory: Connection) -> None:
         put(memory, f"Note {number} tells of thing{number} and matter{number * 7} on its own")
     put(memory, "the garden shed key hangs behind the blue barrel!", key="late")
     assert nearness(memory, 0.85)[0][0].lower().startswith("the garden")
-    term_index.file_anew(memory)
+    term_index.reindex_all(memory)
     memory.execute("DELETE FROM record_term")
     assert len(sleep(memory, duplicates.PASS)) == 1
 
@@ -253,10 +253,10 @@ def test_nearness_by_meaning_finds_what_words_do_not(memory: Connection) -> None
     second = put(memory, "Alex likes drinking hot tea")
     third = put(memory, "Alex does not like drinking hot tea")
     near = {first.id: 0.95, second.id: 0.95, third.id: 0.95}
-    view = replace(view_of(memory), near=lambda *_: near)
+    view = replace(view_of(memory), find_neighbours=lambda *_: near)
     groups = [change for change in duplicates.plan(view) if change.kind == "merged"]
     assert len(groups) == 1
-    assert third.id not in {part.record for part in groups[0].parts if isinstance(part, Edit)}
+    assert third.id not in {part.record for part in groups[0].parts if isinstance(part, UpdateRecord)}
 
 
 @pytest.mark.parametrize(
@@ -275,12 +275,12 @@ def test_nearness_by_meaning_finds_what_words_do_not(memory: Connection) -> None
 )
 def test_a_verdict_counts_only_when_it_is_clear(answer: str, told: dict[int, str]) -> None:
     """About a pair that was asked about, in a known word, and not taken back in the same breath."""
-    assert verdicts.parse(answer, 2) == told
+    assert verdicts.parse_relations(answer, 2) == told
 
 
 def test_lines_are_alike_by_their_words_and_not_by_their_marks() -> None:
     """Two empty lines are not alike, and a dot at the end tells nothing apart."""
     assert alike.jaccard("ends with dot.", "ends with dot") == 1.0
     assert alike.jaccard("", "") == alike.jaccard("a b", "c d") == 0.0
-    assert alike.groups(["a b", "c d"], 0.7) == []
-    assert alike.groups(["one two three", "four five six", "One two three!"], 0.7) == [[0, 2]]
+    assert alike.group_similar_lines(["a b", "c d"], 0.7) == []
+    assert alike.group_similar_lines(["one two three", "four five six", "One two three!"], 0.7) == [[0, 2]]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.cognitive.sleep.consolidate import entities
-from kenobot.cognitive.sleep.proposals import Ruling, approve
+from kenobot.cognitive.sleep.proposals import DecisionContext, approve
 from kenobot.cognitive.store import proposals
 from kenobot.cognitive.store.records import subjects
 from kenobot.storage.connection import Connection
@@ -78,7 +78,7 @@ def test_an_approved_proposal_joins_the_names(memory: Connection, tmp_path: Path
     known = proposals.get(memory, number)
     assert known is not None
     assert known.title == "«laura gomes» y «laura gomez»: ¿un mismo nombre?"
-    approve(memory, number, Ruling(THEN, "owner", tmp_path))
+    approve(memory, number, DecisionContext(THEN, "owner", tmp_path))
     assert list(subjects(memory, "owner")) == ["laura gomez"]
 
 

@@ -8,7 +8,7 @@ import pytest
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.sleep.errors import classify
 from kenobot.cognitive.sleep.errors.errors import PASS
-from kenobot.cognitive.sleep.plan.changes import Learn
+from kenobot.cognitive.sleep.plan.changes import AdmitRecord
 from kenobot.cognitive.store.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
@@ -135,7 +135,7 @@ def test_a_model_judges_many_at_once_and_the_rules_what_it_leaves_out() -> None:
 )
 def test_an_answer_that_cannot_be_read_leaves_all_to_the_rules(answer: str) -> None:
     """Nothing is learned from nonsense, and nothing lost."""
-    assert classify.read(answer, 1, DEFAULT.upkeep) == {}
+    assert classify.parse_verdicts(answer, 1, DEFAULT.pruning) == {}
 
 
 def test_a_question_stays_the_same_while_its_answers_are_carried_out() -> None:
@@ -145,7 +145,7 @@ def test_a_question_stays_the_same_while_its_answers_are_carried_out() -> None:
         put_record(connection, "The export failed: it sorted before it filtered", form="episode")
         before = PASS.questions(view(connection, _NIGHT))
         first = next(iter(PASS.plan(view(connection, _NIGHT))))
-        assert isinstance(first.parts[1], Learn)
+        assert isinstance(first.parts[1], AdmitRecord)
         connection.execute("UPDATE record SET tags = '[\"error:configuration\"]' WHERE id = 1")
         assert PASS.questions(view(connection, _NIGHT)) == before
 
@@ -162,7 +162,7 @@ def test_lessons_stay_in_the_scope_of_the_trouble_and_scopes_share_no_question()
 
 def test_what_cannot_be_mended_by_trying_again_weighs_more() -> None:
     """Lost data is remembered before a hiccup."""
-    assert classify.recoverable("Request timeout")
-    assert classify.recoverable("fatal: timeout")
-    assert not classify.recoverable("Fatal: the database is corrupt")
-    assert not classify.recoverable("Error irrecuperable: datos perdidos")
+    assert classify.is_recoverable("Request timeout")
+    assert classify.is_recoverable("fatal: timeout")
+    assert not classify.is_recoverable("Fatal: the database is corrupt")
+    assert not classify.is_recoverable("Error irrecuperable: datos perdidos")

@@ -9,19 +9,19 @@ from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.extract import known, prompt
-from kenobot.cognitive.remember.extract.prompt import Batch
-from kenobot.cognitive.remember.occasion import Occasion
-from kenobot.cognitive.sleep.consolidate.guidelines import PASS, leaning, lines
-from kenobot.cognitive.sleep.upkeep_store import Fate
+from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
+from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.sleep.consolidate.guidelines import PASS, action_bias, guideline_lines
+from kenobot.cognitive.sleep.upkeep_store import ExtractionOutcome
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory, put_record
 from tests.nights import carry_out
 
-_POLICY = DEFAULT.upkeep
+_POLICY = DEFAULT.pruning
 _NIGHT = START + timedelta(days=1)
 
 
@@ -34,10 +34,10 @@ def _noted(connection: Connection, category: str, count: int, **columns: str | f
 
 def test_a_leaning_grows_with_the_outcomes_and_with_their_number_gets_sure() -> None:
     """A few outcomes say little; as many good as bad say hold."""
-    assert (leaning("x", 1, 1, _POLICY).direction, leaning("x", 1, 1, _POLICY).confidence) == ("hold", "low")
-    assert (leaning("x", 12, 0, _POLICY).delta, leaning("x", 12, 0, _POLICY).confidence) == (0.15, "high")
-    assert (leaning("x", 0, 8, _POLICY).delta, leaning("x", 3, 1, _POLICY).confidence) == (-0.15, "medium")
-    assert leaning("x", 0, 0, _POLICY).delta == 0
+    assert (action_bias("x", 1, 1, _POLICY).direction, action_bias("x", 1, 1, _POLICY).confidence) == ("hold", "low")
+    assert (action_bias("x", 12, 0, _POLICY).delta, action_bias("x", 12, 0, _POLICY).confidence) == (0.15, "high")
+    assert (action_bias("x", 0, 8, _POLICY).delta, action_bias("x", 3, 1, _POLICY).confidence) == (-0.15, "medium")
+    assert action_bias("x", 0, 0, _POLICY).delta == 0
 
 
 def test_what_was_mostly_taken_back_and_what_mostly_served_is_said_by_kind() -> None:
@@ -68,7 +68,7 @@ def test_a_new_version_takes_the_old_ones_place_and_undo_puts_that_back() -> Non
         assert change.reason.startswith("version 2, ")
         assert known.guidelines(connection) != first
         event = connection.execute("SELECT max(id) FROM event WHERE type = 'learned'").fetchone()[0]
-        undo(connection, event, WHOLE_HOME, Occasion(_NIGHT, "2026-02-15", "owner"))
+        undo(connection, event, ALL_SCOPES, AdmitContext(_NIGHT, "2026-02-15", "owner"))
         assert known.guidelines(connection) == first
 
 
@@ -87,8 +87,8 @@ def test_only_what_extraction_noted_lately_counts() -> None:
 )
 def test_how_proposals_ended_is_said_too(decisions: dict[str, int], piece: str) -> None:
     """When most are repeats, or many hold secrets; not when there were hardly any."""
-    assert any(piece in line for line in lines((), decisions, _POLICY))
-    assert lines((), dict.fromkeys(decisions, 1), _POLICY) == []
+    assert any(piece in line for line in guideline_lines((), decisions, _POLICY))
+    assert guideline_lines((), dict.fromkeys(decisions, 1), _POLICY) == []
 
 
 def test_guidelines_never_outgrow_their_room() -> None:
@@ -101,18 +101,19 @@ def test_guidelines_never_outgrow_their_room() -> None:
         told = known.guidelines(connection)
         assert 500 < len(told) <= _POLICY.guideline_chars
         assert all(line.endswith("with lower confidence.") for line in told.splitlines())
-        assert len(lines([Fate(kind, 9, 0, 9) for kind in kinds], {}, _POLICY)) == len(kinds)
+        assert len(guideline_lines([ExtractionOutcome(kind, 9, 0, 9) for kind in kinds], {}, _POLICY)) == len(kinds)
 
 
 def test_the_extraction_prompt_carries_them_and_no_more_than_its_own_bound() -> None:
     """Between what is remembered and the conversation; without any the prompt is as it was."""
     zone, day = ZoneInfo("UTC"), date(2026, 2, 15)
     plain, told = (
-        prompt.build(Batch((), (), day, text), zone, DEFAULT.extract) for text in ("", "- skill: fine." * 500)
+        prompt.build_request(ExtractionBatch((), (), day, text), zone, DEFAULT.extract)
+        for text in ("", "- skill: fine." * 500)
     )
     assert "## What experience says" not in plain.messages[0].text
     assert "## What experience says\n\n- skill: fine." in told.messages[0].text
-    assert len(told.messages[0].text) - len(plain.messages[0].text) < DEFAULT.extract.guidelines + 50
+    assert len(told.messages[0].text) - len(plain.messages[0].text) < DEFAULT.extract.guideline_chars + 50
     assert told.system == plain.system
 
 
@@ -121,7 +122,7 @@ def test_guidelines_are_no_memory_that_is_recalled_or_mirrored() -> None:
     with open_memory() as connection:
         _noted(connection, "commitment", 9, status="forgotten")
         carry_out(connection, PASS, _NIGHT)
-        record = records.slot(connection, "owner", "profile", known.GUIDELINES)
+        record = records.slot_record(connection, "owner", "profile", known.GUIDELINES)
         assert record is not None
         assert (record.trust, record.source, record.attributes["version"]) == ("model", "sleep", "1")
 
@@ -131,6 +132,6 @@ def test_a_decision_of_admit_is_counted_as_it_is_written() -> None:
     with open_memory() as connection:
         for turn in range(12):
             told = Candidate("note", "owner", "Adrian lives in Lyon", source="extraction", confidence=0.8)
-            admit(connection, told, Occasion(START, "2026-02-14", "extraction", evidence=turn + 1))
+            admit(connection, told, AdmitContext(START, "2026-02-14", "extraction", evidence=turn + 1))
         carry_out(connection, PASS, _NIGHT)
         assert "known already" in known.guidelines(connection)

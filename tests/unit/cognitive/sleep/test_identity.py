@@ -6,10 +6,10 @@ import pytest
 
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import Occasion
-from kenobot.cognitive.sleep.consolidate.identity import PASS, condensed
+from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.sleep.consolidate.identity import PASS, condense
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
@@ -23,11 +23,11 @@ _LONG = "\n".join(["# Reflections", *_LINES])
 
 def _write(connection: Connection, text: str) -> None:
     told = Candidate("profile", "owner", text, source="edit", slot="identity")
-    admit(connection, told, Occasion(START, "2026-02-14", "owner"))
+    admit(connection, told, AdmitContext(START, "2026-02-14", "owner"))
 
 
 def _text(connection: Connection) -> str:
-    record = records.slot(connection, "owner", "profile", "identity")
+    record = records.slot_record(connection, "owner", "profile", "identity")
     assert record is not None
     return record.text
 
@@ -52,7 +52,7 @@ def test_without_a_model_the_newest_lines_stay_below_their_heading() -> None:
         assert _LINES[0] not in now
         assert "its oldest lines left" in change.reason
         event = connection.execute("SELECT id FROM event WHERE type = 'condensed'").fetchone()[0]
-        undo(connection, event, WHOLE_HOME, Occasion(_NIGHT, "2026-02-15", "owner"))
+        undo(connection, event, ALL_SCOPES, AdmitContext(_NIGHT, "2026-02-15", "owner"))
         assert _text(connection) == _LONG
         assert carry_out(connection, PASS, _NIGHT + timedelta(days=1)) == []
 
@@ -60,13 +60,13 @@ def test_without_a_model_the_newest_lines_stay_below_their_heading() -> None:
 def test_a_line_that_is_said_twice_counts_once_where_it_was_said_last() -> None:
     """Case and marks aside; headings stay, and blank lines go."""
     text = "# Style\n- Be brief.\n\n- Ask first\n# Adrian\n- be brief\n- Speaks Spanish"
-    assert condensed(text, 1000) == "# Style\n- Ask first\n# Adrian\n- be brief\n- Speaks Spanish"
+    assert condense(text, 1000) == "# Style\n- Ask first\n# Adrian\n- be brief\n- Speaks Spanish"
 
 
 @pytest.mark.parametrize("text", ["日本語" * 3000, "é" * 9000, "one line " * 2000])
 def test_one_endless_line_of_any_script_is_cut_between_characters(text: str) -> None:
     """Its end stays, where the newest stands."""
-    cut = condensed(text, 8192)
+    cut = condense(text, 8192)
     assert 8000 <= len(cut.encode()) <= 8192
     assert text.strip().endswith(cut)
 
@@ -79,7 +79,7 @@ def test_a_model_condenses_it_and_it_is_then_the_models_word() -> None:
         assert question.text.startswith("The file:\n> # Reflections\n> - 000: I answered")
         answer = "# Reflections\n- I answered too long; Adrian asked me to be brief" + " about topic 7" * 60
         carry_out(connection, PASS, _NIGHT, answers={question.key: f"```markdown\n{answer}\n```"})
-        record = records.slot(connection, "owner", "profile", "identity")
+        record = records.slot_record(connection, "owner", "profile", "identity")
         assert record is not None
         assert (record.text, record.trust) == (answer, "model")
 
@@ -101,4 +101,4 @@ def test_an_answer_that_says_other_things_or_too_little_is_not_used(answer: str)
         _write(connection, _LONG)
         [question] = PASS.questions(view(connection, _NIGHT))
         carry_out(connection, PASS, _NIGHT, answers={question.key: answer})
-        assert _text(connection) == condensed(_LONG, 8192)
+        assert _text(connection) == condense(_LONG, 8192)

@@ -50,7 +50,7 @@ def test_a_decision_and_its_parts_are_found_by_index() -> None:
         root = records.add_event(connection, START, "sleep", "merged")
         part = records.add_event(connection, START, "sleep", "merged", data={"part_of": root})
         connection.set_trace_callback(statements.append)
-        found = history.decision(connection, root)
+        found = history.decision_events(connection, root)
         connection.set_trace_callback(None)
         assert [happening.id for happening in found] == [root, part]
         plans = [line for statement in statements for line in _asked(connection, statement)]

@@ -9,7 +9,7 @@ from kenobot.cognitive.procedural import practice_store
 from kenobot.cognitive.procedural.pattern import Pattern, patterns_of
 from kenobot.cognitive.sleep.consolidate import patterns
 from kenobot.cognitive.sleep.prune import practice
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
@@ -20,7 +20,7 @@ _CHAT = "chat:telegram-123456789"
 
 
 def _live(connection: Connection) -> list[Pattern]:
-    return patterns_of(practice_store.pages(connection, WHOLE_HOME))
+    return patterns_of(practice_store.iter_patterns(connection, ALL_SCOPES))
 
 
 def test_the_seeds_own_episode_teaches_its_pattern() -> None:
@@ -30,8 +30,8 @@ def test_the_seeds_own_episode_teaches_its_pattern() -> None:
         sleep(connection, patterns.PASS)
         [found] = _live(connection)
         assert (found.trigger, found.response) == ("n8n webhook 401 error", "resolved with query params")
-        assert (found.confidence, found.learned, found.record.uses) == (0.6, "consolidation", 0)
-        assert (found.record.scope, found.record.witnesses, found.record.expires) == (_CHAT, (7,), None)
+        assert (found.confidence, found.learned_from, found.record.uses) == (0.6, "consolidation", 0)
+        assert (found.record.scope, found.record.source_message_ids, found.record.expires) == (_CHAT, (7,), None)
         row = connection.execute("SELECT dst FROM link WHERE src = ? AND type = 'derived'", (found.id,)).fetchall()
         assert row == [(episode.id,)]
 
@@ -84,7 +84,7 @@ def test_a_problem_and_its_solution_may_be_two_entries() -> None:
         sleep(connection, patterns.PASS, START + timedelta(days=3))
         [found] = _live(connection)
         assert found.response == "Solved the n8n webhook with query params"
-        assert set(practice_store.learned_from(connection, [trouble.id, solution.id], WHOLE_HOME)) == {
+        assert set(practice_store.learned_from(connection, [trouble.id, solution.id], ALL_SCOPES)) == {
             trouble.id,
             solution.id,
         }

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.sleep.plan.changes import Change, Edit, Learn, Note, Propose, Tie
-from kenobot.cognitive.sleep.plan.plans import as_text, of_text
-from kenobot.ports.memory import Candidate, Verdict
+from kenobot.cognitive.sleep.plan.changes import AddLink, AdmitRecord, Change, LogEvent, ProposeChange, UpdateRecord
+from kenobot.cognitive.sleep.plan.plans import change_from_json, change_to_json
+from kenobot.ports.memory import Candidate, RelationVerdict
 
 TEXT = st.text(max_size=20)
 NUMBER = st.integers(min_value=1, max_value=2**53)
@@ -28,15 +28,17 @@ CANDIDATE = st.builds(
     confidence=st.none() | st.floats(0, 1),
     evidence=st.lists(NUMBER, max_size=2).map(tuple),
     expires=st.none() | st.datetimes(timezones=st.just(UTC)),
-    verdicts=st.lists(st.builds(Verdict, NUMBER, st.sampled_from(["repeat", "independent"])), max_size=2).map(tuple),
+    verdicts=st.lists(st.builds(RelationVerdict, NUMBER, st.sampled_from(["repeat", "independent"])), max_size=2).map(
+        tuple
+    ),
 )
 NUMBERS = st.lists(NUMBER, max_size=3).map(tuple)
 PART = st.one_of(
-    st.builds(Edit, NUMBER, COLUMNS, COLUMNS, st.booleans()),
-    st.builds(Learn, CANDIDATE, NUMBERS, NUMBERS, TEXT),
-    st.builds(Tie, NUMBER, NUMBER, st.sampled_from(["related", "derived"]), TEXT, st.floats(0, 1)),
-    st.builds(Propose, TEXT, TEXT, TEXT, TEXT, MAP, MAP),
-    st.builds(Note, MAP),
+    st.builds(UpdateRecord, NUMBER, COLUMNS, COLUMNS, st.booleans()),
+    st.builds(AdmitRecord, CANDIDATE, NUMBERS, NUMBERS, TEXT),
+    st.builds(AddLink, NUMBER, NUMBER, st.sampled_from(["related", "derived"]), TEXT, st.floats(0, 1)),
+    st.builds(ProposeChange, TEXT, TEXT, TEXT, TEXT, MAP, MAP),
+    st.builds(LogEvent, MAP),
 )
 CHANGE = st.builds(Change, TEXT, TEXT, st.lists(PART, max_size=3).map(tuple), st.none() | NUMBER)
 
@@ -44,20 +46,22 @@ CHANGE = st.builds(Change, TEXT, TEXT, st.lists(PART, max_size=3).map(tuple), st
 @given(CHANGE)
 def test_a_change_survives_being_written_down(change: Change) -> None:
     """Whatever it asks for, in any script, half a character included, and in ASCII so that any file can hold it."""
-    text = as_text(change)
+    text = change_to_json(change)
     assert text.isascii()
-    assert of_text(text) == change
+    assert change_from_json(text) == change
 
 
 def test_what_cannot_be_written_down_is_refused() -> None:
     """A pass that plans with something else than text and numbers fails when it plans, not when a crash has lost it."""
     with pytest.raises(TypeError, match="a plan cannot hold a set"):
-        as_text(Change("x", "x", (Edit(1, {"tags": {"a"}}),)))  # type: ignore[dict-item]
+        change_to_json(Change("x", "x", (UpdateRecord(1, {"tags": {"a"}}),)))  # type: ignore[dict-item]
 
 
 def test_a_moment_comes_back_as_a_moment() -> None:
     """An expiry is no text."""
     expires = datetime(2026, 2, 14, 3, tzinfo=UTC)
-    (part,) = of_text(as_text(Change("x", "x", (Learn(Candidate("note", "owner", "x", expires=expires)),)))).parts
-    assert isinstance(part, Learn)
+    (part,) = change_from_json(
+        change_to_json(Change("x", "x", (AdmitRecord(Candidate("note", "owner", "x", expires=expires)),)))
+    ).parts
+    assert isinstance(part, AdmitRecord)
     assert part.candidate.expires == expires

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.sleep.consolidate import profile
 from kenobot.cognitive.store import records
 from kenobot.storage.connection import Connection
@@ -30,7 +30,7 @@ def prefer(memory: Connection, *texts: str) -> list[int]:
 
 
 def page(memory: Connection) -> str:
-    record = records.slot(memory, "owner", "profile", "person")
+    record = records.slot_record(memory, "owner", "profile", "person")
     return record.text if record is not None else ""
 
 
@@ -39,7 +39,7 @@ def test_a_profile_is_a_line_for_each_preference(memory: Connection) -> None:
     ids = prefer(memory, *PREFERENCES, "owner prefers concise reports!")
     sleep(memory, profile.PASS)
     assert sorted(page(memory).splitlines()) == sorted(f"- {text}" for text in PREFERENCES)
-    made = records.slot(memory, "owner", "profile", "person")
+    made = records.slot_record(memory, "owner", "profile", "person")
     assert made is not None
     assert {dst for src, dst in links(memory, "derived") if src == made.id} <= set(ids)
     assert set(PREFERENCES) < set(live(memory))
@@ -68,7 +68,7 @@ def test_a_model_puts_several_into_one_line(memory: Connection) -> None:
     """What it covers is one line, what it leaves out stands as it is, and every fragment lives on."""
     prefer(memory, *PREFERENCES, "Le gusta el café sin azúcar")
     (asked,) = profile.questions(view_of(memory))
-    numbers = [at for at, part in enumerate(profile.fragments(view_of(memory)), 1) if part.text in PREFERENCES]
+    numbers = [at for at, part in enumerate(profile.profile_sources(view_of(memory)), 1) if part.text in PREFERENCES]
     line = "Owner prefers concise, brief and actionable reports"
     answer = json.dumps({"lines": [{"text": line, "from": numbers}]})
     sleep(memory, profile.PASS, answers={asked.key: answer})
@@ -120,7 +120,7 @@ def test_what_is_forgotten_leaves_the_profile(memory: Connection) -> None:
     """At once; with the next night it is made anew of what is left, unless that is too little."""
     ids = prefer(memory, *PREFERENCES, "Owner loves tables")
     sleep(memory, profile.PASS)
-    forget(memory, ids[0], ("owner",), Occasion(THEN + timedelta(hours=1), "2026-02-15", "owner"))
+    forget(memory, ids[0], ("owner",), AdmitContext(THEN + timedelta(hours=1), "2026-02-15", "owner"))
     assert page(memory) == ""
     sleep(memory, profile.PASS, THEN + timedelta(days=1))
     assert PREFERENCES[0] not in page(memory)

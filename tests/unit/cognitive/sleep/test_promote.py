@@ -7,11 +7,11 @@ import pytest
 
 from kenobot.cognitive.beliefs.salience import salience
 from kenobot.cognitive.control.undo import undo
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.sleep.consolidate import promote
-from kenobot.cognitive.sleep.consolidate.facts import facts, unlabelled
+from kenobot.cognitive.sleep.consolidate.facts import fact_lines, without_label
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.ports.identity import Trust
 from kenobot.storage.connection import Connection
@@ -24,7 +24,7 @@ _STRONG = "Learned: n8n webhooks prefer query params for auth, headers always fa
 
 
 def _core(connection: Connection, scope: str = "owner") -> list[str]:
-    return [record.text for record in records.core(connection, scope)]
+    return [record.text for record in records.core_records(connection, scope)]
 
 
 def test_the_seeds_own_example_rises_when_it_is_worded_strongly() -> None:
@@ -117,7 +117,7 @@ def test_what_is_reworded_is_judged_again() -> None:
         sleep(connection, promote.PASS)
         changed = records.add_event(connection, THEN, "test", "reworded", record=record.id)
         values: list[str | int | float | None] = ["Ana always takes the train to Lyon, never the plane", changed]
-        records.overwrite(connection, record, ["text", "changed"], values)
+        records.set_columns(connection, record, ["text", "changed"], values)
         assert len(told(sleep(connection, promote.PASS, THEN + timedelta(days=1)))) == 1
 
 
@@ -125,7 +125,7 @@ def test_what_stands_there_already_is_not_said_twice() -> None:
     """In other words or as a line of its owner's; another number or a denial is not the same."""
     with open_memory() as connection:
         put_record(connection, "Ana always takes the train to Lyon on Mondays", tier="core")
-        records.put_mirrored(
+        records.save_list_file(
             connection, "MEMORY.md", "Ana prefers tea over coffee\n", ["Ana prefers tea over coffee\n"]
         )
         for text in ("On Mondays Ana always takes the train to Lyon!", "Ana prefers tea over coffee"):
@@ -143,7 +143,7 @@ def test_what_its_owner_took_back_is_not_put_there_again() -> None:
         record = tell(connection, "Ana always takes the train to Lyon")
         sleep(connection, promote.PASS)
         row = connection.execute("SELECT id FROM event WHERE type = 'promoted'").fetchone()
-        undo(connection, row[0], WHOLE_HOME, Occasion(THEN, "2026-02-15", "owner"))
+        undo(connection, row[0], ALL_SCOPES, AdmitContext(THEN, "2026-02-15", "owner"))
         assert get(connection, record.id).tier == "daily"
         assert told(sleep(connection, promote.PASS, THEN + timedelta(days=1))) == []
 
@@ -198,6 +198,6 @@ def test_a_question_shows_one_scope_and_is_bounded() -> None:
 
 def test_labels_and_facts_are_read_in_both_languages() -> None:
     """A label is a word of its own before a colon."""
-    assert unlabelled("Aprendido: usa tabs") == "usa tabs"
-    assert unlabelled("Notable: Ana") == "Notable: Ana"
-    assert facts("# Título\ncorto\nAna usa vim a diario") == ["Ana usa vim a diario"]
+    assert without_label("Aprendido: usa tabs") == "usa tabs"
+    assert without_label("Notable: Ana") == "Notable: Ana"
+    assert fact_lines("# Título\ncorto\nAna usa vim a diario") == ["Ana usa vim a diario"]

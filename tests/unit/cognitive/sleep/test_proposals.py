@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.policy.proposals import ImprovePolicy
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.policy.proposals import ProposalPolicy
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.sleep import proposals, sleep_store
 from kenobot.cognitive.sleep.improve.proposals import PASS
-from kenobot.cognitive.sleep.improve.statistics import Figures, advise
-from kenobot.cognitive.sleep.plan.changes import Propose
-from kenobot.cognitive.sleep.proposals import CannotDecide, Ruling
+from kenobot.cognitive.sleep.improve.statistics import NightStatistics, advise
+from kenobot.cognitive.sleep.plan.changes import ProposeChange
+from kenobot.cognitive.sleep.proposals import CannotDecide, DecisionContext
 from kenobot.cognitive.store import proposals as proposal_store
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.proposals import Proposal
@@ -27,21 +27,21 @@ RULES = '{\n  "behavioral": [\n    {"category": "a", "instruction": "Be brief."}
 
 
 @pytest.fixture
-def ruling(tmp_path: Path) -> Ruling:
+def ruling(tmp_path: Path) -> DecisionContext:
     (tmp_path / "rules.json").write_text(RULES)
     (tmp_path / "preferences.md").write_text("# User Preferences\n\n- tea\n")
-    return Ruling(_NIGHT, "owner", tmp_path)
+    return DecisionContext(_NIGHT, "owner", tmp_path)
 
 
 def propose(connection: Connection, kind: str = "rule", **payload: records.Json) -> int:
-    part = Propose("key", kind, "a title", "a text", payload or {"instruction": "Ask first.", "category": "care"})
-    assert sleep_store.propose(connection, part, 1, _NIGHT)
-    return proposal_store.listed(connection)[-1].id
+    part = ProposeChange("key", kind, "a title", "a text", payload or {"instruction": "Ask first.", "category": "care"})
+    assert sleep_store.insert_proposal(connection, part, 1, _NIGHT)
+    return proposal_store.list_proposals(connection)[-1].id
 
 
 def made(connection: Connection) -> list[Proposal]:
     carry_out(connection, PASS, _NIGHT)
-    return proposal_store.listed(connection)
+    return proposal_store.list_proposals(connection)
 
 
 # ── what is proposed ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -57,12 +57,12 @@ def test_a_forbidden_pattern_that_keeps_coming_is_proposed_as_a_rule() -> None:
     """Three replies with it are evidence; the proposal names it, and the same is never proposed again."""
     with open_memory() as connection:
         for turn in range(3):
-            proposal_store.note_broken(connection, ["I hope this helps"], turn, "s", START + timedelta(hours=turn))
+            proposal_store.log_broken_rules(connection, ["I hope this helps"], turn, "s", START + timedelta(hours=turn))
         [proposal] = made(connection)
         assert (proposal.kind, proposal.state) == ("rule", "pending")
         assert "I hope this helps" in str(proposal.payload["instruction"])
         assert len(proposal.evidence["events"]) == 3  # type: ignore[arg-type]
-        proposal_store.decide(connection, proposal.id, "pending", "rejected", _NIGHT, "owner", {})
+        proposal_store.set_state(connection, proposal.id, "pending", "rejected", _NIGHT, "owner", {})
         assert made(connection) == []
 
 
@@ -70,7 +70,7 @@ def test_two_slips_are_no_pattern() -> None:
     """One broken rule is no reason to bother anybody."""
     with open_memory() as connection:
         for turn in range(2):
-            proposal_store.note_broken(connection, ["ok"], turn, "s", START)
+            proposal_store.log_broken_rules(connection, ["ok"], turn, "s", START)
         assert made(connection) == []
 
 
@@ -113,14 +113,14 @@ def test_memories_without_room_are_worth_a_word_about_the_setting() -> None:
             records.add_event(connection, START, "recall", "recalled", data={"dropped": {"no room": 4}})
         [proposal] = made(connection)
         assert (proposal.kind, proposal.payload) == ("setting", {"setting": "context.memory_tokens"})
-        proposal_store.decide(connection, proposal.id, "pending", "rejected", _NIGHT, "owner", {})
+        proposal_store.set_state(connection, proposal.id, "pending", "rejected", _NIGHT, "owner", {})
         later = _NIGHT + timedelta(days=100)
         for _ in range(30):
             records.add_event(
                 connection, later - timedelta(days=1), "recall", "recalled", data={"dropped": {"no room": 4}}
             )
         carry_out(connection, PASS, later)
-        assert proposal_store.listed(connection) == []
+        assert proposal_store.list_proposals(connection) == []
 
 
 def test_what_the_figures_say_is_advice() -> None:
@@ -138,19 +138,22 @@ def test_the_owner_is_not_flooded() -> None:
     with open_memory() as connection:
         for pattern in range(40):
             for turn in range(3):
-                proposal_store.note_broken(connection, [f"pattern {pattern}"], turn, "s", START)
-        assert len(made(connection)) == ImprovePolicy().pending
+                proposal_store.log_broken_rules(connection, [f"pattern {pattern}"], turn, "s", START)
+        assert len(made(connection)) == ProposalPolicy().max_pending
 
 
 def test_the_figures_of_an_idle_night() -> None:
     """Pruned patterns are no sign of life."""
-    assert [each.name for each in advise(Figures(patterns_pruned=5), ImprovePolicy())] == ["patterns-pruned", "idle"]
+    assert [each.name for each in advise(NightStatistics(patterns_pruned=5), ProposalPolicy())] == [
+        "patterns-pruned",
+        "idle",
+    ]
 
 
 # ── what a decision does ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_approving_a_rule_adds_it_and_nothing_else(ruling: Ruling) -> None:
+def test_approving_a_rule_adds_it_and_nothing_else(ruling: DecisionContext) -> None:
     """The file keeps its spelling; taking it back gives the very bytes that were there."""
     path = ruling.identity / "rules.json"
     with open_memory() as connection:
@@ -162,13 +165,13 @@ def test_approving_a_rule_adds_it_and_nothing_else(ruling: Ruling) -> None:
         assert json.loads(text)["behavioral"][-1] == {"category": "care", "instruction": "Ask first."}
         with pytest.raises(CannotDecide, match="is approved, not pending"):
             proposals.approve(connection, number, ruling)
-        assert proposals.take_back(connection, number, ruling).state == "undone"
+        assert proposals.undo_approval(connection, number, ruling).state == "undone"
         assert path.read_text() == RULES
         kinds = [row[0] for row in connection.execute("SELECT type FROM event ORDER BY id")]
     assert kinds == ["approved", "taken back"]
 
 
-def test_a_broken_file_is_refused_and_left_alone(ruling: Ruling) -> None:
+def test_a_broken_file_is_refused_and_left_alone(ruling: DecisionContext) -> None:
     """The proposal waits on until a person has mended the file."""
     path = ruling.identity / "rules.json"
     path.write_text("{not json")
@@ -183,18 +186,18 @@ def test_a_broken_file_is_refused_and_left_alone(ruling: Ruling) -> None:
     assert path.read_text() == "{not json"
 
 
-def test_a_file_that_changed_since_loses_only_what_was_put_in(ruling: Ruling) -> None:
+def test_a_file_that_changed_since_loses_only_what_was_put_in(ruling: DecisionContext) -> None:
     """A person's later edits stay; where the line no longer stands, nothing is done."""
     path = ruling.identity / "rules.json"
     with open_memory() as connection:
         number = propose(connection)
         proposals.approve(connection, number, ruling)
         path.write_text(path.read_text().replace("Be brief.", "Be short."))
-        proposals.take_back(connection, number, ruling)
+        proposals.undo_approval(connection, number, ruling)
         assert json.loads(path.read_text())["behavioral"] == [{"category": "a", "instruction": "Be short."}]
 
 
-def test_a_line_that_a_person_rewrote_is_theirs(ruling: Ruling) -> None:
+def test_a_line_that_a_person_rewrote_is_theirs(ruling: DecisionContext) -> None:
     """What was put in and then changed by hand is not taken back."""
     path = ruling.identity / "rules.json"
     with open_memory() as connection:
@@ -202,11 +205,11 @@ def test_a_line_that_a_person_rewrote_is_theirs(ruling: Ruling) -> None:
         proposals.approve(connection, number, ruling)
         path.write_text(path.read_text().replace("Ask first.", "Ask twice."))
         with pytest.raises(CannotDecide, match="changed since"):
-            proposals.take_back(connection, number, ruling)
+            proposals.undo_approval(connection, number, ruling)
         assert "Ask twice." in path.read_text()
 
 
-def test_approving_twice_after_a_crash_adds_one_line(ruling: Ruling) -> None:
+def test_approving_twice_after_a_crash_adds_one_line(ruling: DecisionContext) -> None:
     """The file was written, the transaction was not: the line is found and left."""
     path = ruling.identity / "rules.json"
     with open_memory() as connection:
@@ -218,7 +221,7 @@ def test_approving_twice_after_a_crash_adds_one_line(ruling: Ruling) -> None:
         assert path.read_text().count("Ask first.") == 1
 
 
-def test_a_preference_is_a_line_more(ruling: Ruling) -> None:
+def test_a_preference_is_a_line_more(ruling: DecisionContext) -> None:
     """At the end of preferences.md, and out again."""
     path = ruling.identity / "preferences.md"
     before = path.read_text()
@@ -226,11 +229,11 @@ def test_a_preference_is_a_line_more(ruling: Ruling) -> None:
         number = propose(connection, "preference", text="Say things plainly.")
         proposals.approve(connection, number, ruling)
         assert path.read_text() == f"{before}- Say things plainly.\n"
-        proposals.take_back(connection, number, ruling)
+        proposals.undo_approval(connection, number, ruling)
         assert path.read_text() == before
 
 
-def test_advice_changes_nothing(ruling: Ruling) -> None:
+def test_advice_changes_nothing(ruling: DecisionContext) -> None:
     """Approving it says that it was seen."""
     with open_memory() as connection:
         number = propose(connection, "setting", setting="context.memory_tokens")
@@ -238,7 +241,7 @@ def test_advice_changes_nothing(ruling: Ruling) -> None:
     assert (ruling.identity / "rules.json").read_text() == RULES
 
 
-def test_two_names_become_one_and_two_again(ruling: Ruling) -> None:
+def test_two_names_become_one_and_two_again(ruling: DecisionContext) -> None:
     """What is remembered of one is filed under the other, only in that scope; undone, it is as it was."""
     with open_memory() as connection:
         one = put_record(connection, "Bob plays chess", subject="Bob")
@@ -247,7 +250,7 @@ def test_two_names_become_one_and_two_again(ruling: Ruling) -> None:
         proposals.approve(connection, number, ruling)
         assert get(connection, one.id).subject == "Robert"
         assert get(connection, other.id).subject == "Bob"
-        proposals.take_back(connection, number, ruling)
+        proposals.undo_approval(connection, number, ruling)
         assert get(connection, one.id).subject == "Bob"
 
 
@@ -255,7 +258,7 @@ def test_a_proposal_goes_with_what_it_tells() -> None:
     """To forget a memory takes back what was proposed because of it."""
     with open_memory() as connection:
         record = put_record(connection, "Eva's birthday is a secret", scope="owner")
-        part = Propose("k", "rule", "t", f"because {record.text}", {"instruction": "x"}, {"records": [record.id]})
-        sleep_store.propose(connection, part, 1, _NIGHT)
-        assert forget(connection, record.id, ("owner",), Occasion(_NIGHT, "2026-02-15", "owner"))
-        assert proposal_store.listed(connection) == []
+        part = ProposeChange("k", "rule", "t", f"because {record.text}", {"instruction": "x"}, {"records": [record.id]})
+        sleep_store.insert_proposal(connection, part, 1, _NIGHT)
+        assert forget(connection, record.id, ("owner",), AdmitContext(_NIGHT, "2026-02-15", "owner"))
+        assert proposal_store.list_proposals(connection) == []

@@ -7,11 +7,11 @@ import pytest
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import archival, beliefs, expiry, lifecycle, scratchpads
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.memory import Candidate
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
@@ -28,7 +28,7 @@ def test_a_guess_that_nobody_confirms_expires_after_thirty_days_and_can_come_bac
     """Its status changes with a reason; undone, it is as it was, and the next night does not insist."""
     with open_memory() as connection:
         told = Candidate("note", "owner", "Adrian may move to Bilbao", source="extraction", confidence=0.3)
-        number = admit(connection, told, Occasion(START, "2026-02-14", "extraction")).record
+        number = admit(connection, told, AdmitContext(START, "2026-02-14", "extraction")).record
         assert number is not None
         first = get(connection, number)
         assert carry_out(connection, expiry.PASS, START + timedelta(days=29)) == []
@@ -37,7 +37,7 @@ def test_a_guess_that_nobody_confirms_expires_after_thirty_days_and_can_come_bac
         assert (gone.status, gone.valid_to) == ("expired", first.expires)
         assert change.reason == "it was a guess, and nobody confirmed it by 2026-03-16"
         event = connection.execute("SELECT id FROM event WHERE type = 'expired'").fetchone()[0]
-        undo(connection, event, WHOLE_HOME, Occasion(START + timedelta(days=32), "2026-03-18", "owner"))
+        undo(connection, event, ALL_SCOPES, AdmitContext(START + timedelta(days=32), "2026-03-18", "owner"))
         back = get(connection, number)
         assert (back.status, back.valid_to) == ("active", None)
         assert carry_out(connection, expiry.PASS, START + timedelta(days=60)) == []
@@ -48,7 +48,7 @@ def test_a_guess_that_came_up_again_or_was_confirmed_does_not_expire() -> None:
     with open_memory() as connection:
         told = Candidate("note", "owner", "Adrian may move to Bilbao", source="extraction", confidence=0.3)
         for days, turn in ((0, 1), (20, 2)):
-            admit(connection, told, Occasion(START + days * _DAY, "2026-02-14", "extraction", evidence=turn))
+            admit(connection, told, AdmitContext(START + days * _DAY, "2026-02-14", "extraction", evidence=turn))
         assert carry_out(connection, expiry.PASS, START + timedelta(days=400)) == []
 
 
@@ -56,9 +56,9 @@ def test_an_expired_guess_can_be_learned_again() -> None:
     """The key dies with the record's liveness (Engram 1)."""
     with open_memory() as connection:
         told = Candidate("note", "owner", "Adrian may move to Bilbao", source="extraction", confidence=0.3)
-        admit(connection, told, Occasion(START, "2026-02-14", "extraction", evidence=1))
+        admit(connection, told, AdmitContext(START, "2026-02-14", "extraction", evidence=1))
         carry_out(connection, expiry.PASS, START + timedelta(days=31))
-        again = admit(connection, told, Occasion(START + 40 * _DAY, "2026-03-26", "extraction", evidence=9))
+        again = admit(connection, told, AdmitContext(START + 40 * _DAY, "2026-03-26", "extraction", evidence=9))
         assert again.action == "created"
 
 
@@ -74,7 +74,7 @@ def test_a_guess_that_matters_too_much_loses_its_end_instead() -> None:
             None,
         )
         told = Candidate("note", "owner", "Ana may have epilepsy", source="extraction", confidence=0.2, importance=1.0)
-        number = admit(connection, told, Occasion(START, "2026-02-14", "extraction")).record
+        number = admit(connection, told, AdmitContext(START, "2026-02-14", "extraction")).record
         assert number is not None
         assert get(connection, number).expires is None
 
@@ -176,7 +176,7 @@ def test_what_somebody_brought_back_from_the_archive_is_left_alone(one: Pass) ->
         record = put_record(connection, confidence=0.35, importance=0.2)
         carry_out(connection, beliefs.PASS, START + timedelta(days=300))
         event = connection.execute("SELECT id FROM event WHERE type = 'pruned'").fetchone()[0]
-        undo(connection, event, WHOLE_HOME, Occasion(START + timedelta(days=301), "2026-12-12", "owner"))
+        undo(connection, event, ALL_SCOPES, AdmitContext(START + timedelta(days=301), "2026-12-12", "owner"))
         assert get(connection, record.id).status == "active"
         carry_out(connection, one, START + timedelta(days=400))
         assert get(connection, record.id).status == "active"
@@ -190,13 +190,13 @@ def test_a_scratchpad_dies_after_seven_days_without_a_touch() -> None:
     with open_memory() as connection:
         written = START.replace(hour=14, minute=30)
         pad = Candidate("scratchpad", "chat:telegram-1", "- Status: resolved", slot="working")
-        number = admit(connection, pad, Occasion(written, "2026-02-14", "model")).record
+        number = admit(connection, pad, AdmitContext(written, "2026-02-14", "model")).record
         assert number is not None
         assert carry_out(connection, scratchpads.PASS, written + timedelta(days=6.9)) == []
         [change] = carry_out(connection, scratchpads.PASS, written + timedelta(days=7.4))
         assert (get(connection, number).status, change.reason) == ("expired", "nobody has written it for 7.4 days")
-        assert records.slot(connection, "chat:telegram-1", "scratchpad", "working") is None
-        again = admit(connection, pad, Occasion(written + 8 * _DAY, "2026-02-22", "model")).record
+        assert records.slot_record(connection, "chat:telegram-1", "scratchpad", "working") is None
+        again = admit(connection, pad, AdmitContext(written + 8 * _DAY, "2026-02-22", "model")).record
         assert again != number
 
 
@@ -204,12 +204,12 @@ def test_writing_the_same_scratchpad_again_is_a_touch_and_so_is_undoing_its_end(
     """From either it has seven days more."""
     with open_memory() as connection:
         pad = Candidate("scratchpad", "chat:telegram-1", "- Status: open", slot="working")
-        number = admit(connection, pad, Occasion(START, "2026-02-14", "model")).record
-        admit(connection, pad, Occasion(START + 5 * _DAY, "2026-02-19", "model"))
+        number = admit(connection, pad, AdmitContext(START, "2026-02-14", "model")).record
+        admit(connection, pad, AdmitContext(START + 5 * _DAY, "2026-02-19", "model"))
         assert carry_out(connection, scratchpads.PASS, START + 11 * _DAY) == []
         assert len(carry_out(connection, scratchpads.PASS, START + 12.5 * _DAY)) == 1
         event = connection.execute("SELECT id FROM event WHERE type = 'expired'").fetchone()[0]
-        undo(connection, event, WHOLE_HOME, Occasion(START + 13 * _DAY, "2026-02-27", "owner"))
+        undo(connection, event, ALL_SCOPES, AdmitContext(START + 13 * _DAY, "2026-02-27", "owner"))
         assert carry_out(connection, scratchpads.PASS, START + 19 * _DAY) == []
         assert [change.record for change in carry_out(connection, scratchpads.PASS, START + 21 * _DAY)] == [number]
 
@@ -226,7 +226,12 @@ def test_scopes_are_never_mixed() -> None:
 
 def test_numbers_are_the_seeds() -> None:
     """They stand in the policy, where they can be looked up."""
-    policy = DEFAULT.upkeep
-    assert (policy.archive_days, policy.archive_importance, policy.archive_uses, policy.resolved) == (90, 0.3, 2, 90)
-    assert (policy.doubted, DEFAULT.value.faded, DEFAULT.sleep.scratchpad_days) == (0.10, 0.05, 7)
-    assert (policy.identity_bytes, DEFAULT.admit.speculative_days) == (8192, 30)
+    policy = DEFAULT.pruning
+    assert (policy.archive_days, policy.archive_importance, policy.archive_uses, policy.keep_resolved_days) == (
+        90,
+        0.3,
+        2,
+        90,
+    )
+    assert (policy.stale_below, DEFAULT.value.faded_below, DEFAULT.sleep.scratchpad_days) == (0.10, 0.05, 7)
+    assert (policy.max_identity_bytes, DEFAULT.admit.speculative_days) == (8192, 30)

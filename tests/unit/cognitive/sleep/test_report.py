@@ -6,8 +6,8 @@ import pytest
 
 from kenobot.cognitive.policy.sleep import PHASES, SleepPolicy
 from kenobot.cognitive.sleep import sleep_store
-from kenobot.cognitive.sleep.report import Report, as_json, as_markdown, build, is_large
-from kenobot.cognitive.sleep.sleep_store import Passed, Run
+from kenobot.cognitive.sleep.report import NightReport, as_json, as_markdown, build_report, is_large
+from kenobot.cognitive.sleep.sleep_store import PassResult, SleepRun
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 from tests.unit.cognitive.sleep.small_night import FADE, GATHER, PASSES, UTC, cycle, fill, play
@@ -15,10 +15,10 @@ from tests.unit.cognitive.sleep.small_night import FADE, GATHER, PASSES, UTC, cy
 POLICY = SleepPolicy()
 
 
-async def _report(database: Database, run: Run, policy: SleepPolicy = POLICY) -> Report:
-    night = await database.read(lambda c: sleep_store.get(c, run.id))
+async def _report(database: Database, run: SleepRun, policy: SleepPolicy = POLICY) -> NightReport:
+    night = await database.read(lambda c: sleep_store.get_run(c, run.id))
     assert night is not None
-    return await database.read(lambda c: build(c, night, PASSES, policy))
+    return await database.read(lambda c: build_report(c, night, PASSES, policy))
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ async def _report(database: Database, run: Run, policy: SleepPolicy = POLICY) ->
 )
 def test_more_than_a_twentieth_is_much(touched: int, live: int, large: bool) -> None:
     """Of the live memories; two are never many."""
-    assert is_large(Passed("x", "prune", live, touched, touched, 0), POLICY) is large
+    assert is_large(PassResult("x", "prune", live, touched, touched, 0), POLICY) is large
 
 
 async def test_a_report_is_bounded(database: Database) -> None:
@@ -35,7 +35,7 @@ async def test_a_report_is_bounded(database: Database) -> None:
     run = await play(cycle(database, night=(GATHER, FADE)))
     report = await _report(database, run)
     text = as_markdown(report, UTC)
-    assert [(len(account.deeds), account.more) for account in report.accounts] == [(20, 80), (20, 280)]
+    assert [(len(account.shown_changes), account.omitted) for account in report.passes] == [(20, 80), (20, 280)]
     assert "- … and 280 more: `kenobot memory log` has them all" in text
     assert len(text) < 20_000
     told = as_json(report)
@@ -47,8 +47,8 @@ async def test_a_decision_of_many_parts_is_told_once(database: Database) -> None
     """With the memory that it is mainly about, and how many others it changed."""
     await database.write(fill)
     report = await _report(database, await play(cycle(database, night=(GATHER,))))
-    (deed,) = report.accounts[0].deeds
-    assert (deed.kind, deed.record, deed.others, deed.undone) == ("gathered", 2, 3, False)
+    (deed,) = report.passes[0].shown_changes
+    assert (deed.kind, deed.record, deed.other_records, deed.undone) == ("gathered", 2, 3, False)
     assert deed.changes == (("tags", "[]", '["gathered"]'),)
     assert ", and 3 more memories. Why: three belong together. [`kenobot memory undo" in as_markdown(report, UTC)
 
@@ -56,8 +56,8 @@ async def test_a_decision_of_many_parts_is_told_once(database: Database) -> None
 async def test_a_night_under_way_says_what_is_still_to_do(database: Database) -> None:
     """And not that it can be taken back."""
     await database.write(fill)
-    run = await database.write(lambda c: sleep_store.begin(c, START, "hourly", PHASES))
-    await replace(cycle(database), night=(FADE,)).play(run)
+    run = await database.write(lambda c: sleep_store.begin_or_resume(c, START, "hourly", PHASES))
+    await replace(cycle(database), passes=(FADE,)).run_night(run)
     text = as_markdown(await _report(database, run), UTC)
     assert "not finished · 4 decisions · 3 passes still to do." in text
     assert "sleep undo" not in text
@@ -70,6 +70,6 @@ async def test_what_was_erased_is_not_told(database: Database) -> None:
     await database.write(lambda c: c.execute("UPDATE event SET data = '{\"erased\": true}' WHERE record_id = 1"))
     await database.write(lambda c: c.execute("DELETE FROM record WHERE id = 1"))
     report = await _report(database, run)
-    assert [deed.record for deed in report.accounts[0].deeds] == [4, 7, 10]
-    assert report.accounts[0].more == 1
+    assert [deed.record for deed in report.passes[0].shown_changes] == [4, 7, 10]
+    assert report.passes[0].omitted == 1
     assert "number 0" not in as_markdown(report, UTC)

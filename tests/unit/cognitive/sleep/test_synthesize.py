@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.sleep.consolidate import synthesize
 from kenobot.cognitive.store.records import Record
 from kenobot.storage.connection import Connection
@@ -124,5 +124,5 @@ def test_what_is_forgotten_is_in_no_conclusion(memory: Connection) -> None:
     """It goes at once with any belief that it was drawn from."""
     ids = [put(memory, text).id for text in BELIEFS]
     sleep(memory, synthesize.PASS, answers=answer(memory))
-    forget(memory, ids[0], ("owner",), Occasion(THEN + timedelta(hours=1), "2026-02-15", "owner"))
+    forget(memory, ids[0], ("owner",), AdmitContext(THEN + timedelta(hours=1), "2026-02-15", "owner"))
     assert metas(memory) == []

@@ -7,17 +7,17 @@ import pytest
 
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.sleep.night import NIGHT
 from kenobot.cognitive.sleep.prune.tiers import PASS
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out, play
 
-_SMALL: Policy = replace(DEFAULT, upkeep=replace(DEFAULT.upkeep, core_tokens=60))
+_SMALL: Policy = replace(DEFAULT, pruning=replace(DEFAULT.pruning, max_core_tokens=60))
 _LATER = START + timedelta(days=120)
 _USED: dict[str, str | float] = {"uses": 20, "last_used": records.stamp(_LATER), "confidence": 0.9}
 
@@ -101,7 +101,7 @@ def test_what_somebody_put_back_is_not_moved_again() -> None:
         number = _worn(connection, "x" * 400, 0.1)
         carry_out(connection, PASS, _LATER, policy=_SMALL)
         event = connection.execute("SELECT id FROM event WHERE type = 'demoted'").fetchone()[0]
-        undo(connection, event, WHOLE_HOME, Occasion(_LATER, "2026-06-14", "owner"))
+        undo(connection, event, ALL_SCOPES, AdmitContext(_LATER, "2026-06-14", "owner"))
         assert carry_out(connection, PASS, _LATER + timedelta(days=1), policy=_SMALL) == []
         assert get(connection, number).tier == "core"
 
@@ -129,7 +129,7 @@ def test_no_night_undoes_what_another_did() -> None:
             if number % 5 == 0:
                 columns |= {"uses": 20, "last_used": records.stamp(_LATER), "confidence": 0.95, "trust": "owner"}
             put_record(connection, text, columns=columns)
-        policy = replace(DEFAULT, upkeep=replace(DEFAULT.upkeep, core_tokens=400))
+        policy = replace(DEFAULT, pruning=replace(DEFAULT.pruning, max_core_tokens=400))
         places, kinds = {record: [tier] for record, tier in _tiers(connection)}, set[str]()
         for night in range(0, 60, 3):
             kinds |= {change.kind for change in play(connection, NIGHT, _LATER + timedelta(days=night), policy=policy)}

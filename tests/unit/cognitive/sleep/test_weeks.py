@@ -9,14 +9,14 @@ from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.decay import DecayPolicy
-from kenobot.cognitive.policy.sleep import JOYA
+from kenobot.cognitive.policy.sleep import WEEKLY_LOGS
 from kenobot.cognitive.remember.admit import admit, supersede
-from kenobot.cognitive.remember.occasion import Occasion
+from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.sleep import weektext
 from kenobot.cognitive.sleep.consolidate import weeks
 from kenobot.cognitive.sleep.prune import dailies
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.scopes import WHOLE_HOME
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
@@ -36,14 +36,14 @@ def memory() -> Iterator[Connection]:
 def tell(
     memory: Connection, text: str, at: datetime = SATURDAY, scope: str = "owner", trust: Trust = "owner", by: str = ""
 ) -> int:
-    occasion = Occasion(at, at.date().isoformat(), "model", by=by)
+    occasion = AdmitContext(at, at.date().isoformat(), "model", speaker_name=by)
     decision = admit(memory, Candidate("note", scope, text, trust=trust), occasion)
     assert decision.record is not None, decision.reason
     return decision.record
 
 
 def week(memory: Connection, name: str = "2026-W07", scope: str = "owner") -> records.Record | None:
-    return records.slot(memory, scope, "summary", f"week:{name}")
+    return records.slot_record(memory, scope, "summary", f"week:{name}")
 
 
 def text_of(memory: Connection, name: str = "2026-W07", scope: str = "owner") -> str:
@@ -52,8 +52,8 @@ def text_of(memory: Connection, name: str = "2026-W07", scope: str = "owner") ->
     return found.text
 
 
-def owner(at: datetime) -> Occasion:
-    return Occasion(at, at.date().isoformat(), "owner")
+def owner(at: datetime) -> AdmitContext:
+    return AdmitContext(at, at.date().isoformat(), "owner")
 
 
 def test_a_day_is_summed_up_from_its_fourth_day_on(memory: Connection) -> None:
@@ -127,7 +127,7 @@ def test_a_full_week_keeps_its_size_and_says_what_it_leaves_out(memory: Connecti
         tell(memory, f"fact {number} about thing {number * 7919} " + "and more " * 20, SATURDAY - (number % 5) * DAY)
     carry_out(memory, weeks.PASS, SATURDAY + 9 * DAY)
     text = text_of(memory)
-    assert len(text) <= DEFAULT.decay.week
+    assert len(text) <= DEFAULT.decay.week_chars
     assert text.count("\n- (+") == 5
     live = memory.execute("SELECT count(*) FROM record WHERE form = 'note' AND status = 'active'").fetchone()
     assert live == (300,)
@@ -139,12 +139,12 @@ def test_a_forgotten_fact_leaves_its_week_at_once_and_comes_back_with_undo(memor
     tell(memory, "the plumber comes on Mondays")
     carry_out(memory, weeks.PASS, SATURDAY + 4 * DAY)
     assert "divorced" in text_of(memory)
-    assert forget(memory, secret, WHOLE_HOME, owner(SATURDAY + 4 * DAY))
+    assert forget(memory, secret, ALL_SCOPES, owner(SATURDAY + 4 * DAY))
     assert week(memory) is None
     carry_out(memory, weeks.PASS, SATURDAY + 5 * DAY)
     assert "divorced" not in text_of(memory) and "plumber" in text_of(memory)
     event = memory.execute("SELECT max(id) FROM event WHERE type = 'forgotten' AND record_id = ?", (secret,)).fetchone()
-    undo(memory, event[0], WHOLE_HOME, owner(SATURDAY + 6 * DAY))
+    undo(memory, event[0], ALL_SCOPES, owner(SATURDAY + 6 * DAY))
     assert get(memory, secret).status == "active"
     carry_out(memory, weeks.PASS, SATURDAY + 6 * DAY)
     assert "divorced" in text_of(memory)
@@ -155,7 +155,7 @@ def test_a_week_that_its_owner_forgot_is_not_made_again(memory: Connection) -> N
     tell(memory, "the plumber comes on Mondays")
     carry_out(memory, weeks.PASS, SATURDAY + 4 * DAY)
     found = week(memory)
-    assert found is not None and forget(memory, found.id, WHOLE_HOME, owner(SATURDAY + 4 * DAY))
+    assert found is not None and forget(memory, found.id, ALL_SCOPES, owner(SATURDAY + 4 * DAY))
     assert carry_out(memory, weeks.PASS, SATURDAY + 5 * DAY) == []
 
 
@@ -250,7 +250,7 @@ def test_a_models_summary_is_written_anew_when_a_fact_has_changed(memory: Connec
 @pytest.mark.parametrize("text", ["# heading", "我喜欢喝茶", "uno\ndos\n## 14:30 — forged", "🙂" * 300, "- - -"])
 def test_a_fact_is_one_line_whatever_is_in_it(memory: Connection, text: str) -> None:
     """No text, in any script, passes for another line of the summary."""
-    line = weektext.line_of(get(memory, tell(memory, text)), 160)
+    line = weektext.fact_line(get(memory, tell(memory, text)), 160)
     assert line.startswith("- ") and "\n" not in line and len(line) < 200
 
 
@@ -258,14 +258,14 @@ def test_the_policys_size_holds_for_any_number_of_days() -> None:
     """Even where one line a day is too much."""
     with open_memory() as memory:
         facts = [get(memory, tell(memory, f"fact {n} of {n * 7919}", SATURDAY - n * DAY)) for n in range(6)]
-        tight = DecayPolicy(week=120, line=40, shortest_line=20)
-        text = weektext.by_rules(weektext.week_of("2026-02-14"), facts[::-1], tight)
+        tight = DecayPolicy(week_chars=120, line_chars=40, min_line_chars=20)
+        text = weektext.summary_by_rules(weektext.week_of("2026-02-14"), facts[::-1], tight)
         assert len(text) <= 6 * 30 + 20 and text.startswith("# 2026-W07")
 
 
 def test_dailies_wait_for_their_week_where_they_leave_early(memory: Connection) -> None:
     """Preset joya: a log leaves as soon as its week holds it, and not before; what comes later leaves later."""
-    joya = Policy(sleep=JOYA)
+    joya = Policy(sleep=WEEKLY_LOGS)
     told = tell(memory, "the plumber comes on Mondays")
     night = SATURDAY + 4 * DAY
     assert carry_out(memory, dailies.PASS, night, policy=joya) == []

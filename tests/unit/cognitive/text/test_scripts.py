@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.cognitive.text.words import fold, letters, stems, terms, words
+from kenobot.cognitive.text.words import fold, standalone_letters, stems, terms, words
 from tests.unit.cognitive.recall.house import Memory, open_memory
 
 PARTS = {
@@ -89,5 +89,5 @@ def test_no_stem_is_empty() -> None:
 
 def test_letters_that_may_be_words_are_known_alone() -> None:
     """An ideograph and a Korean syllable, but no kana, and nothing of an alphabet."""
-    assert letters("猫と ねこ cat 차") == ["猫", "차"]
-    assert letters("plain") == []
+    assert standalone_letters("猫と ねこ cat 차") == ["猫", "차"]
+    assert standalone_letters("plain") == []
