@@ -42,7 +42,7 @@ _OF_ANYBODY = frozenset(
 
 
 class Actor(Protocol):
-    """When and by whom something is done to memory; an `Occasion` is one."""
+    """When and by whom something is done to memory; an `AdmitContext` is one."""
 
     @property
     def at(self) -> datetime: ...

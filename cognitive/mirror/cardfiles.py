@@ -24,7 +24,7 @@ from kenobot.ports.identity import OWNER_SCOPE, is_session_id
 
 Area = Literal["facts", "boxes", "artifacts"]
 StampTuple = tuple[int, int, int]
-"""A file's time of change in ns, size and inode: a plain `Stamp`, for where there are very many."""
+"""A file's time of change in ns, size and inode: a plain `FileStamp`, for where there are very many."""
 
 _AREAS: tuple[Area, ...] = ("facts", "boxes", "artifacts")
 _TEMPORARY = re.compile(r"\.kenobot-[0-9a-f]{16}\.tmp")

@@ -1,4 +1,4 @@
-"""`Mirror`: keeps the Markdown files and the database in step.
+"""`ListFiles`: keeps the Markdown files and the database in step.
 
 A file is written first and noted in the mirror table second. If the process dies in between, the file holds what it
 would be written as, so it is not taken for a person's edit. A person's edit commits together with the note that it

@@ -18,7 +18,7 @@ Feature = Literal[
     "confirmed",
     "correction",
 ]
-"""One side of a record, from 0 to 1; `kenobot.cognitive.beliefs.value.Features` says what each means."""
+"""One side of a record, from 0 to 1; `kenobot.cognitive.beliefs.value.ValueFeatures` says what each means."""
 
 FeatureWeights = Mapping[Feature, float]
 """How much each feature counts; the sum over all of them is held between 0 and 1."""

@@ -70,8 +70,8 @@ def answer_probability(
 
 
 def confidence_features(text: str, memories: Sequence[RecalledMemory], rest: float | None) -> ConfidenceFeatures | None:
-    """The signs of a question. memories: what was found, best first. rest: see `Meaning.rest`, of the first; None where
-    there are no names, or that cannot be told. None when nothing was looked for by meaning.
+    """The signs of a question. memories: what was found, best first. rest: see `VectorIndex.rest`, of the first; None
+    where there are no names, or that cannot be told. None when nothing was looked for by meaning.
     """
     fitted = [each for each in memories if each.relevance_parts]
     if not fitted:

@@ -78,7 +78,10 @@ def proper_names_text(text: str) -> str:
 def record_features(
     records: Mapping[int, Record], matched: Mapping[int, LexicalHit], shares: Mapping[int, float]
 ) -> dict[int, RecordFeatures]:
-    """Records as they are fitted. matched: what their words found. shares: how near they are; see `Scale.share`."""
+    """Records as they are fitted. matched: what their words found.
+
+    shares: how near they are; see `SimilarityCalibration.share`.
+    """
     return {
         number: RecordFeatures(
             record.text,

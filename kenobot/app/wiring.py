@@ -274,7 +274,7 @@ def choose_background_model(
     settings: Settings, given: PluginInstances, model: ModelRouter, clock: Clock
 ) -> ModelRouter | None:
     """Who is asked in the background: the provider, by the `model` it shares, or one of its own; None when by rules."""
-    if getattr(given.extraction_provider or given.provider, "by_rote", False):
+    if getattr(given.extraction_provider or given.provider, "rule_based", False):
         return None
     return (
         model if given.extraction_provider is None else build_model_router(settings, [given.extraction_provider], clock)

@@ -16,8 +16,8 @@ class ScriptedProvider:
 
     A text is said, an exception raised, a callable asked; a Reply is given with its own stop reason, usage and model,
     and one whose stop reason is "" ends like a stream that was cut. A used-up script is an AssertionError, unless
-    `repeat_last` is set. by_rote: it is not asked to read what was said for memories; see
-    `kenobot.ports.provider.SpeaksByRote`.
+    `repeat_last` is set. rule_based: it is not asked to read what was said for memories; see
+    `kenobot.ports.provider.RuleBased`.
     """
 
     name = "scripted"

@@ -103,7 +103,7 @@ def shipped_calibrations() -> dict[str, SimilarityCalibration]:
 
 
 def relevance_from_similarity(share: float, policy: MeaningPolicy) -> float:
-    """How much a passage with this `Scale.share` is about a query, from 0 to 1."""
+    """How much a passage with this `SimilarityCalibration.share` is about a query, from 0 to 1."""
     return clamp((share - policy.relevant_from) / (policy.fully_relevant_from - policy.relevant_from))
 
 
@@ -159,7 +159,7 @@ def _common(rows: Sequence[Sequence[float]]) -> list[list[float]]:
 
 
 def _without(row: Sequence[float], common: Sequence[Sequence[float]]) -> list[float]:
-    """A question's row without what it has in common with others; as `Meaning` takes it out of what is looked for."""
+    """A question's row without what it has in common with others; as `VectorIndex` takes it out of what is looked for."""
     middle, *ways = common
     away = [one - other for one, other in zip(row, middle, strict=True)]
     out = list(middle)

@@ -45,7 +45,8 @@ class NightView:
     """What a pass sees: memory as it stands, in one snapshot, and the night it is part of.
 
     now: when the night began, the same for all its passes, also after a crash. since: when the last finished night
-    began; None when there was none. answers: what a model said, by `Question.key`; a question that nobody answered,
+    began; None when there was none. answers: what a model said, by `ModelQuestion.key`; a question that nobody
+    answered,
     for want of a model, of tokens or of an answer, is missing, and the pass goes by its rules. asked: whether a model
     was there to ask. near: tells nearness by meaning, where there is somebody who can. compared: what earlier
     nights found when they held records against each other, where that is remembered.

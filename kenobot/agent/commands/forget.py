@@ -145,7 +145,7 @@ class KnownFactsCommand(MemoryCommand):
 
 
 class MemoryPhraseMatcher:
-    """Hears wishes about memory that carry no slash; see `kenobot.agent.commands.registry.Listener`."""
+    """Hears wishes about memory that carry no slash; see `kenobot.agent.commands.registry.NaturalLanguageMatcher`."""
 
     def __init__(self, hands: MemoryCommandContext) -> None:
         self._forget = _InPlainWords(hands)

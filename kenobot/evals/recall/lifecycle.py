@@ -52,7 +52,10 @@ class AreaScore:
 
 @dataclass(frozen=True, slots=True)
 class LifecycleOptions:
-    """How a run goes. embedder, vectors: as in `kenobot.evals.recall.run.Setting`. sample: see `sample`, 0 for all."""
+    """How a run goes. embedder, vectors: as in `kenobot.evals.recall.run.RecallOptions`.
+
+    sample: see `sample`, 0 for all.
+    """
 
     embedder: str = "auto"
     vectors: str = ""

@@ -135,7 +135,7 @@ def test_the_command_writes_its_table_between_the_marks(
     page.write_text("before\n<!-- month: begin -->\nold\n<!-- month: end -->\nafter\n", "utf-8")
     good = MonthResult(restarts=3)
     good.row("plain").told = 1
-    monkeypatch.setattr("kenobot.evals.month.play.play", lambda *_, **__: good)
+    monkeypatch.setattr("kenobot.evals.month.play.run_month", lambda *_, **__: good)
     assert main(["bench", "month", "--write", str(page)]) == 0
     text = page.read_text("utf-8")
     assert text.startswith("before\n<!-- month: begin -->\n| kind |")

@@ -156,7 +156,7 @@ def years(monkeypatch: pytest.MonkeyPatch) -> YearsReport:
             tell(week)
         return made
 
-    monkeypatch.setattr("kenobot.evals.years.live.live", lives)
+    monkeypatch.setattr("kenobot.evals.years.live.simulate_years", lives)
     return made
 
 

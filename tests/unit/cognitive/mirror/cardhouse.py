@@ -1,4 +1,4 @@
-"""A home with the whole tree: what `House` has, and the cards."""
+"""A home with the whole tree: what `Simulation` has, and the cards."""
 
 import re
 from collections.abc import AsyncIterator
