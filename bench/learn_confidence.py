@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall import confidence
 from kenobot.evals.recall import datasets
-from kenobot.evals.recall.measure import roc_auc
-from kenobot.evals.recall.place import build_embedder, open_eval_home
+from kenobot.evals.recall.eval_home import build_embedder, open_eval_home
+from kenobot.evals.recall.metrics import roc_auc
 from kenobot.ports.clock import SystemClock
 
 Floats = NDArray[np.float64]

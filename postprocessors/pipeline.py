@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kenobot.core.i18n import Language, translate
 from kenobot.ports.errors import PluginError, StoreError
 from kenobot.ports.postprocessor import Element, PostProcessor, TurnEffects
-from kenobot.postprocessors.echo import QuotationCheck, is_blank
+from kenobot.postprocessors.quotation import QuotationCheck, is_blank
 from kenobot.postprocessors.scanner import ScanResult, scan_tags
 
 _TAG = re.compile(r"[a-z][a-z0-9-]{1,63}/?")

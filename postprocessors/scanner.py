@@ -35,7 +35,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from kenobot.ports.postprocessor import Element
-from kenobot.postprocessors.code import Range, code_ranges, fenced_ranges
+from kenobot.postprocessors.code_ranges import Range, code_ranges, fenced_ranges
 
 # People and models write `<user>@host`; a tag of this name acts only when it is closed.
 _PLACEHOLDERS = frozenset({"user"})

@@ -6,7 +6,7 @@
 from kenobot.ports.memory import Candidate
 from kenobot.ports.plugin import NoSettings, Plugin
 from kenobot.ports.postprocessor import TurnEffects
-from kenobot.postprocessors.tag import MemoryTag
+from kenobot.postprocessors.memory_tag import MemoryTag
 
 _TAGS = ("user-update", "user", "update-preferences")
 

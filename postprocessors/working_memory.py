@@ -4,7 +4,7 @@ from kenobot.ports.identity import chat_scope
 from kenobot.ports.memory import Candidate
 from kenobot.ports.plugin import NoSettings, Plugin
 from kenobot.ports.postprocessor import TurnEffects
-from kenobot.postprocessors.tag import MemoryTag
+from kenobot.postprocessors.memory_tag import MemoryTag
 
 
 def _candidate(text: str, turn: TurnEffects) -> Candidate:

@@ -6,8 +6,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy.sleep import PHASES
-from kenobot.cognitive.sleep import sleep_store
-from kenobot.cognitive.sleep.apply import PassContext, apply_change
+from kenobot.cognitive.sleep import run_rows
+from kenobot.cognitive.sleep.apply_change import PassContext, apply_change
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.storage.connection import Connection
@@ -31,10 +31,10 @@ def carry_out(connection: Connection, one: Pass, now: datetime, **given: Any) ->
 def play(connection: Connection, night: Sequence[Pass], now: datetime, **given: Any) -> list[Change]:
     """Plan and carry out one pass after the other. Returns what was done."""
     done: list[Change] = []
-    run = sleep_store.begin_or_resume(connection, now, "command", PHASES)
+    run = run_rows.begin_or_resume(connection, now, "command", PHASES)
     for one in night:
         seen = view(connection, now, **given)
         book = PassContext(run.id, one.name, now, seen.zone, seen.policy)
         done += [change for change in list(one.plan(seen)) if apply_change(connection, change, book) is not None]
-    sleep_store.finish_run(connection, run.id, now, {})
+    run_rows.finish_run(connection, run.id, now, {})
     return done

@@ -34,7 +34,7 @@ from kenobot.cognitive.control.export_format import (
 )
 from kenobot.cognitive.control.forget import Actor
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.remember.occasion import sanitize
+from kenobot.cognitive.remember.admit_context import sanitize
 from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.store.records import Json
 from kenobot.cognitive.store.scopes import Scopes

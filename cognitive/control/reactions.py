@@ -15,7 +15,7 @@ from typing import Literal
 from kenobot.cognitive.beliefs.lifecycle import apply_event
 from kenobot.cognitive.beliefs.value import DEFAULT
 from kenobot.cognitive.policy.value import ValuePolicy
-from kenobot.cognitive.recall.access import records_behind_reply
+from kenobot.cognitive.recall.usage import records_behind_reply
 from kenobot.cognitive.store import feedback
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext

@@ -17,13 +17,13 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import get_args
 
-from kenobot.cognitive.mirror import card as cards
-from kenobot.cognitive.mirror import card_rows, cardfiles, files, layout, places
-from kenobot.cognitive.mirror.card import RecordFile
-from kenobot.cognitive.mirror.cardfiles import FileLocation
-from kenobot.cognitive.mirror.front import FrontMatterError
-from kenobot.cognitive.mirror.layout import FileBlock
-from kenobot.cognitive.remember.occasion import sanitize
+from kenobot.cognitive.mirror import card_rows, disk, list_layout, list_paths, record_paths
+from kenobot.cognitive.mirror import record_format as cards
+from kenobot.cognitive.mirror.front_matter import FrontMatterError
+from kenobot.cognitive.mirror.list_layout import FileBlock
+from kenobot.cognitive.mirror.record_format import RecordFile
+from kenobot.cognitive.mirror.record_paths import FileLocation
+from kenobot.cognitive.remember.admit_context import sanitize
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import term_index
 from kenobot.cognitive.store.change import ChangeContext
@@ -67,13 +67,13 @@ class RebuildReport:
 
 def read_record_files(root: Path, progress: Progress | None = None) -> tuple[list[ParsedRecord], list[str]]:
     """Read every card below the memory folder; the records they make, by number, and what is wrong with others."""
-    paths = [(folder, name) for folder in cardfiles.find_folders(root) for name in sorted(_listed(root, folder))]
+    paths = [(folder, name) for folder in record_paths.find_folders(root) for name in sorted(_listed(root, folder))]
     found: dict[int, ParsedRecord] = {}
     problems: list[str] = []
     for at, (folder, name) in enumerate(paths):
         if progress is not None and at % _STEP == 0:
             progress(at, len(paths))
-        spot = cardfiles.location_of(folder)
+        spot = record_paths.location_of(folder)
         if spot is None or spot.area == "artifacts":
             continue
         path = f"{folder}/{name}"
@@ -170,8 +170,8 @@ def has_record_files(root: Path) -> bool:
     """Whether the tree has any card."""
     return any(
         name
-        for folder in cardfiles.find_folders(root)
-        if (spot := cardfiles.location_of(folder)) is not None and spot.area == "facts"
+        for folder in record_paths.find_folders(root)
+        if (spot := record_paths.location_of(folder)) is not None and spot.area == "facts"
         for name in _listed(root, folder)
     )
 
@@ -180,7 +180,7 @@ def has_record_files(root: Path) -> bool:
 
 
 def _listed(root: Path, folder: str) -> Iterable[str]:
-    return cardfiles.list_markdown(root, folder) or ()
+    return record_paths.list_markdown(root, folder) or ()
 
 
 def _read(path: Path) -> RecordFile:
@@ -188,7 +188,7 @@ def _read(path: Path) -> RecordFile:
     try:
         if path.is_symlink() or not path.is_file():
             raise FrontMatterError("it is not a plain file")
-        if path.stat().st_size > files.MAX_FILE_BYTES:
+        if path.stat().st_size > disk.MAX_FILE_BYTES:
             raise FrontMatterError("it is larger than 5 MB")
         return cards.parse(path.read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -326,8 +326,8 @@ def _recognise(connection: Connection, root: Path, edited: Sequence[Record]) -> 
     edited: records whose cards a person changed: the line that still says the earlier words is theirs. Lines that no
     record says are left out of what is noted: the next look takes them for added ones.
     """
-    for path in files.scan(root, {}):
-        place = places.role_of(path)
+    for path in disk.scan(root, {}):
+        place = list_paths.role_of(path)
         try:
             text = (root / path).read_bytes().decode("utf-8-sig")
         except (OSError, UnicodeDecodeError):
@@ -335,19 +335,19 @@ def _recognise(connection: Connection, root: Path, edited: Sequence[Record]) -> 
         if place is None:
             continue
         blocks: list[FileBlock] = []
-        for chunk in layout.split(place.kind, text):
-            said = layout.fact_text(place.kind, chunk)
+        for chunk in list_layout.split(place.kind, text):
+            said = list_layout.fact_text(place.kind, chunk)
             known = _said_by(connection, place, said) if said is not None else None
             if said is not None and known is None:
                 known = _once_said_by([record for record in edited if path in _files_of(record)], said)
             if said is None or known is not None:
                 blocks.append(FileBlock(chunk, known))
-        blocks = layout.normalize_blocks(place.kind, blocks)
-        store.save_list_file(connection, path, layout.join_blocks(blocks), layout.encode_blocks(blocks))
+        blocks = list_layout.normalize_blocks(place.kind, blocks)
+        store.save_list_file(connection, path, list_layout.join_blocks(blocks), list_layout.encode_blocks(blocks))
 
 
 def _files_of(record: Record) -> tuple[str | None, ...]:
-    return places.path_of(record), places.entity_page_of(record)
+    return list_paths.path_of(record), list_paths.entity_page_of(record)
 
 
 def _once_said_by(edited: Sequence[Record], said: str) -> int | None:
@@ -357,9 +357,9 @@ def _once_said_by(edited: Sequence[Record], said: str) -> int | None:
     return likest if likest is not None and likeness[likest] >= _ALIKE else None
 
 
-def _said_by(connection: Connection, place: places.FileRole, said: str) -> int | None:
+def _said_by(connection: Connection, place: list_paths.FileRole, said: str) -> int | None:
     if place.kind == "slot":
-        known = store.slot_record(connection, place.scope, places.slot_form(place.detail), place.detail)
+        known = store.slot_record(connection, place.scope, list_paths.slot_form(place.detail), place.detail)
         return known.id if known is not None and known.text == said else None
     found = card_rows.record_with_key(connection, place.scope, key_of(said))
     return found.id if found is not None else None

@@ -20,8 +20,8 @@ from kenobot.cognitive.compact import sentences, summary_rows
 from kenobot.cognitive.compact.digest import KEY, render_digest
 from kenobot.cognitive.identity import amend
 from kenobot.cognitive.identity.amend import AmendError
-from kenobot.cognitive.mirror.cardfiles import StampTuple, stamp_tuple_of
-from kenobot.cognitive.mirror.places import ARCHIVE
+from kenobot.cognitive.mirror.list_paths import ARCHIVE
+from kenobot.cognitive.mirror.record_paths import StampTuple, stamp_tuple_of
 from kenobot.cognitive.recall import full_load
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record

@@ -12,7 +12,7 @@ from kenobot.cognitive.policy.extract import ExtractPolicy
 from kenobot.cognitive.policy.files import FilesPolicy
 from kenobot.cognitive.policy.graph import GraphPolicy
 from kenobot.cognitive.policy.meaning import MeaningPolicy
-from kenobot.cognitive.policy.practice import ProceduralPolicy
+from kenobot.cognitive.policy.procedural import ProceduralPolicy
 from kenobot.cognitive.policy.proposals import ProposalPolicy
 from kenobot.cognitive.policy.pruning import PruningPolicy
 from kenobot.cognitive.policy.recall import RecallPolicy

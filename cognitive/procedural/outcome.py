@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from kenobot.cognitive.beliefs.value import clamp
-from kenobot.cognitive.policy.practice import DEFAULT, ProceduralPolicy
-from kenobot.cognitive.procedural import practice_store
+from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
+from kenobot.cognitive.procedural import pattern_rows
 from kenobot.cognitive.procedural.pattern import Pattern, keyword_coverage, pattern_of
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext, change
@@ -93,7 +93,7 @@ def apply_outcome(
     heard = detect_outcome(text) if principal.trust in ("owner", "guest") else None
     if heard is None:
         return []
-    for trial in practice_store.recent_replies(connection, session, policy.max_trials):
+    for trial in pattern_rows.recent_replies(connection, session, policy.max_trials):
         said = parse_time(trial.at)
         if said is None or at - said > timedelta(hours=policy.trial_hours):
             break
@@ -104,9 +104,7 @@ def apply_outcome(
         ]
         if not meant:
             continue
-        moved = [
-            p for p in meant if p.id not in judged and not practice_store.has_outcome(connection, p.id, trial.inbox)
-        ]
+        moved = [p for p in meant if p.id not in judged and not pattern_rows.has_outcome(connection, p.id, trial.inbox)]
         act = ChangeContext(at, principal.role, f"they said: {text.strip()[:80]}", session)
         for pattern in moved:
             _move(connection, pattern, heard, trial.inbox, act, policy)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.recall import recall_log
-from kenobot.cognitive.recall.candidates import LexicalHit
+from kenobot.cognitive.recall.by_words import LexicalHit
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.storage.connection import Connection

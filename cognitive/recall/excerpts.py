@@ -10,7 +10,7 @@ from kenobot.cognitive.recall.filters import RecallFilter
 from kenobot.cognitive.recall.full_load import quote_untrusted
 from kenobot.cognitive.recall.pack import Excerpt, shorten
 from kenobot.cognitive.recall.recall_log import TurnRow
-from kenobot.cognitive.recall.turns import RankedTurn
+from kenobot.cognitive.recall.turn_ranking import RankedTurn
 from kenobot.cognitive.store.scopes import scope_names
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kenobot.cognitive.beliefs import value
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall import recall_log
-from kenobot.cognitive.recall.candidates import LexicalHit, MentionedSubjects
+from kenobot.cognitive.recall.by_words import LexicalHit, MentionedSubjects
 from kenobot.cognitive.recall.filters import RecallFilter, drop_covered_weeks
 from kenobot.cognitive.recall.pack import MatchWay, PathEdge, RecalledMemory
 from kenobot.cognitive.recall.relevance import question_features, record_features, score_relevance

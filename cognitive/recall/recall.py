@@ -13,8 +13,8 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall import by_meaning, confidence, full_load, ranking, relations, turns
-from kenobot.cognitive.recall.candidates import (
+from kenobot.cognitive.recall import by_meaning, confidence, full_load, ranking, relations, turn_ranking
+from kenobot.cognitive.recall.by_words import (
     LexicalHit,
     ParsedQuery,
     SearchLimits,
@@ -122,7 +122,7 @@ def recall(connection: Connection, index: SideIndex, query: Query) -> Pack:
         left = room - sum(memory.tokens for memory in memories)
         today = query.now.astimezone(query.zone).date()
         whole = query.trace is not None
-        said = turns.rank_turns(
+        said = turn_ranking.rank_turns(
             index, query.text, today, scope_names(query.reach), looked_for, query.policy, whole=whole
         )
         if query.trace is not None:

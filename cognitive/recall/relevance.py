@@ -12,7 +12,7 @@ from datetime import date
 
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall import answer_kinds
-from kenobot.cognitive.recall.candidates import LexicalHit
+from kenobot.cognitive.recall.by_words import LexicalHit
 from kenobot.cognitive.recall.weights import record_weights
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.times import DateRange, calendar_names, parse_date_range

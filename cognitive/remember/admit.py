@@ -13,7 +13,16 @@ from dataclasses import replace
 from kenobot.cognitive.beliefs.links import link_new_record, strengthen_link
 from kenobot.cognitive.remember import boxes
 from kenobot.cognitive.remember.actions import check_action, parse_action
+from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
+from kenobot.cognitive.remember.classify import tier_of_confidence
 from kenobot.cognitive.remember.compare import Comparison, compare
+from kenobot.cognitive.remember.conflicts import (
+    Conflict,
+    add_supersedes_link,
+    apply_conflict,
+    contested_confidence,
+    end_record,
+)
 from kenobot.cognitive.remember.draft import (
     FACT_FORMS,
     RecordDraft,
@@ -23,16 +32,7 @@ from kenobot.cognitive.remember.draft import (
     insert_draft,
     make_draft,
 )
-from kenobot.cognitive.remember.kind import tier_of_confidence
-from kenobot.cognitive.remember.occasion import AdmitContext, sanitize
 from kenobot.cognitive.remember.reinforce import reinforce_record
-from kenobot.cognitive.remember.supersede import (
-    Conflict,
-    add_supersedes_link,
-    apply_conflict,
-    contested_confidence,
-    end_record,
-)
 from kenobot.cognitive.store import admission, records, term_index
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Json, Record

@@ -6,10 +6,10 @@ Looked up and read again inside the transaction that decides: what somebody saw 
 from dataclasses import dataclass
 
 from kenobot.cognitive.policy.admit import AdmitPolicy
-from kenobot.cognitive.remember import frames
+from kenobot.cognitive.remember import attribute_statements
+from kenobot.cognitive.remember.conflicts import Conflict, resolve_contradiction, resolve_new_value
 from kenobot.cognitive.remember.draft import RecordDraft
 from kenobot.cognitive.remember.statement_relation import relation, repeat_veto
-from kenobot.cognitive.remember.supersede import Conflict, resolve_contradiction, resolve_new_value
 from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.claims import Claim, claims
@@ -112,7 +112,7 @@ def _same_frame(made: RecordDraft, record: Record) -> bool:
 
 
 def _is_plain(text: str) -> bool:
-    return frames.read_attribute(text) is not None
+    return attribute_statements.read_attribute(text) is not None
 
 
 def _outdated(

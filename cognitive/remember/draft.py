@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from kenobot.cognitive.beliefs import lifecycle
-from kenobot.cognitive.remember import frames
+from kenobot.cognitive.remember import attribute_statements
 from kenobot.cognitive.remember.actions import Action, Eligibility, Origin
+from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.remember.classify import FactKind, kind_of, tier_of_confidence
 from kenobot.cognitive.remember.importance import importance
-from kenobot.cognitive.remember.kind import FactKind, kind_of, tier_of_confidence
-from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import admission, records, term_index
 from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.dates import day_named
@@ -198,7 +198,11 @@ def _about(
 
 def _read(text: str, subject: str) -> tuple[str, dict[str, str]]:
     """Whom the plain claims of a text are about, and what they say of them; of nobody else than `subject`, if given."""
-    read = [frame for claim in claims(text) if (frame := frames.read_attribute(claim.standalone_text)) is not None]
+    read = [
+        frame
+        for claim in claims(text)
+        if (frame := attribute_statements.read_attribute(claim.standalone_text)) is not None
+    ]
     told = [
         f for f in read if not subject or not f.subject or normalize_subject(subject) == normalize_subject(f.subject)
     ]

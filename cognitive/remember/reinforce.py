@@ -7,10 +7,10 @@ import json
 from collections.abc import Sequence
 
 from kenobot.cognitive.beliefs import lifecycle
+from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.remember.conflicts import Conflict, apply_conflict, draft_weight, may_displace, word_weight
 from kenobot.cognitive.remember.draft import RecordDraft, attributes_json, default_action
-from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.remember.statement_relation import is_richer
-from kenobot.cognitive.remember.supersede import Conflict, apply_conflict, draft_weight, may_displace, word_weight
 from kenobot.cognitive.store import links, records
 from kenobot.cognitive.store.change import ColumnValue, change
 from kenobot.cognitive.store.records import Json, Record

@@ -14,14 +14,14 @@ from typing import Protocol
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.sleep import sleep_store
-from kenobot.cognitive.sleep.apply import PassContext, apply_change
-from kenobot.cognitive.sleep.compared import ComparisonCache
+from kenobot.cognitive.sleep import run_rows
+from kenobot.cognitive.sleep.apply_change import PassContext, apply_change
 from kenobot.cognitive.sleep.night import NIGHT
+from kenobot.cognitive.sleep.plan.change_json import change_from_json, change_to_json
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
+from kenobot.cognitive.sleep.plan.comparison_cache import ComparisonCache
 from kenobot.cognitive.sleep.plan.passes import FindNeighbours, ModelQuestion, NightView, Pass, no_neighbours
-from kenobot.cognitive.sleep.plan.plans import change_from_json, change_to_json
-from kenobot.cognitive.sleep.sleep_store import PassResult, SleepRun
+from kenobot.cognitive.sleep.run_rows import PassResult, SleepRun
 from kenobot.cognitive.store import sleep_plans
 from kenobot.cognitive.store.sleep_plans import PassProgress
 from kenobot.ports.clock import Clock
@@ -99,7 +99,7 @@ class SleepCycle:
     async def run_night(self, run: SleepRun) -> None:
         """Do what the night still lacks. Raises StoreError when the disk fails; what is done stays done."""
         ours = [one for one in self.passes if one.phase in run.phases]
-        done = {passed.name for passed in await self.database.read(partial(sleep_store.pass_results, run=run.id))}
+        done = {passed.name for passed in await self.database.read(partial(run_rows.pass_results, run=run.id))}
         for number, one in enumerate(ours, 1):
             if one.name in done:
                 continue
@@ -119,7 +119,7 @@ class SleepCycle:
         else:
             touched = await self.database.read(partial(sleep_plans.count_touched_records, run=run.id, name=one.name))
             await self.database.write(partial(_close, run=run, one=one, touched=touched))
-        passed = await self.database.read(partial(sleep_store.pass_results, run=run.id))
+        passed = await self.database.read(partial(run_rows.pass_results, run=run.id))
         return next(each for each in passed if each.name == one.name)
 
     async def _advance(self, run: SleepRun, one: Pass) -> bool:
@@ -194,7 +194,7 @@ class SleepCycle:
             self.zone,
             sleep_plans.last_success_at(connection, run.id, one.name),
             self.policy,
-            sleep_store.model_answers(connection, run.id),
+            run_rows.model_answers(connection, run.id),
             self.answerer is not None,
             find_neighbours=self.neighbour_source(),
             comparison_cache=self.comparison_cache,
@@ -260,12 +260,12 @@ def _close(connection: Connection, run: SleepRun, one: Pass, touched: int) -> No
         sleep_plans.count_live_records(connection)
     )
     passed = PassResult(one.name, one.phase, course.live, touched, course.done, course.skipped, course.trouble)
-    sleep_store.save_pass_result(connection, run.id, passed)
+    run_rows.save_pass_result(connection, run.id, passed)
     sleep_plans.delete_plan(connection, run.id, one.name)
 
 
 def _keep(connection: Connection, run: SleepRun, question: ModelQuestion, said: ModelAnswer) -> None:
-    sleep_store.save_model_answer(connection, run.id, question.key, said.text)
+    run_rows.save_model_answer(connection, run.id, question.key, said.text)
     sleep_plans.add_tokens(connection, run.id, said.tokens)
     said.settle(connection)
 

@@ -10,9 +10,9 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control import history
 from kenobot.cognitive.policy.sleep import SleepPolicy
-from kenobot.cognitive.sleep import sleep_store
+from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.sleep.plan.passes import Pass
-from kenobot.cognitive.sleep.sleep_store import PassResult, SleepRun
+from kenobot.cognitive.sleep.run_rows import PassResult, SleepRun
 from kenobot.cognitive.store import history as hands_store
 from kenobot.cognitive.store import records, sleep_plans
 from kenobot.cognitive.store.history import EventRow
@@ -96,7 +96,7 @@ def build_report(connection: Connection, run: SleepRun, night: Sequence[Pass], p
             is_large(passed, policy),
             tuple(_deeds(connection, run.id, passed.name, policy.max_reported)),
         )
-        for passed in sleep_store.pass_results(connection, run.id)
+        for passed in run_rows.pass_results(connection, run.id)
     )
     names = {account.result.name for account in accounts}
     waiting = [one for one in night if one.phase in run.phases and one.name not in names]

@@ -30,7 +30,7 @@ _SHORT = 2000  # characters of a text whose words are kept at hand
 
 
 def fold(text: str) -> str:
-    """`text` in NFKC and lower case, letters as people may leave them: see `kenobot.cognitive.text.scripts.plain_letter`."""
+    """`text` in NFKC and lower case, letters as people may leave them: see `scripts.plain_letter`."""
     if text.isascii():
         return text.lower()
     text = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")

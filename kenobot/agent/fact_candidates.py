@@ -10,10 +10,10 @@ from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import Policy
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
+from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
-from kenobot.cognitive.remember.extract.schema import ExtractedFact
-from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.cognitive.text.stopwords import NEGATIONS, STOPWORDS

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.signals import PayloadValue
 from kenobot.storage.connection import Connection, savepoint

@@ -16,7 +16,7 @@ from kenobot.agent.background.sleep import SleepWorker
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.loop import AgentLoop
 from kenobot.channels.console import Console, ConsoleOptions
-from kenobot.cognitive.mirror.tree import MemoryFiles
+from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.index.indexer import Indexer
 from kenobot.cognitive.remember import boxes

@@ -26,9 +26,9 @@ from kenobot.agent.turn.runner import TurnRunner, TurnServices
 from kenobot.app.app import App
 from kenobot.app.plugin_instances import PluginInstances
 from kenobot.app.settings_mapping import prompt_limits, reply_language, turn_policy
-from kenobot.cognitive.identity.files import Identity
+from kenobot.cognitive.identity.identity_files import Identity
+from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.mirror.rebuild import require_memory
-from kenobot.cognitive.mirror.tree import MemoryFiles
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.index.indexer import Indexer
 from kenobot.core.bus import Bus

@@ -11,9 +11,9 @@ from kenobot.cli import (
     bench,
     chat,
     config,
+    deadletter,
     demo,
-    import_home,
-    mail,
+    import_agent,
     memory,
     options,
     proposals,
@@ -80,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
         parents=[home],
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    daily = (setup, chat, run, access, mail, memory, sleep, proposals)
-    for module in (*daily, import_home, signals, config, demo, bench, version):
+    daily = (setup, chat, run, access, deadletter, memory, sleep, proposals)
+    for module in (*daily, import_agent, signals, config, demo, bench, version):
         module.add(commands, home)
     return parser

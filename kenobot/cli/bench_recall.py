@@ -10,7 +10,7 @@ from kenobot.cli import options
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from kenobot.evals.recall.judge import CountingReranker
+    from kenobot.evals.recall.counting_reranker import CountingReranker
     from kenobot.evals.recall.lifecycle import AreaScore
     from kenobot.evals.recall.run import QuestionResult, RecallReport
     from kenobot.ports.clock import Clock
@@ -210,7 +210,7 @@ async def _read(
     import os
 
     from kenobot.core.settings.load import load_settings
-    from kenobot.evals.recall.judge import open_reranker
+    from kenobot.evals.recall.counting_reranker import open_reranker
 
     home = options.home_of(arguments)
     async with open_reranker(home, load_settings(home, os.environ), options.clock_of(clock)) as judge:

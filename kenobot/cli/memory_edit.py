@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from kenobot.agent.background.purge import ErasureResult
     from kenobot.cognitive.control.forget import PurgePlan
-    from kenobot.cognitive.remember.occasion import AdmitContext
+    from kenobot.cognitive.remember.admit_context import AdmitContext
     from kenobot.core.settings.home import Home
     from kenobot.core.settings.load import ResolvedSettings
     from kenobot.ports.clock import Clock

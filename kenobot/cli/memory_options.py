@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kenobot.cli import options
 
 if TYPE_CHECKING:
-    from kenobot.cognitive.remember.occasion import AdmitContext
+    from kenobot.cognitive.remember.admit_context import AdmitContext
     from kenobot.cognitive.store.records import Record
     from kenobot.cognitive.store.scopes import Scopes
     from kenobot.core.settings.home import Home
@@ -32,7 +32,7 @@ def owner_context(loaded: "ResolvedSettings", now: datetime) -> "AdmitContext":
     """The owner, at the command line, now."""
     from zoneinfo import ZoneInfo
 
-    from kenobot.cognitive.remember.occasion import AdmitContext
+    from kenobot.cognitive.remember.admit_context import AdmitContext
     from kenobot.cognitive.text.calendar import local_day
 
     return AdmitContext(now, local_day(now, ZoneInfo(loaded.settings.bot.timezone)), "owner")
@@ -108,7 +108,7 @@ async def _agree(home: "Home", loaded: "ResolvedSettings", clock: "Clock") -> in
     from zoneinfo import ZoneInfo
 
     from kenobot.agent.background.sleep import sleep_policy
-    from kenobot.cognitive.mirror.tree import MemoryFiles
+    from kenobot.cognitive.mirror.memory_files import MemoryFiles
     from kenobot.storage.database import Database
 
     database = Database.open(home.database, home.backups)

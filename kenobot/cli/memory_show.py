@@ -10,7 +10,7 @@ from kenobot.cli.memory_options import add_as_of, add_scope, examples_epilog, re
 from kenobot.cli.options import clock_of, home_of
 
 if TYPE_CHECKING:
-    from kenobot.cognitive.recall.access import UsedMemory
+    from kenobot.cognitive.recall.usage import UsedMemory
     from kenobot.cognitive.store.records import Record
     from kenobot.ports.clock import Clock
     from kenobot.storage.connection import Connection

@@ -12,7 +12,7 @@ from kenobot.cli.options import clock_of, home_of
 if TYPE_CHECKING:
     from kenobot.cognitive.policy.sleep import Phase
     from kenobot.cognitive.sleep.report import NightReport
-    from kenobot.cognitive.sleep.sleep_store import SleepRun
+    from kenobot.cognitive.sleep.run_rows import SleepRun
     from kenobot.core.settings.home import Home
     from kenobot.core.settings.load import ResolvedSettings
     from kenobot.ports.clock import Clock
@@ -88,7 +88,7 @@ def _add_run(parts: Any, home: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     import asyncio
 
-    from kenobot.cli import sleep_home
+    from kenobot.cli import sleep_run
     from kenobot.core import log
     from kenobot.core.settings.home import AlreadyLocked
     from kenobot.core.settings.load import load_settings
@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     options.require_database(home)
     log.configure("warning", loaded.settings.log.format, loaded.secrets())
     phases = tuple(phase for phase in _PHASES if phase in (arguments.phase or _PHASES))
-    night = sleep_home.dry_run if arguments.dry_run else sleep_home.run_sleep
+    night = sleep_run.dry_run if arguments.dry_run else sleep_run.run_sleep
     try:
         done = asyncio.run(night(home, loaded, clock_of(clock), phases))
     except AlreadyLocked as error:
@@ -108,7 +108,7 @@ def run(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
 def status(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import db_read
-    from kenobot.cognitive.sleep import sleep_store
+    from kenobot.cognitive.sleep import run_rows
     from kenobot.cognitive.store import sleep_plans
     from kenobot.core.settings.load import load_settings
 
@@ -117,7 +117,7 @@ def status(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     with db_read.open_readonly(home) as connection:
         connection.row_factory = None
         numbers = sleep_plans.newest_nights(connection, 1)
-        last = sleep_store.get_run(connection, numbers[0]) if numbers else None
+        last = run_rows.get_run(connection, numbers[0]) if numbers else None
         if last is None:
             return options.print_failure(_NEVER)
         row = _status(connection, home, loaded, clock_of(clock), last)
@@ -127,7 +127,7 @@ def status(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 def report(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.agent.background.sleep import sleep_policy
     from kenobot.cli import db_read
-    from kenobot.cognitive.sleep import sleep_store
+    from kenobot.cognitive.sleep import run_rows
     from kenobot.cognitive.sleep.night import NIGHT
     from kenobot.cognitive.sleep.report import build_report
     from kenobot.cognitive.store import sleep_plans
@@ -139,7 +139,7 @@ def report(arguments: argparse.Namespace, clock: "Clock | None") -> int:
         connection.row_factory = None
         connection.execute("BEGIN")
         numbers = [arguments.run] if arguments.run is not None else sleep_plans.newest_nights(connection, 1)
-        night = sleep_store.get_run(connection, numbers[0]) if numbers else None
+        night = run_rows.get_run(connection, numbers[0]) if numbers else None
         if night is None:
             return options.print_failure(_NEVER if arguments.run is None else f"There is no night {arguments.run}.")
         done = build_report(connection, night, NIGHT, sleep_policy(loaded.settings.sleep).sleep)
@@ -147,7 +147,7 @@ def report(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
 
 def undo(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.cli import sleep_home
+    from kenobot.cli import sleep_run
     from kenobot.cli.memory_options import sync_files
     from kenobot.core.settings.home import AlreadyLocked
     from kenobot.core.settings.load import load_settings
@@ -155,8 +155,8 @@ def undo(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     home = home_of(arguments)
     loaded = load_settings(home, os.environ)
     try:
-        back = sleep_home.undo_sleep_run(home, loaded, clock_of(clock), arguments.run)
-    except sleep_home.NoSuchSleepRun as error:
+        back = sleep_run.undo_sleep_run(home, loaded, clock_of(clock), arguments.run)
+    except sleep_run.NoSuchSleepRun as error:
         return options.print_failure(str(error))
     except AlreadyLocked as error:
         return options.print_failure(str(error), _FAILED)
@@ -200,14 +200,14 @@ def _status(
     connection: "Connection", home: "Home", loaded: "ResolvedSettings", clock: "Clock", last: "SleepRun"
 ) -> dict[str, Any]:
     from kenobot.agent.background.sleep import next_sleep_time, sleep_policy
-    from kenobot.cli.sleep_home import is_asleep
-    from kenobot.cognitive.sleep import sleep_store
+    from kenobot.cli.sleep_run import is_asleep
+    from kenobot.cognitive.sleep import run_rows
     from kenobot.cognitive.sleep.report import is_large
     from kenobot.cognitive.store import sleep_plans
 
     policy = sleep_policy(loaded.settings.sleep).sleep
-    open_ = sleep_store.last_run(connection, "running")
-    passed = sleep_store.pass_results(connection, last.id)
+    open_ = run_rows.last_run(connection, "running")
+    passed = run_rows.pass_results(connection, last.id)
     due = next_sleep_time(
         loaded.settings.sleep, sleep_plans.last_full_night_at(connection), clock.now(), loaded.settings.bot.timezone
     )

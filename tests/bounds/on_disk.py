@@ -50,7 +50,7 @@ TABLES = (
         "table:record_term",
         "the words of live records, each once a record; looked up a few hundred at a time",
         "the primary key",
-        "tests/unit/cognitive/test_admit_lookup.py::test_a_lookup_reads_few_rows_however_much_is_remembered",
+        "tests/unit/cognitive/remember/test_admit_lookup.py::test_a_lookup_reads_few_rows_however_much_is_remembered",
     ),
     Bound("table:record", "grows with what people have remembered", "an index", _GROWS),
     Bound("table:proposal", "one row a thing proposed, each once; the owner decides", "its key is unique", _LEDGER),
@@ -58,7 +58,12 @@ TABLES = (
     Bound("table:sleep_pass", "the passes of 400 nights", "goes with the night", _LEDGER),
     Bound("table:sleep_plan", "20,000 changes of one pass", "goes as it is carried out", _LEDGER),
     Bound("table:sleep_run", "400 nights", "the oldest goes when a night begins", _LEDGER),
-    Bound("table:signal", "signals.keep", "with each batch", "tests/unit/test_audit.py::test_the_trail_is_bounded"),
+    Bound(
+        "table:signal",
+        "signals.keep",
+        "with each batch",
+        "tests/unit/storage/test_signal_log.py::test_the_trail_is_bounded",
+    ),
     Bound(
         "table:state",
         "a handful, one a chat that was onboarded, and one a chat that was read for memories",
@@ -70,7 +75,7 @@ TABLES = (
         "table:stretch",
         "one row a scope in which something was just remembered",
         "the primary key; the housekeeping takes out what rests",
-        "tests/unit/cognitive/test_boxes.py::test_what_rests_leaves_no_note",
+        "tests/unit/cognitive/remember/test_boxes.py::test_what_rests_leaves_no_note",
     ),
     Bound("table:tombstone", "one row a thing erased, by the owner", "the primary key", _GROWS),
     Bound(
@@ -84,7 +89,7 @@ TABLES = (
         "table:vector",
         "one a live record, of one model; 1.5 KB",
         "the primary key; the trigger vector_outdated; purge",
-        "tests/unit/test_embedding.py::test_records_and_turns_are_placed_newest_first_and_once",
+        "tests/unit/agent/test_embedding_worker.py::test_records_and_turns_are_placed_newest_first_and_once",
     ),
 )
 
@@ -93,7 +98,7 @@ FILES = (
         "file:index.db",
         "about 1 KB a memory or message, and 0.8 KB for what a message means, by what people tell the bot",
         "what is forgotten or erased leaves it",
-        "tests/unit/cognitive/recall/test_index.py::test_counts_fall_back_to_nothing_when_everything_is_forgotten",
+        "tests/unit/cognitive/recall/index/test_index.py::test_counts_fall_back_to_nothing_when_everything_is_forgotten",
     ),
     Bound(
         "file:kenobot.db-wal",
@@ -105,7 +110,7 @@ FILES = (
         "file:backups/",
         "5 copies",
         "the oldest goes",
-        "tests/unit/test_schema.py::test_only_the_newest_backups_are_kept",
+        "tests/unit/storage/test_migrate.py::test_only_the_newest_backups_are_kept",
     ),
     Bound(
         "file:console_history",

@@ -9,9 +9,9 @@ from tests.bounds.on_disk import FILES, TABLES
 _OVER = f"{HERE}/test_in_memory.py::test_nothing_of_a_turn_stays_when_it_is_over"
 _FIXED = f"{HERE}/test_in_memory.py::test_what_is_wired_up_at_the_start_does_not_grow"
 _CACHE = f"{HERE}/test_in_memory.py::test_a_cache_forgets"
-_REFUSED = "tests/unit/cognitive/extract/test_patterns.py::test_what_cannot_be_used_is_refused_in_plain_words"
-_EMBEDDING = "tests/unit/test_embedding.py::test_far_more_news_than_usual_is_looked_through_as_a_whole"
-_CARDS = "tests/unit/cognitive/mirror/test_cards.py::test_what_is_known_of_cards_is_bounded"
+_REFUSED = "tests/unit/core/test_pattern_set.py::test_what_cannot_be_used_is_refused_in_plain_words"
+_EMBEDDING = "tests/unit/agent/test_embedding_worker.py::test_far_more_news_than_usual_is_looked_through_as_a_whole"
+_CARDS = "tests/unit/cognitive/mirror/test_record_files.py::test_what_is_known_of_cards_is_bounded"
 _NIGHT = f"{HERE}/test_nights.py::test_nothing_of_a_night_stays_when_it_is_over"
 
 IN_MEMORY = (
@@ -20,7 +20,7 @@ IN_MEMORY = (
         "kenobot.storage.signal_log.SignalLog._held",
         "10,000 signals, in practice 64",
         "deque(maxlen), handed over at 64",
-        "tests/unit/test_audit.py::test_what_is_held_in_memory_is_bounded",
+        "tests/unit/storage/test_signal_log.py::test_what_is_held_in_memory_is_bounded",
     ),
     Bound("kenobot.core.bus.Bus._bells", "the house's own wake-ups", "rung up once, at the start", _FIXED),
     Bound("kenobot.core.bus.Bus._middleware", "what plugins register", "registered once, at the start", _FIXED),
@@ -36,7 +36,7 @@ IN_MEMORY = (
         "kenobot.core.bus._Subscription._queue",
         "1,000 signals",
         "more are dropped and logged",
-        "tests/unit/bus/test_delivery.py::test_a_full_queue_drops_and_says_so",
+        "tests/unit/core/bus/test_dispatch.py::test_a_full_queue_drops_and_says_so",
     ),
     Bound(
         "kenobot.channels.telegram.channel.TelegramChannel._unnumbered",
@@ -48,73 +48,85 @@ IN_MEMORY = (
     Bound("kenobot.channels.telegram.markdown._Output.pieces", "one reply", "lives for one call", _OVER),
     Bound("kenobot.channels.telegram.markdown._Output.ranges", "one reply", "lives for one call", _OVER),
     Bound(
-        "kenobot.cognitive.identity.files.Identity._seen",
+        "kenobot.cognitive.identity.identity_files.Identity._seen",
         "4 files",
         "only these names are read",
         f"{HERE}/test_in_memory.py::test_the_identity_folder_is_read_by_four_names",
     ),
     Bound("kenobot.cognitive.identity.reply_grade._folded", "64 texts", "lru_cache", _CACHE),
-    Bound("kenobot.cognitive.mirror.cards.RecordFiles._again", "what is to be written", "emptied by writing", _CARDS),
-    Bound("kenobot.cognitive.mirror.cards.RecordFiles._left", "200 files", "the oldest is looked at again", _CARDS),
     Bound(
-        "kenobot.cognitive.mirror.cards.RecordFiles._problems",
+        "kenobot.cognitive.mirror.record_files.RecordFiles._again",
+        "what is to be written",
+        "emptied by writing",
+        _CARDS,
+    ),
+    Bound(
+        "kenobot.cognitive.mirror.record_files.RecordFiles._left", "200 files", "the oldest is looked at again", _CARDS
+    ),
+    Bound(
+        "kenobot.cognitive.mirror.record_files.RecordFiles._problems",
         "200 sentences",
         "the oldest goes; the log has it",
         _CARDS,
     ),
     Bound(
-        "kenobot.cognitive.mirror.cards.RecordFiles._round",
+        "kenobot.cognitive.mirror.record_files.RecordFiles._round",
         "the folders of cards there are",
         "emptied in rounds",
         _CARDS,
     ),
     Bound(
-        "kenobot.cognitive.mirror.hot.RecentFolders._seen", "64 folders, of each 100 files", "the oldest goes", _CARDS
+        "kenobot.cognitive.mirror.recent_folders.RecentFolders._seen",
+        "64 folders, of each 100 files",
+        "the oldest goes",
+        _CARDS,
     ),
     Bound(
-        "kenobot.cognitive.mirror.patterns.PatternFile._shown",
+        "kenobot.cognitive.mirror.pattern_file.PatternFile._shown",
         "5,000 patterns",
         "those that the file shows; others go",
-        "tests/unit/cognitive/mirror/test_patterns.py::test_only_what_changed_is_read_anew",
+        "tests/unit/cognitive/mirror/test_pattern_file.py::test_only_what_changed_is_read_anew",
     ),
-    Bound("kenobot.cognitive.mirror.patterns.FileVersion.entries", "5,000 patterns", "lives for one call", _OVER),
-    Bound("kenobot.cognitive.mirror.edits._Edit.blocks", "one file of at most 5 MB", "lives for one call", _OVER),
-    Bound("kenobot.cognitive.mirror.lost.EmptiedFiles._since", "the memory files", "gone with the next look", _OVER),
-    Bound("kenobot.cognitive.mirror.edits._Edit.forgotten", "the lines of one file", "lives for one call", _OVER),
+    Bound("kenobot.cognitive.mirror.pattern_file.FileVersion.entries", "5,000 patterns", "lives for one call", _OVER),
+    Bound("kenobot.cognitive.mirror.list_edits._Edit.blocks", "one file of at most 5 MB", "lives for one call", _OVER),
+    Bound("kenobot.cognitive.mirror.missing.EmptiedFiles._since", "the memory files", "gone with the next look", _OVER),
+    Bound("kenobot.cognitive.mirror.list_edits._Edit.forgotten", "the lines of one file", "lives for one call", _OVER),
     Bound(
-        "kenobot.cognitive.mirror.sync.ListFiles._again",
+        "kenobot.cognitive.mirror.list_files.ListFiles._again",
         "the memory files there are",
         "emptied by each round of writing",
         f"{HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
     ),
     Bound(
-        "kenobot.cognitive.mirror.sync.ListFiles._known",
+        "kenobot.cognitive.mirror.list_files.ListFiles._known",
         "the memory files there are: one a scope and day, by what people tell the bot",
         "goes with the file",
         f"{HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
     ),
     Bound("kenobot.cognitive.mirror.session_note.SessionNote._told", "40 summaries", "others go", _OVER),
-    Bound("kenobot.cognitive.mirror.sync.ListFiles._marked", "what was just remembered", "emptied by writing", _OVER),
     Bound(
-        "kenobot.cognitive.sleep.compared.ComparisonCache._apart",
+        "kenobot.cognitive.mirror.list_files.ListFiles._marked", "what was just remembered", "emptied by writing", _OVER
+    ),
+    Bound(
+        "kenobot.cognitive.sleep.plan.comparison_cache.ComparisonCache._apart",
         "1,000,000 pairs of each pass that compares, 8 bytes each",
         "only those of the last night; more are compared again each night",
         "tests/property/test_compared.py::test_no_more_pairs_are_kept_than_may_be",
     ),
     Bound(
-        "kenobot.cognitive.mirror.sync.ListFiles._topics",
+        "kenobot.cognitive.mirror.list_files.ListFiles._topics",
         "the topic files there are",
         "goes with the file",
         f"{HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
     ),
     Bound(
-        "kenobot.cognitive.mirror.sync.ListFiles._problems",
+        "kenobot.cognitive.mirror.list_files.ListFiles._problems",
         "the memory files there are",
         "goes with the file",
         f"{HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
     ),
     Bound(
-        "kenobot.cognitive.mirror.sync.ListFiles._seen",
+        "kenobot.cognitive.mirror.list_files.ListFiles._seen",
         "the memory files there are: one a scope and day, by what people tell the bot",
         "goes with the file",
         f"{HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
@@ -123,13 +135,13 @@ IN_MEMORY = (
         "kenobot.cognitive.recall.vectors.vector_search._Kept.rows",
         "512 vectors of queries, as many of passages",
         "the one that was not asked for the longest goes",
-        "tests/unit/cognitive/meaning/test_meaning.py::test_what_is_at_hand_is_bounded",
+        "tests/unit/cognitive/recall/vectors/test_vector_search.py::test_what_is_at_hand_is_bounded",
     ),
     Bound(
         "kenobot.cognitive.recall.vectors.matrix.VectorMatrix._rows_of",
         "the scopes that have vectors",
         "goes with the last of them",
-        "tests/unit/cognitive/meaning/test_matrix.py::test_scopes_are_counted_as_vectors_come_change_scope_and_go",
+        "tests/unit/cognitive/recall/vectors/test_matrix.py::test_scopes_are_counted_as_vectors_come_change_scope_and_go",
     ),
     Bound(
         "kenobot.cognitive.recall.vectors.vector_sync.PendingVectors.records",
@@ -155,7 +167,7 @@ IN_MEMORY = (
         "kenobot.cognitive.recall.index.index.SideIndex._readers",
         "one connection a thread that reads: 2, and 1 of the command line",
         "a thread keeps its own",
-        "tests/unit/cognitive/recall/test_index.py::test_a_thread_reads_through_one_connection",
+        "tests/unit/cognitive/recall/index/test_index.py::test_a_thread_reads_through_one_connection",
     ),
     Bound(
         "kenobot.cognitive.recall.by_meaning.VectorHits.similarities",
@@ -209,22 +221,50 @@ IN_MEMORY = (
         "lives for one question",
         _OVER,
     ),
-    Bound("kenobot.cognitive.recall.turns._Talk.held", "a few hundred turns: the policy", "lives for one call", _OVER),
     Bound(
-        "kenobot.cognitive.recall.turns._Talk.places", "a few hundred turns: the policy", "lives for one call", _OVER
+        "kenobot.cognitive.recall.turn_ranking._Talk.held",
+        "a few hundred turns: the policy",
+        "lives for one call",
+        _OVER,
     ),
-    Bound("kenobot.cognitive.recall.turns._Talk.ses", "a few hundred turns: the policy", "lives for one call", _OVER),
-    Bound("kenobot.cognitive.recall.turns._Talk.sums", "a few hundred turns: the policy", "lives for one call", _OVER),
-    Bound("kenobot.cognitive.recall.turns._Talk.turns", "a few hundred turns: the policy", "lives for one call", _OVER),
+    Bound(
+        "kenobot.cognitive.recall.turn_ranking._Talk.places",
+        "a few hundred turns: the policy",
+        "lives for one call",
+        _OVER,
+    ),
+    Bound(
+        "kenobot.cognitive.recall.turn_ranking._Talk.ses",
+        "a few hundred turns: the policy",
+        "lives for one call",
+        _OVER,
+    ),
+    Bound(
+        "kenobot.cognitive.recall.turn_ranking._Talk.sums",
+        "a few hundred turns: the policy",
+        "lives for one call",
+        _OVER,
+    ),
+    Bound(
+        "kenobot.cognitive.recall.turn_ranking._Talk.turns",
+        "a few hundred turns: the policy",
+        "lives for one call",
+        _OVER,
+    ),
     Bound("kenobot.cognitive.recall.weights.turn_weights", "one file of ten weights", "lru_cache(1)", _FIXED),
-    Bound("kenobot.evals.recall.judge.CountingReranker.seconds", "the data of one run", "lives for one command", _OVER),
+    Bound(
+        "kenobot.evals.recall.counting_reranker.CountingReranker.seconds",
+        "the data of one run",
+        "lives for one command",
+        _OVER,
+    ),
     Bound("kenobot.evals.recall.lifecycle.AreaScore.wrong", "the data of one run", "lives for one command", _OVER),
-    Bound("kenobot.evals.recall.measure.MeanScores.hit", "the data of one run", "lives for one command", _OVER),
-    Bound("kenobot.evals.recall.measure.MeanScores.recall", "the data of one run", "lives for one command", _OVER),
-    Bound("kenobot.evals.recall.place.EvalHome.rejected", "the data of one run", "lives for one command", _OVER),
-    Bound("kenobot.evals.recall.place.EvalHome.record_keys", "the data of one run", "lives for one command", _OVER),
-    Bound("kenobot.evals.recall.place.EvalHome.turn_keys", "the data of one run", "lives for one command", _OVER),
-    Bound("kenobot.evals.recall.plain.BM25._lists", "the data of one run", "lives for one command", _OVER),
+    Bound("kenobot.evals.recall.metrics.MeanScores.hit", "the data of one run", "lives for one command", _OVER),
+    Bound("kenobot.evals.recall.metrics.MeanScores.recall", "the data of one run", "lives for one command", _OVER),
+    Bound("kenobot.evals.recall.eval_home.EvalHome.rejected", "the data of one run", "lives for one command", _OVER),
+    Bound("kenobot.evals.recall.eval_home.EvalHome.record_keys", "the data of one run", "lives for one command", _OVER),
+    Bound("kenobot.evals.recall.eval_home.EvalHome.turn_keys", "the data of one run", "lives for one command", _OVER),
+    Bound("kenobot.evals.recall.baselines.BM25._lists", "the data of one run", "lives for one command", _OVER),
     Bound("kenobot.evals.recall.run.RecallReport.rows", "the data of one run", "lives for one command", _OVER),
     Bound("kenobot.cognitive.recall.pack.Pack.dropped", "the 12 reasons there are", "lives for one turn", _OVER),
     Bound(
@@ -293,39 +333,39 @@ IN_MEMORY = (
         "kenobot.core.pattern_set.Automaton._states",
         "10,000 moves between states",
         "forgotten when there are more",
-        "tests/unit/cognitive/extract/test_patterns.py::test_states_are_forgotten",
+        "tests/unit/core/test_pattern_set.py::test_states_are_forgotten",
     ),
     Bound(
         "kenobot.core.pattern_set._State.moves",
         "10,000 moves between states",
         "forgotten with the states",
-        "tests/unit/cognitive/extract/test_patterns.py::test_states_are_forgotten",
+        "tests/unit/core/test_pattern_set.py::test_states_are_forgotten",
     ),
     Bound("kenobot.core.pattern_set._Node.out", "4,000 nodes", "BadPattern", _REFUSED),
     Bound(
         "kenobot.agent.background.compaction.CompactionWorker._troubles",
         "chats that no model can sum up",
         "a chat that is summed up leaves",
-        "tests/unit/test_compaction.py::test_a_failed_summary_leaves_the_window_as_it_was",
+        "tests/unit/agent/background/test_compaction.py::test_a_failed_summary_leaves_the_window_as_it_was",
     ),
     Bound(
         "kenobot.agent.background.per_chat_worker.PerChatWorker._heard",
         "chats with a reply on its way out",
         "emptied by each look",
-        "tests/unit/test_extraction_rhythm.py::test_what_was_heard_is_forgotten_with_each_look",
+        "tests/unit/agent/background/test_extraction_rhythm.py::test_what_was_heard_is_forgotten_with_each_look",
     ),
     Bound(
         "kenobot.agent.background.extraction.ExtractionWorker._troubles",
         "chats whose turns no model can read",
         "a chat that can be read leaves",
-        "tests/unit/test_extraction_rhythm.py::test_a_batch_that_is_too_long_is_halved",
+        "tests/unit/agent/background/test_extraction_rhythm.py::test_a_batch_that_is_too_long_is_halved",
     ),
-    Bound("kenobot.providers.embedders.remote.HttpEmbedder._headers", "one key", "filled once", _FIXED),
+    Bound("kenobot.providers.embedders.http.HttpEmbedder._headers", "one key", "filled once", _FIXED),
     Bound(
-        "kenobot.providers.embedders.one_thread.ThreadedEmbedder._jobs",
+        "kenobot.providers.embedders.threaded.ThreadedEmbedder._jobs",
         "4,096 texts",
         "Unavailable; what nobody waits for is passed over",
-        "tests/unit/embedders/test_one_thread.py::test_far_too_much_at_once_is_refused",
+        "tests/unit/providers/embedders/test_one_thread.py::test_far_too_much_at_once_is_refused",
     ),
     Bound(
         "kenobot.agent.embedding_worker.EmbeddingWorker._left", "2 places", "one of records, one of turns", _EMBEDDING
@@ -355,13 +395,13 @@ IN_MEMORY = (
         "kenobot.cognitive.sleep.plan.passes.NightView.answers", "what a night's tokens pay for", "one night", _NIGHT
     ),
     Bound(
-        "kenobot.cognitive.sleep.consolidate.nearby._Files._of",
+        "kenobot.cognitive.sleep.consolidate.near_pairs._Files._of",
         "the files near what is new",
         "lives for one plan",
         _NIGHT,
     ),
     Bound(
-        "kenobot.cognitive.sleep.consolidate.nearby._Files._shared",
+        "kenobot.cognitive.sleep.consolidate.near_pairs._Files._shared",
         "the files near what is new",
         "lives for one plan",
         _NIGHT,
@@ -381,9 +421,17 @@ IN_MEMORY = (
     Bound(
         "kenobot.cognitive.sleep.consolidate.promote._Said._keys", "what MEMORY.md says", "lives for one plan", _NIGHT
     ),
-    Bound("kenobot.cognitive.procedural.alike.SimilarTexts.texts", "what one file says", "lives for one plan", _NIGHT),
     Bound(
-        "kenobot.cognitive.procedural.alike.SimilarTexts.by_word", "what one file says", "lives for one plan", _NIGHT
+        "kenobot.cognitive.procedural.similar_texts.SimilarTexts.texts",
+        "what one file says",
+        "lives for one plan",
+        _NIGHT,
+    ),
+    Bound(
+        "kenobot.cognitive.procedural.similar_texts.SimilarTexts.by_word",
+        "what one file says",
+        "lives for one plan",
+        _NIGHT,
     ),
     Bound("kenobot.cognitive.sleep.consolidate.patterns._Patterns._all", "a scope's patterns", "one plan", _NIGHT),
     Bound(
@@ -426,7 +474,7 @@ IN_MEMORY = (
         "kenobot.agent.loop.AgentLoop._taking",
         "loop.backlog",
         "intake waits",
-        "tests/unit/loop/test_lanes.py::test_a_full_backlog_makes_the_channel_wait",
+        "tests/unit/agent/loop/test_lanes.py::test_a_full_backlog_makes_the_channel_wait",
     ),
     Bound(
         "kenobot.agent.loop._Lane.ready",
@@ -455,7 +503,7 @@ IN_MEMORY = (
         "kenobot.core.scheduler.Scheduler._hindered",
         "the jobs there are",
         "only their names are noted",
-        "tests/unit/test_schedule.py::test_a_full_disk_is_logged_once_until_it_works_again",
+        "tests/unit/core/test_scheduler.py::test_a_full_disk_is_logged_once_until_it_works_again",
     ),
     Bound("kenobot.core.scheduler.Scheduler._jobs", "the jobs there are", "added once, at the start", _FIXED),
     Bound("kenobot.core.scheduler.Scheduler._running", "the jobs there are", "one of each at a time", _OVER),

@@ -6,7 +6,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.prompt.context_builder import ContextBuilder, PromptLimits
-from kenobot.cognitive.identity.files import Identity
+from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.gateway.access import Access, Roster
 from kenobot.ports.messages import Inbound
 from kenobot.storage.connection import Connection

@@ -15,11 +15,11 @@ import pytest
 
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.channels.telegram.settings import TelegramSettings
-from kenobot.cognitive.identity.files import Identity
-from kenobot.cognitive.mirror.sync import ListFiles
+from kenobot.cognitive.identity.identity_files import Identity
+from kenobot.cognitive.mirror.list_files import ListFiles
 from kenobot.cognitive.recall import full_load
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.core.bus import Bus
 from kenobot.gateway.access import Roster
 from kenobot.gateway.delivery import Delivery

@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.sleep import sleep_store
+from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.store import sleep_plans
 from kenobot.storage.connection import Connection
@@ -67,4 +67,4 @@ async def test_the_ledger_keeps_a_year_of_nights_and_plans_of_none(database: Dat
     assert await scalar(database, "SELECT count(*) FROM sleep_plan") == 0
     assert await scalar(database, "SELECT count(*) FROM sleep_answer") == 0
     assert await scalar(database, "SELECT count(*) FROM proposal") == 1
-    assert await database.read(sleep_store.last_run) is not None
+    assert await database.read(run_rows.last_run) is not None

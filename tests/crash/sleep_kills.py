@@ -17,7 +17,7 @@ from itertools import count
 from pathlib import Path
 
 from kenobot.cognitive.policy.sleep import PHASES
-from kenobot.cognitive.sleep import sleep_store
+from kenobot.cognitive.sleep import run_rows
 from kenobot.core.settings.home import Home
 from kenobot.storage.connection import Connection, connect
 from kenobot.storage.migrate import migrate
@@ -71,7 +71,7 @@ def furnish(connection: Connection) -> None:
             seen=1 + number % 3,
             expires=(at + timedelta(days=14)).strftime("%Y-%m-%dT%H:%M:%S.%f+00:00") if guess else None,
         )
-    sleep_store.begin_or_resume(connection, _NIGHT, "hourly", PHASES)
+    run_rows.begin_or_resume(connection, _NIGHT, "hourly", PHASES)
 
 
 def found(home: Path) -> tuple[list[str], dict[str, str]]:

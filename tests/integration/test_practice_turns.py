@@ -5,7 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.sleep.apply import PassContext, apply_change
+from kenobot.cognitive.sleep.apply_change import PassContext, apply_change
 from kenobot.cognitive.sleep.consolidate import patterns, promote
 from kenobot.cognitive.sleep.plan.passes import NightView
 from kenobot.storage.connection import Connection

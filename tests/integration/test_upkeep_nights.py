@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kenobot.cognitive.control.undo import undo
-from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate import guidelines, identity
 from kenobot.cognitive.sleep.errors import errors
 from kenobot.cognitive.sleep.plan.changes import Change

@@ -15,8 +15,8 @@ from kenobot.cognitive.recall import full_load
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract import buffer
-from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import history, records
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate

@@ -12,7 +12,7 @@ from kenobot.cognitive.control.forget import forget, forget_record
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.full_load import FullLoad, FullLoader, FullLoadQuery, read_scratchpad
 from kenobot.cognitive.remember.admit import admit, supersede
-from kenobot.cognitive.remember.occasion import AdmitContext, sanitize
+from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.storage.connection import Connection

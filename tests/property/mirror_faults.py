@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive.mirror import cardfiles, files
+from kenobot.cognitive.mirror import disk, record_paths
 
-Replace = Callable[[Path, str, str, files.FileStamp | None], Awaitable[files.FileStamp | None]]
+Replace = Callable[[Path, str, str, disk.FileStamp | None], Awaitable[disk.FileStamp | None]]
 
 
 class Killed(BaseException):
@@ -20,9 +20,9 @@ class Killed(BaseException):
 @contextlib.contextmanager
 def somebody_edits(root: Path, edit: Callable[[str], None], *, writing: bool) -> Iterator[None]:
     """`edit` is called with the path of each file below `root` that is about to be replaced, or else to be read."""
-    swap, look = files._swap, files._look
+    swap, look = disk._swap, disk._look
 
-    def swapping(temporary: Path, target: Path, expected: files.FileStamp | None) -> files.FileStamp | None:
+    def swapping(temporary: Path, target: Path, expected: disk.FileStamp | None) -> disk.FileStamp | None:
         edit(str(target.relative_to(root)))
         return swap(temporary, target, expected)
 
@@ -31,16 +31,16 @@ def somebody_edits(root: Path, edit: Callable[[str], None], *, writing: bool) ->
         return look(folder, path)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files, *(("_swap", swapping) if writing else ("_look", looking)))
+        patch.setattr(disk, *(("_swap", swapping) if writing else ("_look", looking)))
         yield
 
 
 @contextlib.contextmanager
 def full_disk(left: int) -> Iterator[None]:
     """No file can be written after `left` more."""
-    real, done = files.replace, 0
+    real, done = disk.replace, 0
 
-    async def failing(root: Path, path: str, text: str, expected: files.FileStamp | None) -> files.FileStamp | None:
+    async def failing(root: Path, path: str, text: str, expected: disk.FileStamp | None) -> disk.FileStamp | None:
         nonlocal done
         done += 1
         if done > left:
@@ -54,9 +54,9 @@ def full_disk(left: int) -> Iterator[None]:
 @contextlib.contextmanager
 def death_between_files(is_dead: Callable[[], bool], left: int | None, *, swapped: bool) -> Iterator[None]:
     """The process dies at the file after `left` more (None: at none), with the new one in place or half-written."""
-    real, done = files.replace, 0
+    real, done = disk.replace, 0
 
-    async def dying(root: Path, path: str, text: str, expected: files.FileStamp | None) -> files.FileStamp | None:
+    async def dying(root: Path, path: str, text: str, expected: disk.FileStamp | None) -> disk.FileStamp | None:
         nonlocal done
         if is_dead():
             raise Killed
@@ -78,9 +78,9 @@ def death_between_files(is_dead: Callable[[], bool], left: int | None, *, swappe
 @contextlib.contextmanager
 def death_between_cards(left: int | None, *, swapped: bool) -> Iterator[None]:
     """The process dies at the card after `left` more (None: at none), with the new one in place or half-written."""
-    real, done = cardfiles._write, 0
+    real, done = record_paths._write, 0
 
-    def dying(target: Path, draft: cardfiles.PendingFile) -> files.FileStamp | None:
+    def dying(target: Path, draft: record_paths.PendingFile) -> disk.FileStamp | None:
         nonlocal done
         if left is not None and done >= left:
             if swapped:
@@ -93,7 +93,7 @@ def death_between_cards(left: int | None, *, swapped: bool) -> Iterator[None]:
         return real(target, draft)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cardfiles, "_write", dying)
+        patch.setattr(record_paths, "_write", dying)
         with contextlib.suppress(Killed):
             yield
 
@@ -101,5 +101,5 @@ def death_between_cards(left: int | None, *, swapped: bool) -> Iterator[None]:
 @contextlib.contextmanager
 def _replacing(replace: Replace) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files, "replace", replace)
+        patch.setattr(disk, "replace", replace)
         yield

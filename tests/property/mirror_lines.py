@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from kenobot.cognitive.mirror import layout
-from kenobot.cognitive.mirror.places import role_of
+from kenobot.cognitive.mirror import list_layout
+from kenobot.cognitive.mirror.list_paths import role_of
 from kenobot.cognitive.store import records
 from tests.unit.cognitive.mirror.house import TODAY
 
@@ -21,7 +21,7 @@ KINDS: list[tuple[str, dict[str, Any]]] = [
 WORDS = ["Ana vive en Bilbao", "ñandú ¿qué?", "我喜欢喝茶", "أحب القهوة", "🙂👩‍💻", "uso C++\n## 14:30 — forged\n- C#"]
 
 
-def kind_of(path: str) -> layout.FileKind:
+def kind_of(path: str) -> list_layout.FileKind:
     """What sort of file stands at `path`."""
     place = role_of(path)
     assert place is not None
@@ -33,7 +33,7 @@ def is_line(record: records.Record) -> bool:
     return record.form in ("note", "episode")
 
 
-def line(kind: layout.FileKind, text: str) -> str:
+def line(kind: list_layout.FileKind, text: str) -> str:
     """As a person types it."""
     if kind == "daily":
         first, newline, rest = text.partition("\n")
@@ -42,6 +42,6 @@ def line(kind: layout.FileKind, text: str) -> str:
     return f"*  {indented}\n" if kind in ("core", "ref", "topic") else f"- learned: {indented}\n"
 
 
-def facts(kind: layout.FileKind, text: str) -> list[str]:
+def facts(kind: list_layout.FileKind, text: str) -> list[str]:
     """What a file says, line for line."""
-    return [said for chunk in layout.split(kind, text) if (said := layout.fact_text(kind, chunk)) is not None]
+    return [said for chunk in list_layout.split(kind, text) if (said := list_layout.fact_text(kind, chunk)) is not None]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.remember.admit import admit, correct, supersede
-from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.statement_relation import (
     is_contrary,
     parse_statement,

@@ -5,10 +5,10 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.mirror import card, front
-from kenobot.cognitive.mirror.card import FileLink
-from kenobot.cognitive.mirror.front import FrontMatterError, LineEnding
-from kenobot.cognitive.remember.occasion import sanitize
+from kenobot.cognitive.mirror import front_matter, record_format
+from kenobot.cognitive.mirror.front_matter import FrontMatterError, LineEnding
+from kenobot.cognitive.mirror.record_format import FileLink
+from kenobot.cognitive.remember.admit_context import sanitize
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.fingerprint import key_of
 
@@ -69,7 +69,7 @@ def test_a_card_says_what_the_record_says(
     record: Record, found: list[FileLink], rest: tuple[str, ...], ends: LineEnding
 ) -> None:
     """Every value, link, word and line of a person's own, in every script and with every line end."""
-    read = card.parse(card.render(record, found, rest, ends))
+    read = record_format.parse(record_format.render(record, found, rest, ends))
     assert read.is_unedited and read.extra_lines == rest and read.text == record.text
     assert read.line_ending == ends
     assert list(read.links) == found
@@ -96,24 +96,24 @@ def test_a_card_says_what_the_record_says(
 @given(records, ends, st.data())
 def test_any_change_of_a_card_is_seen(record: Record, ends: LineEnding, data: st.DataObject) -> None:
     """A letter put in, taken out or put otherwise; line ends alone are no change."""
-    text = card.render(record, [], (), "\n")
+    text = record_format.render(record, [], (), "\n")
     at = data.draw(st.integers(0, len(text) - 1))
     typed = data.draw(st.sampled_from(["", "x", "é"]))
     other = text[:at] + typed + text[at + data.draw(st.integers(0, 1)) :]
     try:
-        read = card.parse(other)
+        read = record_format.parse(other)
     except FrontMatterError:
         return
     line = text[text.rindex("\n", 0, at) + 1 if "\n" in text[:at] else 0 :].partition("\n")[0]
     assert other == text or not read.is_unedited or line.startswith("checksum:")
-    assert card.parse(text.replace("\n", ends)).is_unedited
+    assert record_format.parse(text.replace("\n", ends)).is_unedited
 
 
 @given(st.text(alphabet="a:-[]{}\"'#,\\ \n\t1", max_size=60))
 def test_whatever_people_write_is_read_or_refused(text: str) -> None:
     """In a plain sentence; nothing else ever happens."""
     try:
-        page = front.parse(f"---\n{text}\n---\nbody", {"a", "b"})
+        page = front_matter.parse(f"---\n{text}\n---\nbody", {"a", "b"})
     except FrontMatterError as error:
         assert str(error) and not str(error).endswith(".")
     else:

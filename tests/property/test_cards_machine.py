@@ -11,9 +11,9 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule
 
-from kenobot.cognitive.mirror import card, cardfiles, rebuild
+from kenobot.cognitive.mirror import rebuild, record_format, record_paths
 from kenobot.cognitive.remember.admit import admit, supersede
-from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import change
 from kenobot.cognitive.store.scopes import ALL_SCOPES
@@ -26,8 +26,8 @@ from tests.property.effort import effort
 from tests.property.lives import Lives
 from tests.property.mirror_faults import death_between_cards
 from tests.property.power import CRASHES, NEVER, Crash
-from tests.unit.cognitive.mirror.cardhouse import CardHouse
 from tests.unit.cognitive.mirror.house import TODAY
+from tests.unit.cognitive.mirror.record_files_house import CardHouse
 
 _PICKS = st.integers(0, 60)
 _SCOPES = st.sampled_from(["owner", "owner", "chat:c", "user:u"])
@@ -289,12 +289,12 @@ class CardMachine(Lives):
         everything = {record.id: record for record in await house.everything()}
         paths = [path for path in house.files() if re.search(r"(^|/)(facts|boxes)/", path)]
         assert not [path for path in house.files() if path.endswith(".tmp")]
-        said = {path: card.parse(house.text(path)) for path in paths}
+        said = {path: record_format.parse(house.text(path)) for path in paths}
         numbers = [found.id for found in said.values()]
         assert sorted(numbers, key=str) == sorted(everything, key=str), "one card a record, and no other"
         for path, found in said.items():
             record = everything[found.id or 0]
-            assert found.is_unedited and cardfiles.is_right_folder(path.rpartition("/")[0], record), path
+            assert found.is_unedited and record_paths.is_right_folder(path.rpartition("/")[0], record), path
             if record.form != "box":
                 assert found.text == record.text
             for name in ("scope", "status", "trust", "tier", "seen", "confidence", "category", "subject", "source"):

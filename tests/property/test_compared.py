@@ -5,9 +5,9 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.sleep.apply import PassContext, apply_change
-from kenobot.cognitive.sleep.compared import ComparisonCache, LikelyPairs
+from kenobot.cognitive.sleep.apply_change import PassContext, apply_change
 from kenobot.cognitive.sleep.consolidate import contradictions, duplicates, synthesize
+from kenobot.cognitive.sleep.plan.comparison_cache import ComparisonCache, LikelyPairs
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import term_index
 from kenobot.cognitive.store.change import ChangeContext, change

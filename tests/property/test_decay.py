@@ -9,15 +9,15 @@ from pathlib import Path
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from kenobot.cognitive.mirror import layout
-from kenobot.cognitive.mirror.places import entity_page_of, path_of, role_of
+from kenobot.cognitive.mirror import list_layout
+from kenobot.cognitive.mirror.list_paths import entity_page_of, path_of, role_of
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.decay import DecayPolicy
 from kenobot.cognitive.policy.sleep import WEEKLY_LOGS, SleepPolicy
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate import distil, hygiene, promote, weeks
 from kenobot.cognitive.sleep.prune import dailies
 from kenobot.cognitive.store import records
@@ -150,7 +150,9 @@ async def _files_agree(house: House, policy: Policy) -> None:
                 if place.archived and policy.sleep.expired == "delete":
                     assert home not in shown
                     continue
-                said = [layout.fact_text(place.kind, chunk) for chunk in layout.split(place.kind, shown[home])]
+                said = [
+                    list_layout.fact_text(place.kind, chunk) for chunk in list_layout.split(place.kind, shown[home])
+                ]
                 assert record.text in said, f"{record.text} does not stand in {home}"
     events = await house.count_events()
     assert await house.mirror.sync_in() == 0

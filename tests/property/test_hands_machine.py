@@ -16,7 +16,7 @@ from kenobot.cognitive.control.forget import plan_purge
 from kenobot.cognitive.control.undo import last_undoable_event
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.index.indexer import Indexer
-from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store.records import stamp
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import ManualClock
@@ -26,7 +26,7 @@ from tests.property.hands_world import REACH, SESSION, Fact, Snapshot
 from tests.property.lives import Lives
 from tests.property.mirror_faults import death_between_cards, death_between_files
 from tests.property.power import CRASHES, NEVER, Crash
-from tests.unit.cognitive.mirror.cardhouse import CardHouse
+from tests.unit.cognitive.mirror.record_files_house import CardHouse
 
 _PICKS = st.integers(0, 30)
 _CRASH = st.none() | CRASHES

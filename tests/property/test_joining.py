@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.cognitive.control.undo import undo
-from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate import contradictions, duplicates
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START

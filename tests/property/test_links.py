@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bench.links import Hostile
+from bench.urls import Hostile
 from kenobot.agent.safety.urls import SeenUrls, find_urls, remove_urls
 
 SHARDS = (

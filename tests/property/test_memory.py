@@ -14,7 +14,7 @@ from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.full_load import FullLoad, FullLoader, FullLoadQuery
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import AdmitContext, sanitize
+from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.fingerprint import key_of, normalise
 from kenobot.core.token_estimate import estimate_tokens

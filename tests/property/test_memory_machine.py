@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.remember.occasion import AdmitContext, sanitize
+from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.errors import StoreError

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.mirror import layout
-from kenobot.cognitive.mirror.layout import FileBlock, FileKind, ShownRecord
-from kenobot.cognitive.remember.occasion import sanitize
+from kenobot.cognitive.mirror import list_layout
+from kenobot.cognitive.mirror.list_layout import FileBlock, FileKind, ShownRecord
+from kenobot.cognitive.remember.admit_context import sanitize
 
 # ── layout ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -22,49 +22,51 @@ kinds: st.SearchStrategy[FileKind] = st.sampled_from(["core", "daily", "preferen
 
 
 def facts(kind: FileKind, text: str) -> list[str]:
-    return [said for chunk in layout.split(kind, text) if (said := layout.fact_text(kind, chunk)) is not None]
+    return [said for chunk in list_layout.split(kind, text) if (said := list_layout.fact_text(kind, chunk)) is not None]
 
 
 @given(kinds, st.lists(records, max_size=4))
 def test_records_come_back_as_they_were_written(kind: FileKind, said: list[str]) -> None:
     """No text, in any script, breaks out of its line or changes on the way to the file and back."""
     items = [ShownRecord(number, text, "14:30") for number, text in enumerate(said)]
-    assert facts(kind, layout.join_blocks(layout.arrange(kind, [], items, {}, {}))) == said
+    assert facts(kind, list_layout.join_blocks(list_layout.arrange(kind, [], items, {}, {}))) == said
 
 
 @given(st.sampled_from(["core", "daily", "preferences", "slot"]), texts)
 def test_a_files_chunks_are_the_file(kind: FileKind, text: str) -> None:
     """Cutting a file into chunks loses no character, and taking it in unchanged writes it unchanged."""
-    chunks = layout.split(kind, text)
+    chunks = list_layout.split(kind, text)
     assert "".join(chunks) == text
-    items = {at: said for at, chunk in enumerate(chunks) if (said := layout.fact_text(kind, chunk)) is not None}
+    items = {at: said for at, chunk in enumerate(chunks) if (said := list_layout.fact_text(kind, chunk)) is not None}
     blocks = [FileBlock(chunk, at if at in items else None) for at, chunk in enumerate(chunks)]
     home = [ShownRecord(at, said, "14:30") for at, said in items.items()]
-    assert layout.join_blocks(layout.arrange(kind, blocks, home, {}, {})) == text
+    assert list_layout.join_blocks(list_layout.arrange(kind, blocks, home, {}, {})) == text
 
 
 @given(kinds, texts, st.lists(records, max_size=3), st.data())
 def test_what_is_arranged_stays_as_it_is(kind: FileKind, text: str, said: list[str], data: st.DataObject) -> None:
     """Arranging again changes nothing, what is noted of a file fits it, and literal text is never lost."""
-    chunks = layout.split(kind, text)
-    blocks = [FileBlock(chunk, -at - 1 if layout.fact_text(kind, chunk) else None) for at, chunk in enumerate(chunks)]
+    chunks = list_layout.split(kind, text)
+    blocks = [
+        FileBlock(chunk, -at - 1 if list_layout.fact_text(kind, chunk) else None) for at, chunk in enumerate(chunks)
+    ]
     alive = [b for b in blocks if b.record is not None and data.draw(st.booleans())]
-    home = [ShownRecord(b.record or 0, layout.fact_text(kind, b.raw) or "", "14:30") for b in alive]
+    home = [ShownRecord(b.record or 0, list_layout.fact_text(kind, b.raw) or "", "14:30") for b in alive]
     home += [ShownRecord(number, new, "14:30") for number, new in enumerate(said, 1)]
-    once = layout.arrange(kind, blocks, home, {}, {})
-    assert layout.decode_blocks(kind, layout.join_blocks(once), layout.encode_blocks(once)) == once
-    assert layout.arrange(kind, once, home, {}, {}) == once
+    once = list_layout.arrange(kind, blocks, home, {}, {})
+    assert list_layout.decode_blocks(kind, list_layout.join_blocks(once), list_layout.encode_blocks(once)) == once
+    assert list_layout.arrange(kind, once, home, {}, {}) == once
     assert {block.record for block in once if block.record} == {item.id for item in home}
     at = 0
     for block in blocks:
         if block.record is None:
-            at = layout.join_blocks(once).index(block.raw, at) + len(block.raw)
+            at = list_layout.join_blocks(once).index(block.raw, at) + len(block.raw)
 
 
 @given(st.lists(st.sampled_from("abcde")), st.lists(st.sampled_from("abcde")))
 def test_a_diff_accounts_for_every_line_once(old: list[str], new: list[str]) -> None:
     """Every old fact is kept, changed or removed, every new one kept, changed or added; kept ones say the same."""
-    found = layout.diff(old, new)
+    found = list_layout.diff(old, new)
     pairs = (*found.kept, *found.changed)
     assert sorted([*(i for i, _ in pairs), *found.removed]) == list(range(len(old)))
     assert sorted([*(j for _, j in pairs), *found.added]) == list(range(len(new)))

@@ -10,8 +10,8 @@ from typing import Literal
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 
-from kenobot.cognitive.mirror import layout
-from kenobot.cognitive.mirror.places import path_of, role_of
+from kenobot.cognitive.mirror import list_layout
+from kenobot.cognitive.mirror.list_paths import path_of, role_of
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.testing.clock import ManualClock
@@ -92,7 +92,7 @@ class MirrorMachine(Lives):
         """A person moves a line to the top or to the end."""
         path = self._written(pick)
         chunks = self._chunks(path)
-        if chunks and layout.fact_text(kind_of(path), chunks[pick % len(chunks)]) is not None:
+        if chunks and list_layout.fact_text(kind_of(path), chunks[pick % len(chunks)]) is not None:
             moved = chunks.pop(pick % len(chunks))
             moved += "" if moved.endswith("\n") else "\n"
             rest = "".join(chunks)
@@ -260,7 +260,7 @@ class MirrorMachine(Lives):
 
     def _chunks(self, path: str) -> list[str]:
         target = self.house.root / path
-        return layout.split(kind_of(path), self.house.text(path)) if target.exists() else []
+        return list_layout.split(kind_of(path), self.house.text(path)) if target.exists() else []
 
     def _written(self, pick: int) -> str:
         """A file in which something stands, if there is one."""
@@ -285,11 +285,11 @@ class MirrorMachine(Lives):
 
     def _change(self, path: str, word: str, pick: int, *, watched: bool = True) -> None:
         chunks, kind = self._chunks(path), kind_of(path)
-        lines = [at for at, chunk in enumerate(chunks) if layout.fact_text(kind, chunk) in self.scopes]
+        lines = [at for at, chunk in enumerate(chunks) if list_layout.fact_text(kind, chunk) in self.scopes]
         if not lines or kind == "slot":
             return
         at = lines[pick % len(lines)]
-        old = layout.fact_text(kind, chunks[at]) or ""
+        old = list_layout.fact_text(kind, chunks[at]) or ""
         text = self._new(word, self.scopes[old])
         chunks[at] = line(kind, text)
         self.house.write(path, "".join(chunks))
@@ -299,7 +299,7 @@ class MirrorMachine(Lives):
     def _take_out(self, path: str, pick: int, *, watched: bool = True) -> None:
         chunks, kind = self._chunks(path), kind_of(path)
         if chunks and kind != "topic":  # what stands there is only shown there
-            text = layout.fact_text(kind, chunks.pop(pick % len(chunks)))
+            text = list_layout.fact_text(kind, chunks.pop(pick % len(chunks)))
             self.house.write(path, "".join(chunks))
             if text is not None:
                 self._put_away(text, surely=watched)

@@ -6,7 +6,7 @@ import re
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kenobot.postprocessors.code import code_ranges
+from kenobot.postprocessors.code_ranges import code_ranges
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.postprocessors.scanner import scan_tags
 from kenobot.testing.postprocessor import RecordingTurn

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kenobot.channels.telegram.markdown import parse_markdown, utf16_length
 from kenobot.channels.telegram.split import split_message
 from kenobot.ports.messages import MessagePart, TextEntity
-from tests.unit.telegram.html import as_html
+from tests.unit.channels.telegram.html import as_html
 
 MARKS = ["*", "**", "***", "~~", "`", "``", "```", "```py\n", "\n```\n", "[", "](http://x)", "# ", "---", "(", ")"]
 LETTERS = [

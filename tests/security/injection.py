@@ -28,8 +28,8 @@ from typing import Literal, NotRequired, TypedDict, cast
 from kenobot.agent.commands.natural_language import match_command
 from kenobot.agent.prompt.runtime_block import BLOCK_CLOSE, BLOCK_OPEN
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import AdmitContext
-from kenobot.cognitive.remember.supersede import end_record
+from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.remember.conflicts import end_record
 from kenobot.cognitive.store import records as store
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate

@@ -10,7 +10,7 @@ import pytest
 import kenobot
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.remember.admit import admit, supersede
-from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes
 from kenobot.ports.memory import Candidate

@@ -159,7 +159,7 @@ def _common(rows: Sequence[Sequence[float]]) -> list[list[float]]:
 
 
 def _without(row: Sequence[float], common: Sequence[Sequence[float]]) -> list[float]:
-    """A question's row without what it has in common with others; as `VectorIndex` takes it out of what is looked for."""
+    """A question's row without what it has in common with others, as `VectorIndex` removes it from queries."""
     middle, *ways = common
     away = [one - other for one, other in zip(row, middle, strict=True)]
     out = list(middle)

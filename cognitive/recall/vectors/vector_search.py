@@ -219,7 +219,7 @@ class VectorIndex:
     ) -> Mapping[int, float]:
         """The records of this scope and subject nearest to a statement, by id, each with its nearness.
 
-        On the scale of admit's bands: see `SimilarityCalibration.nearness`. A `kenobot.cognitive.text.similarity.Nearness`.
+        On the scale of admit's bands: see `SimilarityCalibration.nearness`.
         """
         found: dict[int, float] = {}
         for row, records, scale in self._passages(text):

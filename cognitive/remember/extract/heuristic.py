@@ -10,8 +10,8 @@ from dataclasses import replace
 from datetime import date
 
 from kenobot.cognitive.remember.extract import rules
+from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact
 from kenobot.cognitive.remember.extract.rules import ExtractionRule
-from kenobot.cognitive.remember.extract.schema import TIERS, ExtractedFact
 from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.dates import day_named, names_year
 from kenobot.cognitive.text.words import fold
@@ -90,7 +90,7 @@ def _fact(rule: ExtractionRule, match: re.Match[str], clause: str, said: date) -
 
 
 def _attribute(rule: ExtractionRule, found: Mapping[str, str]) -> str:
-    """The name of an attribute, as `kenobot.cognitive.remember.frames` would call it."""
+    """The name of an attribute, as `kenobot.cognitive.remember.attribute_statements` would call it."""
     what = " ".join(fold(found.get("what") or found.get("que") or "").split())
     return {"favourite": f"favourite {what}", "relation": what}.get(rule.attribute, rule.attribute)
 

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from kenobot.cognitive.remember.extract.schema import Category
+from kenobot.cognitive.remember.extract.parse_facts import Category
 
 Needs = Literal["", "day", "birthday"]
 

@@ -8,10 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from kenobot.cognitive.remember.compare import EVENT_CATEGORIES, is_single_valued
-from kenobot.cognitive.sleep import merge_store
-from kenobot.cognitive.sleep.consolidate import verdicts
-from kenobot.cognitive.sleep.consolidate.alike import PairRelation, classify_pair, credibility
-from kenobot.cognitive.sleep.consolidate.disputes import QUESTION, resolve_conflict
+from kenobot.cognitive.sleep import merge_rows
+from kenobot.cognitive.sleep.consolidate import pair_verdicts
+from kenobot.cognitive.sleep.consolidate.conflicts import QUESTION, resolve_conflict
 from kenobot.cognitive.sleep.consolidate.duplicates import (
     classify_by_rules,
     mark_told_apart,
@@ -19,7 +18,8 @@ from kenobot.cognitive.sleep.consolidate.duplicates import (
     pair_relation,
 )
 from kenobot.cognitive.sleep.consolidate.merging import merge_records
-from kenobot.cognitive.sleep.consolidate.nearby import RecordPair, near_pairs
+from kenobot.cognitive.sleep.consolidate.near_pairs import RecordPair, near_pairs
+from kenobot.cognitive.sleep.consolidate.pair_rules import PairRelation, classify_pair, credibility
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import records as store
@@ -34,7 +34,8 @@ def questions(view: NightView) -> Sequence[ModelQuestion]:
     """About near pairs that may contradict each other."""
     pairs = _near(view, asked=True)
     return [
-        question for question, _ in verdicts.question_batches(_open(view, pairs, classify_by_rules(view, pairs)), view)
+        question
+        for question, _ in pair_verdicts.question_batches(_open(view, pairs, classify_by_rules(view, pairs)), view)
     ]
 
 
@@ -43,8 +44,8 @@ def plan(view: NightView) -> Iterator[Change]:
     yield from _answered(view)
     pairs = _near(view, asked=view.model_available or bool(view.answers))
     ruled = classify_by_rules(view, pairs)
-    asked = verdicts.question_batches(_open(view, pairs, ruled), view)
-    known = verdicts.read_verdicts(view, asked)
+    asked = pair_verdicts.question_batches(_open(view, pairs, ruled), view)
+    known = pair_verdicts.read_verdicts(view, asked)
     gone: set[int] = set()
     same = [pair for pair in pairs if known.get(pair.ids) == pair_relation(view, pair, ruled, known) == "repeat"]
     for group in merge_groups(view, same, pairs, known):
@@ -80,7 +81,7 @@ def _near(view: NightView, *, asked: bool) -> list[RecordPair]:
         if pair.one.form == "note"
         and "sleep" not in (pair.one.source, pair.other.source)
         and not {pair.one.category, pair.other.category} & EVENT_CATEGORIES
-        and not merge_store.are_in_conflict(view.connection, *pair.ids)
+        and not merge_rows.are_in_conflict(view.connection, *pair.ids)
     ]
 
 
@@ -101,12 +102,12 @@ def _open(
 def _other_values(view: NightView) -> Iterator[tuple[Record, Record, tuple[str, ...]]]:
     """Of each subject, what there is one of at a time and two notes tell differently: the latest against each other."""
     told: dict[tuple[str, str, str], list[int]] = defaultdict(list)
-    for number, scope, subject, attributes in merge_store.notes_with_attributes(view.connection, ALL_SCOPES):
-        for name in merge_store.attribute_names(attributes):
+    for number, scope, subject, attributes in merge_rows.notes_with_attributes(view.connection, ALL_SCOPES):
+        for name in merge_rows.attribute_names(attributes):
             if is_single_valued(name):
                 told[scope, subject, normalize_name(name)].append(number)
     several = {key: numbers for key, numbers in told.items() if len(numbers) > 1}
-    records = merge_store.live_facts(view.connection, {number for numbers in several.values() for number in numbers})
+    records = merge_rows.live_facts(view.connection, {number for numbers in several.values() for number in numbers})
     differing: dict[tuple[int, int], list[str]] = defaultdict(list)
     for (_, _, name), numbers in sorted(several.items()):
         mine = [
@@ -155,13 +156,9 @@ def _ended(change: Change) -> set[int]:
 
 def _answered(view: NightView) -> Iterator[Change]:
     """Open questions that nobody needs to answer any more, because one of the two is no longer remembered."""
-    for question in merge_store.records_of_form(view.connection, ALL_SCOPES, "question", QUESTION):
-        about = merge_store.derived_from(view.connection, question.id)
-        if (
-            question.status != "active"
-            or not about
-            or len(merge_store.live_facts(view.connection, about)) == len(about)
-        ):
+    for question in merge_rows.records_of_form(view.connection, ALL_SCOPES, "question", QUESTION):
+        about = merge_rows.derived_from(view.connection, question.id)
+        if question.status != "active" or not about or len(merge_rows.live_facts(view.connection, about)) == len(about):
             continue
         now = store.stamp(view.now)
         values = {"status": "expired", "valid_to": now, "updated": now}

@@ -10,8 +10,9 @@ from datetime import date, timedelta
 
 from kenobot.cognitive.beliefs.salience import salience_signs
 from kenobot.cognitive.mirror.names import slug
-from kenobot.cognitive.sleep import upkeep_store, weektext
-from kenobot.cognitive.sleep.consolidate import asking
+from kenobot.cognitive.sleep import upkeep_rows
+from kenobot.cognitive.sleep.consolidate import week_summary
+from kenobot.cognitive.sleep.plan import model_answers
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import records, tiers
@@ -21,7 +22,7 @@ from kenobot.cognitive.text.calendar import local_day
 _SYSTEM = (
     "You look through the notes of one week of a personal assistant, weeks later, and name those that its owner will "
     "still need in a year: lasting facts about people and things, decisions, lessons that were hard to learn, what "
-    f"keeps coming back. Leave out what was true for that week only. {asking.QUOTED_DATA_NOTICE} "
+    f"keeps coming back. Leave out what was true for that week only. {model_answers.QUOTED_DATA_NOTICE} "
     "Answer with one JSON object and "
     'nothing else: {"lasting": [{"entry": 12, "topic": "one word for what it is about, or empty"}]}.'
 )
@@ -58,7 +59,7 @@ def _cold(view: NightView) -> Iterator[tuple[Record, list[Record]]]:
     last = (today - timedelta(days=view.policy.sleep.warm_days + 1)).isoformat()
     for scope in tiers.all_scopes(view.connection):
         for known in tiers.week_summaries(view.connection, scope):
-            week = weektext.week_named(known.key.rpartition(":")[2])
+            week = week_summary.week_named(known.key.rpartition(":")[2])
             if week.last <= last:
                 told = tiers.logged_between(view.connection, scope, week.first, week.last)
                 yield known, [record for record in told if _may_graduate(record, view)]
@@ -71,9 +72,9 @@ def _may_graduate(record: Record, view: NightView) -> bool:
     """
     lasting = record.category not in _FLEETING_CATEGORIES and record.expires is None
     doubted = record.verification == "disputed"
-    if not weektext.is_own_words(record) or not lasting or doubted:
+    if not week_summary.is_own_words(record) or not lasting or doubted:
         return False
-    return not upkeep_store.was_reverted(view.connection, record.id, "tier", tiers.CORE)
+    return not upkeep_rows.was_reverted(view.connection, record.id, "tier", tiers.CORE)
 
 
 # ── what lasts ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -95,7 +96,7 @@ def _lasts(record: Record, recurring: int) -> bool:
 
 def _question(told: Sequence[Record], view: NightView) -> ModelQuestion | None:
     policy = view.policy.decay
-    shown = asking.quote_records(told[: policy.max_facts_shown], policy.line_chars) if told else ""
+    shown = model_answers.quote_records(told[: policy.max_facts_shown], policy.line_chars) if told else ""
     return ModelQuestion(_SYSTEM, shown, _ANSWER_TOKENS) if shown else None
 
 
@@ -103,11 +104,13 @@ def _by_model(told: Sequence[Record], view: NightView) -> list[tuple[Record, str
     """What a model said lasts, each with its topic; None when it was not asked or said nothing that makes sense."""
     asked = _question(told, view)
     answer = view.answer(asked) if asked is not None else None
-    said = asking.parse_object(answer) if answer is not None else None
+    said = model_answers.parse_object(answer) if answer is not None else None
     items = said.get("lasting") if said is not None else None
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         return None
-    named = asking.parse_record_ids([item.get("entry") for item in items], told[: view.policy.decay.max_facts_shown])
+    named = model_answers.parse_record_ids(
+        [item.get("entry") for item in items], told[: view.policy.decay.max_facts_shown]
+    )
     if named is None:
         return None
     topics = {item["entry"]: item.get("topic") for item in items}

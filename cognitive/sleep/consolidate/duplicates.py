@@ -7,12 +7,12 @@ where there is one; what nobody has read stays as it is.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from kenobot.cognitive.sleep import merge_store
-from kenobot.cognitive.sleep.consolidate import verdicts
-from kenobot.cognitive.sleep.consolidate.alike import PairRelation, classify_pair, credibility
-from kenobot.cognitive.sleep.consolidate.disputes import resolve_conflict
+from kenobot.cognitive.sleep import merge_rows
+from kenobot.cognitive.sleep.consolidate import pair_verdicts
+from kenobot.cognitive.sleep.consolidate.conflicts import resolve_conflict
 from kenobot.cognitive.sleep.consolidate.merging import merge_records, most_complete
-from kenobot.cognitive.sleep.consolidate.nearby import RecordPair, near_pairs
+from kenobot.cognitive.sleep.consolidate.near_pairs import RecordPair, near_pairs
+from kenobot.cognitive.sleep.consolidate.pair_rules import PairRelation, classify_pair, credibility
 from kenobot.cognitive.sleep.plan.changes import AddLink, Change
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store.records import Record
@@ -26,7 +26,8 @@ def questions(view: NightView) -> Sequence[ModelQuestion]:
     """About the pairs that may be one and of which the rules cannot tell."""
     pairs = candidate_pairs(view)
     return [
-        question for question, _ in verdicts.question_batches(_open(view, pairs, classify_by_rules(view, pairs)), view)
+        question
+        for question, _ in pair_verdicts.question_batches(_open(view, pairs, classify_by_rules(view, pairs)), view)
     ]
 
 
@@ -34,8 +35,8 @@ def plan(view: NightView) -> Iterator[Change]:
     """A change for each group of memories that are one; and what else a model said of pairs that might have been."""
     pairs = candidate_pairs(view)
     ruled = classify_by_rules(view, pairs)
-    asked = verdicts.question_batches(_open(view, pairs, ruled), view)
-    known = verdicts.read_verdicts(view, asked)
+    asked = pair_verdicts.question_batches(_open(view, pairs, ruled), view)
+    known = pair_verdicts.read_verdicts(view, asked)
     gone: set[int] = set()
     same = [pair for pair in pairs if pair_relation(view, pair, ruled, known) == "repeat"]
     for group in merge_groups(view, same, pairs, known):
@@ -123,7 +124,7 @@ def mark_told_apart(
     for _, batch in asked:
         pairs = [pair for pair in batch if pair.ids in known]
         ties = tuple(
-            AddLink(pair.one.id, pair.other.id, "related", merge_store.TOLD_APART, min(1.0, pair.nearness))
+            AddLink(pair.one.id, pair.other.id, "related", merge_rows.TOLD_APART, min(1.0, pair.nearness))
             for pair in pairs
             if gone.isdisjoint(pair.ids) and pair.ids not in settled
         )
@@ -154,9 +155,9 @@ def _between(near: Mapping[tuple[int, int], RecordPair], one: Record, other: Rec
 def _kept_apart(view: NightView, pair: RecordPair) -> bool:
     """Whether they are known to be at odds, or somebody undid a decision about both: then nothing joins them."""
     one, other = pair.ids
-    if merge_store.are_in_conflict(view.connection, one, other):
+    if merge_rows.are_in_conflict(view.connection, one, other):
         return True
-    return merge_store.was_ever_undone(view.connection, one) and merge_store.was_ever_undone(view.connection, other)
+    return merge_rows.was_ever_undone(view.connection, one) and merge_rows.was_ever_undone(view.connection, other)
 
 
 PASS = Pass(

@@ -9,7 +9,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from kenobot.cognitive.sleep import merge_store
+from kenobot.cognitive.sleep import merge_rows
 from kenobot.cognitive.sleep.plan.changes import Change, ProposeChange, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import proposals as proposal_store
@@ -37,7 +37,7 @@ _WORDS = {
 def plan(view: NightView) -> Iterator[Change]:
     """A change for each fragment that joins another, and a few proposals about near names."""
     counts: dict[str, dict[str, int]] = defaultdict(dict)
-    for scope, subject, count in merge_store.count_by_subject(view.connection, ALL_SCOPES):
+    for scope, subject, count in merge_rows.count_by_subject(view.connection, ALL_SCOPES):
         counts[scope][subject] = count
     proposals: list[tuple[int, str, str, str]] = []
     for scope, names in sorted(counts.items()):
@@ -52,7 +52,7 @@ def plan(view: NightView) -> Iterator[Change]:
 
 def rename_subject(view: NightView, scope: str, old: str, new: str, reason: str) -> Iterator[Change]:
     """Changes that file everything about subject `old` of a scope under `new`."""
-    about = merge_store.ids_about(view.connection, scope, old)
+    about = merge_rows.ids_about(view.connection, scope, old)
     for start in range(0, len(about), _AT_ONCE):
         part = about[start : start + _AT_ONCE]
         edits = tuple(UpdateRecord(number, {"subject": new}, {"subject": old}) for number in part)
@@ -146,7 +146,7 @@ def _proposed(view: NightView, pairs: Sequence[tuple[int, str, str, str]]) -> It
 
 
 def _proposal(view: NightView, key: str, scope: str, one: str, other: str) -> ProposeChange:
-    ids = {name: merge_store.ids_about(view.connection, scope, name) for name in (one, other)}
+    ids = {name: merge_rows.ids_about(view.connection, scope, name) for name in (one, other)}
     kept, gone = sorted(ids, key=lambda name: (-len(ids[name]), name))
     shown = [number for name in (kept, gone) for number in ids[name][-_SHOWN:]]
     known = records.by_ids(view.connection, shown, (scope,)).values()

@@ -11,12 +11,12 @@ from datetime import timedelta
 from typing import Literal, get_args
 
 from kenobot.cognitive.policy.pruning import PruningPolicy
-from kenobot.cognitive.remember.extract.known import GUIDELINES
-from kenobot.cognitive.remember.extract.schema import Category
-from kenobot.cognitive.sleep import upkeep_store
+from kenobot.cognitive.remember.extract.known_memories import GUIDELINES
+from kenobot.cognitive.remember.extract.parse_facts import Category
+from kenobot.cognitive.sleep import upkeep_rows
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
-from kenobot.cognitive.sleep.upkeep_store import ExtractionOutcome
+from kenobot.cognitive.sleep.upkeep_rows import ExtractionOutcome
 from kenobot.cognitive.store import records
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
@@ -75,8 +75,8 @@ def plan(view: NightView) -> Iterator[Change]:
     """Write the guidelines anew when experience says something else."""
     policy = view.policy.pruning
     since = view.now - timedelta(days=policy.telemetry_days)
-    fates = upkeep_store.extraction_outcomes(view.connection, since, view.now)
-    found = guideline_lines(fates, upkeep_store.count_extraction_decisions(view.connection, since, view.now), policy)
+    fates = upkeep_rows.extraction_outcomes(view.connection, since, view.now)
+    found = guideline_lines(fates, upkeep_rows.count_extraction_decisions(view.connection, since, view.now), policy)
     text = _fitted(found, policy.guideline_chars)
     known = records.slot_record(view.connection, OWNER_SCOPE, "profile", GUIDELINES)
     if not text or (known is not None and known.text == text):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 
 from kenobot.cognitive.mirror.names import slug
-from kenobot.cognitive.sleep import upkeep_store
+from kenobot.cognitive.sleep import upkeep_rows
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import records, tiers
@@ -60,7 +60,7 @@ def _leaned(scope: str, core: Sequence[Record], view: NightView) -> Iterator[Cha
 
 def _is_back(view: NightView, record: Record) -> bool:
     """Whether a fact went back to its log before, and somebody undid that."""
-    return upkeep_store.was_reverted(view.connection, record.id, "tier", tiers.DAILY)
+    return upkeep_rows.was_reverted(view.connection, record.id, "tier", tiers.DAILY)
 
 
 def _is_reference(record: Record) -> bool:

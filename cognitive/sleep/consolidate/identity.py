@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kenobot.cognitive.policy.pruning import PruningPolicy
-from kenobot.cognitive.sleep import upkeep_store
+from kenobot.cognitive.sleep import upkeep_rows
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import records as store
@@ -69,11 +69,11 @@ def condense(text: str, limit: int) -> str:
 
 def _too_long(view: NightView) -> list[Record]:
     limit = view.policy.pruning.max_identity_bytes
-    records = upkeep_store.slot_records(view.connection, "profile", SLOT)
+    records = upkeep_rows.slot_records(view.connection, "profile", SLOT)
     return [
         record
         for record in records
-        if _size(record.text) > limit + 1 and not upkeep_store.was_text_reverted(view.connection, record)
+        if _size(record.text) > limit + 1 and not upkeep_rows.was_text_reverted(view.connection, record)
     ]
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from kenobot.cognitive.beliefs.lifecycle import LIFECYCLE_STAGES, POLICY_CLASSES, VERIFICATIONS
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.remember.draft import attributes_json
-from kenobot.cognitive.sleep import merge_store
-from kenobot.cognitive.sleep.consolidate.alike import credibility
+from kenobot.cognitive.sleep import merge_rows
+from kenobot.cognitive.sleep.consolidate.pair_rules import credibility
 from kenobot.cognitive.sleep.plan.changes import AddLink, Change, ChangePart, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import NightView
 from kenobot.cognitive.store import records as store
@@ -119,10 +119,10 @@ def _wording(winner: Record, believed: Sequence[Record], view: NightView) -> dic
 def _inherited(view: NightView, winner: Record, losers: Sequence[Record]) -> list[ChangePart]:
     """The links of those that go, on the one that stays, where it has none such."""
     gone = {winner.id, *(loser.id for loser in losers)}
-    known = {(frozenset((tie.src, tie.dst)), tie.type) for tie in merge_store.links_of(view.connection, winner.id)}
+    known = {(frozenset((tie.src, tie.dst)), tie.type) for tie in merge_rows.links_of(view.connection, winner.id)}
     parts: list[ChangePart] = []
     for loser in losers:
-        for tie in merge_store.links_of(view.connection, loser.id):
+        for tie in merge_rows.links_of(view.connection, loser.id):
             outward = tie.src == loser.id
             far = tie.dst if outward else tie.src
             if far in gone or (frozenset((winner.id, far)), tie.type) in known:

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from kenobot.cognitive.policy.practice import ProceduralPolicy
-from kenobot.cognitive.procedural import practice_store
-from kenobot.cognitive.procedural.alike import SimilarTexts
-from kenobot.cognitive.procedural.learn import (
+from kenobot.cognitive.policy.procedural import ProceduralPolicy
+from kenobot.cognitive.procedural import pattern_rows
+from kenobot.cognitive.procedural.find_solution import (
     Solution,
     combine_texts,
     find_solution,
@@ -28,8 +27,9 @@ from kenobot.cognitive.procedural.pattern import (
     one_line,
     patterns_of,
 )
-from kenobot.cognitive.sleep.consolidate import asking
-from kenobot.cognitive.sleep.consolidate.fresh import UnjudgedRecords, batches_by_scope, is_own_word
+from kenobot.cognitive.procedural.similar_texts import SimilarTexts
+from kenobot.cognitive.sleep.consolidate.unjudged import UnjudgedRecords, batches_by_scope, is_own_word
+from kenobot.cognitive.sleep.plan import model_answers
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store.records import Record
@@ -42,7 +42,8 @@ _SYSTEM = (
     "You keep what somebody learned by solving problems. Each entry may tell a problem and what solved it. For each "
     "that tells both, write what happens as a short trigger (what somebody would say who has the problem again) and "
     "what solved it as a short response, in the entry's language and its own words: add nothing. Leave out entries "
-    f"that tell no problem or no solution. {asking.QUOTED_DATA_NOTICE} Answer with one JSON object and nothing else: "
+    f"that tell no problem or no solution. {model_answers.QUOTED_DATA_NOTICE} "
+    "Answer with one JSON object and nothing else: "
     '{"patterns": [{"entry": number, "trigger": "…", "response": "…"}]}.'
 )
 _REMEMBERED = 6  # entries that an entry may complete: those just before it
@@ -113,7 +114,7 @@ def _pair(trouble: Record, solution: Record, policy: ProceduralPolicy) -> tuple[
 
 
 def _has_taught(connection: Connection, record: Record) -> bool:
-    return bool(practice_store.learned_from(connection, [record.id], (record.scope,)))
+    return bool(pattern_rows.learned_from(connection, [record.id], (record.scope,)))
 
 
 class _Known:
@@ -128,7 +129,7 @@ class _Known:
         """`told` in the words of a pattern that says the same already; else as it is, and known from now on."""
         if scope not in self._patterns:
             self._patterns[scope] = _Patterns()
-            for pattern in patterns_of(practice_store.iter_patterns(self._connection, (scope,))):
+            for pattern in patterns_of(pattern_rows.iter_patterns(self._connection, (scope,))):
                 self._patterns[scope].add(Solution(pattern.trigger, pattern.response))
         return self._patterns[scope].like(told, self._policy.same_from_share)
 
@@ -181,13 +182,15 @@ def _batches(view: NightView, entries: Sequence[Record]) -> list[tuple[Record, .
     taught = {
         number
         for scope in {record.scope for record in own}
-        for number in practice_store.learned_from(view.connection, [record.id for record in own], (scope,))
+        for number in pattern_rows.learned_from(view.connection, [record.id for record in own], (scope,))
     }
     return batches_by_scope([record for record in own if record.id not in taught], view.policy.procedural.batch)
 
 
 def _question(batch: Sequence[Record], view: NightView) -> ModelQuestion:
-    return ModelQuestion(_SYSTEM, asking.quote_records(batch, view.policy.procedural.entry_chars), answer_tokens=2_000)
+    return ModelQuestion(
+        _SYSTEM, model_answers.quote_records(batch, view.policy.procedural.entry_chars), answer_tokens=2_000
+    )
 
 
 def _verdicts(view: NightView, entries: Sequence[Record]) -> tuple[int | None, dict[int, Solution]]:
@@ -200,7 +203,7 @@ def _verdicts(view: NightView, entries: Sequence[Record]) -> tuple[int | None, d
             if view.model_available and asked is not None:
                 asked = min(asked, batch[0].id - 1)
             continue
-        told = asking.parse_object(answer)
+        told = model_answers.parse_object(answer)
         items = told.get("patterns") if told is not None else None
         records = {record.id: record for record in batch}
         for item in items if isinstance(items, list) else ():

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kenobot.cognitive.remember.statement_relation import parse_statement
-from kenobot.cognitive.sleep import merge_store
-from kenobot.cognitive.sleep.consolidate.alike import has_same_words
+from kenobot.cognitive.sleep import merge_rows
+from kenobot.cognitive.sleep.consolidate.pair_rules import has_same_words
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import records
@@ -75,7 +75,7 @@ def profile_sources(view: NightView) -> list[Record]:
     """What the profile is made of: what matters most first, what says the same once. No stranger's words."""
     policy = view.policy.consolidation
     found: list[Record] = []
-    for record in merge_store.notes_of_categories(view.connection, OWNER_SCOPE, _KINDS, policy.max_profile_fragments):
+    for record in merge_rows.notes_of_categories(view.connection, OWNER_SCOPE, _KINDS, policy.max_profile_fragments):
         disputed = record.verification == "disputed" or record.trust not in ("owner", "model")
         if not disputed and not any(has_same_words(record.text, other.text) for other in found):
             found.append(record)
@@ -96,7 +96,7 @@ def _stands(view: NightView, parts: Sequence[Record]) -> bool:
     known = records.slot_record(view.connection, OWNER_SCOPE, "profile", SLOT)
     if known is None:
         return False
-    made_of = merge_store.derived_from(view.connection, known.id)
+    made_of = merge_rows.derived_from(view.connection, known.id)
     gone = records.by_ids(view.connection, sorted(set(made_of) - {part.id for part in parts}), (OWNER_SCOPE,))
     since = known.updated
     unchanged = all(part.updated <= since and part.id in made_of for part in parts)

@@ -8,13 +8,14 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kenobot.cognitive.beliefs.salience import is_salient, salience, salience_signs
-from kenobot.cognitive.mirror import layout
-from kenobot.cognitive.policy.practice import ProceduralPolicy
-from kenobot.cognitive.procedural.alike import SimilarTexts
+from kenobot.cognitive.mirror import list_layout
+from kenobot.cognitive.policy.procedural import ProceduralPolicy
+from kenobot.cognitive.procedural.similar_texts import SimilarTexts
 from kenobot.cognitive.remember.statement_relation import parse_statement, repeat_veto
-from kenobot.cognitive.sleep.consolidate import asking, judged_store
-from kenobot.cognitive.sleep.consolidate.facts import fact_lines, statement_lines, without_label
-from kenobot.cognitive.sleep.consolidate.fresh import UnjudgedRecords, batches_by_scope, is_own_word
+from kenobot.cognitive.sleep.consolidate import watermark_rows
+from kenobot.cognitive.sleep.consolidate.fact_lines import fact_lines, statement_lines, without_label
+from kenobot.cognitive.sleep.consolidate.unjudged import UnjudgedRecords, batches_by_scope, is_own_word
+from kenobot.cognitive.sleep.plan import model_answers
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import records
@@ -30,7 +31,7 @@ _NUMBER = re.compile(r"\d+")
 _SYSTEM = (
     "You keep somebody's long-term memory. From entries of their notes you choose those that will still matter in "
     "months: lasting facts, decisions, preferences, lessons. Leave out what only tells of a day, small talk, and what "
-    f"is over. {asking.QUOTED_DATA_NOTICE} "
+    f"is over. {model_answers.QUOTED_DATA_NOTICE} "
     'Answer with one JSON object and nothing else: {"lasting": [numbers of entries]}.'
 )
 
@@ -122,7 +123,7 @@ def _standing(connection: Connection, scope: str) -> Iterator[str]:
     for block in records.core_layout(connection, scope):
         if isinstance(block, str):
             yield from (
-                layout.fact_text("core", line) or line.strip() for line in block.splitlines() if _says_much(line)
+                list_layout.fact_text("core", line) or line.strip() for line in block.splitlines() if _says_much(line)
             )
 
 
@@ -156,7 +157,7 @@ def _edit(record: Record, values: dict[str, ColumnValue]) -> UpdateRecord:
 
 def _taken_back(view: NightView, record: Record) -> bool:
     """Whether sleep put an entry into MEMORY.md before, and it does not stand there any more."""
-    return bool(judged_store.moved_by_sleep(view.connection, [record.id], PROMOTED))
+    return bool(watermark_rows.moved_by_sleep(view.connection, [record.id], PROMOTED))
 
 
 # ── the model ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -164,7 +165,7 @@ def _taken_back(view: NightView, record: Record) -> bool:
 
 def _batches(view: NightView, entries: Sequence[Record]) -> list[tuple[Record, ...]]:
     """What a model is asked about: those of `entries` of which the rules do not say that they rise anyway."""
-    moved = judged_store.moved_by_sleep(view.connection, [record.id for record in entries], PROMOTED)
+    moved = watermark_rows.moved_by_sleep(view.connection, [record.id for record in entries], PROMOTED)
     asked = [record for record in entries if record.id not in moved and _is_open(record, view)]
     return batches_by_scope(asked, view.policy.procedural.batch)
 
@@ -175,7 +176,9 @@ def _is_open(record: Record, view: NightView) -> bool:
 
 
 def _question(batch: Sequence[Record], view: NightView) -> ModelQuestion:
-    return ModelQuestion(_SYSTEM, asking.quote_records(batch, view.policy.procedural.entry_chars), answer_tokens=600)
+    return ModelQuestion(
+        _SYSTEM, model_answers.quote_records(batch, view.policy.procedural.entry_chars), answer_tokens=600
+    )
 
 
 def _verdicts(view: NightView, entries: Sequence[Record]) -> tuple[int | None, list[Record]]:
@@ -192,8 +195,8 @@ def _verdicts(view: NightView, entries: Sequence[Record]) -> tuple[int | None, l
             if view.model_available and asked is not None:
                 asked = min(asked, batch[0].id - 1)
             continue
-        told = asking.parse_object(answer)
-        chosen = asking.parse_record_ids(told.get("lasting"), batch) if told is not None else None
+        told = model_answers.parse_object(answer)
+        chosen = model_answers.parse_record_ids(told.get("lasting"), batch) if told is not None else None
         lasting += [record for record in batch if chosen and record.id in chosen]
     return asked, lasting
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from kenobot.cognitive.remember.statement_relation import relation
-from kenobot.cognitive.sleep import merge_store
-from kenobot.cognitive.sleep.consolidate.alike import credibility, has_same_words
-from kenobot.cognitive.sleep.consolidate.nearby import near_pairs
+from kenobot.cognitive.sleep import merge_rows
+from kenobot.cognitive.sleep.consolidate.near_pairs import near_pairs
+from kenobot.cognitive.sleep.consolidate.pair_rules import credibility, has_same_words
 from kenobot.cognitive.sleep.consolidate.profile import adds_claims
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change, LogEvent, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
@@ -67,7 +67,7 @@ def new_themes(view: NightView) -> list[list[Record]]:
         key=lambda theme: (-len(theme), -sum(record.importance for record in theme), theme[0].key),
     )
     before = [set(made_of) for _, made_of in _metas(view)]
-    before += [set(ids) for ids in merge_store.pondered_themes(view.connection, _REMEMBERED)]
+    before += [set(ids) for ids in merge_rows.pondered_themes(view.connection, _REMEMBERED)]
     fresh = (
         theme
         for theme in themes
@@ -118,8 +118,8 @@ def _counts(view: NightView, record: Record) -> bool:
 
 
 def _metas(view: NightView) -> list[tuple[Record, list[int]]]:
-    known = merge_store.records_of_form(view.connection, ALL_SCOPES, "note", META)
-    return [(meta, merge_store.derived_from(view.connection, meta.id)) for meta in known]
+    known = merge_rows.records_of_form(view.connection, ALL_SCOPES, "note", META)
+    return [(meta, merge_rows.derived_from(view.connection, meta.id)) for meta in known]
 
 
 def _concluded(view: NightView, principle: str, cluster: Sequence[Record]) -> Change:
@@ -158,7 +158,7 @@ def _unfounded(view: NightView) -> Iterator[Change]:
     for meta, made_of in _metas(view):
         if meta.status != "active" or meta.source != "sleep" or not made_of or meta.verification == "user_confirmed":
             continue
-        if len(merge_store.live_facts(view.connection, made_of)) < view.policy.consolidation.min_cluster:
+        if len(merge_rows.live_facts(view.connection, made_of)) < view.policy.consolidation.min_cluster:
             now = records.stamp(view.now)
             gone = UpdateRecord(meta.id, {"status": "expired", "valid_to": now, "updated": now})
             yield Change("expired", "too little is left of what it was concluded from", (gone,), meta.id)

@@ -8,11 +8,11 @@ week is whole. What a person wrote into a week's file stays; new days are added 
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 
-from kenobot.cognitive.remember.occasion import sanitize
-from kenobot.cognitive.sleep import weektext
+from kenobot.cognitive.remember.admit_context import sanitize
+from kenobot.cognitive.sleep.consolidate import week_summary
+from kenobot.cognitive.sleep.consolidate.week_summary import CalendarWeek
 from kenobot.cognitive.sleep.plan.changes import AddLink, AdmitRecord, Change, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
-from kenobot.cognitive.sleep.weektext import CalendarWeek
 from kenobot.cognitive.store import records, tiers
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
@@ -37,7 +37,7 @@ def questions(view: NightView) -> Sequence[ModelQuestion]:
         asked
         for week, told, known in _warm(view)
         if not _is_persons(known) and _is_whole(week, view) and not _is_written(told, known)
-        if (asked := weektext.summary_question(told, view.policy.decay)) is not None
+        if (asked := week_summary.summary_question(told, view.policy.decay)) is not None
     ]
     return found[::-1]
 
@@ -49,12 +49,12 @@ def _warm(view: NightView) -> Iterator[tuple[CalendarWeek, list[Record], Record 
     """
     for scope in tiers.all_scopes(view.connection):
         days = tiers.daily_log_days(view.connection, scope, _last_warm(view))
-        names = {weektext.week_of(day).name for day in days}
+        names = {week_summary.week_of(day).name for day in days}
         names |= {record.key.rpartition(":")[2] for record in tiers.week_summaries(view.connection, scope)}
         lost, unwanted = tiers.forgotten_weeks(view.connection, scope)
         names = (names | lost) - unwanted
         for name in sorted(names):
-            week = weektext.week_named(name)
+            week = week_summary.week_named(name)
             known = records.slot_record(view.connection, scope, "summary", f"{tiers.WEEK}{name}")
             told = tiers.logged_between(view.connection, scope, week.first, min(week.last, _last_warm(view)))
             yield week, told, known
@@ -78,7 +78,7 @@ def _is_written(told: Sequence[Record], known: Record | None) -> bool:
     if known is None:
         return False
     said = known.attributes
-    return said.get(_HAND) == "model" and said.get(_WORDS_OF) == weektext.facts_digest(told)
+    return said.get(_HAND) == "model" and said.get(_WORDS_OF) == week_summary.facts_digest(told)
 
 
 def _unlinked(view: NightView, told: Sequence[Record], known: Record | None) -> tuple[int, ...]:
@@ -93,12 +93,12 @@ def _summed_up(week: CalendarWeek, told: Sequence[Record], known: Record | None,
     if known is not None and not new and (known.tier == tiers.ARCHIVE or _is_written(told, known)):
         return None
     policy = view.policy.decay
-    asked = weektext.summary_question(told, policy) if _is_whole(week, view) else None
+    asked = week_summary.summary_question(told, policy) if _is_whole(week, view) else None
     answer = view.answer(asked) if asked is not None else None
-    written = weektext.summary_by_model(week, told, answer, policy) if answer is not None else None
-    text = sanitize(written or weektext.summary_by_rules(week, told, policy), view.policy.max_text_chars)
+    written = week_summary.summary_by_model(week, told, answer, policy) if answer is not None else None
+    text = sanitize(written or week_summary.summary_by_rules(week, told, policy), view.policy.max_text_chars)
     hand = "model" if written else "rules"
-    return _change(week, told[0].scope, text, known, new, hand, weektext.facts_digest(told), view)
+    return _change(week, told[0].scope, text, known, new, hand, week_summary.facts_digest(told), view)
 
 
 def _by_hand(week: CalendarWeek, told: Sequence[Record], known: Record | None, view: NightView) -> Change | None:
@@ -109,7 +109,8 @@ def _by_hand(week: CalendarWeek, told: Sequence[Record], known: Record | None, v
         return None
     fresh = [record for record in told if record.id in set(new)]
     text = sanitize(
-        f"{known.text}\n\n{weektext.facts_by_day(fresh, view.policy.decay.line_chars)}", view.policy.max_text_chars + 1
+        f"{known.text}\n\n{week_summary.facts_by_day(fresh, view.policy.decay.line_chars)}",
+        view.policy.max_text_chars + 1,
     )
     if len(text) > view.policy.max_text_chars:
         text = known.text

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
 from kenobot.cognitive.beliefs.salience import salience_signs
-from kenobot.cognitive.sleep import upkeep_store
+from kenobot.cognitive.sleep import upkeep_rows
 from kenobot.cognitive.sleep.errors import classify
 from kenobot.cognitive.sleep.errors.classify import ErrorVerdict
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change, ChangePart, UpdateRecord
@@ -48,7 +48,7 @@ def _batches(view: NightView) -> Iterator[tuple[Record, ...]]:
     since = min(view.since or view.now, view.now) - timedelta(days=view.policy.pruning.error_days)
     found = [
         record
-        for record in upkeep_store.own_facts_since(view.connection, since, view.now)
+        for record in upkeep_rows.own_facts_since(view.connection, since, view.now)
         if "error" in salience_signs(record.text)
     ]
     for scope in sorted({record.scope for record in found}):

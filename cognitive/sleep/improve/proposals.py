@@ -12,12 +12,12 @@ from datetime import datetime, timedelta
 
 from kenobot.cognitive.compact.summary_rows import GAP_EVENT
 from kenobot.cognitive.policy.proposals import ProposalPolicy
-from kenobot.cognitive.sleep import sleep_store, upkeep_store
+from kenobot.cognitive.sleep import run_rows, upkeep_rows
 from kenobot.cognitive.sleep.errors.classify import OWN_ERRORS
 from kenobot.cognitive.sleep.errors.errors import ERROR_TAG_PREFIX
 from kenobot.cognitive.sleep.improve import statistics
+from kenobot.cognitive.sleep.improve.proposal_texts import ProposalTexts, proposal_texts
 from kenobot.cognitive.sleep.improve.statistics import NightStatistics
-from kenobot.cognitive.sleep.improve.words import ProposalTexts, proposal_texts
 from kenobot.cognitive.sleep.plan.changes import Change, ProposeChange
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import proposals
@@ -76,7 +76,7 @@ def _speaks_spanish(connection: Connection) -> bool:
 def _errors(view: NightView, since: datetime, policy: ProposalPolicy, words: ProposalTexts) -> Iterator[ProposeChange]:
     """Trouble of one class again and again: of our own, the lesson as a rule; of others', a word about it."""
     found: dict[str, list[int]] = defaultdict(list)
-    for record in upkeep_store.own_facts_since(view.connection, since, view.now):
+    for record in upkeep_rows.own_facts_since(view.connection, since, view.now):
         if record.scope == OWNER_SCOPE and record.trust in _OWN:
             for tag in json.loads(record.tags):
                 found[_kind(tag)].append(record.id)
@@ -192,9 +192,9 @@ def _figures(view: NightView, policy: ProposalPolicy) -> Iterator[ProposeChange]
 
 def night_statistics(view: NightView, since: datetime) -> NightStatistics:
     """What this night came to so far."""
-    run = sleep_store.last_run(view.connection, "running")
-    done = {passed.name: passed.done for passed in sleep_store.pass_results(view.connection, run.id)} if run else {}
-    told = list(upkeep_store.own_facts_since(view.connection, since, view.now))
+    run = run_rows.last_run(view.connection, "running")
+    done = {passed.name: passed.done for passed in run_rows.pass_results(view.connection, run.id)} if run else {}
+    told = list(upkeep_rows.own_facts_since(view.connection, since, view.now))
     return NightStatistics(
         episodes=len(told),
         facts=done.get("promote", 0),

@@ -1,4 +1,4 @@
-"""What a sleep pass may ask for. A pass only plans; `kenobot.cognitive.sleep.apply` carries out.
+"""What a sleep pass may ask for. A pass only plans; `kenobot.cognitive.sleep.apply_change` carries out.
 
 One `Change` is one decision: it is explained by one reason, done whole or not at all, and undone whole.
 """

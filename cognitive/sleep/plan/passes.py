@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.sleep import Phase
-from kenobot.cognitive.sleep.compared import ComparisonCache
 from kenobot.cognitive.sleep.plan.changes import Change
+from kenobot.cognitive.sleep.plan.comparison_cache import ComparisonCache
 from kenobot.storage.connection import Connection
 
 FindNeighbours = Callable[[str, str, int, int], Mapping[int, float]]

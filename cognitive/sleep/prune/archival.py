@@ -6,7 +6,7 @@ from datetime import timedelta
 from kenobot.cognitive.beliefs.value import is_consolidated, is_explicit, is_protected
 from kenobot.cognitive.policy.pruning import PruningPolicy
 from kenobot.cognitive.policy.value import ValuePolicy
-from kenobot.cognitive.sleep import upkeep_store
+from kenobot.cognitive.sleep import upkeep_rows
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store.change import ColumnValue
@@ -37,10 +37,10 @@ def plan(view: NightView) -> Iterator[Change]:
     """Archive what nobody will miss."""
     policy, value = view.policy.pruning, view.policy.value
     before = view.now - timedelta(days=policy.archive_days)
-    for record in upkeep_store.archivable_records(view.connection, before, policy):
+    for record in upkeep_rows.archivable_records(view.connection, before, policy):
         if not is_archivable(record, float("inf"), policy, value):  # it is old enough, or it would not have been found
             continue
-        if upkeep_store.was_reverted(view.connection, record.id, "status", "archived"):
+        if upkeep_rows.was_reverted(view.connection, record.id, "status", "archived"):
             continue
         used = f"{record.uses} use{'' if record.uses == 1 else 's'}"
         reason = f"older than {policy.archive_days:.0f} days, of little importance ({record.importance:.2f}), {used}"

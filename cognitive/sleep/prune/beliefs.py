@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from kenobot.cognitive.beliefs.value import never_fades, strength
-from kenobot.cognitive.sleep import upkeep_store
+from kenobot.cognitive.sleep import upkeep_rows
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store.change import ColumnValue
@@ -21,7 +21,7 @@ def plan(view: NightView) -> Iterator[Change]:
     """Mark as stale, or let go of, what is hardly believed any more."""
     policy, value = view.policy.pruning, view.policy.value
     quiet = view.now - timedelta(days=value.quiet_days)
-    for record in upkeep_store.fading_beliefs(view.connection, quiet, value.explicit_from):
+    for record in upkeep_rows.fading_beliefs(view.connection, quiet, value.explicit_from):
         if never_fades(record, value):
             continue
         held = strength(record, view.now, value)
@@ -37,7 +37,7 @@ def plan(view: NightView) -> Iterator[Change]:
 
 def _change(view: NightView, record: Record, held: float, kind: str, values: dict[str, ColumnValue]) -> Change | None:
     column = "status" if "status" in values else "lifecycle"
-    if upkeep_store.was_reverted(view.connection, record.id, column, values[column]):
+    if upkeep_rows.was_reverted(view.connection, record.id, column, values[column]):
         return None
     expects = {name: getattr(record, name) for name in _HEARD}
     edit = UpdateRecord(record.id, values, expects, shown="status" in values)

@@ -10,11 +10,11 @@ from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.beliefs.commitments import RESOLVED_ATTRIBUTE, resolved_on
-from kenobot.cognitive.sleep import upkeep_store
+from kenobot.cognitive.sleep import upkeep_rows
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
-from kenobot.cognitive.sleep.prune import done
-from kenobot.cognitive.sleep.upkeep_store import RecentUtterance
+from kenobot.cognitive.sleep.prune import completion
+from kenobot.cognitive.sleep.upkeep_rows import RecentUtterance
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
@@ -26,7 +26,7 @@ _OVERLAP = timedelta(days=1)
 def plan(view: NightView) -> Iterator[Change]:
     """Note which ones are done, and let go of those that were done long ago."""
     today = view.now.astimezone(view.zone).date()
-    records = list(upkeep_store.commitments(view.connection))
+    records = list(upkeep_rows.commitments(view.connection))
     open_ones = [record for record in records if resolved_on(record, today, view.zone) is None]
     yield from _noticed(view, open_ones)
     for record in records:
@@ -34,7 +34,7 @@ def plan(view: NightView) -> Iterator[Change]:
         if day is None or record.policy_class == "protected":
             continue
         gone = (view.now - _end_of(day, view.zone)) >= timedelta(days=view.policy.pruning.keep_resolved_days)
-        if gone and not upkeep_store.was_reverted(view.connection, record.id, "status", "expired"):
+        if gone and not upkeep_rows.was_reverted(view.connection, record.id, "status", "expired"):
             values = {"status": "expired", "valid_to": record.valid_to or store.stamp(view.now)}
             edit = UpdateRecord(
                 record.id, values, {"attrs": record.attrs, "tags": record.tags, "updated": record.updated}
@@ -48,11 +48,11 @@ def _noticed(view: NightView, open_ones: Sequence[Record]) -> Iterator[Change]:
     left = list(open_ones)
     if not left:
         return
-    for said in upkeep_store.recent_utterances(view.connection, since, view.now, view.policy.pruning.max_searched):
+    for said in upkeep_rows.recent_utterances(view.connection, since, view.now, view.policy.pruning.max_searched):
         theirs = [record for record in left if _may_end(said, record)]
-        for sentence in done.completion_sentences(said.text) if theirs else ():
-            place = done.completed_commitment(sentence, [record.text for record in theirs])
-            if place is None or upkeep_store.was_reopened(view.connection, theirs[place].id, said.at):
+        for sentence in completion.completion_sentences(said.text) if theirs else ():
+            place = completion.completed_commitment(sentence, [record.text for record in theirs])
+            if place is None or upkeep_rows.was_reopened(view.connection, theirs[place].id, said.at):
                 continue
             record = theirs.pop(place)
             left.remove(record)

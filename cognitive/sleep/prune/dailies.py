@@ -6,7 +6,7 @@ Where logs leave before their week is distilled, each waits until the summary of
 from collections.abc import Iterator
 from datetime import date, timedelta
 
-from kenobot.cognitive.sleep import upkeep_store
+from kenobot.cognitive.sleep import upkeep_rows
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import tiers
@@ -39,7 +39,7 @@ def plan(view: NightView) -> Iterator[Change]:
 
 def _is_back(view: NightView, record: int) -> bool:
     """Whether a fact was put away before, and somebody undid that."""
-    return upkeep_store.was_reverted(view.connection, record, "tier", tiers.ARCHIVE)
+    return upkeep_rows.was_reverted(view.connection, record, "tier", tiers.ARCHIVE)
 
 
 PASS = Pass(

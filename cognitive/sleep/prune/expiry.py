@@ -6,8 +6,8 @@ A guess gets its end when it is born, and loses it when it comes up again or its
 from collections.abc import Iterator
 
 from kenobot.cognitive.beliefs.value import is_protected
-from kenobot.cognitive.remember.kind import tier_of_confidence
-from kenobot.cognitive.sleep import upkeep_store
+from kenobot.cognitive.remember.classify import tier_of_confidence
+from kenobot.cognitive.sleep import upkeep_rows
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import records
@@ -17,9 +17,9 @@ from kenobot.cognitive.text.calendar import parse_time
 
 def plan(view: NightView) -> Iterator[Change]:
     """Let go of what has ended. A guess that is protected, or matters too much, loses its end instead."""
-    for record in upkeep_store.expired_records(view.connection, view.now):
+    for record in upkeep_rows.expired_records(view.connection, view.now):
         ends = parse_time(record.expires or "")
-        if ends is None or upkeep_store.was_reverted(view.connection, record.id, "status", "expired"):
+        if ends is None or upkeep_rows.was_reverted(view.connection, record.id, "status", "expired"):
             continue
         guess = tier_of_confidence(record.confidence, view.policy.admit) == "speculative"
         if guess and is_protected(record, view.policy.value):

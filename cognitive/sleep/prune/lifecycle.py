@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kenobot.cognitive.beliefs import lifecycle
-from kenobot.cognitive.sleep import upkeep_store
+from kenobot.cognitive.sleep import upkeep_rows
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store.scopes import ALL_SCOPES
@@ -19,7 +19,7 @@ def plan(view: NightView) -> Iterator[Change]:
         if not values:
             continue
         column = "status" if "status" in values else "lifecycle"
-        if upkeep_store.was_reverted(view.connection, move.record.id, column, values[column]):
+        if upkeep_rows.was_reverted(view.connection, move.record.id, column, values[column]):
             continue
         expects = {name: getattr(move.record, name) for name in _HEARD}
         edit = UpdateRecord(move.record.id, values, expects, shown="status" in values)

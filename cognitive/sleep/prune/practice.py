@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from kenobot.cognitive.policy.practice import DEFAULT, ProceduralPolicy
-from kenobot.cognitive.procedural import practice_store
-from kenobot.cognitive.sleep.consolidate import judged_store
+from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
+from kenobot.cognitive.procedural import pattern_rows
+from kenobot.cognitive.sleep.consolidate import watermark_rows
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import records
@@ -14,10 +14,10 @@ from kenobot.cognitive.store.scopes import ALL_SCOPES
 
 def plan(view: NightView) -> Iterator[Change]:
     """Let patterns go that nobody used and that are unsure. What somebody brought back is left alone."""
-    for record in practice_store.iter_patterns(view.connection, ALL_SCOPES):
+    for record in pattern_rows.iter_patterns(view.connection, ALL_SCOPES):
         if record.policy_class == "protected" or is_kept(record.confidence, record.uses, view.policy.procedural):
             continue
-        if judged_store.moved_by_sleep(view.connection, [record.id], "expired"):
+        if watermark_rows.moved_by_sleep(view.connection, [record.id], "expired"):
             continue
         reason = f"its confidence is {record.confidence:.2f}, and it was never used"
         expects: dict[str, ColumnValue] = {

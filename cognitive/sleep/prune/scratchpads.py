@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from kenobot.cognitive.beliefs.value import days_since
-from kenobot.cognitive.sleep import upkeep_store
+from kenobot.cognitive.sleep import upkeep_rows
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import records
@@ -13,7 +13,7 @@ from kenobot.cognitive.store import records
 def plan(view: NightView) -> Iterator[Change]:
     """Let go of scratchpads older than the policy's days. Undoing that counts as touching it."""
     before = view.now - timedelta(days=view.policy.sleep.scratchpad_days)
-    for record in upkeep_store.stale_scratchpads(view.connection, before):
+    for record in upkeep_rows.stale_scratchpads(view.connection, before):
         age = days_since(view.now, record.updated, record.last_seen)
         values = {"status": "expired", "valid_to": records.stamp(view.now)}
         edit = UpdateRecord(record.id, values, {"updated": record.updated, "last_seen": record.last_seen})

@@ -11,7 +11,7 @@ from datetime import timedelta
 from itertools import groupby
 
 from kenobot.cognitive.beliefs.value import TierRouting, features, route_tier
-from kenobot.cognitive.sleep import upkeep_store
+from kenobot.cognitive.sleep import upkeep_rows
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import feedback
@@ -25,7 +25,7 @@ _OWN_HAND = frozenset({"edit", "command"})  # who wrote it into MEMORY.md takes 
 
 def plan(view: NightView) -> Iterator[Change]:
     """Bring to hand what is used a lot, and take from a MEMORY.md that is too full what is worth least."""
-    held = _by_scope(upkeep_store.core_records(view.connection))
+    held = _by_scope(upkeep_rows.core_records(view.connection))
     cold = _by_scope(_rising(view))
     for scope in sorted(held.keys() | cold.keys()):
         yield from _balance(view, held.get(scope, ()), cold.get(scope, ()))
@@ -57,16 +57,16 @@ def _balance(view: NightView, held: Sequence[Record], cold: Sequence[Record]) ->
 def _may_sink(view: NightView, record: Record) -> bool:
     """Whether sleep may take a record out of MEMORY.md: not what a person put there, pinned, or brought back."""
     own = record.source in _OWN_HAND or record.policy_class == "protected"
-    return not own and not upkeep_store.was_reverted(view.connection, record.id, "tier", "archive")
+    return not own and not upkeep_rows.was_reverted(view.connection, record.id, "tier", "archive")
 
 
 def _rising(view: NightView) -> Iterator[Record]:
     since = view.now - timedelta(days=view.policy.value.recency_days)
-    for record in upkeep_store.archived_and_used(view.connection, since):
+    for record in upkeep_rows.archived_and_used(view.connection, since):
         in_preferences = record.category == "preference" and record.scope == OWNER_SCOPE
         if in_preferences or record.trust in ("forward", "tool"):
             continue
-        if not upkeep_store.was_reverted(view.connection, record.id, "tier", "core"):
+        if not upkeep_rows.was_reverted(view.connection, record.id, "tier", "core"):
             yield record
 
 

@@ -17,14 +17,15 @@ from kenobot.agent.background.extraction import ExtractionContext
 from kenobot.agent.background.per_chat_worker import PerChatWorker
 from kenobot.agent.background.summarizer import JOB, Summarizer, Summary, SummaryBatch, SummaryRejected
 from kenobot.agent.history_window import HistoryWindow
-from kenobot.cognitive.compact import gaps, ground, summary_rows
+from kenobot.cognitive.compact import inputs, summary_rows
+from kenobot.cognitive.compact import self_check as gaps
 from kenobot.cognitive.compact.digest import CATEGORY, FORM, SLOT, Digest, trim_digest
-from kenobot.cognitive.compact.gaps import Gap
+from kenobot.cognitive.compact.self_check import Gap
 from kenobot.cognitive.compact.summary_rows import ACTOR, GAP_EVENT
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
-from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.store import records, token_budget
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Json, Record
@@ -171,7 +172,7 @@ class CompactionWorker(PerChatWorker):
             return None
         policy = self._policy.compact
         before = lines[len(waiting)].id if len(waiting) < len(lines) else lines[-1].id + 1
-        found = ground.turns_between(connection, session, cursor, before, policy.batch_turns)
+        found = inputs.turns_between(connection, session, cursor, before, policy.batch_turns)
         taken: list[ConversationTurn] = []
         left = policy.batch_tokens
         for turn in found:
@@ -192,8 +193,8 @@ class CompactionWorker(PerChatWorker):
         memories nothing can be told yet.
         """
         policy, turns = self._policy.compact, work.batch.turns
-        unread = ground.extracted_up_to(connection, work.session) if self._reads else turns[-1].last_message
-        known = ground.memory_lookup(connection, work.session, self._p.memory_search, policy)
+        unread = inputs.extracted_up_to(connection, work.session) if self._reads else turns[-1].last_message
+        known = inputs.memory_lookup(connection, work.session, self._p.memory_search, policy)
         read = [turn for turn in turns if turn.last_message <= unread]
         return gaps.find_gaps(read, Digest(summed.lines, work.batch.previous.missing), known, self._p.zone, policy)
 
@@ -209,7 +210,7 @@ class CompactionWorker(PerChatWorker):
             token_budget.settle_tokens(connection, summed.day, summed.reserved, summed.tokens, JOB)
         session, turns, now = work.session, work.batch.turns, self._p.clock.now()
         cursor = summary_rows.summarised_through(connection, session, work.batch.previous)
-        again = ground.turns_between(connection, session, cursor, turns[-1].last_message + 1, len(turns))
+        again = inputs.turns_between(connection, session, cursor, turns[-1].last_message + 1, len(turns))
         if summary_rows.session_summary(connection, session) != work.record or tuple(again) != turns:
             return None
         room, last = self._window.summary_budget, turns[-1].last_message

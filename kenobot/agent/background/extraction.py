@@ -27,7 +27,7 @@ from kenobot.agent.model_router import ModelRouter
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.recall import similar_records
-from kenobot.cognitive.remember.extract import buffer, known, prompt
+from kenobot.cognitive.remember.extract import buffer, known_memories, prompt
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.store import records as store
@@ -72,11 +72,11 @@ class ExtractionContext:
     embedding: EmbeddingWorker | None = None
 
     @property
-    def memory_search(self) -> known.NearSearch:
+    def memory_search(self) -> known_memories.NearSearch:
         """What finds the memories that a text is about."""
         index = self.index
         if index is None:
-            return known.near_by_subject
+            return known_memories.near_by_subject
         return lambda connection, text, reach, limit: similar_records(connection, index, text, reach, limit)
 
 
@@ -209,13 +209,17 @@ class ExtractionWorker(PerChatWorker):
         batch = ExtractionBatch(tuple(taken), (), self._p.clock.now().astimezone(self._p.zone).date())
         if not self._reader.uses_model:
             return batch
-        guidelines = await self._p.database.read(known.guidelines)
+        guidelines = await self._p.database.read(known_memories.guidelines)
         return replace(batch, known=await self._known(session, taken), guidelines=guidelines)
 
     async def _known(self, session: str, turns: Sequence[ConversationTurn]) -> tuple[Record, ...]:
         """What is remembered that `turns` may repeat or contradict."""
         read = partial(
-            known.known_memories, session=session, turns=turns, policy=self._policy.extract, near=self._p.memory_search
+            known_memories.known_memories,
+            session=session,
+            turns=turns,
+            policy=self._policy.extract,
+            near=self._p.memory_search,
         )
         return tuple(await self._p.database.read(read))
 

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 from kenobot.agent.model_router import ModelRouter, tokens_used
 from kenobot.cognitive.policy.extract import ExtractPolicy
 from kenobot.cognitive.remember.extract import heuristic, prompt
+from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact, parse_facts
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
-from kenobot.cognitive.remember.extract.schema import ExtractedFact, parse_facts
 from kenobot.cognitive.store import token_budget
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.provenance import without_quotes

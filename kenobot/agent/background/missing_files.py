@@ -8,7 +8,7 @@ from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.control.missing_files import forget_batch
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.control import ControlPolicy
-from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import history
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.text.calendar import local_day

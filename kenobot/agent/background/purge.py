@@ -17,7 +17,7 @@ from pathlib import Path
 
 from kenobot.cognitive.control import forget
 from kenobot.cognitive.control.forget import PurgePlan
-from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.storage.connection import Connection, connect, to_store_error
 from kenobot.storage.state import read_state, write_state

@@ -20,14 +20,14 @@ from kenobot.agent.model_router import ModelRouter, tokens_used
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.sleep import PHASES, WEEKLY_LOGS, Phase, SleepPolicy
 from kenobot.cognitive.remember.extract.prompt import request_tokens
-from kenobot.cognitive.sleep import report, sleep_store
-from kenobot.cognitive.sleep.compared import ComparisonCache
+from kenobot.cognitive.sleep import report, run_rows
 from kenobot.cognitive.sleep.cycle import ModelAnswer, NightProgress, SleepCycle
 from kenobot.cognitive.sleep.due import is_due
 from kenobot.cognitive.sleep.night import NIGHT
+from kenobot.cognitive.sleep.plan.comparison_cache import ComparisonCache
 from kenobot.cognitive.sleep.plan.passes import FindNeighbours, ModelQuestion, Pass, no_neighbours
 from kenobot.cognitive.sleep.report import NightReport
-from kenobot.cognitive.sleep.sleep_store import SleepRun
+from kenobot.cognitive.sleep.run_rows import SleepRun
 from kenobot.cognitive.store import sleep_plans, token_budget
 from kenobot.cognitive.store.records import Json
 from kenobot.cognitive.text.calendar import local_day
@@ -193,7 +193,7 @@ class SleepWorker(BackgroundTask):
             _log.exception("sleep failed; the next look tries again")
 
     def _is_time(self, connection: Connection) -> bool:
-        if sleep_store.last_run(connection, "running") is not None:
+        if run_rows.last_run(connection, "running") is not None:
             return True
         last, born = sleep_plans.last_full_night_at(connection), sleep_plans.first_event_at(connection)
         return is_due(self._p.clock.now(), last, self._policy.sleep, self._p.zone, self._hour, born)
@@ -205,7 +205,7 @@ class SleepWorker(BackgroundTask):
     ) -> NightReport:
         """One night, or the rest of one that was cut short, whatever its phases. Raises Held, or StoreError."""
         with self._p.lock(), _responsive():
-            if await self._p.database.read(partial(sleep_store.last_run, state="running")) is None:
+            if await self._p.database.read(partial(run_rows.last_run, state="running")) is None:
                 await self._drain()
             at = self._p.clock.now()
             run = await self._p.database.write(partial(self._open, at=at, cause=cause, phases=phases))
@@ -238,7 +238,7 @@ class SleepWorker(BackgroundTask):
 
     def _open(self, connection: Connection, at: datetime, cause: str, phases: tuple[Phase, ...]) -> SleepRun:
         sleep_plans.prune_nights(connection, self._policy.sleep.kept_nights - 1)
-        return sleep_store.begin_or_resume(connection, at, cause, phases)
+        return run_rows.begin_or_resume(connection, at, cause, phases)
 
     async def _close(self, run: SleepRun) -> NightReport:
         """End the night and say what it came to, which may take longer than a writer should be held up."""
@@ -247,7 +247,7 @@ class SleepWorker(BackgroundTask):
         figures: dict[str, Json] = {"decisions": done.decisions, "tokens": done.tokens}
         figures["large"] = [one.name for one in done.large_passes]
         at = self._p.clock.now()
-        await self._p.database.write(lambda connection: sleep_store.finish_run(connection, run.id, at, figures))
+        await self._p.database.write(lambda connection: run_rows.finish_run(connection, run.id, at, figures))
         return replace(done, run=replace(run, state="finished", finished=at, report=figures), passes_left=0)
 
     def _cycle(self, tell: StepListener | None) -> SleepCycle:

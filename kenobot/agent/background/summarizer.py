@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.agent.fact_candidates import trust_of
 from kenobot.agent.model_router import ModelRouter, tokens_used
-from kenobot.cognitive.compact import prompt, rules
+from kenobot.cognitive.compact import prompt, rule_summary
 from kenobot.cognitive.compact.digest import LEAST_TRUSTED_FIRST, Digest, SummaryLine
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
@@ -94,7 +94,7 @@ class Summarizer:
 
     def summarize_by_rules(self, batch: SummaryBatch) -> Summary:
         """What the rules keep; no call, no tokens."""
-        found = rules.summarize(batch.previous, batch.turns, batch.token_limit, self._zone, self._policy)
+        found = rule_summary.summarize(batch.previous, batch.turns, batch.token_limit, self._zone, self._policy)
         known = set(batch.previous.lines)
         return Summary(tuple(line if line in known else _lowered(line, batch) for line in found), "rules")
 
@@ -115,7 +115,9 @@ class Summarizer:
         if length < policy.min_chars or length < policy.min_length_share * before:
             return None
         while lines and sum(estimate_tokens(line.text) + 3 for line in lines) > batch.token_limit:
-            worthless = min(range(len(lines)), key=lambda at: (rules.sentence_value(lines[at].text, self._policy), at))
+            worthless = min(
+                range(len(lines)), key=lambda at: (rule_summary.sentence_value(lines[at].text, self._policy), at)
+            )
             del lines[worthless]
         return lines or None
 

@@ -14,10 +14,10 @@ from kenobot.cognitive.control.find import word_overlap
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.control import ControlPolicy
 from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract import buffer, heuristic
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
-from kenobot.cognitive.remember.occasion import AdmitContext
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.provenance import without_quotes
 from kenobot.ports.memory import Candidate, Form

@@ -10,7 +10,7 @@ from kenobot.agent.commands.memory_texts import memory_text
 from kenobot.agent.commands.registry import CommandCall
 from kenobot.cognitive.control.find import NearSearch, index_search
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.i18n import Language

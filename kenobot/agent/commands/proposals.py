@@ -5,7 +5,7 @@ from typing import Literal
 
 from kenobot.agent.commands.memory_base import MemoryCommandContext
 from kenobot.agent.commands.registry import CommandCall
-from kenobot.cognitive.identity.files import FOLDER
+from kenobot.cognitive.identity.identity_files import FOLDER
 from kenobot.cognitive.sleep import proposals
 from kenobot.cognitive.sleep.proposals import CannotDecide, DecisionContext
 from kenobot.cognitive.store import proposals as proposal_store

@@ -18,12 +18,12 @@ from kenobot.agent.prompt import conversation_summary, memory_updates, procedure
 from kenobot.agent.prompt.recalled import NO_MARKS
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
 from kenobot.agent.safety.trifecta import Exposure
-from kenobot.cognitive.identity import bootstrap
-from kenobot.cognitive.identity.files import Identity, IdentityText
+from kenobot.cognitive.identity import onboarding as bootstrap
+from kenobot.cognitive.identity.identity_files import Identity, IdentityText
 from kenobot.cognitive.recall import full_load
-from kenobot.cognitive.recall.access import ShownMemories
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.pack import Pack
+from kenobot.cognitive.recall.usage import ShownMemories
 from kenobot.cognitive.store import records
 from kenobot.cognitive.text.calendar import describe_age
 from kenobot.core.provenance import SpeechContext

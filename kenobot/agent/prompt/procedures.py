@@ -7,8 +7,8 @@ the person's next words tell how it went (`kenobot.cognitive.procedural.outcome`
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kenobot.cognitive.policy.practice import DEFAULT, ProceduralPolicy
-from kenobot.cognitive.procedural import practice_store
+from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
+from kenobot.cognitive.procedural import pattern_rows
 from kenobot.cognitive.procedural.match import MatchedPattern, best_matches, match_patterns
 from kenobot.cognitive.procedural.pattern import Pattern, patterns_of
 from kenobot.cognitive.recall.filters import is_in_prompt
@@ -37,7 +37,7 @@ def select_procedures(
     connection: Connection, message: str, reach: Scopes, shown: Iterable[str], policy: ProceduralPolicy = DEFAULT
 ) -> ProcedureSection:
     """The patterns within `reach` that fit `message` well enough and are not `shown` in the prompt already."""
-    likely = practice_store.live_texts(connection, reach, policy.max_matched)
+    likely = pattern_rows.live_texts(connection, reach, policy.max_matched)
     numbers = best_matches(likely, message, policy.min_score, _WIDER * policy.max_shown)
     if not numbers:
         return ProcedureSection()

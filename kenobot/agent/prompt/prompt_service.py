@@ -6,7 +6,7 @@ from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.prompt.context_builder import ContextBuilder, PromptContext
 from kenobot.agent.prompt.recalled import NO_MARKS
 from kenobot.agent.prompt.reranker import rerank as judged_by
-from kenobot.cognitive.mirror.tree import MemoryFiles
+from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.text.recall_need import recall_need
 from kenobot.ports.clock import Clock
 from kenobot.ports.embedder import Reranker

@@ -47,12 +47,12 @@ from kenobot.agent.turn.state_machine import (
 from kenobot.agent.turn.turn_data import CollectedEffects, TurnData
 from kenobot.agent.turn.turn_signals import TurnSignals, show_typing
 from kenobot.cognitive.control import reactions
-from kenobot.cognitive.identity import bootstrap
+from kenobot.cognitive.identity import onboarding
 from kenobot.cognitive.identity.reply_grade import ReplyGrade, grade_reply
-from kenobot.cognitive.mirror.tree import MemoryFiles
+from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.procedural import outcome
-from kenobot.cognitive.recall import access
-from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.recall import usage as access
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import proposals
 from kenobot.core import redaction
 from kenobot.core.bus import Bus
@@ -318,8 +318,8 @@ class TurnRunner:
         conversation.save_prefix(connection, context.prefix, context.previous_prefix)
         access.log_usage(connection, context.used, pending.id, pending.session, at, work.principal.read_scopes)
         if context.bootstrap is not None:
-            state = bootstrap.completed(context.bootstrap) if effects.bootstrap_ended else context.bootstrap
-            bootstrap.save(connection, pending.session, state)
+            state = onboarding.completed(context.bootstrap) if effects.bootstrap_ended else context.bootstrap
+            onboarding.save(connection, pending.session, state)
         occasion = AdmitContext(
             at,
             at.astimezone(self._p.zone).date().isoformat(),

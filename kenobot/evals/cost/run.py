@@ -14,19 +14,19 @@ from kenobot.agent.prompt.context_builder import ContextBuilder
 from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.app.settings_mapping import prompt_limits
 from kenobot.cognitive.control import export
-from kenobot.cognitive.identity.files import Identity
-from kenobot.cognitive.mirror.places import is_memory_file
-from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.identity.identity_files import Identity
+from kenobot.cognitive.mirror.list_paths import is_memory_file
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Settings
 from kenobot.evals.cost import memories
 from kenobot.evals.cost.meter import MeteringProvider, PromptCost
-from kenobot.evals.recall.measure import percentiles
+from kenobot.evals.recall.metrics import percentiles
 from kenobot.gateway.access import Access, Roster
 from kenobot.ports.messages import Inbound, Outbound
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import PendingMessage
-from kenobot.testing.house import ScriptedChannel, Simulation
+from kenobot.testing.simulation import ScriptedChannel, Simulation
 
 ProgressCallback = Callable[[str], None]
 """Told what is being done, in a few words."""

@@ -9,10 +9,10 @@ from pathlib import Path
 from kenobot.agent.prompt.context_builder import TAG_INSTRUCTIONS
 from kenobot.agent.prompt.runtime_block import BLOCK_OPEN
 from kenobot.cognitive.policy.sleep import SleepPolicy
-from kenobot.cognitive.procedural import practice_store
+from kenobot.cognitive.procedural import pattern_rows
 from kenobot.cognitive.procedural.match import match_patterns
 from kenobot.cognitive.procedural.pattern import patterns_of
-from kenobot.cognitive.sleep import report, sleep_store
+from kenobot.cognitive.sleep import report, run_rows
 from kenobot.cognitive.sleep.night import NIGHT
 from kenobot.cognitive.sleep.report import ChangeReport, NightReport
 from kenobot.cognitive.store import sleep_plans
@@ -21,7 +21,7 @@ from kenobot.gateway.access import Roster
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope, session_id
 from kenobot.ports.provider import Delta, Request, Usage
 from kenobot.storage.connection import Connection
-from kenobot.testing.house import Simulation
+from kenobot.testing.simulation import Simulation
 
 _CARDS = "facts"  # the folder with a card for each memory
 _IDENTITY = "identity/"
@@ -179,7 +179,7 @@ def _memory(request: Request) -> str:
 def _nights(connection: Connection, *, last: int) -> SleepSummary:
     """The nights after the first `last` ones."""
     numbers = [number for number in reversed(sleep_plans.newest_nights(connection, _NIGHTS)) if number > last]
-    runs = [run for number in numbers if (run := sleep_store.get_run(connection, number)) is not None]
+    runs = [run for number in numbers if (run := run_rows.get_run(connection, number)) is not None]
     reports = [report.build_report(connection, run, NIGHT, SleepPolicy()) for run in runs]
     told = [(each, tuple(_decisions(each))) for each in reports]
     return SleepSummary(len(runs), tuple((each, deeds) for each, deeds in told if deeds))
@@ -200,7 +200,7 @@ async def _fits(house: Simulation, step: DemoStep) -> tuple[PatternMatch, ...]:
         return ()
     chat = chat_scope(session_id(who.channel, who.chat))
     reach = (OWNER_SCOPE, chat) if who.user in house.roster.owners else (chat,)
-    known = await house.app.database.read(lambda connection: practice_store.live_patterns(connection, reach, _SCORED))
+    known = await house.app.database.read(lambda connection: pattern_rows.live_patterns(connection, reach, _SCORED))
     found = match_patterns(patterns_of(known), step.says)
     return tuple(PatternMatch(fit.pattern.record.text, fit.coverage, fit.pattern.confidence) for fit in found)
 

@@ -12,7 +12,7 @@ from kenobot.evals.month.model import MonthProvider
 from kenobot.evals.month.script import MonthScript, MonthStep
 from kenobot.gateway.access import Roster
 from kenobot.ports.clock import Clock
-from kenobot.testing.house import Simulation
+from kenobot.testing.simulation import Simulation
 
 CommandLine = Callable[[Sequence[str], Clock], int]
 

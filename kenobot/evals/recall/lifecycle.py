@@ -11,10 +11,10 @@ from functools import partial
 from pathlib import Path
 
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.evals.recall.counting_reranker import CountingReranker
 from kenobot.evals.recall.datasets import Conversation, Question, load, sample
-from kenobot.evals.recall.judge import CountingReranker
-from kenobot.evals.recall.place import (
+from kenobot.evals.recall.eval_home import (
     SCOPES,
     SESSION,
     CountCallback,

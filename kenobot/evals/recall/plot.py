@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kenobot.evals import plots
-from kenobot.evals.recall.measure import DEPTHS
+from kenobot.evals.recall.metrics import DEPTHS
 
 if TYPE_CHECKING:
     from kenobot.evals.recall.run import RecallReport

@@ -7,10 +7,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import fmean
 
+from kenobot.evals.recall.baselines import BM25
+from kenobot.evals.recall.counting_reranker import CountingReranker
 from kenobot.evals.recall.datasets import Conversation, Question
+from kenobot.evals.recall.eval_home import RecallAnswer, build_embedder, open_eval_home
 from kenobot.evals.recall.explain import MissedPassage, explain_misses
-from kenobot.evals.recall.judge import CountingReranker
-from kenobot.evals.recall.measure import (
+from kenobot.evals.recall.metrics import (
     DEPTHS,
     MeanScores,
     QuestionScore,
@@ -18,8 +20,6 @@ from kenobot.evals.recall.measure import (
     score_ranking,
     scores_by_category,
 )
-from kenobot.evals.recall.place import RecallAnswer, build_embedder, open_eval_home
-from kenobot.evals.recall.plain import BM25
 from kenobot.ports.clock import Clock
 
 BUDGET = 2000

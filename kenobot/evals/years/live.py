@@ -14,7 +14,7 @@ from random import Random
 from kenobot.evals.years.model import PromptTokens, YearsProvider
 from kenobot.evals.years.talk import FactProbe, ScriptedMessage, TalkGenerator
 from kenobot.gateway.access import Roster
-from kenobot.testing.house import Simulation
+from kenobot.testing.simulation import Simulation
 
 _START = datetime(2026, 2, 14, tzinfo=UTC)
 _CONFIG = """\

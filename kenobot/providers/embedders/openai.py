@@ -6,7 +6,7 @@ from pydantic import Field, SecretStr
 
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import Plugin, PluginContext
-from kenobot.providers.embedders.remote import HttpEmbedder, HttpEmbedderSettings
+from kenobot.providers.embedders.http import HttpEmbedder, HttpEmbedderSettings
 
 _OPENAI = "https://api.openai.com/v1"
 

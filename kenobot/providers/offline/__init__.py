@@ -7,7 +7,7 @@ from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.plugin import NoSettings, Plugin, PluginContext
 from kenobot.ports.provider import Delta, Request, Usage
 from kenobot.providers.offline.answer import answer
-from kenobot.providers.offline.reading import parse_request
+from kenobot.providers.offline.request import parse_request
 
 _PIECE = 48  # characters a delta
 

@@ -6,7 +6,7 @@ from kenobot.core.i18n import Language
 from kenobot.providers.offline import phrases
 from kenobot.providers.offline.matching import fold, rank
 from kenobot.providers.offline.phrases import NAME_FACT, PHRASES, QUOTES, Phrase
-from kenobot.providers.offline.reading import MemoryLine, ParsedRequest
+from kenobot.providers.offline.request import MemoryLine, ParsedRequest
 
 MOST_FOUND = 5
 MOST_LISTED = 30

@@ -12,10 +12,10 @@ from kenobot.cognitive.recall.filters import was_valid_at
 from kenobot.cognitive.recall.full_load import render_record
 from kenobot.cognitive.remember import actions
 from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.remember.classify import kind_of, tier_of_confidence
+from kenobot.cognitive.remember.conflicts import end_record
 from kenobot.cognitive.remember.importance import at_least, importance, level
-from kenobot.cognitive.remember.kind import kind_of, tier_of_confidence
-from kenobot.cognitive.remember.occasion import AdmitContext
-from kenobot.cognitive.remember.supersede import end_record
 from kenobot.cognitive.store import records
 from kenobot.cognitive.text import entity_names
 from kenobot.ports.memory import Candidate, Decision, RelationVerdict

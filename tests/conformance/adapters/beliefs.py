@@ -9,7 +9,7 @@ from typing import Any
 from kenobot.cognitive.beliefs import value
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit, correct
-from kenobot.cognitive.remember.supersede import end_record
+from kenobot.cognitive.remember.conflicts import end_record
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.similarity import band_of

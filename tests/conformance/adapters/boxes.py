@@ -7,7 +7,7 @@ from typing import Any
 from kenobot.cognitive.policy.boxes import BoxPolicy
 from kenobot.cognitive.remember import boxes
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import boxes as box_store
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext

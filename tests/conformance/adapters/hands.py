@@ -16,11 +16,11 @@ from kenobot.cognitive.control import export, history, stats
 from kenobot.cognitive.control.export_format import ImportFormatError
 from kenobot.cognitive.control.forget import forget_record, plan_purge, purge
 from kenobot.cognitive.control.refs import AmbiguousReference, resolve_reference
-from kenobot.cognitive.mirror.places import is_memory_file
+from kenobot.cognitive.mirror.list_paths import is_memory_file
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import history as hands_store
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.scopes import ALL_SCOPES

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kenobot.cognitive.identity import rules
-from kenobot.cognitive.identity.bootstrap import BootstrapState, Guidance, WritingProfile, advance
+from kenobot.cognitive.identity.onboarding import BootstrapState, Guidance, WritingProfile, advance
 from tests.conformance.cases import Case, Checked, Outcome, compare
 
 _ACTIONS = {

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from kenobot.cognitive.mirror import layout
+from kenobot.cognitive.mirror import list_layout
 from kenobot.cognitive.recall.full_load import FullLoader, FullLoadQuery
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from tests.conformance.cases import Case, Checked, NotApplicable, Outcome, compare
@@ -56,8 +56,8 @@ def recent_days(case: Case) -> Outcome:
 
 def entries(case: Case) -> Outcome:
     """The chunks of a daily log in which a fact stands."""
-    chunks = layout.split("daily", case.input or "")
-    found = [chunk.strip() for chunk in chunks if layout.fact_text("daily", chunk) is not None]
+    chunks = list_layout.split("daily", case.input or "")
+    found = [chunk.strip() for chunk in chunks if list_layout.fact_text("daily", chunk) is not None]
     if "header counts" in case.quirk:
         facts = [entry for entry in case.expected if not entry.startswith("### ")]
         return Checked(found, {"a date is no entry, and the others are": found == facts})

@@ -10,15 +10,15 @@ from kenobot.cognitive.beliefs.value import strength
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.sleep.apply import PassContext, apply_change
+from kenobot.cognitive.sleep.apply_change import PassContext, apply_change
 from kenobot.cognitive.sleep.consolidate import (
-    alike,
     contradictions,
     duplicates,
     merging,
+    pair_rules,
+    pair_verdicts,
     profile,
     synthesize,
-    verdicts,
 )
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
@@ -98,7 +98,7 @@ def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
 
 def jaccard(case: Case) -> Outcome:
     one, other = case.input["a"], case.input["b"]
-    found = round(alike.jaccard(one, other), 6)
+    found = round(pair_rules.jaccard(one, other), 6)
     if "punctuation" in case.quirk:
         return Checked(found, {"a dot at the end tells nothing apart": found == 1.0})
     if case.quirk and case.better is NO_BETTER:
@@ -110,7 +110,7 @@ def groups(case: Case) -> Outcome:
     lines = case.input
     if lines and all(len(word) <= 2 for line in lines for word in line.split()):
         return NotApplicable("lines that have no word of three letters have nothing in common")
-    return Compared(alike.group_similar_lines(lines, DEFAULT.consolidation.same_line_above), case.expected)
+    return Compared(pair_rules.group_similar_lines(lines, DEFAULT.consolidation.same_line_above), case.expected)
 
 
 def compact(case: Case) -> Outcome:
@@ -134,7 +134,7 @@ def compact(case: Case) -> Outcome:
 
 
 def fuzzy(case: Case) -> Outcome:
-    return Compared(alike.has_same_words(case.input["existing"], case.input["incoming"]), case.expected)
+    return Compared(pair_rules.has_same_words(case.input["existing"], case.input["incoming"]), case.expected)
 
 
 # ── duplicates ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -230,7 +230,7 @@ def found_contradictions(case: Case) -> Outcome:
 
 
 def parsed(case: Case) -> Outcome:
-    found = verdicts.parse_relations(case.input["llm"]["chat"], 1)
+    found = pair_verdicts.parse_relations(case.input["llm"]["chat"], 1)
     if "**" in case.input["llm"]["chat"]:
         return Checked(found, {"bold marks are accepted": found == {1: "contradiction"}})
     return Compared({"n": len(found)}, case.expected)

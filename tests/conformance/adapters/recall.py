@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 
 from kenobot.agent.prompt.recalled import render
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall import access
-from kenobot.cognitive.recall.access import ShownMemories
+from kenobot.cognitive.recall import usage
 from kenobot.cognitive.recall.filters import was_valid_at
 from kenobot.cognitive.recall.index.documents import name_key
 from kenobot.cognitive.recall.pack import Pack
 from kenobot.cognitive.recall.pack import RecalledMemory as Shelf
 from kenobot.cognitive.recall.score import diversify, hidden_by_lifecycle, lifecycle_delta, penalty
+from kenobot.cognitive.recall.usage import ShownMemories
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.recall_need import recall_need
 from kenobot.cognitive.text.words import words
@@ -112,7 +112,7 @@ def formula(case: Case) -> Outcome:
     async def run(store: _Store) -> Outcome:
         found = await store.search(case.input)
         await store.memory.database.write(
-            lambda c: access.log_usage(
+            lambda c: usage.log_usage(
                 c, ShownMemories(None, Pack(memories=tuple(found.values()))), 1, "s", store.memory.now, REACH
             )
         )
@@ -192,7 +192,7 @@ def accessed(case: Case) -> Outcome:
         shown = ShownMemories(tuple(store.ids.values()))
         for _ in range(case.input["args"]["times"]):
             store.memory.now += timedelta(hours=2)
-            await store.memory.database.write(lambda c: access.log_usage(c, shown, 1, "s", store.memory.now, REACH))
+            await store.memory.database.write(lambda c: usage.log_usage(c, shown, 1, "s", store.memory.now, REACH))
         ((uses, stability, used),) = await store.memory.database.read(
             lambda c: c.execute("SELECT uses, stability, last_used FROM record").fetchall()
         )

@@ -11,7 +11,7 @@ from kenobot.channels.telegram.split import split_message
 from kenobot.channels.telegram.updates import strip_mention as strip
 from kenobot.gateway.access import Roster
 from tests.conformance.cases import Case, Checked, NotApplicable, Outcome, compare
-from tests.unit.telegram.html import as_html
+from tests.unit.channels.telegram.html import as_html
 
 _SAFE_LINKS = ("http://", "https://", "tg://", "mailto:")
 

@@ -11,7 +11,7 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.pruning import PruningPolicy
 from kenobot.cognitive.policy.value import ValuePolicy
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate.guidelines import action_bias
 from kenobot.cognitive.sleep.errors import classify
 from kenobot.cognitive.sleep.prune import archival, beliefs, commitments, expiry

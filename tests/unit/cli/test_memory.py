@@ -7,7 +7,7 @@ import pytest
 
 from kenobot.core.settings.home import Home
 from kenobot.storage.connection import connect
-from tests.unit.cli.memory_hands import files, remember, rows, texts
+from tests.unit.cli.memory_home import files, remember, rows, texts
 
 from .conftest import Cli
 

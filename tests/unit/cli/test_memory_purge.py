@@ -7,7 +7,7 @@ import pytest
 
 from kenobot.core.settings.home import Home
 from kenobot.storage.connection import connect
-from tests.unit.cli.memory_hands import every_byte, files, remember, rows, texts, told
+from tests.unit.cli.memory_home import every_byte, files, remember, rows, texts, told
 
 from .conftest import Cli
 

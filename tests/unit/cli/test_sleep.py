@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from kenobot.agent.background.sleep import SleepContext
-from kenobot.cli import sleep_home
+from kenobot.cli import sleep_run
 from kenobot.cognitive.policy.sleep import PHASES
-from kenobot.cognitive.sleep import night, sleep_store
+from kenobot.cognitive.sleep import night, run_rows
 from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.cognitive.store.records import stamp
@@ -41,7 +41,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A night of three small passes in the place of the real one."""
     passes = (GATHER, FADE, PROPOSE)
     monkeypatch.setattr(night, "NIGHT", passes)
-    monkeypatch.setattr(sleep_home, "Rooms", partial(SleepContext, passes=passes))
+    monkeypatch.setattr(sleep_run, "Rooms", partial(SleepContext, passes=passes))
     yield
 
 
@@ -149,7 +149,7 @@ def test_a_phase_can_be_played_alone(cli: Cli, database: sqlite3.Connection) -> 
 def test_a_night_that_was_cut_short_is_gone_on_with(cli: Cli, database: sqlite3.Connection) -> None:
     """First its rest, whatever its phases; then what was asked for, if that was not part of it."""
     fill(database)
-    sleep_store.begin_or_resume(database, START - timedelta(hours=1), "hourly", ("consolidate",))
+    run_rows.begin_or_resume(database, START - timedelta(hours=1), "hourly", ("consolidate",))
     assert _json(cli, "status")["state"] == "cut short"
     assert "kenobot sleep run" in cli("sleep", "undo", "1")[2]
     told = _json(cli, "run", "--phase", "prune")
@@ -164,7 +164,7 @@ def test_a_trouble_is_shown(cli: Cli, database: sqlite3.Connection, monkeypatch:
         raise ValueError("an odd memory")
 
     odd = Pass("odd", "prune", "fails", broken)
-    monkeypatch.setattr(sleep_home, "Rooms", partial(SleepContext, passes=(odd,)))
+    monkeypatch.setattr(sleep_run, "Rooms", partial(SleepContext, passes=(odd,)))
     code, out, _ = cli("sleep", "run")
     assert code == 0
     assert "**Trouble:** ValueError: an odd memory" in out
@@ -193,7 +193,7 @@ def test_two_never_sleep_at_once(cli: Cli, database: sqlite3.Connection, home: H
             code, out, err = cli("sleep", *command)
             assert (code, out) == (1, "")
             assert "asleep in this home already" in err
-        sleep_store.begin_or_resume(database, START, "hourly", PHASES)
+        run_rows.begin_or_resume(database, START, "hourly", PHASES)
         assert _json(cli, "status")["state"] == "asleep"
     assert _json(cli, "status")["state"] == "cut short"
 

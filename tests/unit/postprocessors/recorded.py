@@ -1,12 +1,13 @@
 """The recorded behaviour of the system that this one follows, where it lies beside the repository."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-_CASES = Path(__file__).resolve().parents[4] / "shared" / "conformance" / "kenobot.jsonl"
+from tests.recorded import CONFORMANCE
+
+_CASES = CONFORMANCE / "kenobot.jsonl"
 
 
 def recorded(*areas: str) -> list[Any]:

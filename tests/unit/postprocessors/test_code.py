@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.postprocessors.code import code_ranges, fenced_ranges
+from kenobot.postprocessors.code_ranges import code_ranges, fenced_ranges
 
 
 def quoted(text: str) -> list[str]:

@@ -5,7 +5,7 @@ import re
 from kenobot.ports.provider import Block, Message, Request
 from kenobot.providers.offline.answer import answer
 from kenobot.providers.offline.phrases import PHRASES, Phrase
-from kenobot.providers.offline.reading import parse_request
+from kenobot.providers.offline.request import parse_request
 
 MEMORY = """## Preferences
 # User Preferences

@@ -5,7 +5,7 @@ import pytest
 from kenobot.ports.provider import Block, Message, Request
 from kenobot.providers.offline.answer import MOST_FOUND, MOST_LISTED, answer
 from kenobot.providers.offline.matching import rank, stems
-from kenobot.providers.offline.reading import parse_request
+from kenobot.providers.offline.request import parse_request
 from tests.unit.providers.offline_talk import ask, phrased, tagged
 
 # ── storing ──────────────────────────────────────────────────────────────────────────────────────────────────────

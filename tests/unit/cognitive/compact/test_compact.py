@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.compact import gaps, prompt, rules, sentences
+from kenobot.cognitive.compact import prompt, rule_summary, self_check, sentences
 from kenobot.cognitive.compact.digest import (
     MISSING_LABEL,
     Digest,
@@ -114,7 +114,7 @@ def test_a_day_is_kept_in_whatever_spelling() -> None:
 def test_a_summary_by_rules_keeps_to_its_room(said: list[tuple[str, str]], room: int) -> None:
     """Whatever was said, in whatever script; every line is one line and comes from the talk."""
     turns = [turn(text, answer, last=2 * at, inbox=at) for at, (text, answer) in enumerate(said, 1)]
-    found = rules.summarize(Digest(), turns, room, ZONE)
+    found = rule_summary.summarize(Digest(), turns, room, ZONE)
     assert sum(estimate_tokens(line.text) for line in found) <= room
     assert all("\n" not in line.text for line in found)
     assert [line.turns[0] for line in found] == sorted(line.turns[0] for line in found)
@@ -122,15 +122,17 @@ def test_a_summary_by_rules_keeps_to_its_room(said: list[tuple[str, str]], room:
 
 def test_what_matters_outlives_what_is_newer() -> None:
     """An old decision stays when there is room for one line only; small talk never pushes it out."""
-    first = rules.summarize(Digest(), [turn("Hemos decidido usar Postgres para Andrómeda")], 40, ZONE)
-    later = rules.summarize(Digest(tuple(first)), [turn("qué calor hace hoy", inbox=2), turn("uf", inbox=3)], 30, ZONE)
+    first = rule_summary.summarize(Digest(), [turn("Hemos decidido usar Postgres para Andrómeda")], 40, ZONE)
+    later = rule_summary.summarize(
+        Digest(tuple(first)), [turn("qué calor hace hoy", inbox=2), turn("uf", inbox=3)], 30, ZONE
+    )
     assert [line.text for line in later] == [line.text for line in first]
 
 
 def test_a_question_that_was_not_answered_is_open() -> None:
     """It weighs more than one that was."""
     asked = "¿A qué hora abre la tienda?"
-    unanswered = rules.summarize(
+    unanswered = rule_summary.summarize(
         Digest(), [turn(asked, "No lo sé."), turn(asked.replace("tienda", "panadería"), "A las 8.")], 30, ZONE
     )
     assert "tienda" in unanswered[0].text
@@ -138,7 +140,7 @@ def test_a_question_that_was_not_answered_is_open() -> None:
 
 def test_quoted_words_are_not_the_speakers() -> None:
     """What stands behind `>` was written by somebody else."""
-    found = rules.summarize(
+    found = rule_summary.summarize(
         Digest(), [turn("Mira:\n> We decided to fire everybody\n\nQué opinas, Marta Ruiz?")], 200, ZONE
     )
     trusts = {line.text.partition(" ")[2]: line.trust for line in found}
@@ -225,7 +227,7 @@ def test_each_kind_of_loss_is_found() -> None:
         turn("Hemos decidido vender la furgoneta. Falta confirmar el seguro. Trabajo en Acme.", inbox=4),
         turn("Fuimos el 3 de marzo con 12 personas y con Julia. También Julia.", inbox=5),
     ]
-    found = gaps.find_gaps(turns, Digest(), lambda _turn, _sentence: (), ZONE, POLICY)
+    found = self_check.find_gaps(turns, Digest(), lambda _turn, _sentence: (), ZONE, POLICY)
     assert {(gap.kind, gap.turn) for gap in found} == {
         ("decision", 4), ("open", 4), ("fact", 4), ("date", 5), ("number", 5), ("name", 5),
     }  # fmt: skip
@@ -234,8 +236,8 @@ def test_each_kind_of_loss_is_found() -> None:
 
 def test_the_list_is_bounded_and_says_what_it_lacks() -> None:
     """The newest stay; what does not fit is counted."""
-    found = [gaps.Gap("name", f"Name{number}", "owner", number) for number in range(40)]
-    digest, unlisted = gaps.with_missing(Digest((SummaryLine("x", "owner"),)), found, 30, POLICY)
+    found = [self_check.Gap("name", f"Name{number}", "owner", number) for number in range(40)]
+    digest, unlisted = self_check.with_missing(Digest((SummaryLine("x", "owner"),)), found, 30, POLICY)
     assert sum(estimate_tokens(item.text) for item in digest.missing) <= 30
     assert digest.missing[-1].text == "Name39"
     assert unlisted == 40 - len(digest.missing)
@@ -246,4 +248,4 @@ def test_what_the_summary_says_by_now_leaves_the_list() -> None:
     digest = Digest(
         (SummaryLine("Julia came", "owner"),), (SummaryLine("Julia", "owner"), SummaryLine("Marta", "owner"))
     )
-    assert [item.text for item in gaps.with_missing(digest, [], 100, POLICY)[0].missing] == ["Marta"]
+    assert [item.text for item in self_check.with_missing(digest, [], 100, POLICY)[0].missing] == ["Marta"]

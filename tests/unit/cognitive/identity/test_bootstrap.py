@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive.identity.bootstrap import (
+from kenobot.cognitive.identity.onboarding import (
     BootstrapState,
     Guidance,
     WritingProfile,
@@ -16,7 +16,7 @@ from kenobot.cognitive.identity.bootstrap import (
 from kenobot.storage.connection import Connection, connect
 from kenobot.storage.database import Database
 from kenobot.storage.state import write_state
-from tests.unit.cognitive.recorded import recorded
+from tests.recorded import recorded
 
 FIVE = ["hola"] * 5
 

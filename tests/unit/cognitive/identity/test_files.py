@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive.identity import files
-from kenobot.cognitive.identity.files import Identity, IdentityText
+from kenobot.cognitive.identity import identity_files
+from kenobot.cognitive.identity.identity_files import Identity, IdentityText
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_a_huge_file_is_clipped(root: Path) -> None:
     """A prompt gets the first 64 KB, cut between characters."""
     (root / "core.md").write_text("a" + "ñ" * 100_000, "utf-8")
     core = Identity(root).read().core
-    assert len(core.encode()) == files.MAX_PROMPT_BYTES - 1
+    assert len(core.encode()) == identity_files.MAX_PROMPT_BYTES - 1
     assert set(core[1:]) == {"ñ"}
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from kenobot.cognitive.identity.rules import Rules, parse, render, violations
-from tests.unit.cognitive.recorded import recorded
+from tests.recorded import recorded
 
 
 @pytest.mark.parametrize("case", recorded("identity.rules_format"))

@@ -7,9 +7,9 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.mirror.sync import ListFiles
+from kenobot.cognitive.mirror.list_files import ListFiles
 from kenobot.cognitive.remember.admit import admit, supersede
-from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.calendar import local_day

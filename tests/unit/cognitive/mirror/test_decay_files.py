@@ -9,18 +9,18 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kenobot.cognitive.mirror import rebuild, sections
-from kenobot.cognitive.mirror.layout import FileBlock, ShownRecord, join_blocks
+from kenobot.cognitive.mirror import memory_md, rebuild
+from kenobot.cognitive.mirror.list_layout import FileBlock, ShownRecord, join_blocks
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.decay import DecayPolicy
 from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import AdmitContext
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate import hygiene
 from kenobot.ports.memory import Candidate
-from tests.unit.cognitive.mirror.cardhouse import CardHouse, open_card_house
 from tests.unit.cognitive.mirror.decay_nights import night, put
 from tests.unit.cognitive.mirror.house import ENTRY, LOG, TODAY, House
+from tests.unit.cognitive.mirror.record_files_house import CardHouse, open_card_house
 
 
 @pytest.fixture
@@ -262,7 +262,7 @@ async def test_a_ticked_item_leaves_memory_md(house: House) -> None:
 def test_empty_headings_of_ours_do_not_pile_up(before: str, after: str) -> None:
     """A person's headings stay, and so do their words below ours."""
     assert (
-        join_blocks(sections.arrange_memory_md([FileBlock(before)], [ShownRecord(1, "new")], {}, {}, {}, {})) == after
+        join_blocks(memory_md.arrange_memory_md([FileBlock(before)], [ShownRecord(1, "new")], {}, {}, {}, {})) == after
     )
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from kenobot.cognitive.store import records as store
 from kenobot.ports.identity import OWNER_SCOPE
+from tests.recorded import recorded
 from tests.unit.cognitive.mirror.house import LOG, House, open_house
-from tests.unit.cognitive.recorded import recorded
 
 CHAT = "chat:telegram-1"
 

@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kenobot.cognitive.mirror import files
-from kenobot.cognitive.mirror.places import FileRole, path_of, role_of
+from kenobot.cognitive.mirror import disk
+from kenobot.cognitive.mirror.list_paths import FileRole, path_of, role_of
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day, local_time
 
@@ -152,55 +152,55 @@ def test_a_scan_finds_memory_and_nothing_else(tmp_path: Path) -> None:
     (root / "chats" / "linked").symlink_to(outside)
     (root / "2026-02-15.md").symlink_to(outside / "MEMORY.md")
     (root / "2026-02-16.md").mkdir()
-    assert set(files.scan(root, {})) == {*wanted, "identity/preferences.md"}
-    assert files.scan(tmp_path / "absent", {}) == {}
+    assert set(disk.scan(root, {})) == {*wanted, "identity/preferences.md"}
+    assert disk.scan(tmp_path / "absent", {}) == {}
 
 
 async def test_a_file_is_replaced_whole_and_kept_private(tmp_path: Path) -> None:
     """The file is for its owner alone, and nothing half-written stays beside it."""
-    stamp = await files.replace(tmp_path / "m", "chats/c/MEMORY.md", "- ñ 你好\n", None)
+    stamp = await disk.replace(tmp_path / "m", "chats/c/MEMORY.md", "- ñ 你好\n", None)
     target = tmp_path / "m" / "chats" / "c" / "MEMORY.md"
     assert target.read_text("utf-8") == "- ñ 你好\n"
     assert target.stat().st_mode & 0o777 == 0o600
     assert target.parent.stat().st_mode & 0o777 == 0o700
     assert [path.name for path in target.parent.iterdir()] == ["MEMORY.md"]
-    assert files.scan(tmp_path / "m", {}) == {"chats/c/MEMORY.md": stamp}
+    assert disk.scan(tmp_path / "m", {}) == {"chats/c/MEMORY.md": stamp}
 
 
 async def test_a_file_that_changed_meanwhile_is_not_replaced(tmp_path: Path) -> None:
     """Whoever saved in between wins; the caller looks again."""
-    stamp = await files.replace(tmp_path, "MEMORY.md", "- a\n", None)
+    stamp = await disk.replace(tmp_path, "MEMORY.md", "- a\n", None)
     (tmp_path / "MEMORY.md").write_text("- b\n")
-    assert await files.replace(tmp_path, "MEMORY.md", "- c\n", stamp) is None
-    assert await files.replace(tmp_path, "MEMORY.md", "- c\n", None) is None
-    assert not await files.remove(tmp_path, "MEMORY.md", stamp)
+    assert await disk.replace(tmp_path, "MEMORY.md", "- c\n", stamp) is None
+    assert await disk.replace(tmp_path, "MEMORY.md", "- c\n", None) is None
+    assert not await disk.remove(tmp_path, "MEMORY.md", stamp)
     assert (tmp_path / "MEMORY.md").read_text() == "- b\n"
     assert [path.name for path in tmp_path.iterdir()] == ["MEMORY.md"]
 
 
 async def test_an_edit_right_after_a_write_is_seen(tmp_path: Path) -> None:
     """A save of as many bytes, within the same tick of the disk's clock, still shows."""
-    stamp = await files.replace(tmp_path, "MEMORY.md", "- a\n", None)
+    stamp = await disk.replace(tmp_path, "MEMORY.md", "- a\n", None)
     written = (tmp_path / "MEMORY.md").stat()
     assert written.st_mtime_ns < written.st_ctime_ns - 5_000_000  # older than any tick in which an edit can fall
     (tmp_path / "MEMORY.md").write_text("- b\n")
-    assert files.scan(tmp_path, {})["MEMORY.md"] != stamp
+    assert disk.scan(tmp_path, {})["MEMORY.md"] != stamp
 
 
 async def test_reading_tells_text_absence_and_trouble_apart(tmp_path: Path) -> None:
     """A byte-order mark is dropped; what cannot be read as text is named, never guessed at."""
-    assert await files.read(tmp_path, "MEMORY.md") == files.ReadResult()
+    assert await disk.read(tmp_path, "MEMORY.md") == disk.ReadResult()
     (tmp_path / "MEMORY.md").write_bytes(b"\xef\xbb\xbf- caf\xc3\xa9\r\n")
-    assert (await files.read(tmp_path, "MEMORY.md")).text == "- café\r\n"
+    assert (await disk.read(tmp_path, "MEMORY.md")).text == "- café\r\n"
     (tmp_path / "MEMORY.md").write_bytes(b"- caf\xe9\n")
-    assert "not UTF-8" in (await files.read(tmp_path, "MEMORY.md")).problem
+    assert "not UTF-8" in (await disk.read(tmp_path, "MEMORY.md")).problem
     with (tmp_path / "2026-02-14.md").open("wb") as file:
-        file.truncate(files.MAX_FILE_BYTES + 1)
-    assert "larger than 5 MB" in (await files.read(tmp_path, "2026-02-14.md")).problem
+        file.truncate(disk.MAX_FILE_BYTES + 1)
+    assert "larger than 5 MB" in (await disk.read(tmp_path, "2026-02-14.md")).problem
     os.mkfifo(tmp_path / "2026-02-15.md")
-    assert "not a plain file" in (await asyncio.wait_for(files.read(tmp_path, "2026-02-15.md"), 5)).problem
+    assert "not a plain file" in (await asyncio.wait_for(disk.read(tmp_path, "2026-02-15.md"), 5)).problem
     (tmp_path / "chats").symlink_to(tmp_path)
-    assert "link" in (await files.read(tmp_path, "chats/c/MEMORY.md")).problem
+    assert "link" in (await disk.read(tmp_path, "chats/c/MEMORY.md")).problem
 
 
 async def test_a_file_begun_is_ended_when_its_writer_is_cancelled(
@@ -208,15 +208,15 @@ async def test_a_file_begun_is_ended_when_its_writer_is_cancelled(
 ) -> None:
     """It is all there, and neither an open file nor a temporary one is left to be found later."""
     loop, opening, go_on = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
-    real = files._private
+    real = disk._private
 
     def slow(path: str, flags: int) -> int:
         loop.call_soon_threadsafe(opening.set)
         go_on.wait(10)
         return real(path, flags)
 
-    monkeypatch.setattr(files, "_private", slow)
-    writer = asyncio.create_task(files.replace(tmp_path, "MEMORY.md", "- café\n", None))
+    monkeypatch.setattr(disk, "_private", slow)
+    writer = asyncio.create_task(disk.replace(tmp_path, "MEMORY.md", "- café\n", None))
     async with asyncio.timeout(10):
         await opening.wait()
         writer.cancel()
@@ -232,7 +232,7 @@ def test_what_a_crash_left_half_written_is_swept_away(tmp_path: Path) -> None:
     (tmp_path / "chats" / "c").mkdir(parents=True)
     for path in [".kenobot-0123456789abcdef.tmp", "chats/c/.kenobot-0123456789abcdef.tmp", ".kenobot-mine.tmp"]:
         (tmp_path / path).touch()
-    files.remove_leftovers(tmp_path)
+    disk.remove_leftovers(tmp_path)
     assert {path.name for path in tmp_path.rglob("*") if path.is_file()} == {".kenobot-mine.tmp"}
 
 

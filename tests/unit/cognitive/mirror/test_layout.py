@@ -1,6 +1,6 @@
 import pytest
 
-from kenobot.cognitive.mirror.layout import (
+from kenobot.cognitive.mirror.list_layout import (
     FileBlock,
     FileKind,
     ShownRecord,
@@ -13,7 +13,7 @@ from kenobot.cognitive.mirror.layout import (
     render,
     split,
 )
-from tests.unit.cognitive.recorded import recorded
+from tests.recorded import recorded
 
 
 def facts(kind: FileKind, text: str) -> list[str]:

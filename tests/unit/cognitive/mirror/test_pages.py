@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kenobot.cognitive.mirror.list_paths import entity_page_of, role_of
 from kenobot.cognitive.mirror.names import page_name, slug, subject_of
-from kenobot.cognitive.mirror.places import entity_page_of, role_of
 from kenobot.ports.memory import Candidate
-from tests.unit.cognitive.mirror.cardhouse import CardHouse
+from tests.unit.cognitive.mirror.record_files_house import CardHouse
 
 
 async def about(house: CardHouse, subject: str, text: str, scope: str = "owner") -> int:

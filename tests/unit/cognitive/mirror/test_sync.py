@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kenobot.cognitive.mirror import files, layout
+from kenobot.cognitive.mirror import disk, list_layout
 from kenobot.cognitive.store import records
 from kenobot.ports.errors import StoreError
 from kenobot.storage.connection import Connection
@@ -20,14 +20,14 @@ from tests.unit.cognitive.mirror.notes import cursor_of, row_of
 async def test_a_save_while_the_bot_writes_is_not_overwritten(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file is looked at again just before it is replaced."""
     await house.learn("one", flush=True)
-    replace = files.replace
+    replace = disk.replace
 
-    async def interrupted(*args: Any) -> files.FileStamp | None:
-        monkeypatch.setattr(files, "replace", replace)
+    async def interrupted(*args: Any) -> disk.FileStamp | None:
+        monkeypatch.setattr(disk, "replace", replace)
         house.edit(LOG, "one\n\n", "one\n\n## 15:00 — mine\n\n")
         return await replace(*args)
 
-    monkeypatch.setattr(files, "replace", interrupted)
+    monkeypatch.setattr(disk, "replace", interrupted)
     await house.learn("two", flush=True)
     assert house.text(LOG) == ENTRY("one") + "## 15:00 — mine\n\n" + ENTRY("two")
     assert await house.texts() == ["one", "two", "mine"]
@@ -45,7 +45,7 @@ async def test_looks_and_writes_at_once_come_out_right(house: House) -> None:
     await asyncio.gather(*(turn(number) for number in range(10)))
     expected = ["mine", "zero", *(f"fact {number}" for number in range(10))]
     assert sorted(await house.texts()) == sorted(expected)
-    said = [layout.fact_text("daily", chunk) for chunk in layout.split("daily", house.text(LOG))]
+    said = [list_layout.fact_text("daily", chunk) for chunk in list_layout.split("daily", house.text(LOG))]
     assert sorted(text for text in said if text) == sorted(expected)
 
 
@@ -75,7 +75,7 @@ async def test_a_file_that_cannot_be_written_is_tried_again(house: House, monkey
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(files, "replace", full)
+        patch.setattr(disk, "replace", full)
         await house.learn("one", flush=True)
         problem = f"{LOG} cannot be written (No space left on device): check the disk and who owns it."
         assert list(house.mirror.problems) == [problem]
@@ -87,14 +87,14 @@ async def test_a_file_that_cannot_be_written_is_tried_again(house: House, monkey
 
 async def test_a_file_that_breaks_the_mirror_costs_itself(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Turns go on, the other files too, and the broken one is named."""
-    split = layout.split
+    split = list_layout.split
 
-    def brittle(kind: layout.FileKind, text: str) -> list[str]:
+    def brittle(kind: list_layout.FileKind, text: str) -> list[str]:
         if "poison" in text:
             raise RuntimeError("a bug of ours")
         return split(kind, text)
 
-    monkeypatch.setattr(layout, "split", brittle)
+    monkeypatch.setattr(list_layout, "split", brittle)
     house.write("MEMORY.md", "- poison\n")
     house.write(LOG, "## 9:00 — fine\n")
     await house.mirror.sync_in()
@@ -157,7 +157,7 @@ async def test_a_look_at_unchanged_files_asks_the_database_nothing(
 
     spy("read", house.database)
     spy("write", house.database)
-    spy("scan", files)
+    spy("scan", disk)
     assert await house.mirror.sync_in() == 0
     assert calls == ["scan"]
 
@@ -165,14 +165,14 @@ async def test_a_look_at_unchanged_files_asks_the_database_nothing(
 async def test_turns_that_begin_together_share_a_look(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever waits for a look that has not begun yet needs none of their own; all know of the edit."""
     looks = 0
-    scan = files.scan
+    scan = disk.scan
 
-    def counted(root: Path, seen: Mapping[str, files.FileStamp], *, archive: bool) -> dict[str, files.FileStamp]:
+    def counted(root: Path, seen: Mapping[str, disk.FileStamp], *, archive: bool) -> dict[str, disk.FileStamp]:
         nonlocal looks
         looks += 1
         return scan(root, seen, archive=archive)
 
-    monkeypatch.setattr(files, "scan", counted)
+    monkeypatch.setattr(disk, "scan", counted)
     house.write("MEMORY.md", "- mine\n")
 
     async def turn() -> list[str]:

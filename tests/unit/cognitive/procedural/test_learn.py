@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.procedural.learn import Solution, combine_texts, find_solution, is_grounded, trigger_of
+from kenobot.cognitive.procedural.find_solution import Solution, combine_texts, find_solution, is_grounded, trigger_of
 from kenobot.cognitive.procedural.pattern import keywords
 
 _TOLD = {

@@ -3,9 +3,9 @@
 import json
 from datetime import timedelta
 
-from kenobot.cognitive.recall import access
-from kenobot.cognitive.recall.access import ShownMemories, explain_turn, records_behind_reply
+from kenobot.cognitive.recall import usage
 from kenobot.cognitive.recall.pack import Pack
+from kenobot.cognitive.recall.usage import ShownMemories, explain_turn, records_behind_reply
 from kenobot.cognitive.recall.xray import MatchExplanation, as_json, as_markdown, as_text, explain_match, xray
 from tests.unit.cognitive.recall.house import REACH, Memory
 
@@ -68,7 +68,7 @@ async def test_what_is_kept_of_a_reason_reads_back_as_it_was(memory: Memory) -> 
 
 async def _note(memory: Memory, shown: ShownMemories, inbox: int) -> None:
     await memory.say(f"question {inbox}", inbox)
-    await memory.database.write(lambda c: access.log_usage(c, shown, inbox, "telegram-1", memory.now, REACH))
+    await memory.database.write(lambda c: usage.log_usage(c, shown, inbox, "telegram-1", memory.now, REACH))
 
 
 async def test_what_was_shown_counts_as_used_once(memory: Memory) -> None:

@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.occasion import AdmitContext
-from kenobot.cognitive.sleep.apply import PassContext, apply_change
+from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.sleep.apply_change import PassContext, apply_change
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store.records import Record

@@ -9,11 +9,11 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.sleep import PHASES
-from kenobot.cognitive.sleep import sleep_store
+from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.sleep.cycle import ModelAnswer, QuestionAnswerer, SleepCycle
 from kenobot.cognitive.sleep.plan.changes import AddLink, AdmitRecord, Change, ProposeChange, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
-from kenobot.cognitive.sleep.sleep_store import SleepRun
+from kenobot.cognitive.sleep.run_rows import SleepRun
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -117,11 +117,9 @@ def cycle(
 
 async def play(cycle: SleepCycle) -> SleepRun:
     """One night, or the rest of one."""
-    run = await cycle.database.write(
-        lambda connection: sleep_store.begin_or_resume(connection, START, "hourly", PHASES)
-    )
+    run = await cycle.database.write(lambda connection: run_rows.begin_or_resume(connection, START, "hourly", PHASES))
     await cycle.run_night(run)
-    await cycle.database.write(lambda connection: sleep_store.finish_run(connection, run.id, START, {}))
+    await cycle.database.write(lambda connection: run_rows.finish_run(connection, run.id, START, {}))
     return run
 
 

@@ -11,12 +11,12 @@ import pytest
 from kenobot.cognitive.control import undo
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.sleep import PHASES
-from kenobot.cognitive.remember.occasion import AdmitContext
-from kenobot.cognitive.sleep import sleep_store
+from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.sleep.cycle import ModelAnswer, NightProgress
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
-from kenobot.cognitive.sleep.sleep_store import PassResult, SleepRun
+from kenobot.cognitive.sleep.run_rows import PassResult, SleepRun
 from kenobot.cognitive.store import sleep_plans
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.errors import StoreError
@@ -60,7 +60,7 @@ async def _opened(folder: Path) -> Database:
 
 
 async def _passed(database: Database, run: int = 1) -> dict[str, PassResult]:
-    return {each.name: each for each in await database.read(lambda c: sleep_store.pass_results(c, run))}
+    return {each.name: each for each in await database.read(lambda c: run_rows.pass_results(c, run))}
 
 
 # ── a night ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -139,9 +139,9 @@ async def test_a_pass_learns_when_it_last_came_to_a_good_end(database: Database)
     days = [START.replace(day=day) for day in (15, 16, 17, 18)]
 
     async def night(at: Any, *phases: Any) -> None:
-        run = await database.write(lambda c: sleep_store.begin_or_resume(c, at, "hourly", phases))
+        run = await database.write(lambda c: run_rows.begin_or_resume(c, at, "hourly", phases))
         await cycle(database, night=(one,)).run_night(run)
-        await database.write(lambda c: sleep_store.finish_run(c, run.id, at, {}))
+        await database.write(lambda c: run_rows.finish_run(c, run.id, at, {}))
 
     await night(days[0], *PHASES)
     broken[0] = True

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from kenobot.cognitive.policy.sleep import PHASES, SleepPolicy
-from kenobot.cognitive.sleep import sleep_store
+from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.sleep.report import NightReport, as_json, as_markdown, build_report, is_large
-from kenobot.cognitive.sleep.sleep_store import PassResult, SleepRun
+from kenobot.cognitive.sleep.run_rows import PassResult, SleepRun
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 from tests.unit.cognitive.sleep.small_night import FADE, GATHER, PASSES, UTC, cycle, fill, play
@@ -16,7 +16,7 @@ POLICY = SleepPolicy()
 
 
 async def _report(database: Database, run: SleepRun, policy: SleepPolicy = POLICY) -> NightReport:
-    night = await database.read(lambda c: sleep_store.get_run(c, run.id))
+    night = await database.read(lambda c: run_rows.get_run(c, run.id))
     assert night is not None
     return await database.read(lambda c: build_report(c, night, PASSES, policy))
 
@@ -56,7 +56,7 @@ async def test_a_decision_of_many_parts_is_told_once(database: Database) -> None
 async def test_a_night_under_way_says_what_is_still_to_do(database: Database) -> None:
     """And not that it can be taken back."""
     await database.write(fill)
-    run = await database.write(lambda c: sleep_store.begin_or_resume(c, START, "hourly", PHASES))
+    run = await database.write(lambda c: run_rows.begin_or_resume(c, START, "hourly", PHASES))
     await replace(cycle(database), passes=(FADE,)).run_night(run)
     text = as_markdown(await _report(database, run), UTC)
     assert "not finished · 4 decisions · 3 passes still to do." in text

@@ -1,0 +1,96 @@
+"""The self-check after a compaction: what the turns said that neither the summary nor any memory holds."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from zoneinfo import ZoneInfo
+
+from kenobot.cognitive.compact import rule_summary
+from kenobot.cognitive.compact import sentences as said
+from kenobot.cognitive.compact.digest import Digest, SummaryLine
+from kenobot.cognitive.compact.sentences import GapKind, TextCoverage
+from kenobot.cognitive.policy.compact import CompactPolicy
+from kenobot.cognitive.remember.extract import heuristic
+from kenobot.cognitive.remember.extract.buffer import ConversationTurn
+from kenobot.cognitive.store.records import Record
+from kenobot.core.redaction import Redactor
+from kenobot.core.token_estimate import estimate_tokens
+from kenobot.ports.identity import Trust
+
+MemoryLookup = Callable[[ConversationTurn, str], Sequence[Record]]
+"""The live memories, of where a turn's words go, that a sentence of it may be kept in."""
+
+_LONGEST = 120  # characters of a sentence in the list
+_BLOT = Redactor()
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Something that is kept nowhere, and the turn that said it."""
+
+    kind: GapKind
+    text: str
+    trust: Trust
+    turn: int | None
+
+
+def find_gaps(
+    turns: Sequence[ConversationTurn], digest: Digest, remembered: MemoryLookup, zone: ZoneInfo, policy: CompactPolicy
+) -> list[Gap]:
+    """What `turns` say of names, numbers, days, decisions, open things and facts that is not kept, each once."""
+    found: dict[tuple[GapKind, str], Gap] = {}
+    lines = [line.text for line in digest.lines]
+    for turn in turns:
+        day = turn.at.astimezone(zone).date()
+        summed = TextCoverage(lines, day, policy.covered_from)
+        for text, trust in rule_summary.split_by_trust(turn):
+            for sentence in said.sentences(text):
+                lost = [item for item in _items(sentence, turn, trust, zone) if item not in summed]
+                if not lost:
+                    continue
+                records = remembered(turn, sentence)
+                held = TextCoverage([_words(record) for record in records], day, policy.covered_from)
+                for kind, item in lost:
+                    if (kind, item) not in held:
+                        found.setdefault((kind, item.casefold()), Gap(kind, _short(item), trust, turn.inbox_id))
+    return list(found.values())
+
+
+def with_missing(digest: Digest, found: Sequence[Gap], room: int, policy: CompactPolicy) -> tuple[Digest, int]:
+    """A summary with its list of what is missing, the newest within `room` tokens; and how many of `found` it lacks.
+
+    What the summary says by now leaves the list.
+    """
+    lines = [line.text.casefold() for line in digest.lines]
+    items = [item for item in digest.missing if not any(item.text.casefold() in line for line in lines)]
+    known = {item.text.casefold() for item in items}
+    fresh = [SummaryLine(gap.text, gap.trust) for gap in found if gap.text.casefold() not in known]
+    items = [*items, *fresh][-policy.max_missing_items :]
+    while items and sum(estimate_tokens(item.text) + 1 for item in items) > room:
+        del items[0]
+    kept = {item.text.casefold() for item in items}
+    whole = Digest(digest.lines, tuple(items), digest.last_message, digest.last_message_at)
+    return whole, sum(gap.text.casefold() not in kept for gap in found)
+
+
+def _items(sentence: str, turn: ConversationTurn, trust: Trust, zone: ZoneInfo) -> list[tuple[GapKind, str]]:
+    """What must not get lost of a sentence: the sentence itself when it settles something, else its parts."""
+    if said.is_decision(sentence):
+        return [("decision", sentence)]
+    left_open = said.is_open(sentence) or (said.is_question(sentence) and said.leaves_unanswered(turn.answer))
+    if left_open:
+        return [("open", sentence)]
+    if trust in ("owner", "guest") and heuristic.extract_facts(sentence, turn.at.astimezone(zone).date()):
+        return [("fact", sentence)]
+    items: list[tuple[GapKind, str]] = [("date", each) for each in said.dates(sentence)]
+    items += [("number", each) for each in said.numbers(sentence)]
+    return [*items, *(("name", each) for each in said.names(sentence))]
+
+
+def _words(record: Record) -> str:
+    """What a memory says, in whatever part of it."""
+    return " ".join([record.text, record.subject, *record.attributes.values(), record.tags])
+
+
+def _short(text: str) -> str:
+    line = " ".join(_BLOT(text).split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1].rstrip()}…"

@@ -1,0 +1,385 @@
+"""How records look in a file, and what a person's edit of that file means. Pure: text in, text out.
+
+A file is a row of blocks that give its text when put one after the other. A block is either literal, the person's own
+words, headings and blank lines, or a fact: the stretch in which one record stands. A fact keeps the very characters a
+person typed for as long as they still say what the record says.
+
+Nothing inside a record can pass for another fact: in a log a line that looks like an entry gets a backslash, and in a
+list every further line is indented. Reading undoes both.
+"""
+
+import re
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import pairwise
+from typing import Literal
+
+from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.remember.admit_context import sanitize
+from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.cognitive.text.memory_md import INDEX_LINK
+
+FileKind = Literal["core", "daily", "preferences", "slot", "entity", "ref", "topic"]
+
+PREFERENCES_HEADER = "# User Preferences\n\n"
+
+_DASH = "[—–-]"  # people type the dash their keyboard has
+_ENTRY = re.compile(rf"^## [0-9]{{1,2}}:[0-9]{{2}} {_DASH}(?!\S)", re.MULTILINE)
+_LIKE_ENTRY = re.compile(rf"^(?=\\*## [0-9]{{1,2}}:[0-9]{{2}} {_DASH}(?!\S))", re.MULTILINE)
+_ESCAPED_ENTRY = re.compile(rf"^\\(?=\\*## [0-9]{{1,2}}:[0-9]{{2}} {_DASH}(?!\S))", re.MULTILINE)
+_BULLET = re.compile(r"[-*+][ \t]+(?=\S)")
+_RULE = re.compile(r"[-*+ \t]*")
+_ESCAPED_RULE = re.compile(r"\\+[-*+ \t]*")
+_FENCE = re.compile(r"(`{3,}|~{3,})(.*)", re.DOTALL)
+_SILENT = re.compile(r"\s*(?:#|```|~~~|<!--|---|\Z)")  # headings, code, comments and rules say nothing by themselves
+_ESCAPED_INDEX = re.compile(rf"\\+{INDEX_LINK.pattern}")
+_LIKE_INDEX = re.compile(rf"\\*{INDEX_LINK.pattern}")
+_LEARNED = "learned: "
+_MANY = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class FileBlock:
+    """A stretch of a file, and the record that stands in it; None for what is literal."""
+
+    raw: str
+    record: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRecord:
+    """A record as a file shows it. `time` is HH:MM, needed in daily logs only."""
+
+    id: int
+    text: str
+    time: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FactDiff:
+    """What became of the old facts, as positions in the two lists given to `diff`. Pairs are (old, new)."""
+
+    kept: tuple[tuple[int, int], ...]
+    changed: tuple[tuple[int, int], ...]
+    added: tuple[int, ...]
+    removed: tuple[int, ...]
+
+
+# ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def split(kind: FileKind, text: str) -> list[str]:
+    """`text` in chunks that may hold one fact each, and the stretches between them. Joined they are `text` again."""
+    match kind:
+        case "slot":
+            return [text] if text else []
+        case "daily":
+            starts = [found.start() for found in _ENTRY.finditer(text)]
+            cuts = [0, *starts, len(text)]
+            return [text[start:end] for start, end in pairwise(cuts) if start < end]
+        case "topic":
+            return [part for chunk in _bullets(text) for part in _paragraphs(chunk)]
+        case _:
+            return list(_bullets(text))
+
+
+def fact_text(kind: FileKind, chunk: str) -> str | None:
+    """What the fact in `chunk` says, fit to be stored; None when the chunk is literal."""
+    text = chunk.replace("\r\n", "\n").replace("\r", "\n")
+    match kind:
+        case "slot":
+            body = text
+        case "daily":
+            header = _ENTRY.match(text)
+            if header is None:
+                return None
+            first, newline, rest = text[header.end() :].partition("\n")
+            body = first + newline + _ESCAPED_ENTRY.sub("", rest)
+        case "topic" if _BULLET.match(text) is None:
+            header = _ENTRY.match(text)
+            if header is None and _SILENT.match(text):
+                return None
+            body = text[header.end() :] if header else text
+        case _:
+            marker = _BULLET.match(text)
+            if marker is None:
+                return None
+            body = _outdent(text[marker.end() :])
+            if kind == "preferences":
+                if not body.startswith(_LEARNED):
+                    return None
+                body = body.removeprefix(_LEARNED)
+            elif _RULE.fullmatch(body.partition("\n")[0]) or (kind == "core" and INDEX_LINK.match(body)):
+                return None
+            elif _ESCAPED_RULE.fullmatch(body.partition("\n")[0]) or (kind == "core" and _ESCAPED_INDEX.match(body)):
+                body = body[1:]
+    return sanitize(body, DEFAULT.max_text_chars).strip() or None
+
+
+def entry_time(chunk: str) -> str | None:
+    """The H:MM at the head of an entry of a daily log; None for anything else."""
+    header = _ENTRY.match(chunk)
+    return header[0].split()[1] if header else None
+
+
+def _bullets(text: str) -> Iterator[str]:
+    """Each bullet with its continuation, and what stands between bullets. Fenced code is never a bullet."""
+    lines = [line for line in re.split(r"(?<=\n)", text) if line]
+    fenced = _fenced(lines)
+    literal: list[str] = []
+    at = 0
+    while at < len(lines):
+        if fenced[at] or not _BULLET.match(lines[at]):
+            literal.append(lines[at])
+            at += 1
+            continue
+        if literal:
+            yield "".join(literal)
+            literal = []
+        end = _end_of_bullet(lines, at)
+        yield "".join(lines[at:end])
+        at = end
+    if literal:
+        yield "".join(literal)
+
+
+def _paragraphs(chunk: str) -> Iterator[str]:
+    """A stretch between bullets in its paragraphs: headings, code and blank lines stand by themselves."""
+    if _BULLET.match(chunk):
+        yield chunk
+        return
+    lines = [line for line in re.split(r"(?<=\n)", chunk) if line]
+    sorts = [
+        "code" if code else "blank" if not line.strip() else "heading" if line.startswith("#") else "prose"
+        for line, code in zip(lines, _fenced(lines), strict=True)
+    ]
+    begin = 0
+    for at in range(1, len(lines) + 1):
+        if at == len(lines) or sorts[at] != sorts[begin] or sorts[at] == "heading":
+            yield "".join(lines[begin:at])
+            begin = at
+
+
+def _end_of_bullet(lines: Sequence[str], start: int) -> int:
+    """Indented lines belong to the bullet above them, also across blank lines."""
+    end = probe = start + 1
+    while probe < len(lines):
+        if lines[probe].strip():
+            if lines[probe][0] not in " \t":
+                break
+            end = probe + 1
+        probe += 1
+    return end
+
+
+def _fenced(lines: Sequence[str]) -> list[bool]:
+    """Which lines stand in a code block. A fence that is never closed is just a line: it must not swallow the rest."""
+    inside = [False] * len(lines)
+    opened: tuple[int, str] | None = None
+    for at, line in enumerate(lines):
+        fence = _FENCE.match(line)
+        if fence is None:
+            continue
+        marks, rest = fence.groups()
+        if opened is None:
+            opened = None if "`" in rest else (at, marks)
+        elif marks.startswith(opened[1]) and not rest.strip():
+            inside[opened[0] : at + 1] = [True] * (at + 1 - opened[0])
+            opened = None
+    return inside
+
+
+def _outdent(text: str) -> str:
+    first, *rest = text.split("\n")
+    return "\n".join([first, *(line.removeprefix("\t") if line[:1] == "\t" else _less(line) for line in rest)])
+
+
+def _less(line: str) -> str:
+    return line[2:] if line.startswith("  ") else line.removeprefix(" ")
+
+
+# ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def render(kind: FileKind, item: ShownRecord) -> str:
+    """The chunk in which `item` stands when the bot writes it."""
+    match kind:
+        case "slot":
+            return item.text
+        case "daily":
+            first, newline, rest = item.text.partition("\n")
+            return f"## {item.time} — {first}{newline}{_LIKE_ENTRY.sub(_BACKSLASH, rest)}\n\n"
+        case "preferences":
+            return f"- {_LEARNED}{_indent(item.text)}"
+        case "core" | "entity" | "ref" | "topic":
+            first = item.text.partition("\n")[0]
+            marks = _RULE.fullmatch(first) or _ESCAPED_RULE.fullmatch(first)
+            escape = "\\" if marks or (kind == "core" and _LIKE_INDEX.match(first)) else ""
+            return f"- {escape}{_indent(item.text)}\n"
+
+
+_BACKSLASH = r"\\"  # as a replacement: one backslash
+
+
+def _indent(text: str) -> str:
+    first, *rest = text.split("\n")
+    return "\n".join([first, *(f"  {line}" if line else "" for line in rest)])
+
+
+def join_blocks(blocks: Sequence[FileBlock]) -> str:
+    """The text of a file."""
+    return "".join(block.raw for block in blocks)
+
+
+def arrange(
+    kind: FileKind,
+    blocks: Sequence[FileBlock],
+    own_items: Sequence[ShownRecord],
+    tolerated: Mapping[int, ShownRecord],
+    successors: Mapping[int, int],
+    header: str = "",
+) -> list[FileBlock]:
+    """The file as it should be: `blocks` with what has changed since, and what is new at the end.
+
+    home: live items that belong here, in order. guests: other live items that may stand here because a person put
+    them here. heirs: for superseded records, the live item in their place. header: how a new file begins. Dead facts
+    go; literal text stays, but for a page's header below which nothing is left. preferences.md is only ever added to.
+    """
+    live = {**tolerated, **{item.id: item for item in own_items}}
+    if kind == "slot":
+        return _arrange_slot(blocks, own_items)
+    placed = {block.record for block in blocks if block.record in live}
+    result: list[FileBlock] = []
+    for block in blocks:
+        if block.record is None:
+            result.append(block)
+        elif kind == "preferences":
+            result.append(block if block.record in live else FileBlock(block.raw))
+        elif block.record in live:
+            result.append(_shown(kind, block.raw, live[block.record]))
+        elif (heir := successors.get(block.record)) in live and heir not in placed:
+            placed.add(heir)
+            result.append(_shown(kind, "", live[heir]))
+    missing = [item for item in own_items if item.id not in placed]
+    if kind in ("entity", "ref") and not live and join_blocks(result).strip() == header.strip():
+        return []
+    if not result and missing and (header or kind == "preferences"):
+        result.append(FileBlock(header or PREFERENCES_HEADER))
+    return normalize_blocks(kind, append_items(kind, result, missing)) if missing else normalize_blocks(kind, result)
+
+
+def _arrange_slot(blocks: Sequence[FileBlock], home: Sequence[ShownRecord]) -> list[FileBlock]:
+    if not home:
+        return [block for block in blocks if block.record is None]
+    raw = blocks[0].raw if blocks else ""
+    return [_shown("slot", raw, home[0])]
+
+
+def _shown(kind: FileKind, raw: str, item: ShownRecord) -> FileBlock:
+    """`item` in the person's own spelling if that still says the same."""
+    said = fact_text(kind, raw)
+    same = said == item.text.strip() or (said is not None and kind != "slot" and key_of(said) == key_of(item.text))
+    return FileBlock(raw if same else render(kind, item), item.id)
+
+
+def append_items(kind: FileKind, blocks: Sequence[FileBlock], items: Sequence[ShownRecord]) -> list[FileBlock]:
+    """`blocks` with `items` at the end, except where a line that says the same stands there already."""
+    result = list(blocks)
+    strays = {fact_text(kind, block.raw): at for at, block in enumerate(result) if block.record is None}
+    for item in items:
+        stray = strays.pop(item.text.strip(), None)
+        if stray is not None:
+            result[stray] = FileBlock(result[stray].raw, item.id)
+            continue
+        result += [FileBlock(_gap(kind, result)), FileBlock(render(kind, item), item.id)]
+    return result
+
+
+def _gap(kind: FileKind, blocks: Sequence[FileBlock]) -> str:
+    """The line breaks that part an appended fact from `blocks`. A list goes on; after prose it needs a blank line."""
+    end = ""
+    for block in reversed(blocks):
+        end = block.raw + end
+        if block.raw.strip():
+            break
+    lists = kind in ("core", "entity", "ref", "topic") or (kind == "preferences" and _BULLET.match(end))
+    present = len(end) - len(end.rstrip("\n"))
+    return "\n" * max(0, (1 if lists else 2) - present) if end else ""
+
+
+def normalize_blocks(kind: FileKind, blocks: Sequence[FileBlock]) -> list[FileBlock]:
+    """The same text cut the way `split` cuts it, so that text and records can be told apart again after a restart."""
+    standing: dict[int, int] = {}
+    at = 0
+    for block in blocks:
+        if block.record is not None:
+            standing[at] = block.record
+        at += len(block.raw)
+    result: list[FileBlock] = []
+    at = 0
+    for chunk in split(kind, join_blocks(blocks)):
+        result.append(FileBlock(chunk, standing.get(at)))
+        at += len(chunk)
+    return result
+
+
+# ── what is kept of a file between two looks at it ───────────────────────────────────────────────────────────────
+
+
+def encode_blocks(blocks: Sequence[FileBlock]) -> list[str | int]:
+    """`blocks` for the mirror table: literal text as it is, a record as its number."""
+    return [block.raw if block.record is None else block.record for block in blocks]
+
+
+def decode_blocks(kind: FileKind, text: str, frozen: Sequence[str | int]) -> list[FileBlock]:
+    """The blocks of `text`; undoes `freeze`. If the two do not fit, all is literal and `arrange` finds the records."""
+    chunks = split(kind, text)
+    if len(chunks) != len(frozen):
+        return [FileBlock(chunk) for chunk in chunks]
+    return [
+        FileBlock(chunk, seal if isinstance(seal, int) else None) for chunk, seal in zip(chunks, frozen, strict=True)
+    ]
+
+
+# ── comparing ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def diff(old: Sequence[str], new: Sequence[str]) -> FactDiff:
+    """What a person did to turn the facts `old` into `new`. A fact that only moved is kept."""
+    # Looking for the least edit costs the square of a long list of equal lines; beyond that a good one will do.
+    matcher = SequenceMatcher(None, old, new, autojunk=len(new) > _MANY)
+    kept: list[tuple[int, int]] = []
+    hunks: list[tuple[range, range]] = []
+    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+        if tag == "equal":
+            kept.extend(zip(range(i1, i2), range(j1, j2), strict=True))
+        else:
+            hunks.append((range(i1, i2), range(j1, j2)))
+    loose: dict[str, deque[int]] = defaultdict(deque)
+    for olds, _ in hunks:
+        for i in olds:
+            loose[old[i]].append(i)
+    moved: dict[int, int] = {}
+    for _, news in hunks:
+        for j in news:
+            if loose.get(new[j]):
+                moved[j] = loose[new[j]].popleft()
+    gone = set(moved.values())
+    changed: list[tuple[int, int]] = []
+    added: list[int] = []
+    removed: list[int] = []
+    for olds, news in hunks:
+        before = [i for i in olds if i not in gone]
+        after = [j for j in news if j not in moved]
+        pairs = min(len(before), len(after))
+        changed.extend(zip(before, after, strict=False))
+        removed.extend(before[pairs:])
+        added.extend(after[pairs:])
+    return FactDiff(
+        kept=tuple(kept) + tuple((i, j) for j, i in moved.items()),
+        changed=tuple(changed),
+        added=tuple(added),
+        removed=tuple(removed),
+    )

@@ -1,0 +1,140 @@
+"""The whole Markdown tree: the files that many facts share, and the cards, one a record.
+
+Both look at the database only through what it holds, so either may take an edit in and the other shows it next.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from kenobot.cognitive.mirror.list_files import ListFiles
+from kenobot.cognitive.mirror.pattern_file import PatternFile
+from kenobot.cognitive.mirror.record_files import RecordFiles
+from kenobot.cognitive.mirror.session_note import SessionNote
+from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import StoreError
+from kenobot.storage.database import Database
+
+log = logging.getLogger(__name__)
+
+_ROUNDS = 3  # of writing: an edit found in one kind of file is shown in the other
+
+
+class MemoryFiles:
+    """The files below `root`. Call `start` once before the first turn; `take_in` before each; `sweep` now and then.
+
+    pause: seconds between rounds of writing in the background, so that a burst is written once.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        database: Database,
+        clock: Clock,
+        zone: ZoneInfo,
+        policy: Policy = DEFAULT,
+        pause: float = 0.2,
+    ) -> None:
+        self._clock = clock
+        self._pause = pause
+        self.list_files = ListFiles(root, database, clock, zone, policy)
+        self.record_files = RecordFiles(root, database, clock, zone, policy)
+        self.pattern_file = PatternFile(root, database, clock, zone, policy)
+        self.session_note = SessionNote(root, database, clock, zone)
+        self._wake = asyncio.Event()
+        self._round = asyncio.Lock()
+        self._writer: asyncio.Task[None] | None = None
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Files that are left alone, each with the reason: one plain sentence a file."""
+        return self.list_files.problems + self.record_files.problems + self.pattern_file.problems
+
+    async def start(self) -> None:
+        """Catch up with what happened to files and memory while nobody looked, then write along in the background.
+
+        Raises StoreError.
+        """
+        await self.list_files.start()
+        await self.record_files.start()
+        await self.pattern_file.sync_in()
+        await self.sync_out()
+        if self._writer is None:
+            self._writer = asyncio.create_task(self.run(), name="memory files")
+
+    async def stop(self) -> None:
+        """End the background work and write what is left; what cannot be written now is written at the next start."""
+        if self._writer is not None:
+            async with self._round:  # a thread that writes files cannot be called back: its round ends first
+                self._writer.cancel()
+            await asyncio.wait([self._writer])
+            self._writer = None
+        await self.list_files.stop()
+        try:
+            await self.sync_out()
+        except StoreError as error:
+            log.warning("The memory files are not up to date: %s", error)
+
+    async def sync_in(self, session: str | None = None) -> int:
+        """Take in what people did to the files since the last look; how many facts they touched. Raises StoreError.
+
+        session: look only at the files that a turn of it shows and people are likeliest to change.
+        """
+        touched = (
+            await self.list_files.sync_in(session)
+            + await self.record_files.sync_in(session)
+            + await self.pattern_file.sync_in()
+        )
+        if touched:
+            self._wake.set()
+        return touched
+
+    def has_changes(self, session: str) -> Callable[[], bool] | None:
+        """Something cheap to call in another thread: whether `take_in(session)` may find a change.
+
+        None when it is time to look in any case: then call `take_in`.
+        """
+        lines, cards, patterns = (
+            self.list_files.has_changes(session),
+            self.record_files.has_changes(session),
+            self.pattern_file.has_changes(),
+        )
+        return None if lines is None else lambda: lines() or cards() or patterns()
+
+    def mark_dirty(self, record_ids: Iterable[int]) -> None:
+        """Remember that these records were written, so that their files are. Call after the commit."""
+        self.list_files.mark_dirty(record_ids)
+        self._wake.set()
+
+    async def scan(self) -> None:
+        """Look at some of the files that no turn looks at, and have written what that changes."""
+        touched = await self.list_files.scan() + await self.record_files.scan()
+        if touched or self.record_files.has_pending_writes:
+            self._wake.set()
+
+    async def run(self) -> None:
+        """Write files as records change, until cancelled. A round that fails is logged, and made up for by the next."""
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            try:
+                async with self._round:
+                    await self.sync_out()
+            except StoreError as error:
+                log.warning("The memory files are not up to date: %s", error)
+            except Exception:
+                log.exception("The memory files are not up to date")
+            if self._pause:
+                await self._clock.sleep(self._pause)
+
+    async def sync_out(self) -> None:
+        """Write every file whose records changed. Raises StoreError; a file that fails is tried again later."""
+        for _ in range(_ROUNDS):
+            await self.list_files.sync_out()
+            edited = await self.pattern_file.sync_out()
+            if not await self.record_files.sync_out() and not edited:
+                break
+        await self.session_note.sync_out()

@@ -1,0 +1,369 @@
+"""What a person's edit of a card does to memory, and what a card should say. Runs inside a transaction.
+
+What a person changed is what differs from what the card said when it was written: the events since then tell that, so a
+change of memory's own that came meanwhile is never taken for the person's. Another text takes the old one's place;
+another subject, kind, tag or pin is set as the owner's word; a card that is gone is forgotten, reversibly.
+"""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import cast, get_args
+
+from kenobot.cognitive.control.forget import forget, forget_record
+from kenobot.cognitive.mirror import card_rows
+from kenobot.cognitive.mirror.card_rows import RecordFileRow
+from kenobot.cognitive.mirror.names import slug
+from kenobot.cognitive.mirror.record_format import RecordFile
+from kenobot.cognitive.mirror.record_paths import FileLocation, is_right_folder, location_of
+from kenobot.cognitive.policy import Policy
+from kenobot.cognitive.remember.admit import admit, supersede
+from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
+from kenobot.cognitive.store import admission, records
+from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.ports.identity import Trust
+from kenobot.ports.memory import Candidate, Form
+from kenobot.storage.connection import Connection
+
+_FORMS = frozenset(get_args(Form))
+_TRUSTS = frozenset(get_args(Trust))
+_QUOTED = ("forward", "tool")
+_SETTABLE = ("active", "forgotten", "archived")
+_RESTORABLE = ("forgotten", "archived", "expired")
+
+
+@dataclass(frozen=True, slots=True)
+class EditContext:
+    """The moment at which a file is looked at, and the owner's day of it."""
+
+    at: datetime
+    day: str
+    policy: Policy
+
+
+@dataclass(frozen=True, slots=True)
+class EditOutcome:
+    """What came of a file. record: whose card it is from now on; None: it stays the person's own.
+
+    again: records whose cards have to be written. ours_to_remove: it is an older card of ours that a crash left behind.
+    outdated: another card of ours, in whose place this one stands, and which a crash left behind.
+    """
+
+    touched: int
+    record: int | None
+    problem: str = ""
+    rewrite: frozenset[int] = frozenset()
+    is_stale_copy: bool = False
+    replaced_row: RecordFileRow | None = None
+
+
+def admit_context_of(spot: FileLocation, when: EditContext) -> AdmitContext:
+    """The occasion of an edit in a folder of cards: what is written into an older day's belongs to that day."""
+    day = spot.day if spot.area == "facts" and spot.day != "undated" else when.day
+    session = spot.scope.removeprefix("chat:") if spot.scope.startswith("chat:") else ""
+    return AdmitContext(at=when.at, day=day, actor="owner", session=session, policy=when.policy)
+
+
+# ── edits ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def absorb_edit(
+    connection: Connection, root: Path, seen: RecordFileRow, card: RecordFile, when: EditContext
+) -> EditOutcome:
+    """Take in a file that is not as it was noted, and note it as it was `seen`, in the same transaction."""
+    spot = location_of(seen.folder)
+    if spot is None:
+        return EditOutcome(0, None)
+    row = card_rows.row_at(connection, seen.folder, seen.name)
+    if spot.area == "artifacts":
+        return _quotation(connection, spot, row, seen, card)
+    owner = row.record if row is not None else None
+    if (
+        owner is not None
+        and records.get(connection, owner, (spot.scope,)) is None
+        and card_rows.is_purged(connection, owner)
+    ):
+        return EditOutcome(0, None, is_stale_copy=True)  # what is erased is erased in any wording
+    outdated: RecordFileRow | None = None
+    if row is None and card.id is not None and (mine := records.get(connection, card.id, (spot.scope,))) is not None:
+        standing = _standing(connection, root, mine)
+        if standing is None or (not is_right_folder(standing.folder, mine) and is_right_folder(seen.folder, mine)):
+            owner, outdated = mine.id, standing
+            if standing is None:
+                _moved(connection, mine, spot, admit_context_of(spot, when))
+        elif card.is_unedited and not is_right_folder(seen.folder, mine):
+            return EditOutcome(0, None, is_stale_copy=True)
+        elif card.is_unedited:
+            card_rows.save_row(connection, seen)
+            return EditOutcome(0, None, "it is a copy of another file, so it changes nothing in memory")
+    if card.is_unedited and owner is not None:
+        card_rows.save_row(connection, replace(seen, record=owner))
+        return EditOutcome(0, owner, rewrite=frozenset({owner}), replaced_row=outdated)
+    if card.is_unedited and card.id is not None and card_rows.is_purged(connection, card.id):
+        if admission.tombstone_time(connection, spot.scope, key_of(card.text or "")) is not None:
+            return EditOutcome(
+                0, None, is_stale_copy=True
+            )  # the very words: a crash kept it from going with the others
+        card_rows.save_row(connection, seen)
+        return EditOutcome(0, None, "what it says was erased from memory: delete this file, too")
+    taken = apply_edit(connection, spot, card, owner, admit_context_of(spot, when))
+    card_rows.save_row(connection, replace(seen, record=taken.record))
+    again = frozenset(number for number in (taken.record, owner) if number is not None)
+    return replace(taken, rewrite=again, replaced_row=outdated)
+
+
+def _standing(connection: Connection, root: Path, record: Record) -> RecordFileRow | None:
+    """The noted card of a record, if its file is there."""
+    rows = [row for row in card_rows.rows_of_record(connection, record.id) if row.kind == "card"]
+    return next((row for row in rows if os.path.lexists(root / row.path)), None)
+
+
+def _moved(connection: Connection, record: Record, spot: FileLocation, occasion: AdmitContext) -> None:
+    """Follow a person who moved a card into the archive, or out of it."""
+    was = [location_of(row.folder) for row in card_rows.rows_of_record(connection, record.id) if row.kind == "card"]
+    if not any(each is not None and each.archived != spot.archived for each in was) or record.form == "box":
+        return
+    if spot.archived and record.status == "active":
+        _set_status(connection, record, "archived", occasion)
+    elif not spot.archived and record.status in _RESTORABLE:
+        _set_status(connection, record, "active", occasion)
+
+
+def _quotation(
+    connection: Connection, spot: FileLocation, row: RecordFileRow | None, seen: RecordFileRow, card: RecordFile
+) -> EditOutcome:
+    """An artifact that is not as it was noted: ours, or a person's own from now on."""
+    ours = card.is_unedited and (row is None or row.digest == seen.digest)
+    owner = row.record if row is not None and ours else None
+    if row is None and ours and card.id is not None and records.get(connection, card.id, (spot.scope,)) is not None:
+        taken = any(each.kind == "artifact" for each in card_rows.rows_of_record(connection, card.id))
+        owner = None if taken else card.id
+    card_rows.save_row(connection, replace(seen, kind="artifact", record=owner))
+    return EditOutcome(0, owner, "" if ours else "it quotes what was said, so an edit of it changes nothing in memory")
+
+
+def _set_status(connection: Connection, record: Record, status: str, occasion: AdmitContext) -> int:
+    """Give a record the status that a person wished; 0 when that is not possible."""
+    act = occasion.change_context("the owner wished it, by its card")
+    if status == "forgotten":
+        return int(forget(connection, record.id, (record.scope,), occasion))
+    values: dict[str, ColumnValue] = {"status": status, "updated": records.stamp(occasion.at)}
+    if status == "active":
+        if records.by_key(connection, record.scope, record.form, record.key) is not None:
+            return 0
+        change(connection, record, "restored", {**values, "valid_to": None}, act)
+    elif record.status == "active":
+        change(connection, record, "archived", values, act)
+    else:
+        return 0
+    return 1
+
+
+def apply_edit(
+    connection: Connection, spot: FileLocation, card: RecordFile, owner: int | None, occasion: AdmitContext
+) -> EditOutcome:
+    """Let memory follow a person's edit of a card, or take in one that they wrote themselves.
+
+    owner: the record whose card it was; None when it was none's.
+    """
+    record = records.get(connection, owner, (spot.scope,)) if owner is not None else None
+    if record is None:
+        return _new(connection, spot, card, occasion)
+    if record.form == "box":
+        return EditOutcome(0, record.id, "the bot writes it of what lies in the box: an edit of it is not taken in")
+    return _Edit(connection, record, card, occasion).apply()
+
+
+def forget_deleted(connection: Connection, record: int, scope: str, occasion: AdmitContext) -> int:
+    """Forget what a deleted card said; the event of it, 0 when it said nothing that is believed."""
+    hidden = forget_record(connection, record, (scope,), occasion)
+    return hidden.event if hidden is not None else 0
+
+
+def _new(connection: Connection, spot: FileLocation, card: RecordFile, occasion: AdmitContext) -> EditOutcome:
+    """A card that no record has: written by a person, or by us before the database was lost."""
+    if card.text is None:
+        return EditOutcome(0, None)
+    said = card.values
+    trust = said.get("trust") if card.is_unedited else "owner"
+    form = said.get("form")
+    candidate = Candidate(
+        form=cast("Form", form) if form in ("note", "episode", "procedure") else "note",
+        scope=spot.scope,
+        text=card.text,
+        category=slug(str(said.get("category", ""))) or "fact",
+        source="edit",
+        trust=cast("Trust", trust) if trust in _TRUSTS else "tool",
+        subject=_subject(said.get("subject")),
+        attributes=_pairs(said.get("attributes")),
+        tags=_tags(said.get("tags")),
+        confidence=_share(said.get("confidence")),
+        importance=_share(said.get("importance")),
+    )
+    decision = admit(connection, candidate, occasion)
+    if decision.record is None:
+        return EditOutcome(0, None, f"memory does not take it in: {decision.reason}")
+    if decision.action == "reinforced" and _has_card(connection, decision.record):
+        return EditOutcome(1, None)
+    known = records.get(connection, decision.record, (spot.scope,))
+    if known is not None and said.get("pinned") is True:
+        change(
+            connection, known, "pinned", {"policy_class": "protected"}, occasion.change_context("the owner pinned it")
+        )
+    return EditOutcome(1, decision.record)
+
+
+def _has_card(connection: Connection, record: int) -> bool:
+    return any(row.kind == "card" for row in card_rows.rows_of_record(connection, record))
+
+
+class _Edit:
+    """One person's edit of one record's card."""
+
+    def __init__(self, connection: Connection, record: Record, card: RecordFile, occasion: AdmitContext) -> None:
+        self._connection = connection
+        self._record = record
+        self._card = card
+        self._occasion = occasion
+        self._act: ChangeContext = occasion.change_context("the owner edited its card")
+        was = card_rows.values_after(connection, record, card.revision)
+        self._base = replace(record, **{name: value for name, value in was.items() if name in _COLUMNS})  # type: ignore[arg-type]
+
+    def apply(self) -> EditOutcome:
+        status = self._card.values.get("status")
+        touched = 0
+        if status != self._base.status and status in _SETTABLE:
+            touched += _set_status(self._connection, self._record, str(status), self._occasion)
+            self._again()
+        text = sanitize(self._card.text or "", self._occasion.policy.max_text_chars)
+        front = self._front()
+        if text == self._base.text:
+            return EditOutcome(touched + self._set(front), self._record.id)
+        if not text:
+            forgotten = forget(self._connection, self._record.id, (self._record.scope,), self._occasion)
+            return EditOutcome(touched + int(forgotten), self._record.id)
+        return self._reword(text, front, touched)
+
+    def _front(self) -> dict[str, ColumnValue]:
+        """What the person set in the front matter, by column."""
+        said, base = self._card.values, self._base
+        wished: dict[str, ColumnValue] = {}
+        if (category := slug(str(said.get("category", "")))) and category != slug(base.category):
+            wished["category"] = category
+        if "subject" in said and (subject := _subject(said["subject"]) or "owner") != base.subject:
+            wished["subject"] = subject
+        if "tags" in said and list(_tags(said["tags"])) != json.loads(base.tags):
+            wished["tags"] = json.dumps(_tags(said["tags"]), ensure_ascii=False)
+        if (attrs := self._attributes()) is not None:
+            wished["attrs"] = attrs
+        if "pinned" in said and said["pinned"] != (base.policy_class == "protected"):
+            wished["policy_class"] = "protected" if said["pinned"] else "durable"
+        for name in ("confidence", "importance"):
+            share = _share(said.get(name))
+            if share is not None and share != getattr(base, name):
+                wished[name] = share
+        if wished.get("category") == "preference" and self._record.trust in _QUOTED:
+            wished["trust"] = "owner"  # preferences are shown as they stand: so the owner vouches for it
+        return wished
+
+    def _attributes(self) -> str | None:
+        """The attributes that the person left there, if they are others, with who said it where that is kept."""
+        said = self._card.values.get("attributes")
+        if not isinstance(said, dict):
+            return None
+        base = json.loads(self._base.attrs)
+        by = base.pop("by", None)
+        if said == base:
+            return None
+        return json.dumps(said | ({"by": by} if by else {}), ensure_ascii=False)
+
+    def _set(self, wished: dict[str, ColumnValue]) -> int:
+        if not wished:
+            return 0
+        self._change("edited", wished)
+        return 1
+
+    def _reword(self, text: str, front: dict[str, ColumnValue], touched: int) -> EditOutcome:
+        """Put the person's text in the old one's place; where another has taken it meanwhile, both live."""
+        record = self._record
+        slot = record.key.removeprefix("slot:") if record.key.startswith("slot:") else ""
+        candidate = Candidate(
+            form=cast("Form", record.form) if record.form in _FORMS else "note",
+            scope=record.scope,
+            text=text,
+            category=str(front.get("category", record.category)),
+            source="edit",
+            trust="owner",
+            slot=slot,
+            tier="core" if record.tier == "core" else "daily",
+            subject=_subject(front.get("subject", record.subject)),
+            attributes=_pairs(self._card.values.get("attributes")) if "attrs" in front else (),
+            tags=_tags(json.loads(str(front.get("tags", record.tags)))),
+            importance=_share(front.get("importance")),
+        )
+        occasion = replace(self._occasion, day=record.day)
+        if slot or record.status != "active":
+            decision = admit(self._connection, candidate, occasion if not slot else self._occasion)
+        else:
+            decision = supersede(self._connection, record.id, candidate, occasion)
+        if decision.record is None:
+            forget(self._connection, record.id, (record.scope,), self._occasion)
+            return EditOutcome(touched + 1, None, f"memory does not take it in: {decision.reason}")
+        if decision.record == record.id and record.text != text and not slot:
+            values: dict[str, ColumnValue] = {"text": text, "key": key_of(text)}
+            self._again()
+            self._change("reworded", values)
+        if decision.record == record.id:
+            self._again()
+            self._set(front)
+            return EditOutcome(touched + 1, decision.record)
+        self._keep_tier(decision.record)
+        if "policy_class" in front or record.policy_class == "protected":
+            heir = records.get(self._connection, decision.record, (record.scope,))
+            pin = str(front.get("policy_class", record.policy_class))
+            if heir is not None and heir.policy_class != pin:
+                change(self._connection, heir, "pinned", {"policy_class": pin}, self._act)
+        return EditOutcome(touched + 1, decision.record)
+
+    def _keep_tier(self, heir: int) -> None:
+        """What stood in a ref file or in the archive stands there in other words, too."""
+        record = records.get(self._connection, heir, (self._record.scope,))
+        if record is not None and self._record.tier not in ("core", "daily", record.tier):
+            change(self._connection, record, "filed", {"tier": self._record.tier}, self._act)
+
+    def _change(self, kind: str, values: dict[str, ColumnValue]) -> None:
+        stamped = {**values, "updated": records.stamp(self._occasion.at)}
+        change(self._connection, self._record, kind, stamped, self._act)
+
+    def _again(self) -> None:
+        known = records.get(self._connection, self._record.id, (self._record.scope,))
+        assert known is not None
+        self._record = known
+
+
+_COLUMNS = frozenset(
+    "text category subject attrs tags trust confidence importance status policy_class tier day key".split()
+)
+
+
+def _subject(value: object) -> str:
+    """A subject as a candidate names it: "" for the person whose scope it is."""
+    subject = " ".join(str(value or "").split())[:200]
+    return "" if subject.casefold() == "owner" else subject
+
+
+def _tags(value: object) -> tuple[str, ...]:
+    return tuple(" ".join(str(tag).split())[:100] for tag in value) if isinstance(value, Sequence) else ()
+
+
+def _pairs(value: object) -> tuple[tuple[str, str], ...]:
+    return tuple((str(name), str(said)) for name, said in value.items()) if isinstance(value, dict) else ()
+
+
+def _share(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -1,0 +1,238 @@
+"""A record's card: its own Markdown file, front matter and text, from which it could be made again. Pure.
+
+The last line of the front matter is a checksum of all the rest, so that any reader can tell whether a person has
+changed the file since it was written, whatever has become of the database meanwhile. `revision` is the last event that
+the card knows of: what a person changed is told apart from what memory changed since.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from kenobot.cognitive.mirror import front_matter
+from kenobot.cognitive.mirror.front_matter import FrontMatterError, LineEnding
+from kenobot.cognitive.store.records import Json, Record
+from kenobot.cognitive.text.fingerprint import key_of
+
+_TIMES = ("created", "updated", "valid_from", "valid_to", "confirmed", "expires", "last_seen", "last_used")
+_COUNTS = ("seen", "uses")
+_SHARES = ("confidence", "importance")
+_WORDS = (
+    "form", "category", "scope", "status", "lifecycle", "verification", "policy", "tier", "source", "trust", "day",
+    "key", "lang", "by", "subject",
+)  # fmt: skip
+_OPTIONAL = ("valid_to", "confirmed", "expires", "last_used")
+FIELD_NAMES = frozenset(
+    {"id", *_WORDS, *_TIMES, *_COUNTS, *_SHARES, "stability", "attributes", "tags", "pinned", "evidence", "links",
+     "revision", "checksum"}
+)  # fmt: skip
+_STATUS = ("active", "superseded", "expired", "archived", "forgotten", "invalidated")
+
+
+@dataclass(frozen=True, slots=True)
+class FileLink:
+    """A link from the card's record to another."""
+
+    to: int
+    type: str
+    weight: float
+    confidence: float
+    seen: int
+    first_at: str
+    last_at: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFile:
+    """What a card says. values: checked, by name, only what stands there. ours: nobody changed it since it was written.
+
+    rest: lines of the front matter that are a person's own. text: what stands below, None when that is blank.
+    """
+
+    values: Mapping[str, Json]
+    extra_lines: tuple[str, ...]
+    text: str | None
+    is_unedited: bool
+    line_ending: LineEnding
+    links: tuple[FileLink, ...] = ()
+
+    @property
+    def id(self) -> int | None:
+        found = self.values.get("id")
+        return found if isinstance(found, int) else None
+
+    @property
+    def revision(self) -> int:
+        found = self.values.get("revision")
+        return found if isinstance(found, int) else 0
+
+
+def render(
+    record: Record, links: Sequence[FileLink], rest: Sequence[str], ends: LineEnding, body: str | None = None
+) -> str:
+    """The card of `record`, whose `changed` is taken for the last event that it knows of.
+
+    rest: what a person added to the front matter. body: instead of the record's own text.
+    """
+    attributes = json.loads(record.attrs)
+    by = attributes.pop("by", "")
+    values: dict[str, Json] = {
+        "id": record.id,
+        "form": record.form,
+        "category": record.category,
+        "scope": record.scope,
+        "subject": record.subject,
+        "attributes": attributes,
+        "tags": json.loads(record.tags),
+        "pinned": record.policy_class == "protected",
+        "confidence": record.confidence,
+        "importance": record.importance,
+        "status": record.status,
+        "lifecycle": record.lifecycle,
+        "verification": record.verification,
+        "policy": record.policy_class,
+        "tier": record.tier,
+        "source": record.source,
+        "trust": record.trust,
+        "by": by,
+        "lang": record.lang,
+        "day": record.day,
+        **{name: getattr(record, name) for name in _TIMES},
+        "seen": record.seen,
+        "uses": record.uses,
+        "stability": record.stability,
+        "evidence": list(record.source_message_ids),
+        "links": [_shown(link) for link in links],
+        "key": record.key if record.key != key_of(record.text) else "",
+    }
+    blank = ("by", "lang", "key", "links", *_OPTIONAL)
+    kept: dict[str, Json] = {name: value for name, value in values.items() if value or name not in blank}
+    kept["revision"] = record.changed
+    text = with_checksum(kept, record.text if body is None else body, rest)
+    return text if ends == "\n" else text.replace("\n", ends)
+
+
+def with_checksum(values: Mapping[str, Json], body: str, rest: Sequence[str] = ()) -> str:
+    """A page that ends its front matter with its own checksum."""
+    checksum = _sum(front_matter.render(values, rest, body))
+    return front_matter.render({**values, "checksum": checksum}, rest, body)
+
+
+def parse(text: str) -> RecordFile:
+    """What a card says, whoever wrote it. Raises Unreadable."""
+    ends = front_matter.line_ending_of(text)
+    page = front_matter.parse(front_matter.normalize_newlines(text), FIELD_NAMES)
+    values = page.values or {}
+    checksum = values.pop("checksum", None)
+    checked = {name: _checked(name, value) for name, value in values.items() if name != "links"}
+    links = values.get("links") or []
+    if not isinstance(links, list):
+        raise FrontMatterError("its front matter's links are not a list")
+    ours = checksum is not None and checksum == _sum(front_matter.normalize_newlines(text))
+    return RecordFile(
+        values={name: value for name, value in checked.items() if value is not None},
+        extra_lines=page.extra_lines,
+        text=page.body.strip() or None,
+        is_unedited=ours,
+        line_ending=ends,
+        links=tuple(_link(link) for link in links),
+    )
+
+
+def file_checksum(text: str) -> str:
+    """What tells one card's text from another's, whatever its line ends."""
+    return _sum(front_matter.normalize_newlines(text))
+
+
+def _sum(text: str) -> str:
+    """The checksum of a card's text, with or without its own line; it begins with a letter, so it needs no quotes."""
+    head, mark, tail = text.partition("\n---\n")
+    lines = [line for line in head.split("\n") if not line.startswith("checksum:")]
+    return "c" + hashlib.sha256(("\n".join(lines) + mark + tail).encode("utf-8", "surrogatepass")).hexdigest()[:20]
+
+
+def _checked(name: str, value: Json) -> Json:
+    """`value` as `name` has to be. Raises Unreadable."""
+    checked = _of_kind(name, value)
+    if checked is None and value not in (None, ""):
+        raise FrontMatterError(f"its front matter's {name} cannot be {json.dumps(value, ensure_ascii=False)}")
+    return checked
+
+
+def _of_kind(name: str, value: Json) -> Json:  # noqa: PLR0911 - one line a kind
+    if value is None:
+        return None
+    if name in _TIMES:
+        return value if isinstance(value, str) and _is_time(value) else None
+    if name in _SHARES or name == "stability":
+        fits = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        return float(value) if fits and 0 <= float(value) <= (1 if name in _SHARES else 100) else None  # type: ignore[arg-type]
+    if name in ("id", "revision", *_COUNTS):
+        return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else None
+    if name == "pinned":
+        return value if isinstance(value, bool) else None
+    if name == "tags":
+        listed = value if isinstance(value, list) else [value]
+        return None if any(isinstance(item, list | dict) or item is None for item in listed) else [*map(_word, listed)]
+    if name == "attributes":
+        return value if isinstance(value, dict) else None
+    if name == "evidence":
+        whole = isinstance(value, list) and all(isinstance(item, int) for item in value)
+        return value if whole else None
+    if isinstance(value, list | dict):
+        return None
+    if name == "status":
+        return value if value in _STATUS else None
+    return _word(value)
+
+
+def _word(value: Json) -> str:
+    """A word as it was written: numbers and truth values are words, too, where a word is asked for."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).utcoffset() is not None
+    except ValueError:
+        return False
+
+
+def _shown(link: FileLink) -> dict[str, Json]:
+    shown: dict[str, Json] = {"to": link.to, "type": link.type, "first": link.first_at}
+    usual: dict[str, Json] = {"last": link.first_at, "weight": 1, "confidence": 1, "seen": 1, "why": ""}
+    told: dict[str, Json] = {
+        "last": link.last_at,
+        "weight": link.weight,
+        "confidence": link.confidence,
+        "seen": link.seen,
+        "why": link.why,
+    }
+    return shown | {name: value for name, value in told.items() if value != usual[name]}
+
+
+def _link(shown: Json) -> FileLink:
+    """Raises Unreadable."""
+    try:
+        if not isinstance(shown, dict):
+            raise TypeError
+        first = str(shown["first"])
+        found = FileLink(
+            int(str(shown["to"])),
+            str(shown["type"]),
+            float(str(shown.get("weight", 1))),
+            float(str(shown.get("confidence", 1))),
+            int(str(shown.get("seen", 1))),
+            first,
+            str(shown.get("last", first)),
+            str(shown.get("why", "")),
+        )
+        if not _is_time(found.first_at) or not _is_time(found.last_at):
+            raise ValueError(found.first_at)
+    except (KeyError, TypeError, ValueError) as error:
+        raise FrontMatterError("its front matter's links are not understood") from error
+    return found

@@ -1,0 +1,192 @@
+"""Reads out of what was told of a problem and its solution what happens, and what worked: by rules, in Spanish and
+English. Pure.
+
+A problem is told by a sign of failure, a solution by a word that says it is over; what is only hoped for, asked or
+denied is none. Both are kept in the words of whoever told them, without the story around the problem.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from kenobot.cognitive.beliefs.salience import salience_signs
+from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
+from kenobot.cognitive.procedural.pattern import is_failure_word, keyword_coverage, keywords, stems_in
+from kenobot.cognitive.text.words import fold, words
+
+_CLAUSE = re.compile(r"\n+|\s*[—–;→]+\s*|\s+-+>?\s+|(?<=[.!…。！])\s+|(?<=[。！])")
+_SOLVED = re.compile(
+    r"(?<!\w)(?:solved|fixed|resolved|repaired|sorted out|worked around|works? now|working now|workaround|solution"
+    r"|the fix(?= (?:is|was)\b|:)|fix(?=:)"
+    r"|resuelt[oa]s?|solucionad[oa]s?|arreglad[oa]s?|reparad[oa]s?|resolv(?:i|í|io|ió|imos)|solucion(?:e|é|o|ó|amos)"
+    r"|arregl(?:e|é|o|ó|amos)|ya funciona|funcionó|funciono|soluci[oó]n)(?!\w)",
+    re.IGNORECASE,
+)
+_OPEN = frozenset(
+    "no not never nunca jamas sin without nothing nada will would should must could can cannot couldn't can't isn't "
+    "wasn't didn't hasn't haven't won't wouldn't unless until hasta if si when cuando to be need needs debe deberia "
+    "hay falta how como todavia aun still tampoco".split()
+)  # before the word that says it is solved, they say that it is not, or not yet
+_LOOKED_BACK = 3  # words
+_LONGEST, _CLAUSES, _TAIL = 8_000, 60, 200  # characters, clauses, and characters before a solution that are looked at
+_BLANKS = re.compile(r"[^\S\n]+")
+_LEAST = 2  # words that name a problem: one alone would be found in every message
+_LINKING = re.compile(
+    r"(?:[\s,:(]|(?<!\w)(?:was|were|is|are|be|been|got|gets|has|have|had|finally|then|and|but|so|we|i|he|she|they|it|by|"
+    r"se|lo|la|los|las|ya|y|e|pero|fue|fueron|ha|han|he|hemos|sido|qued[oó]|al final|por fin|finalmente|luego|que|"
+    r"cuando|until|hasta|yo|nosotros)(?!\w))+\Z",
+    re.IGNORECASE,
+)
+_HOW = re.compile(
+    r"\A(?P<word>\S+(?:\s+(?:out|around))?)\s+(?P<what>.+?)\s+(?P<how>(?:by|with|using|after|once|thanks to|con|usando"
+    r"|mediante|al|tras|gracias a|añadiendo|poniendo|cambiando|quitando|agregando|reiniciando)\s.+)\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+_STORY = re.compile(
+    r"\A(?:(?:me|te|le|nos|les) (?:cost[oó]|llev[oó])|(?:it )?took(?: (?:me|us|him|her|them))?) (?:\S+ ){0,2}?"
+    r"(?:hours|days|weeks|minutes|ages|horas|d[ií]as|semanas|minutos)\s+(?:(?:el|la|los|las|un|una|to find|with)\s+)*"
+    r"|\A.{0,60}?(?<!\w)(?:spent|lost|wasted|pas[eéoó]|pasamos|perd[ií](?:ó|o|mos)?|cost[oó]|tard[eéoó]|estuv[eo])"
+    r"(?!\w).{0,40}?(?<!\w)(?:debugging|figuring out|fixing|investigating|chasing|fighting|on|with|depurando|"
+    r"investigando|arreglando|buscando|peleando|descubrir|con)(?!\w)\s+"
+    r"(?:(?:with|con|the|a|an|el|la|los|las|un|una)\s+)*",
+    re.IGNORECASE,
+)
+_TRIM = " \t,.;:!-—–…"
+_HOLLOW = frozenset(
+    stem
+    for text in (
+        "issue problem thing error it that one again finally problema asunto tema cosa fallo eso otra vez",
+        "we they already bug mistake easily quickly today yesterday hoy ayer facil rapido",
+    )
+    for stem in stems_in(text)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """A problem and what solved it."""
+
+    trigger: str
+    response: str
+
+
+def find_solution(text: str, policy: ProceduralPolicy = DEFAULT) -> Solution | None:
+    """The problem that `text` tells of and its solution; None when it does not tell both."""
+    clauses = list(_clauses(text))
+    for at, clause in enumerate(clauses):
+        found = _resolution(clause)
+        if found is None:
+            continue
+        pair = _within(clause, found) or _across(clauses, at)
+        if pair is not None:
+            trigger, response = trigger_of(pair[0], policy), _fitted(pair[1], policy.response_chars)
+            if trigger and _says_how(response, trigger):
+                return Solution(trigger, response)
+    return None
+
+
+def mentions_failure(text: str) -> bool:
+    """Whether `text` says that something failed."""
+    return "error" in salience_signs(text)
+
+
+def mentions_solution(text: str) -> bool:
+    """Whether `text` says that something is solved, and how."""
+    return any(_resolution(clause) is not None for clause in _clauses(text))
+
+
+def combine_texts(trouble: str, solution: str, policy: ProceduralPolicy = DEFAULT) -> Solution | None:
+    """The problem that one text tells of and the solution that another does; None when they are about two things."""
+    trigger = next((found for clause in _clauses(trouble) if mentions_failure(clause)
+                    if (found := trigger_of(clause, policy))), "")  # fmt: skip
+    response = next((clause for clause in _clauses(solution) if _resolution(clause) is not None), "")
+    about = [word for word in keywords(trouble) if not is_failure_word(word)]
+    there = stems_in(solution)
+    if not trigger or all(there.isdisjoint(word) for word in about):
+        return None
+    response = _fitted(response, policy.response_chars)
+    return Solution(trigger, response) if _says_how(response, trigger) else None
+
+
+def trigger_of(clause: str, policy: ProceduralPolicy = DEFAULT) -> str:
+    """What happens, without the story of who was troubled by it; "" when that names nothing in particular."""
+    bare = _STORY.sub("", clause, count=1).strip(_TRIM)
+    clause = bare if len(keywords(bare)) >= _LEAST else clause.strip(_TRIM)
+    named = keywords(clause)
+    if len(named) < _LEAST or all(map(is_failure_word, named)):
+        return ""
+    clause = _fitted(clause, policy.trigger_chars)
+    return clause if any(map(is_failure_word, keywords(clause))) else f"{clause} error"
+
+
+def is_grounded(said: str, told: str, policy: ProceduralPolicy = DEFAULT) -> bool:
+    """Whether a wording somebody else gave to what was `told` keeps to its words."""
+    return bool(keywords(said)) and keyword_coverage(said, f"{told} error") >= policy.grounded_from_share
+
+
+# ── clauses ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _clauses(text: str) -> Iterator[str]:
+    """The clauses of a text, the first ones: who tells more than that tells no problem with its solution."""
+    plain = _BLANKS.sub(" ", unicodedata.normalize("NFC", text[:_LONGEST]))
+    clauses = (clause for piece in _CLAUSE.split(plain) if (clause := piece.strip(_TRIM)))
+    yield from islice(clauses, _CLAUSES)
+
+
+def _resolution(clause: str) -> re.Match[str] | None:
+    """Where a clause says that something is solved; None when it does not, or denies, asks or hopes for it."""
+    if "?" in clause:
+        return None
+    for found in _SOLVED.finditer(clause):
+        before = words(fold(clause[: found.start()]))[-_LOOKED_BACK:]
+        if _OPEN.isdisjoint(before):
+            return found
+    return None
+
+
+def _within(clause: str, found: re.Match[str]) -> tuple[str, str] | None:
+    """Problem and solution of one clause that tells both."""
+    before, after = clause[: found.start()], clause[found.start() :]
+    if mentions_failure(before):
+        return before[:-_TAIL] + _LINKING.sub("", before[-_TAIL:]), after
+    how = _HOW.match(after)
+    if how is not None and mentions_failure(how["what"]):
+        return how["what"], f"{how['word']} {how['how']}"
+    return None
+
+
+def _across(clauses: list[str], at: int) -> tuple[str, str] | None:
+    """The nearest clause that tells a problem and not its solution, the one before first; and the solution at `at`.
+
+    A clause that only says that it is solved is told by what comes next.
+    """
+    near = sorted(range(len(clauses)), key=lambda other: (abs(other - at), other))
+    trouble = [other for other in near if other != at and mentions_failure(clauses[other])]
+    trouble = [other for other in trouble if _resolution(clauses[other]) is None]
+    if not trouble:
+        return None
+    response = clauses[at]
+    following = at + 1
+    if not _says_how(response, "") and following < len(clauses) and following not in trouble:
+        response = f"{response}: {clauses[following]}"
+    return clauses[trouble[0]], response
+
+
+def _says_how(response: str, trigger: str) -> bool:
+    """Whether a solution says more than that there is one."""
+    rest = _SOLVED.sub(" ", response)
+    known = _HOLLOW if not trigger else _HOLLOW | stems_in(trigger)
+    return any(not is_failure_word(word) and known.isdisjoint(word) for word in keywords(rest)) or (
+        bool(trigger) and _says_how(response, "")
+    )
+
+
+def _fitted(text: str, longest: int) -> str:
+    """`text` within so many characters, cut between words."""
+    text = " ".join(text.split()).strip(_TRIM)
+    if len(text) <= longest:
+        return text
+    return text[:longest].rpartition(" ")[0].strip(_TRIM) or text[:longest]

@@ -1,0 +1,145 @@
+"""What two records that are near each other are to each other, by the rules that `admit` goes by.
+
+They are one when their words say so, when somebody who read both says so and nothing speaks against it, or, of lines in
+MEMORY.md, when the one is the other with a word more. Two that merely might be one stay two.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from kenobot.cognitive.policy import Policy
+from kenobot.cognitive.remember import attribute_statements
+from kenobot.cognitive.remember.compare import is_single_valued
+from kenobot.cognitive.remember.conflicts import word_weight
+from kenobot.cognitive.remember.statement_relation import parse_statement, relation, repeat_veto
+from kenobot.cognitive.sleep.consolidate.near_pairs import RecordPair
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.entity_names import normalize_name, same_value
+from kenobot.cognitive.text.similarity import topic_words
+from kenobot.cognitive.text.words import fold
+from kenobot.ports.memory import Relation
+
+PairRelation = Literal["repeat", "contradiction", "independent", "open"]
+"""As a verdict says it; open: the rules do not tell, and nobody has been asked."""
+
+# Besides what `meaning` leaves out, these can be left out of a statement, and it says the same.
+_EMPTY = frozenset("is are am be es son ser and y e to of de".split())
+_ENDS = " .!?…。！？"
+_SHORTEST = 2  # letters of a word of a line that do not count
+_FIRM = 4  # words that two lines must share before one more counts as a detail
+
+
+def classify_pair(pair: RecordPair, verdict: Relation | None, policy: Policy) -> PairRelation:
+    """What the records of a pair are to each other. verdict: of somebody who has read both.
+
+    A veto counts more than a verdict: what denies something, or tells another number or date, is never a repeat.
+    """
+    one, other = pair.one, pair.other
+    if verdict in ("contradiction", "independent"):
+        return verdict
+    words = relation(one.text, other.text)
+    if words == "contradiction":
+        return "contradiction" if one.form == "note" else "independent"
+    if not may_be_duplicates(one, other, policy):
+        return "independent"
+    if one.form == "episode":
+        return "repeat" if one.day == other.day and has_same_words(one.text, other.text) else "independent"
+    if verdict == "repeat":
+        return "repeat" if not repeat_veto(one.text, other.text, read=True) else "independent"
+    near = (
+        pair.by_meaning
+        and pair.nearness >= policy.consolidation.duplicate_from
+        and not repeat_veto(one.text, other.text, read=False)
+    )
+    if near or words == "repeat" or _same_frame(one, other) or has_same_words(one.text, other.text):
+        return "repeat"
+    if one.tier == other.tier == "core" and _with_a_word_more(
+        one.text, other.text, policy.consolidation.same_line_above
+    ):
+        return "repeat"
+    return "independent" if repeat_veto(one.text, other.text, read=True) else "open"
+
+
+def may_be_duplicates(one: Record, other: Record, policy: Policy) -> bool:
+    """Whether nothing but their words could keep two records apart.
+
+    What gives an attribute two values, and what its owner doubts beside what they do not, is not one. Neither is the
+    fuller word of somebody who is believed less.
+    """
+    if (one.verification == "disputed") != (other.verification == "disputed"):
+        return False
+    said, told = one.attributes, other.attributes
+    for name in (said.keys() & told.keys()) - {"by"}:
+        if not same_value(said[name], told[name]) and is_single_valued(name):
+            return False
+    fuller = max(one, other, key=lambda record: len(topic_words(record.text)))
+    poorer = other if fuller is one else one
+    if len(topic_words(fuller.text)) == len(topic_words(poorer.text)):
+        return True
+    return credibility(fuller, policy) >= credibility(poorer, policy)
+
+
+def credibility(record: Record, policy: Policy) -> int:
+    """How much the word of whoever said it counts."""
+    return word_weight(record.trust, record.source, record.confidence, record.scope, policy.admit)
+
+
+def has_same_words(one: str, other: str) -> bool:
+    """Whether two texts are the same words in the same order, but for case, marks, and words that say nothing."""
+    a, b = _bare(one), _bare(other)
+    return bool(a) and a == b and not repeat_veto(one, other, read=False)
+
+
+def jaccard(one: str, other: str) -> float:
+    """Share of the words of two lines that both have, as the seed counts them: of three letters or more.
+
+    Marks at the end of a line are no part of it, and two lines without such a word have nothing in common.
+    """
+    a, b = _line_words(one), _line_words(other)
+    return len(a & b) / len(a | b) if a and b else 0.0
+
+
+def group_similar_lines(lines: Sequence[str], least: float) -> list[list[int]]:
+    """The lines that may say the same, by their places: each with all that it is joined to over others.
+
+    For as many lines as a person reads: it compares all of them.
+    """
+    home = list(range(len(lines)))
+    for at, line in enumerate(lines):
+        for before in range(at):
+            if jaccard(line, lines[before]) >= least:
+                old, new = sorted((home[at], home[before]), reverse=True)
+                home = [new if each == old else each for each in home]
+    found = [[at for at, each in enumerate(home) if each == first] for first in sorted(set(home))]
+    return [group for group in found if len(group) > 1]
+
+
+def _line_words(line: str) -> set[str]:
+    return {word for word in line.casefold().rstrip(_ENDS).split() if len(word) > _SHORTEST}
+
+
+def _bare(text: str) -> tuple[str, ...]:
+    return tuple(word for word in parse_statement(text).content if fold(word) not in _EMPTY)
+
+
+def _with_a_word_more(one: str, other: str, least: float) -> bool:
+    """Whether the longer of two lines is the shorter with one word put into it, and most of both is the same."""
+    short, long = sorted((_bare(one), _bare(other)), key=len)
+    if len(short) < _FIRM or len(long) - len(short) > 1 or jaccard(one, other) <= least:
+        return False
+    rest = iter(long)
+    within = all(word in rest for word in short)
+    return within and short[-1] == long[-1] and not repeat_veto(one, other, read=False)
+
+
+def _same_frame(one: Record, other: Record) -> bool:
+    """Whether both are plain statements of the same one thing, in whatever words or language."""
+    said, told = ({normalize_name(n): v for n, v in record.attributes.items() if n != "by"} for record in (one, other))
+    if len(said) != 1 or said.keys() != told.keys():
+        return False
+    same = all(same_value(said[name], told[name]) for name in said)
+    return (
+        same
+        and attribute_statements.read_attribute(one.text) is not None
+        and attribute_statements.read_attribute(other.text) is not None
+    )

@@ -1,0 +1,249 @@
+"""`kenobot import`: takes in what another agent's home remembers, after showing what that would be."""
+
+import argparse
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from kenobot.cli import options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from kenobot.cli.importers.apply_plan import FileResult, ImportReport
+    from kenobot.cli.importers.plan import ImportContext, ImportPlan
+    from kenobot.core.settings.home import Home
+    from kenobot.ports.clock import Clock
+
+_ORIGINS = ("auto", "kenobot-js", "openclaw", "nanobot")  # as in kenobot.cli.importers.origins, which loads slowly
+_DESCRIPTION = """\
+Take in what another agent remembers: the home of a JavaScript KenoBot, an OpenClaw workspace or a nanobot workspace.
+First it shows, file by file, what would be taken in and what would be left alone and why; nothing is written before
+you agree. Dates are kept. Doing it again takes in only what is new. Files that say who the bot is are yours to copy.
+"""
+_EPILOG = """\
+exit codes: 0 done, or nothing new · 1 it failed · 2 nothing to take in, or nobody agreed · 78 the home is in use
+The whole import is one decision: `kenobot memory undo` takes it back.
+"""
+_YES = frozenset({"y", "yes", "s", "si", "sí"})
+
+
+def add(commands: Any, home: argparse.ArgumentParser) -> None:
+    parser = commands.add_parser(
+        "import",
+        parents=[home],
+        help="take in what another agent remembers",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("path", metavar="PATH", help="the other agent's home or workspace")
+    parser.add_argument("--from", dest="origin", choices=_ORIGINS, default="auto", help="what it is (auto: look)")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would be taken in")
+    parser.add_argument("--yes", action="store_true", help="do it without asking")
+    options.add_json(parser)
+    parser.set_defaults(command=import_agent)
+
+
+def import_agent(arguments: argparse.Namespace, clock: "Clock | None") -> int:
+    from kenobot.core.settings.load import load_settings
+
+    home = options.home_of(arguments)
+    loaded = load_settings(home, os.environ)
+    about = _about(loaded, options.clock_of(clock).now())
+    plan = _plan(home, arguments, about)
+    if not plan.files and not plan.manual_files:
+        return options.print_failure(f"There is nothing to take in: {_shown(arguments.path)} holds no memories.")
+    if arguments.dry_run or not arguments.yes:
+        report = _rehearse(home, plan, about)
+        _print(plan, report, arguments.json, done=False)
+        if arguments.dry_run or not report.new:
+            return 0
+        if not _agreed(report):
+            return options.NOT_FOUND
+    report = _take_in(home, plan, about)
+    _print(plan, report, arguments.json, done=True)
+    return 0
+
+
+def _about(loaded: Any, now: Any) -> "ImportContext":
+    from zoneinfo import ZoneInfo
+
+    from kenobot.cli.importers.plan import ImportContext
+    from kenobot.ports.identity import session_id
+
+    tables = loaded.settings.tables("kenobot.channels")
+    own = {
+        session_id(name, str(owner))
+        for name, table in tables.items()
+        for owner in (table.get("owners") or ())
+        if isinstance(table.get("owners"), list | tuple)
+    }
+    return ImportContext(now, ZoneInfo(loaded.settings.bot.timezone), frozenset(own))
+
+
+def _plan(home: "Home", arguments: argparse.Namespace, about: "ImportContext") -> "ImportPlan":
+    from pathlib import Path
+
+    from kenobot.cli.importers import origins
+    from kenobot.cli.importers.folder import SourceFolder
+    from kenobot.ports.errors import ConfigError
+
+    path = Path(arguments.path).expanduser()
+    if not path.is_dir():
+        raise ConfigError(f"{_shown(path)} is no folder: name the home or the workspace of the other agent.")
+    folder = SourceFolder(path)
+    if folder.root in (home.path.resolve(), home.memory.resolve()):
+        raise ConfigError(
+            f"{_shown(path)} is this very home: what people write into its files is taken in by itself. "
+            "To make it a home of this KenoBot, start the bot with it."
+        )
+    if (folder.root / home.database.name).exists() and arguments.origin == "auto":
+        raise ConfigError(
+            f"{_shown(path)} is a home of this kind of KenoBot: move all it knows with `kenobot memory export` and "
+            "`kenobot memory import`, or use it as it is with --home."
+        )
+    origin = origins.detect_origin(folder) if arguments.origin == "auto" else arguments.origin
+    if origin is None:
+        raise ConfigError(
+            f"{_shown(path)} looks like none of {', '.join(_ORIGINS[1:])}: name the folder that holds `memory/`, "
+            "or say with --from what it is."
+        )
+    return origins.read_plan(folder, origin, about)
+
+
+def _rehearse(home: "Home", plan: "ImportPlan", about: "ImportContext") -> "ImportReport":
+    """What taking in `plan` would do, found out on a copy of the database."""
+    import tempfile
+    from pathlib import Path
+
+    with tempfile.TemporaryDirectory(prefix="kenobot-import-") as folder:
+        copy = Path(folder) / "kenobot.db"
+        _copy(home, copy)
+        return _written(copy, plan, about)
+
+
+def _copy(home: "Home", copy: "Path") -> None:
+    """The database as it is now, brought up to date; an empty one when there is none yet."""
+    import sqlite3
+    from contextlib import closing
+
+    from kenobot.storage import database as db
+    from kenobot.storage import migrate
+
+    if home.database.exists():
+        migrate.check(home.database)
+        try:
+            with closing(db.connect(home.database, readonly=True)) as held, closing(sqlite3.connect(copy)) as other:
+                held.backup(other)
+        except sqlite3.Error as error:
+            raise db.to_store_error(error) from error
+    migrate.migrate(copy, copy.with_name("backups"))
+
+
+def _take_in(home: "Home", plan: "ImportPlan", about: "ImportContext") -> "ImportReport":
+    """Do it, in one transaction. Raises ConfigError when the bot runs: it would wait for all of this."""
+    from kenobot.storage import migrate
+
+    home.prepare()
+    with home.lock():
+        home.seed_identity()
+        migrate.migrate(home.database, home.backups)
+        return _written(home.database, plan, about)
+
+
+def _written(database: "Path", plan: "ImportPlan", about: "ImportContext") -> "ImportReport":
+    import sqlite3
+    from contextlib import closing
+
+    from kenobot.cli.importers.apply_plan import apply_plan
+    from kenobot.storage import database as db
+
+    try:
+        with closing(db.connect(database)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            report = apply_plan(connection, plan, about)
+            connection.execute("COMMIT")
+            return report
+    except sqlite3.Error as error:
+        raise db.to_store_error(error) from error
+
+
+def _agreed(report: "ImportReport") -> bool:
+    if not sys.stdin.isatty():
+        print("kenobot: nobody is here to agree: add --yes to do it.", file=sys.stderr)
+        return False
+    try:
+        answer = input(f"Take {report.new} in? / ¿Tomarlas? [y/N] ")
+    except EOFError:
+        answer = ""
+    if answer.strip().lower() in _YES:
+        return True
+    print("kenobot: nothing was taken in.", file=sys.stderr)
+    return False
+
+
+# ── what is printed ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _print(plan: "ImportPlan", report: "ImportReport", as_json: bool, *, done: bool) -> None:
+    rows = _rows(plan, report, done)
+    if as_json:
+        for row in rows:
+            print(json.dumps(row, ensure_ascii=False))
+        return
+    print(f"From {plan.origin}, {'taken in' if done else 'to be taken in'}:")
+    for outcome in report.outcomes:
+        for line in _lines(outcome):
+            print(line)
+    for offer in plan.manual_files:
+        print(f"  {_shown(offer.path)} · left to you: {offer.advice}")
+    known = f", {report.known} known already" if report.known else ""
+    secrets = f", {report.secrets} refused as secrets" if report.secrets else ""
+    left = f", {report.skipped} left alone" if report.skipped else ""
+    print(f"{report.new} new{known}{secrets}{left}.")
+
+
+def _rows(plan: "ImportPlan", report: "ImportReport", done: bool) -> "Iterator[dict[str, object]]":
+    for outcome in report.outcomes:
+        yield {
+            "path": outcome.path,
+            "kind": outcome.kind,
+            "new": outcome.new,
+            "known": outcome.known,
+            "secrets": dict(outcome.secrets),
+            "skipped": dict(outcome.skipped),
+            "note": outcome.note,
+        }
+    for offer in plan.manual_files:
+        yield {"path": offer.path, "kind": "offer", "advice": offer.advice}
+    yield {
+        "from": plan.origin,
+        "done": done,
+        "new": report.new,
+        "known": report.known,
+        "secrets": report.secrets,
+        "skipped": report.skipped,
+        "event": report.event if done else None,
+    }
+
+
+def _lines(outcome: "FileResult") -> "Iterator[str]":
+    from kenobot.core.terminal import one_line
+
+    counts = [f"{outcome.new} new"] if outcome.new else []
+    counts += [f"{outcome.known} known already"] if outcome.known else []
+    note = f" ({outcome.note})" if outcome.note else ""
+    yield f"  {_shown(outcome.path)} · {outcome.kind}: {', '.join(counts) or 'nothing'}{note}"
+    for why, count in outcome.secrets.items():
+        yield f"      {count} refused: it looks like {why}"
+    for why, count in outcome.skipped.items():
+        yield f"      {count} left alone: {one_line(why)}"
+
+
+def _shown(path: object) -> str:
+    from kenobot.core.terminal import one_line
+
+    return one_line(str(path))

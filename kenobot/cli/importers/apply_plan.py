@@ -1,0 +1,188 @@
+"""Takes in what a plan holds, inside one transaction: all of it or nothing, and each thing once.
+
+A copy of something known is no news: it is counted, and changes nothing. What the owner has forgotten here, had erased,
+or what something newer took the place of stays so, whatever an old file says. All of one import is one decision, so one
+`kenobot memory undo` takes it back.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+
+from kenobot.cli.importers.plan import FilePlan, ImportContext, ImportItem, ImportPlan
+from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
+from kenobot.cognitive.remember.extract import buffer
+from kenobot.cognitive.store import history, records, term_index
+from kenobot.cognitive.text.calendar import local_day
+from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.core.redaction import find_secret
+from kenobot.ports.identity import OWNER_SCOPE, chat_scope
+from kenobot.storage import conversation
+from kenobot.storage.connection import Connection
+
+ACTOR = "import"
+IMPORTED = "brought"  # the event of an import as a whole
+_KEPT = 16  # of a mark: enough that no two of one import meet by chance
+
+
+@dataclass(slots=True)
+class FileResult:
+    """What became of one file. new, known: memories, or messages of a conversation. secrets: refused, by kind."""
+
+    path: str
+    kind: str
+    new: int = 0
+    known: int = 0
+    secrets: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What an import did. event: the decision that `undo` takes back; None when nothing was new."""
+
+    outcomes: tuple[FileResult, ...]
+    event: int | None
+
+    @property
+    def new(self) -> int:
+        return sum(outcome.new for outcome in self.outcomes)
+
+    @property
+    def known(self) -> int:
+        return sum(outcome.known for outcome in self.outcomes)
+
+    @property
+    def secrets(self) -> int:
+        return sum(outcome.secrets.total() for outcome in self.outcomes)
+
+    @property
+    def skipped(self) -> int:
+        return sum(outcome.skipped.total() for outcome in self.outcomes)
+
+
+def apply_plan(
+    connection: Connection, plan: ImportPlan, about: ImportContext, policy: Policy = DEFAULT
+) -> ImportReport:
+    """Ask memory to take in all that `plan` holds. Raises StoreError or sqlite3.Error; then commit nothing."""
+    import_ = _Import(connection, plan, about, policy)
+    for sheet, item in plan.items():
+        import_.admit(sheet, item)
+    for sheet in plan.files:
+        if sheet.messages:
+            import_.converse(sheet)
+    return ImportReport(tuple(import_.outcomes.values()), import_.close())
+
+
+class _Import:
+    """One import, for the length of one call."""
+
+    def __init__(self, connection: Connection, plan: ImportPlan, about: ImportContext, policy: Policy) -> None:
+        self._connection = connection
+        self._about = about
+        self._policy = policy
+        self._seen = _brought(connection)
+        self._marks: list[str] = []
+        self.outcomes = {
+            id(sheet): FileResult(sheet.path, sheet.kind, skipped=Counter(sheet.skipped), note=sheet.note)
+            for sheet in plan.files
+        }
+        self._root = records.add_event(connection, about.now, ACTOR, IMPORTED, data={"from": plan.origin})
+
+    def admit(self, sheet: FilePlan, item: ImportItem) -> None:
+        outcome, candidate = self.outcomes[id(sheet)], item.candidate
+        text = sanitize(candidate.text, self._policy.max_text_chars)
+        if (kind := find_secret(text)) is not None:
+            outcome.secrets[kind] += 1
+            return
+        mark = _mark(candidate.scope, candidate.slot or candidate.form, text)
+        why = "" if mark in self._seen else self._settled(candidate.scope, candidate.slot, text)
+        if mark in self._seen or why == "known":
+            outcome.known += 1
+            return
+        if why:
+            outcome.skipped[why] += 1
+            return
+        told = min(item.said_at or self._about.now, self._about.now)
+        day = local_day(told, self._about.zone)
+        occasion = AdmitContext(self._about.now, day, ACTOR, policy=self._policy, said_at=told)
+        decision = admit(self._connection, candidate, occasion)
+        if decision.action in ("created", "replaced"):
+            outcome.new += 1
+        elif decision.action == "reinforced":
+            outcome.known += 1
+        else:
+            outcome.skipped[decision.reason] += 1
+            return
+        self._seen.add(mark)
+        self._marks.append(mark)
+
+    def _settled(self, scope: str, slot: str, text: str) -> str:
+        """Why memory is not to be asked about `text`: "known", another reason, or "" when it is."""
+        if slot:
+            form = "profile" if slot == "context" else "scratchpad"
+            held = records.slot_record(self._connection, scope, form, slot)
+            return "" if held is None else "known" if held.text == text else "this chat has one already"
+        key = key_of(text)
+        if self._connection.execute("SELECT 1 FROM tombstone WHERE scope = ? AND key = ?", (scope, key)).fetchone():
+            return "it was erased here"
+        rows = self._connection.execute("SELECT id, status FROM record WHERE scope = ? AND key = ?", (scope, key))
+        found = {status: number for number, status in rows}
+        if "active" in found:
+            return "known"
+        if "forgotten" in found:
+            return "it was forgotten here"
+        gone = [number for number in found.values() if not term_index.last_change_was_undo(self._connection, number)]
+        return "something newer took its place here" if gone else ""
+
+    def converse(self, sheet: FilePlan) -> None:
+        """Begin a chat with its old conversation, so that it goes on where it was; a begun one is left as it is.
+
+        Its memories are in the other files: it counts as read.
+        """
+        outcome, session = self.outcomes[id(sheet)], sheet.session
+        own = session in self._about.owner_sessions
+        fit = []
+        for said in sheet.messages:
+            if (kind := find_secret(said.text)) is not None:
+                outcome.secrets[kind] += 1
+            else:
+                fit.append((said.role, sanitize(said.text, len(said.text)), min(said.at, self._about.now)))
+        scope = OWNER_SCOPE if own else chat_scope(session)
+        newest = conversation.import_history(self._connection, session, fit, "owner" if own else "guest", scope)
+        if newest:
+            outcome.new += len(fit)
+            buffer.advance_cursor(self._connection, session, buffer.cursor(self._connection, session), newest)
+        else:
+            outcome.skipped["this chat has been talked in here already"] += len(fit)
+
+    def close(self) -> int | None:
+        """Make one decision of all that happened, and note what was brought; None when there was nothing new."""
+        if not self._marks:
+            if records.last_event(self._connection) == self._root and not any(o.new for o in self.outcomes.values()):
+                self._connection.execute("DELETE FROM event WHERE id = ?", (self._root,))
+            return None
+        self._connection.execute(
+            "UPDATE event SET data = json_set(data, '$.part_of', ?) WHERE id > ?", (self._root, self._root)
+        )
+        self._connection.execute(
+            "UPDATE event SET data = json_set(data, '$.marks', json(?)) WHERE id = ?",
+            (json.dumps(self._marks), self._root),
+        )
+        return self._root
+
+
+def _brought(connection: Connection) -> set[str]:
+    """The marks of everything that earlier imports brought and that was not taken back since."""
+    rows = connection.execute("SELECT id, data FROM event WHERE type = ?", (IMPORTED,)).fetchall()
+    kept = (data for number, data in rows if history.undone_by(connection, number) is None)
+    return {mark for data in kept for mark in json.loads(data).get("marks", ())}
+
+
+def _mark(scope: str, form: str, text: str) -> str:
+    """What tells a memory that was brought from every other, without its words."""
+    return hashlib.sha256(f"{scope}\0{form}\0{key_of(text)}".encode("utf-8", "surrogatepass")).hexdigest()[:_KEPT]

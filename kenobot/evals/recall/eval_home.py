@@ -1,0 +1,200 @@
+"""A home for one conversation: its real database and index, filled and asked through the product's own doors."""
+
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from kenobot.agent.embedding_worker import EmbeddingWorker
+from kenobot.agent.prompt.reranker import rerank
+from kenobot.app.embedder_choice import choose_embedder
+from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.pack import Pack
+from kenobot.cognitive.recall.recall import Query, recall
+from kenobot.cognitive.recall.trace import RecallTrace, TracedItem
+from kenobot.cognitive.remember.admit import admit, supersede
+from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.scopes import Scopes, scope_names
+from kenobot.core.settings.home import Home
+from kenobot.core.settings.load import load_settings
+from kenobot.evals.recall.caching_embedder import CachingEmbedder
+from kenobot.evals.recall.datasets import Conversation, Passage, Question
+from kenobot.ports.clock import Clock
+from kenobot.ports.embedder import Embedder, Reranker
+from kenobot.ports.errors import StoreError
+from kenobot.ports.identity import OWNER_SCOPE, chat_scope
+from kenobot.ports.memory import Candidate
+from kenobot.ports.plugin import PluginContext
+from kenobot.storage import conversation as sessions
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
+
+CountCallback = Callable[[int, int], None]
+"""Told how much is done, and of how much."""
+
+SESSION = "bench-1"
+SCOPES: Scopes = (OWNER_SCOPE, chat_scope(SESSION))
+_PATIENCE = 60.0  # seconds: what is measured here is finding, not how busy the machine is
+_PATIENT = replace(DEFAULT, meaning=replace(DEFAULT.meaning, prepare_seconds=_PATIENCE, settle_seconds=_PATIENCE))
+
+
+@dataclass(frozen=True, slots=True)
+class RecallAnswer:
+    """What recall gave for a question. ranking: units, best first. seconds: of recall alone, without any embedding.
+
+    first: the same, each with what its score is made of.
+    """
+
+    ranking: tuple[str, ...]
+    pack: Pack
+    seconds: float
+    trace: RecallTrace
+    explained_ranking: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(slots=True)
+class EvalHome:
+    """`ask` it. of_record, of_turn: the unit behind each record and message.
+
+    lost: what memory did not take in, and why.
+    """
+
+    database: Database
+    index: SideIndex
+    embedding: EmbeddingWorker
+    record_keys: dict[int, str] = field(default_factory=dict)
+    turn_keys: dict[int, str] = field(default_factory=dict)
+    rejected: dict[str, str] = field(default_factory=dict)
+
+    async def recall(
+        self, question: Question, budget: int, most: int, reach: Scopes = SCOPES, reranker: Reranker | None = None
+    ) -> RecallAnswer:
+        """Recall for a question, as a chat of its owner's would, or whose `reach` it is; read by `reranker` if any."""
+        await self.embedding.embed_query(question.text, patience=_PATIENCE)
+        query = Query(
+            text=question.text,
+            reach=reach,
+            now=question.at,
+            session=SESSION,
+            budget=budget,
+            limit=most,
+            excerpt_limit=most,
+        )
+        answer = await self._answer(query)
+        if reranker is not None and (marks := await rerank(reranker, question.text, answer.pack)):
+            again = await self._answer(replace(query, marks=marks))
+            return replace(again, seconds=answer.seconds + again.seconds)
+        return answer
+
+    async def _answer(self, query: Query) -> RecallAnswer:
+        trace = RecallTrace()
+        query = replace(query, trace=trace)
+
+        def work(connection: Connection) -> tuple[Pack, float]:
+            began = time.perf_counter()
+            return recall(connection, self.index, query), time.perf_counter() - began
+
+        pack, seconds = await self.database.read(work)
+        shown: list[tuple[str, TracedItem | None]] = [
+            (self.record_keys.get(each.record.id, ""), trace.ranked.get(("record", each.record.id)))
+            for each in pack.memories
+        ]
+        shown += [(self.turn_keys.get(e.turn.id, ""), trace.ranked.get(("turn", e.turn.id))) for e in pack.excerpts]
+        first = {key: seen.summary if seen is not None else "" for key, seen in shown if key}
+        return RecallAnswer(tuple(first), pack, seconds, trace, tuple(first.items()))
+
+    def nearest(self, text: str, most: int) -> list[str]:
+        """The units whose vectors are nearest to a text, best first; none without vectors. After `ask` of the same."""
+        meaning = self.index.vectors
+        if meaning is None:
+            return []
+        near = meaning.turn_similarities(text, scope_names(SCOPES), (), most)
+        keys = [(share, self.turn_keys.get(number, "")) for number, share in near.items()]
+        notes = meaning.record_similarities(text, scope_names(SCOPES), (), most)
+        keys += [(share, self.record_keys.get(number, "")) for number, share in notes.items()]
+        return [key for _, key in sorted(keys, key=lambda each: -each[0]) if key][:most]
+
+
+def build_embedder(name: str, folder: Path, clock: Clock, vectors: Path | None = None) -> Embedder | None:
+    """The embedder that settings with this name would get; None for "none", or where "auto" finds none.
+
+    vectors: a file in which its rows are kept. Raises ConfigError when one is named that cannot be used here.
+    """
+    home = Home(folder)
+    loaded = load_settings(home, {}, text=f'[memory]\nembedder = "{name}"\n')
+    embedder = choose_embedder(loaded, PluginContext(home.path, clock, "bench")).embedder
+    return CachingEmbedder(embedder, vectors) if embedder is not None and vectors is not None else embedder
+
+
+@asynccontextmanager
+async def open_eval_home(
+    conversation: Conversation, folder: Path, embedder: Embedder | None, clock: Clock, tick: CountCallback
+) -> AsyncIterator[EvalHome]:
+    """A home in `folder` that holds a conversation, indexed, and placed by meaning where there is an embedder.
+
+    Raises StoreError when the embedder placed nothing.
+    """
+    database = Database.open(folder / "kenobot.db", folder / "backups")
+    index = SideIndex(folder / "index.db")
+    place = EvalHome(database, index, EmbeddingWorker(database, index, clock, embedder, policy=_PATIENT))
+    try:
+        await _say(place, [unit for unit in conversation.passages if unit.kind == "turn"])
+        await _note(place, [unit for unit in conversation.passages if unit.kind == "note"], tick)
+        await _indexed(place)
+        await place.embedding.wait_idle()
+        if embedder is not None and (index.vectors is None or not index.vectors.size(embedder.model_id)):
+            raise StoreError(f"{embedder.model_id} placed nothing by meaning; the log says why")
+        yield place
+    finally:
+        await place.embedding.stop()
+        await database.close()
+        index.close()
+
+
+async def _say(place: EvalHome, units: Sequence[Passage]) -> None:
+    """Bring what was said elsewhere, as an importer does, with the event that tells of it."""
+    if not units:
+        return
+    said = [(unit.role, unit.attributed_text, unit.at) for unit in units]
+
+    def work(connection: Connection) -> int:
+        newest = sessions.import_history(connection, SESSION, said, "owner", OWNER_SCOPE)
+        records.add_event(connection, units[-1].at, "import", "imported", session=SESSION)
+        return newest
+
+    newest = await place.database.write(work)
+    place.turn_keys = {newest - len(units) + at: unit.key for at, unit in enumerate(units, 1)}
+
+
+async def _note(place: EvalHome, units: Sequence[Passage], tick: CountCallback) -> None:
+    """Have memory take in notes one after the other, as they were told."""
+    numbers: dict[str, int] = {}
+    if units:
+        await place.embedding.wait_idle()
+    for at, unit in enumerate(units):
+        await place.embedding.embed_statements([unit.text])
+        older = numbers.get(unit.replaces)
+        occasion = AdmitContext(unit.at, unit.at.date().isoformat(), "owner", nearness=place.embedding.nearness)
+        candidate = Candidate(form="note", scope=OWNER_SCOPE, text=unit.text, source="tag")
+        work = partial(admit, candidate=candidate, occasion=occasion)
+        if older is not None:
+            work = partial(supersede, old=older, candidate=candidate, occasion=occasion)
+        decision = await place.database.write(work)
+        if decision.record is None:
+            place.rejected[unit.key] = decision.reason
+        else:
+            numbers[unit.key] = decision.record
+            place.record_keys[decision.record] = unit.key
+        place.embedding.wake()
+        tick(at + 1, len(units))
+
+
+async def _indexed(place: EvalHome) -> None:
+    await place.database.read(place.index.catch_up)
+    left = 1
+    while left:
+        left = await place.database.read(place.index.index_backlog)

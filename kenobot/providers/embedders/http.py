@@ -1,0 +1,160 @@
+"""What embedders behind HTTP share: requests within a deadline, refusals in our own terms, rows of length 1."""
+
+import asyncio
+import json
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite, sqrt
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, Field, field_validator
+
+from kenobot.ports.embedder import EmbedKind
+from kenobot.ports.errors import RateLimited, Rejected, RemoteError, Unavailable
+from kenobot.providers.embedders.threaded import clip_text
+
+if TYPE_CHECKING:
+    import httpx
+
+    from kenobot.providers.embedders.threaded import Vector
+
+_MOST = 32  # texts of one request
+_LARGEST = 32_000_000  # bytes of an answer
+_LONGEST_PAUSE = 3600.0  # seconds
+
+
+class HttpEmbedderSettings(BaseModel, extra="forbid", frozen=True):
+    """What every embedder behind HTTP lets its owner set.
+
+    seconds: how long a request may take in all. query_prefix, passage_prefix: what some models want to stand before
+    what is looked for, and before what is looked through.
+    """
+
+    base_url: str
+    model: str = Field(min_length=1)
+    seconds: float = Field(20, gt=0, le=300)
+    query_prefix: str = ""
+    passage_prefix: str = ""
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_an_address(cls, address: str) -> str:
+        if not address.startswith(("http://", "https://")):
+            raise ValueError("an address begins with http:// or https://")
+        return address.rstrip("/")
+
+
+class HttpEmbedder:
+    """An embedder behind HTTP. whose: what its server is called. rows: reads an answer, in the order of the texts."""
+
+    def __init__(
+        self,
+        model_id: str,
+        server_name: str,
+        settings: HttpEmbedderSettings,
+        path: str,
+        headers: Mapping[str, str],
+        ask: Callable[[Sequence[str]], Mapping[str, object]],
+        rows: Callable[[object], Sequence[object]],
+    ) -> None:
+        self._model_id = model_id
+        self._whose = server_name
+        self._settings = settings
+        self._url = f"{settings.base_url}{path}"
+        self._headers = dict(headers)
+        self._ask = ask
+        self._rows = rows
+        self._dimensions = 0
+        self._client: httpx.AsyncClient | None = None
+
+    @property
+    def model_id(self) -> str:
+        return self._model_id
+
+    @property
+    def dimensions(self) -> int:
+        return self._dimensions
+
+    async def embed(self, texts: Sequence[str], kind: EmbedKind = "passage") -> Sequence[Sequence[float]]:
+        """See `kenobot.ports.embedder.Embedder`.
+
+        Raises RateLimited, Unavailable and Rejected, whose texts hold no key.
+        """
+        prefix = self._settings.query_prefix if kind == "query" else self._settings.passage_prefix
+        found: list[Vector] = []
+        for at in range(0, len(texts), _MOST):
+            # A blank input is refused by some servers.
+            found += await self._embed([prefix + (clip_text(text).strip() or ".") for text in texts[at : at + _MOST]])
+        return found
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    async def _embed(self, texts: Sequence[str]) -> "list[Vector]":
+        try:
+            async with asyncio.timeout(self._settings.seconds):
+                status, headers, body = await self._post(self._ask(texts))
+        except TimeoutError:
+            raise Unavailable(f"{self._whose} took longer than {self._settings.seconds:g} seconds to answer.") from None
+        except RemoteError:
+            raise
+        except Exception as error:  # its HTTP library's errors have no base class in common
+            raise Unavailable(f"The connection to {self._whose} failed ({type(error).__name__}).") from None
+        if status != 200:
+            raise self._refused(status, headers)
+        try:
+            rows = [_unit(row) for row in self._rows(json.loads(body))]
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise Unavailable(f"{self._whose} answered with something that is no embedding.") from None
+        if len(rows) != len(texts) or len({len(row) for row in rows}) > 1:
+            raise Unavailable(f"{self._whose} answered with another number of embeddings than were asked for.")
+        self._dimensions = len(rows[0]) if rows else self._dimensions
+        return rows
+
+    async def _post(self, content: Mapping[str, object]) -> tuple[int, Mapping[str, str], bytes]:
+        if self._client is None:
+            import httpx
+
+            self._client = httpx.AsyncClient(timeout=self._settings.seconds, headers=self._headers)
+        body = bytearray()
+        async with self._client.stream("POST", self._url, json=dict(content)) as response:
+            async for chunk in response.aiter_bytes():
+                body += chunk
+                if len(body) > _LARGEST:
+                    raise Unavailable(f"{self._whose} answered with far more than was asked for.")
+            return response.status_code, response.headers, bytes(body)
+
+    def _refused(self, status: int, headers: Mapping[str, str]) -> RemoteError:
+        mark = f" ({status})"
+        if status == 429:
+            return RateLimited(f"{self._whose} asks for a pause: its rate limit is reached.{mark}", _pause(headers))
+        if status >= 500 or status in (408, 409):
+            return Unavailable(f"{self._whose} cannot answer right now.{mark}", _pause(headers))
+        if status in (401, 403):
+            return Rejected(f"{self._whose} refused the API key.{mark}")
+        if status == 404:
+            return Rejected(f"{self._whose} does not know the model {self._settings.model} or this address.{mark}")
+        return Rejected(f"{self._whose} refused the request, and asking again will not help.{mark}")
+
+
+def _unit(row: object) -> "Vector":
+    """A row as 32-bit floats of length 1. Raises ValueError or TypeError for what is none."""
+    if not isinstance(row, list) or not row:
+        raise ValueError("no row")
+    numbers = array("f", row)
+    length = sqrt(sum(number * number for number in numbers))
+    if not isfinite(length) or length == 0:
+        raise ValueError("no direction")
+    return array("f", (number / length for number in numbers))
+
+
+def _pause(headers: Mapping[str, str]) -> float | None:
+    """How many seconds the server asks us to wait; None when it does not say so in seconds."""
+    try:
+        seconds = float(headers.get("retry-after") or "")
+    except ValueError:
+        return None
+    return min(seconds, _LONGEST_PAUSE) if isfinite(seconds) and seconds >= 0 else None

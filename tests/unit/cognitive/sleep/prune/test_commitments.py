@@ -1,0 +1,141 @@
+"""Commitments: what is open stays, what its owner calls done is kept for a while."""
+
+import json
+from datetime import datetime, timedelta
+
+import pytest
+
+from kenobot.cognitive.control.undo import undo
+from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.sleep.prune import commitments
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.storage.connection import Connection
+from kenobot.testing.clock import START
+from tests.memory_rows import get, open_memory, put_record
+from tests.nights import carry_out
+
+_OWNERS: dict[str, str | float] = {"trust": "owner", "source": "tag", "confidence": 0.95}
+_DAY = timedelta(days=1)
+
+
+def _promise(text: str = "I have to send the report to Luis") -> dict[str, str | float]:
+    return {**_OWNERS, "category": "commitment", "text": text}
+
+
+def test_an_open_commitment_never_goes_by_itself() -> None:
+    """Ten years later it is still open."""
+    with open_memory() as connection:
+        record = put_record(connection, columns=_promise())
+        assert carry_out(connection, commitments.PASS, START + timedelta(days=3650), since=None) == []
+        assert get(connection, record.id) == record
+
+
+@pytest.mark.parametrize(("days", "goes"), [(90, False), (92, True)])
+def test_one_whose_day_has_passed_is_kept_for_ninety_days(days: int, goes: bool) -> None:
+    """Counted from the end of that day."""
+    with open_memory() as connection:
+        attrs = json.dumps({"due": "2026-02-20"})
+        record = put_record(connection, columns={**_promise(), "attrs": attrs})
+        when = START.replace(month=2, day=20) + timedelta(days=days)
+        done = carry_out(connection, commitments.PASS, when)
+        assert [change.kind for change in done] == (["expired"] if goes else [])
+        assert get(connection, record.id).status == ("expired" if goes else "active")
+
+
+@pytest.mark.parametrize(
+    ("promise", "said"),
+    [
+        ("I have to send the report to Luis", "I sent the report to Luis this morning."),
+        ("I have to send the report to Luis", "The report is done!"),
+        ("I have to book the flights to Rome", "We cancelled the flights to Rome"),
+        ("Tengo que llamar a Ana el martes", "Sí, ya llamé a Ana."),
+        ("Tengo que llamar a Ana el martes", "Al final ya no hace falta llamar a Ana"),
+        ("Debo pagar el alquiler antes del viernes", "Acabo de pagar el alquiler"),
+        ("Debo pagar el alquiler antes del viernes", "Listo lo del alquiler"),
+        ("Renovar el pasaporte", "El pasaporte ya está renovado"),
+    ],
+)
+def test_its_owner_says_that_it_is_done_and_ninety_days_later_it_leaves(promise: str, said: str) -> None:
+    """In Spanish and in English; the night that hears it writes the day on it, and undoing that opens it again."""
+    with open_memory() as connection:
+        record = put_record(connection, columns=_promise(promise))
+        _say(connection, said, START + 3 * _DAY)
+        [change] = carry_out(connection, commitments.PASS, START + 4 * _DAY, since=START)
+        assert (change.kind, get(connection, record.id).attributes["resolved"]) == ("resolved", "2026-02-17")
+        assert carry_out(connection, commitments.PASS, START + 90 * _DAY) == []
+        [change] = carry_out(connection, commitments.PASS, START + 95 * _DAY)
+        assert (change.kind, get(connection, record.id).status) == ("expired", "expired")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I haven't sent the report to Luis yet",
+        "Did I send the report to Luis?",
+        "When I sent the report to Luis he was angry",
+        "I will send the report to Luis tomorrow",
+        "I sent the flowers to Marta",
+        "I sent the report to Marta",
+        "Marta sent the report to Luis",
+        "> I sent the report to Luis",
+        "Todavía no he mandado the report a Luis",
+    ],
+)
+def test_what_does_not_surely_say_so_leaves_it_open(said: str) -> None:
+    """Denied, asked, planned, quoted, or about something else."""
+    with open_memory() as connection:
+        record = put_record(connection, columns=_promise())
+        _say(connection, said, START + 3 * _DAY)
+        assert carry_out(connection, commitments.PASS, START + 4 * _DAY, since=START) == []
+        assert get(connection, record.id) == record
+
+
+def test_nobody_else_ends_the_owners_commitment_and_words_of_before_end_nothing() -> None:
+    """A guest's words, words in another scope, hidden words, and words that are older than the promise."""
+    with open_memory() as connection:
+        put_record(connection, columns=_promise())
+        done = "I sent the report to Luis"
+        _say(connection, done, START - _DAY)
+        _say(connection, done, START + _DAY, trust="guest")
+        _say(connection, done, START + _DAY, scope="chat:telegram-5")
+        _say(connection, done, START + _DAY, inbox=77)
+        connection.execute("INSERT INTO veil (inbox_id, record_id) VALUES (77, 1)")
+        assert carry_out(connection, commitments.PASS, START + 2 * _DAY, since=None) == []
+
+
+def test_of_two_that_may_be_meant_none_is_ended() -> None:
+    """It takes more than a guess to end a commitment."""
+    with open_memory() as connection:
+        for text in ("I have to send the report to Luis", "I have to write the report for Ana"):
+            put_record(connection, columns=_promise(text))
+        _say(connection, "The report is done", START + _DAY)
+        assert carry_out(connection, commitments.PASS, START + 2 * _DAY) == []
+
+
+def test_what_was_opened_again_by_hand_is_not_closed_by_the_same_words() -> None:
+    """Whoever undoes the mark knows better."""
+    with open_memory() as connection:
+        record = put_record(connection, columns=_promise())
+        _say(connection, "I sent the report to Luis", START + _DAY)
+        carry_out(connection, commitments.PASS, START + 2 * _DAY)
+        event = connection.execute("SELECT id FROM event WHERE type = 'resolved'").fetchone()[0]
+        undo(connection, event, ALL_SCOPES, AdmitContext(START + 2 * _DAY, "2026-02-16", "owner"))
+        assert carry_out(connection, commitments.PASS, START + 2 * _DAY) == []
+        assert get(connection, record.id).attributes == {}
+
+
+def _say(
+    connection: Connection,
+    text: str,
+    at: datetime,
+    *,
+    trust: str = "owner",
+    scope: str = "owner",
+    inbox: int | None = None,
+) -> None:
+    connection.execute(
+        "INSERT INTO message (session, role, text, at, trust, scope, inbox_id) "
+        "VALUES ('fake-1', 'user', ?, ?, ?, ?, ?)",
+        (text, records.stamp(at), trust, scope, inbox),
+    )

@@ -1,0 +1,397 @@
+"""Settings come in layers, and whatever is wrong with them is an error with a name: never a silent default."""
+
+import errno
+import json
+import re
+from collections.abc import Iterator, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, SecretStr
+
+from kenobot.core import plugins
+from kenobot.core.settings.home import Home
+from kenobot.core.settings.load import ResolvedSettings, Settings, load_settings
+from kenobot.core.settings.sources import PLUGIN_SECTIONS
+from kenobot.ports.errors import ConfigError
+from kenobot.ports.plugin import Plugin
+from tests.recorded import CONFORMANCE
+
+CASES = CONFORMANCE / "kenobot.jsonl"
+TOKEN = "123456789:" + "A" * 35
+
+
+class Strange(BaseModel):
+    """A plugin's settings by somebody who did not forbid extra keys."""
+
+    needed: str
+    door_password: SecretStr = SecretStr("")
+    ports: list[int] = []
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+@pytest.fixture
+def strange(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A channel called "my-door" is installed beside the others."""
+    real_names, real_load = plugins.names, plugins.load
+    door = Plugin(settings=Strange, build=lambda settings, surroundings: object())
+    monkeypatch.setattr(
+        plugins, "names", lambda group: (*real_names(group), *(("my-door",) if "channels" in group else ()))
+    )
+    monkeypatch.setattr(plugins, "load", lambda group, name: door if name == "my-door" else real_load(group, name))
+
+
+def refused(home: Home, text: str = "", environ: Mapping[str, str] | None = None) -> list[str]:
+    """The lines of the ConfigError that this configuration is met with."""
+    home.config_file.write_text(text, "utf-8")
+    with pytest.raises(ConfigError) as caught:
+        load_settings(home, environ or {})
+    return str(caught.value).splitlines()
+
+
+def accepted(home: Home, text: str = "", environ: Mapping[str, str] | None = None) -> ResolvedSettings:
+    home.config_file.write_text(text, "utf-8")
+    return load_settings(home, environ or {})
+
+
+def credential(home: Home, name: str, value: str, mode: int = 0o600) -> Path:
+    home.credentials.mkdir(exist_ok=True)
+    (home.credentials / name).write_text(value)
+    (home.credentials / name).chmod(mode)
+    return home.credentials / name
+
+
+# ── layers ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_without_a_file_everything_is_default(tmp_path: Path) -> None:
+    """A home that does not exist has the defaults, and still does not exist."""
+    loaded = load_settings(Home(tmp_path / "none"), {})
+    assert loaded.settings.model_dump() == Settings().model_dump()
+    assert loaded.origin("bot.name") == "default"
+    assert not list(loaded.secrets())
+    assert not (tmp_path / "none").exists()
+
+
+def test_file_beats_default_and_environment_beats_file(home: Home) -> None:
+    """Each key is taken from the strongest layer that has it, and remembers which one."""
+    text = '[bot]\nname = "Ana"\ntimezone = "Europe/Madrid"\n[memory]\ndays = 7\n'
+    loaded = accepted(home, text, {"KENOBOT_BOT__NAME": "Eva", "KENOBOT_LOOP__PARALLEL_CHATS": "8"})
+    assert (loaded.settings.bot.name, loaded.settings.bot.timezone) == ("Eva", "Europe/Madrid")
+    assert (loaded.settings.memory.days, loaded.settings.loop.parallel_chats) == (7, 8)
+    assert loaded.origins == {
+        "bot.name": "environment KENOBOT_BOT__NAME",
+        "bot.timezone": f"file {home.config_file}",
+        "memory.days": f"file {home.config_file}",
+        "loop.parallel_chats": "environment KENOBOT_LOOP__PARALLEL_CHATS",
+    }
+
+
+def test_credential_files_beat_everything(home: Home, tmp_path: Path) -> None:
+    """A key in credentials/ beats the environment, and one from systemd beats both."""
+    environ = {"ANTHROPIC_API_KEY": "from-environment"}
+    path = credential(home, "anthropic_api_key", "from-file\n")
+    loaded = accepted(home, '[providers.anthropic]\napi_key = "from-toml"', environ)
+    assert loaded.settings.providers["anthropic"]["api_key"].get_secret_value() == "from-file"
+    assert loaded.origin("providers.anthropic.api_key") == f"credential {path}"
+    systemd = tmp_path / "systemd"
+    systemd.mkdir()
+    (systemd / "anthropic_api_key").write_text("from-systemd")
+    (systemd / "of_somebody_else").write_text("x")
+    loaded = accepted(home, "", {**environ, "CREDENTIALS_DIRECTORY": str(systemd)})
+    assert set(loaded.secrets()) == {"from-systemd"}
+
+
+def test_short_names_and_lists_in_the_environment(home: Home) -> None:
+    """The well-known variables work, a list is written with commas, and an empty variable is not set."""
+    from kenobot.channels.telegram.settings import TelegramSettings
+
+    environ = {
+        "TELEGRAM_BOT_TOKEN": TOKEN,
+        "TELEGRAM_ALLOWED_USERS": " 1 , 2,",
+        "KENOBOT_CHANNELS__ENABLED": "telegram, console",
+        "ANTHROPIC_API_KEY": "",
+        "KENOBOT_BOT__NAME": "",
+    }
+    loaded = accepted(home, "", environ)
+    telegram = loaded.plugin_settings("kenobot.channels", "telegram", TelegramSettings)
+    assert telegram.token.get_secret_value() == TOKEN
+    assert telegram.allowed_users == ["1", "2"]
+    assert loaded.settings.channels.enabled == ("telegram", "console")
+    assert loaded.settings.bot.name == "KenoBot"
+    assert not loaded.settings.providers
+
+
+def test_a_plugin_with_a_dash_is_reached_from_the_environment(home: Home, strange: None) -> None:
+    """Variables cannot have a dash, so an underscore stands for it."""
+    loaded = accepted(home, "", {"KENOBOT_CHANNELS__MY_DOOR__NEEDED": "x", "KENOBOT_CHANNELS__MY_DOOR__PORTS": "1,2"})
+    assert loaded.plugin_settings("kenobot.channels", "my-door", Strange).ports == [1, 2]
+
+
+def test_case_does_not_matter_where_it_says_nothing(home: Home) -> None:
+    """`level = "DEBUG"` is a level."""
+    assert accepted(home, '[log]\nlevel = "DEBUG"\nformat = "JSON"').settings.log.level == "debug"
+
+
+def test_a_byte_order_mark_is_tolerated(home: Home) -> None:
+    """What Windows editors put first does not matter, in the file and in a credential."""
+    credential(home, "anthropic_api_key", "\ufeffsecret-value\r\n")
+    loaded = accepted(home, '\ufeff[bot]\r\nname = "Ana"\r\n')
+    assert loaded.settings.bot.name == "Ana"
+    assert list(loaded.secrets()) == ["secret-value"]
+
+
+# ── mistakes ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("[loop]\nattemps = 3", 'unknown key "loop.attemps"; did you mean "loop.attempts"?'),
+        ('[bott]\nname = "x"', 'unknown section [bott]; did you mean "bot"?'),
+        ("[zzz]\nx = 1", "unknown section [zzz]."),
+        ('[channels]\nenabeld = ["telegram"]', 'unknown key "channels.enabeld"; did you mean "channels.enabled"?'),
+        ("[channels.telegrm]\nx = 1", 'unknown section [channels.telegrm]; did you mean "channels.telegram"?'),
+        (
+            "[channels.telegram]\nowner = [1]",
+            'unknown key "channels.telegram.owner"; did you mean "channels.telegram.owners"?',
+        ),
+        ('[memory]\ndays = "7days"', 'memory.days = "7days" must be a whole number from 1 to 30.'),
+        ("[memory]\ndays = 31", "memory.days = 31 must be a whole number from 1 to 30."),
+        ("[memory]\ndays = 3.5", "memory.days = 3.5 must be a whole number from 1 to 30."),
+        ("[memory]\ndays = true", "memory.days = true must be a whole number from 1 to 30."),
+        ('[memory]\nrecall = "partly"', 'memory.recall = "partly" must be one of auto, full, selective.'),
+        ("[loop]\nturn_seconds = nan", "loop.turn_seconds = NaN must be a number from 5 to 86400."),
+        ("[bot]\nname = 5", "bot.name = 5 must be a text."),
+        ('[bot]\nname = ""', 'bot.name = "": string should have at least 1 character.'),
+        (
+            '[bot]\ntimezone = "Europe/Madird"',
+            'bot.timezone = "Europe/Madird": not the name of a time zone; did you mean Europe/Madrid?',
+        ),
+        (
+            '[bot]\ntimezone = "here"',
+            'bot.timezone = "here": not the name of a time zone, which looks like Europe/Madrid or UTC.',
+        ),
+        ('[bot]\ntimezone = "Europe"', 'bot.timezone = "Europe": not the name of a time zone'),
+        ("[bott]", "unknown section [bott]"),
+        ('[channels]\nenabled = "telegram"', 'channels.enabled = "telegram" must be a list of texts.'),
+        ('[channels]\nenabled = ["console", "console"]', '"console" stands there twice.'),
+        ('[channels]\nenabled = ["telegrm"]', 'There is no channel called "telegrm"; did you mean "telegram"?'),
+        ('[provider]\nname = "antropic"', 'There is no provider called "antropic"; did you mean "anthropic"?'),
+        ("bot = 3", "bot is a section, not a value."),
+        ("[context]\nhistory_messages = 99", "history_messages (99) must not be more than history_most (60)."),
+        (
+            "[channels.telegram]\npoll_seconds = 99",
+            "channels.telegram.poll_seconds = 99 must be a whole number from 1 to 50.",
+        ),
+    ],
+)
+def test_a_mistake_in_the_file_is_one_plain_line(home: Home, text: str, line: str) -> None:
+    """The file, the key, the value and what it may be are named; nothing else is said."""
+    (only,) = refused(home, text)
+    assert only.startswith(f"{home.config_file}: ")
+    assert line in only
+
+
+def test_all_mistakes_are_listed_at_once(home: Home) -> None:
+    """Nobody has to mend five mistakes in five starts."""
+    text = "[loop]\nattemps = 3\nbacklog = 0\n[memory]\ndays = 99\n[channels.telegram]\npoll_seconds = 0\n"
+    lines = refused(home, text, {"KENOBOT_LOG__LEVEL": "loud"})
+    assert len(lines) == 5
+    assert any(line.startswith('KENOBOT_LOG__LEVEL: log.level = "loud" must be one of') for line in lines)
+
+
+@pytest.mark.parametrize("variable", ["KENOBOT_LOOP__ATTEMPS", "KENOBOT_BOT", "KENOBOT_NAME", "KENOBOT_CHANNELS__X__Y"])
+def test_an_unknown_variable_is_an_error(home: Home, variable: str) -> None:
+    """A typo in the environment is no more silent than one in the file."""
+    (line,) = refused(home, "", {variable: "1", "KENOBOT_HOME": "/elsewhere"})
+    assert line.startswith(f"{variable}: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [("[bot]\nname = \n", "line 2"), ("[bot\nname", "line 1"), ('[bot]\nname = """x\n\n', "line 3")],
+)
+def test_a_syntax_error_names_the_line(home: Home, text: str, place: str) -> None:
+    """Broken TOML is one line with the file and the line number."""
+    (line,) = refused(home, text)
+    assert line.startswith(f"{home.config_file}, {place}: not valid TOML")
+
+
+def test_text_in_another_encoding_is_named(home: Home) -> None:
+    """Latin-1 is refused in words."""
+    home.config_file.write_bytes(b'[bot]\nname = "\xd1"')
+    with pytest.raises(ConfigError, match="not UTF-8"):
+        load_settings(home, {})
+
+
+def test_a_secret_is_never_in_a_complaint(home: Home, strange: None) -> None:
+    """A value that must not be shown is not shown when it is wrong, wherever it stands."""
+    text = '[channels.my-door]\ndoor_password = "tell-nobody"\nneeded = ["tell-nobody"]\nx_token = "tell-nobody"'
+    assert "tell-nobody" not in "".join(refused(home, text))
+    text = "[channels.telegram]\ntoken = [123456]"
+    assert "123456" not in "".join(refused(home, text))
+    assert TOKEN not in repr(accepted(home, f'[channels.telegram]\ntoken = "{TOKEN}"'))
+
+
+def test_what_a_plugin_needs_is_asked_for_once_it_is_on(home: Home, strange: None) -> None:
+    """A table of a plugin that is off may be incomplete; of one that is on it may not."""
+    accepted(home, "[channels.my-door]\nports = [1]")
+    (line,) = refused(home, '[channels]\nenabled = ["my-door"]')
+    assert line == (
+        "channels.my-door.needed is not set: put it in kenobot.toml or in KENOBOT_CHANNELS__MY_DOOR__NEEDED."
+    )
+
+
+def test_a_plugin_cannot_let_unknown_keys_pass(home: Home, strange: None) -> None:
+    """Unknown keys are errors even where the plugin's own model would ignore them."""
+    (line,) = refused(home, '[channels.my-door]\nneeded = "x"\nport = [1]')
+    assert 'unknown key "channels.my-door.port"; did you mean "channels.my-door.ports"?' in line
+
+
+def test_secrets_of_plugins_are_known(home: Home, strange: None) -> None:
+    """Whatever the plugin's model calls a secret is blotted out too."""
+    loaded = accepted(home, '[channels.my-door]\nneeded = "x"\ndoor_password = "tell-nobody"')
+    assert set(loaded.secrets()) == {"tell-nobody"}
+
+
+def test_a_credential_that_others_can_read_is_refused(home: Home) -> None:
+    """The line says how to mend it."""
+    path = credential(home, "telegram_token", TOKEN, 0o644)
+    assert refused(home) == [f"{path} can be read by other people; run: chmod 600 {path}"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("telegram_tokn", TOKEN), ("telegram_token", " \n"), ("telegram_token", "a\nb")]
+)
+def test_a_credential_must_be_one_known_secret(home: Home, name: str, value: str) -> None:
+    """An unknown name, an empty file and two lines are errors that name the file and not what is in it."""
+    path = credential(home, name, value)
+    (line,) = refused(home)
+    assert line.startswith(str(path))
+    assert TOKEN not in line
+
+
+def test_a_credential_that_leads_nowhere_is_refused_by_name(home: Home) -> None:
+    """A link to a file that is gone is an error of one line, not a traceback."""
+    path = credential(home, "telegram_token", TOKEN)
+    path.unlink()
+    path.symlink_to("gone")
+    assert refused(home) == [f"{path} cannot be read: no such file or directory."]
+
+
+def test_a_folder_of_credentials_that_cannot_be_read_is_refused_by_name(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its mode or its disk keeps us out: an error of one line, not a traceback."""
+    folder = credential(home, "telegram_token", TOKEN).parent
+    real = Path.iterdir
+
+    def closed(path: Path) -> Iterator[Path]:
+        if path == folder:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return iter(real(path))
+
+    monkeypatch.setattr(Path, "iterdir", closed)
+    assert refused(home) == [f"{folder} cannot be read: permission denied."]
+
+
+def test_what_is_about_to_be_written_can_be_tried_out(home: Home) -> None:
+    """Text and secrets handed in stand for the files that they would become."""
+    credential(home, "anthropic_api_key", "old", 0o644)
+    loaded = load_settings(home, {}, text='[bot]\nname = "Ana"', new_credentials={"anthropic_api_key": "new"})
+    assert loaded.settings.bot.name == "Ana"
+    assert list(loaded.secrets()) == ["new"]
+    assert not home.config_file.exists()
+
+
+# ── the shipped file ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def shipped() -> str:
+    return resources.files("kenobot").joinpath("config", "kenobot.toml").read_text("utf-8")
+
+
+def test_the_shipped_file_changes_nothing(home: Home) -> None:
+    """As it ships, every key is a comment."""
+    assert accepted(home, shipped()).origins == {}
+
+
+def test_the_shipped_file_says_every_key_with_its_default(home: Home) -> None:
+    """With the comment signs taken away it sets every key there is, plugins' included, to its default."""
+    loaded = accepted(home, re.sub(r"(?m)^# ([a-z_]+ = .+)$", r"\1", shipped()))
+    assert loaded.settings.model_dump(exclude={"providers", "channels", "embedders"}) == Settings().model_dump(
+        exclude={"providers", "channels", "embedders"}
+    )
+    expected = {f"{name}.{key}" for name, table in Settings().model_dump().items() for key in table}
+    for section, group in PLUGIN_SECTIONS.items():
+        for name in plugins.names(group):
+            model = plugins.load(group, name).settings
+            assert loaded.plugin_settings(group, name, model) == model()
+            expected |= {f"{section}.{name}.{key}" for key in model.model_fields}
+    assert set(loaded.origins) == expected
+
+
+# ── what the first KenoBot did ───────────────────────────────────────────────────────────────────────────────────
+
+OURS = {
+    "MEMORY_DAYS": ("KENOBOT_MEMORY__DAYS", "memory.days"),
+    "LOG_LEVEL": ("KENOBOT_LOG__LEVEL", "log.level"),
+    "TELEGRAM_ALLOWED_USERS": ("TELEGRAM_ALLOWED_USERS", "channels.telegram.allowed_users"),
+}
+
+
+def cases(area: str) -> list[dict[str, Any]]:
+    if not CASES.exists():
+        pytest.skip("the conformance cases are kept in a folder beside the repository, which is not here")
+    found = [json.loads(line) for line in CASES.read_text("utf-8").splitlines() if f'"{area}"' in line]
+    return [case for case in found if case["area"] == area]
+
+
+def test_what_was_a_silent_default_is_an_error(home: Home) -> None:
+    """config.parse: where the original logged an error or guessed and went on, we stop; good values mean the same."""
+    from kenobot.channels.telegram.settings import TelegramSettings
+
+    tried = 0
+    for case in cases("config.parse"):
+        ((variable, value),) = case["input"].items()
+        if variable not in OURS:
+            continue
+        tried += 1
+        ours, key = OURS[variable]
+        expected = case["expected"]
+        if variable == "TELEGRAM_ALLOWED_USERS":
+            telegram = accepted(home, "", {ours: value}).plugin_settings(
+                "kenobot.channels", "telegram", TelegramSettings
+            )
+            assert telegram.allowed_users == [item for item in expected["value"] if item]
+        else:
+            (line,) = refused(home, "", {ours: value})
+            assert line.startswith(f"{ours}: {key}")
+    assert tried >= 6
+
+
+def test_defaults_that_we_share_are_the_same() -> None:
+    """config.defaults: the keys that exist in both have the same default."""
+    (case,) = cases("config.defaults")
+    original, ours = case["expected"], Settings()
+    assert original["logLevel"] == ours.log.level
+    assert original["memoryDays"] == ours.memory.days
+    assert original["sessionHistoryLimit"] == ours.context.history_messages
+    assert original["circuitBreaker"]["threshold"] == ours.provider.breaker_failures
+    assert original["circuitBreaker"]["cooldown"] == ours.provider.breaker_seconds * 1000
+    assert original["telegram"]["allowedUsers"] == []
+
+
+def test_bot_tokens_are_told_from_other_texts() -> None:
+    """config.telegram_token_valid: the same texts are tokens."""
+    from kenobot.channels.telegram.settings import is_token
+
+    for case in cases("config.telegram_token_valid"):
+        assert is_token(case["input"]) is case["expected"], case["input"]

@@ -1,0 +1,169 @@
+"""What is measured is the product: its database, its index, its one door."""
+
+import asyncio
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from kenobot.cli import main
+from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.pack import Pack
+from kenobot.cognitive.recall.recall import Query, recall
+from kenobot.evals.recall import eval_home as place_module
+from kenobot.evals.recall.caching_embedder import CachingEmbedder
+from kenobot.evals.recall.datasets import Conversation, Passage, Question
+from kenobot.evals.recall.eval_home import EvalHome, open_eval_home
+from kenobot.evals.recall.explain import explain_misses
+from kenobot.evals.recall.run import RecallOptions, RecallReport, run
+from kenobot.ports.clock import SystemClock
+from kenobot.storage.connection import Connection
+from kenobot.testing.embedder import WordEmbedder
+
+BEGAN = datetime(2024, 3, 2, 18, 0, tzinfo=UTC)
+END = BEGAN + timedelta(days=40)
+
+
+def _turn(key: str, who: str, text: str, day: int = 0, second: int = 0) -> Passage:
+    return Passage(key, text, BEGAN + timedelta(days=day, seconds=second), who=who)
+
+
+TALK = Conversation(
+    "talk",
+    (
+        _turn("a1", "Ann", "My sister moved to Graz last week"),
+        _turn("a2", "Bob", "How does she like the mountains?", second=1),
+        _turn("a3", "Ann", "She adores them, and bought skis", second=2),
+        _turn("b1", "Bob", "The boiler broke again", day=9),
+        _turn("b2", "Ann", "Call the plumber then", day=9, second=1),
+    ),
+    (
+        Question("talk:0", "Where did Ann's sister move?", "single", ("a1",), END),
+        Question("talk:1", "What broke at Bob's?", "single", ("b1",), END),
+        Question("talk:2", "Who painted the fence?", "nothing", (), END),
+    ),
+)
+NOTES = Conversation(
+    "notes",
+    (
+        Passage("n1", "The office is in Vienna", BEGAN, "note"),
+        Passage("n2", "The office is in Linz now", END - timedelta(days=2), "note", replaces="n1"),
+        Passage("n3", " \u200b ", BEGAN, "note"),
+    ),
+    (
+        Question("n2:0", "Where is the office?", "update", ("n2",), END),
+        Question("n3:0", "What is blank?", "fact", ("n3",), END),
+    ),
+)
+
+
+def _silent(*_: object) -> None:
+    """Nobody watches."""
+
+
+def _run(*conversations: Conversation) -> RecallReport:
+    return asyncio.run(run(conversations, RecallOptions("none"), SystemClock(), _silent))
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[Query, Pack]]]:
+    """Every call of the product's door, with what came of it; the door itself is untouched."""
+    calls: list[tuple[Query, Pack]] = []
+
+    def spy(connection: Connection, index: SideIndex, query: Query) -> Pack:
+        pack = recall(connection, index, query)
+        calls.append((query, pack))
+        return pack
+
+    monkeypatch.setattr(place_module, "recall", spy)
+    yield calls
+
+
+def test_the_ranking_that_is_measured_is_what_recall_gives(asked: list[tuple[Query, Pack]]) -> None:
+    """One call of the product's door a question, within the budget; its order, and nothing beside it."""
+    report = _run(TALK)
+    assert [query.text for query, _ in asked] == [question.text for question in TALK.questions]
+    keys = [unit.key for unit in TALK.passages]
+    for (query, pack), row in zip(asked, report.rows, strict=True):
+        assert [keys[excerpt.turn.id - 1] for excerpt in pack.excerpts] == [key for key, _ in row.explained_ranking]
+        assert (row.tokens, row.level) == (pack.tokens, pack.level)
+        assert query.budget == RecallOptions().budget and pack.tokens <= query.budget
+
+
+def test_turns_are_found_and_figures_told_by_method() -> None:
+    """A question without an answer counts in none of them."""
+    report = _run(TALK)
+    assert report.scores("recall")["all"].questions == 2
+    assert report.scores("recall")["all"].mrr == 1.0
+    assert report.scores("bm25")["all"].recall[5] == 1.0
+    assert report.scores("dense")["all"].questions == 0
+
+
+def test_notes_go_in_by_the_door_of_memory() -> None:
+    """What is replaced is not found any more; what is not taken in is named as that."""
+    report = _run(NOTES)
+    first, second = report.rows
+    assert [key for key, _ in first.explained_ranking] == ["n2"]
+    assert [(verdict.unit, verdict.stage) for verdict in second.misses] == [("n3", "not kept")]
+
+
+async def test_each_miss_has_the_stage_that_lost_it(tmp_path: Path) -> None:
+    """Nothing led to it, it may not be shown, or others were better."""
+    async with open_eval_home(TALK, tmp_path, None, SystemClock(), _silent) as place:
+
+        async def stage(gold: str, text: str, most: int = 20) -> str:
+            question = Question("q", text, "single", (gold,), END)
+            (verdict,) = explain_misses(place, question, await place.recall(question, 2000, most), most)
+            return verdict.stage
+
+        assert await stage("b1", "Where did the sister move?") == "no candidate"
+        assert await stage("a3", "Where did the sister move?", most=1) == "outscored"
+        await _veil(place, "a1")
+        assert await stage("a1", "Where did the sister move?") == "filtered"
+
+
+async def _veil(place: EvalHome, key: str) -> None:
+    number = next(number for number, each in place.turn_keys.items() if each == key)
+
+    def work(connection: Connection) -> None:
+        connection.execute("UPDATE message SET inbox_id = 77 WHERE id = ?", (number,))
+        connection.execute("INSERT INTO veil (inbox_id, record_id) VALUES (77, 1)")
+
+    await place.database.write(work)
+
+
+async def test_vectors_are_kept_between_runs(tmp_path: Path) -> None:
+    """A second run asks the model for nothing."""
+    model = WordEmbedder()
+    first = CachingEmbedder(model, tmp_path / "vectors.db")
+    rows = await first.embed(["a cat", "a dog", "a cat"])
+    await first.aclose()
+    again = CachingEmbedder(WordEmbedder(), tmp_path / "vectors.db")
+    assert [list(row) for row in await again.embed(["a dog", "a cat"])] == [list(rows[1]), list(rows[0])]
+    assert len(model.embedded) == 2
+    await again.aclose()
+
+
+def test_the_command_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    """With the figures of recall beside those of BM25, and what a question costs."""
+    assert main(["bench", "recall", "--dataset", "talks", "--embedder", "none", "--limit", "4"]) == 0
+    out = capsys.readouterr().out
+    assert "| recall, no model | 4 |" in out
+    assert "| BM25 alone | 4 |" in out
+    assert "tokens on the mean" in out
+
+
+def test_the_command_explains_a_question(capsys: pytest.CaptureFixture[str]) -> None:
+    """What was found and of what its score is made, and an answer marked."""
+    words = ["bench", "recall", "--dataset", "talks", "--embedder", "none", "--explain", "t2:4"]
+    assert main(words) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("t2:4: Who is Nadia's landlady?")
+    assert "* t2.1.9" in out and "lex" in out
+
+
+def test_an_unknown_question_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """By its name."""
+    assert main(["bench", "recall", "--dataset", "talks", "--explain", "t9:9"]) != 0
+    assert "t9:9" in capsys.readouterr().err

@@ -1,0 +1,99 @@
+"""Delivery: what nobody works on is taken up by a sweep."""
+
+import asyncio
+
+import pytest
+
+from kenobot.ports.errors import RateLimited, Rejected
+from kenobot.ports.messages import Outbound
+from kenobot.ports.signals import MESSAGE_FAILED
+from kenobot.testing.clock import EagerClock
+from tests.unit.gateway.delivery.house import House
+
+
+async def test_a_sweep_sends_what_nobody_works_on(house: House) -> None:
+    """Such as a part that the owner put back by the command line; what is under way is left alone."""
+    await house.answer("one")
+    await house.delivery.wait_idle()
+    await house.commit("put back")
+    await house.delivery.sweep()
+    await house.delivery.sweep()
+    await house.delivery.wait_idle()
+    assert house.channel.texts == ["one", "put back"]
+
+
+async def test_sweeping_all_the_while_doubles_nothing(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts are handed over, swept up and sent at the same time, each once and in order."""
+    texts = [str(number) for number in range(60)]
+
+    async def sweep() -> None:
+        while len(house.channel.sent) < len(texts):
+            await house.delivery.sweep()
+
+    sweeping = [asyncio.create_task(sweep()) for _ in range(3)]
+    for text in texts:
+        await house.answer(text)
+    await asyncio.gather(*sweeping)
+    await house.delivery.wait_idle()
+    assert house.channel.texts == texts
+
+
+async def test_a_line_that_broke_is_taken_up_by_the_next_sweep(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bug of ours costs a part a minute, not a restart."""
+    original, bugs = house.outbox.mark_sent, [RuntimeError("a bug")]
+
+    async def sent(part: int, platform_id: str) -> None:
+        if bugs:
+            raise bugs.pop()
+        await original(part, platform_id)
+
+    monkeypatch.setattr(house.outbox, "sent", sent)
+    await house.answer("one", "two")
+    tasks = [line.task for line in house.delivery._lines.values() if line.task]
+    assert [type(end) for end in await asyncio.gather(*tasks, return_exceptions=True)] == [RuntimeError]
+    await house.delivery.sweep()
+    await house.delivery.wait_idle()
+    assert house.channel.texts[-1] == "two"
+    assert {state for _, state, _ in await house.states()} == {"sent"}
+
+
+async def test_a_channel_whose_sends_hang_holds_up_no_other(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many of its chats have something to send."""
+    release = asyncio.Event()
+
+    async def hang(outbound: Outbound) -> str:
+        await release.wait()
+        return "1"
+
+    monkeypatch.setattr(house.channel, "send", hang)
+    for chat in range(40):
+        await house.answer("slow", chat=str(chat))
+    await house.answer("quick", channel="other")
+    async with asyncio.timeout(10):
+        await house.other.until_sent(1)
+    release.set()
+    await house.delivery.wait_idle()
+
+
+@pytest.mark.parametrize(("asked", "waited"), [(0, 1), (-5, 1), (float("nan"), 1), (1e12, 86_400)])
+async def test_a_senseless_wish_is_obeyed_within_reason(house: House, asked: float, waited: float) -> None:
+    """No tries without a pause, and no pause without an end."""
+    house.channel.fail_next(RateLimited("slow", asked))
+    await house.answer("hello")
+    await house.delivery.wait_idle()
+    assert isinstance(house.clock, EagerClock)
+    assert house.clock.slept == [waited]
+
+
+async def test_a_chat_that_blocked_the_bot_costs_only_itself(house: House) -> None:
+    """Each of its parts is tried once and given up; which chat it was is announced."""
+    blocked: list[object] = []
+    house.bus.wake_on(MESSAGE_FAILED, lambda envelope: blocked.append(envelope.payload["chat"]))
+    house.channel.fail_next(Rejected("blocked"), Rejected("blocked"))
+    await house.answer("one", "two", chat="blocker")
+    await house.delivery.wait_idle()
+    await house.answer("hello", chat="friend")
+    await house.delivery.wait_idle()
+    assert blocked == ["blocker", "blocker"]
+    assert house.channel.texts == ["hello"]
+    assert [state for _, state, _ in await house.states()] == ["dead", "dead", "sent"]
