@@ -27,7 +27,7 @@ class ProcessedReply:
     """What became of a reply.
 
     clean: what the person reads and the history keeps; empty only if the reply was.
-    inert: the tags that repeated somebody else's words; their text is part of `clean`.
+    ignored: the tags that repeated somebody else's words; their text is part of `clean`.
     failures: the processors that broke, each with the class and the message of its exception.
     """
 

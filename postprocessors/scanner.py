@@ -104,7 +104,7 @@ def scan_tags(text: str, names: Mapping[str, str], is_quoted: IsQuoted | None = 
     """Take `text` apart.
 
     names: every accepted name and alias, in lower case, to the canonical name; a key that ends in `/` has no content.
-    echoed: says which elements must not act; asked once for each, in order.
+    is_quoted: says which elements must not act; asked once for each, in order.
     The clean text is trimmed; if tags were removed, three and more line breaks outside fenced code become two.
     """
     return _scanner(tuple(sorted(names.items()))).scan(text, is_quoted)

@@ -39,7 +39,8 @@ class SummaryLine:
 @dataclass(frozen=True, slots=True)
 class Digest:
     """lines: the summary, oldest first. missing: names, numbers and the like that came up and stand nowhere, newest
-    last. through, at: the last message that is summed up, and when it was written; 0 and "" before the first.
+    last. last_message, last_message_at: the last message that is summed up, and when it was written; 0 and "" before
+    the first.
     """
 
     lines: tuple[SummaryLine, ...] = ()

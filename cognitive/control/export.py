@@ -75,7 +75,10 @@ def _line(kind: str, content: dict[str, Any]) -> str:
 
 @dataclass(slots=True)
 class MemoryImportReport:
-    """What an import did, by kind of line. known: was here already, and stayed as it was. left_out: by reason."""
+    """What an import did, by kind of line. already_known: was here already, and stayed as it was.
+
+    skipped: by reason.
+    """
 
     added: dict[str, int] = field(default_factory=lambda: dict.fromkeys(LINE_KINDS, 0))
     already_known: dict[str, int] = field(default_factory=lambda: dict.fromkeys(LINE_KINDS, 0))

@@ -64,10 +64,10 @@ class ForgetResult:
 
 @dataclass(frozen=True, slots=True)
 class PurgePlan:
-    """What a purge would erase, each once. made_of: live records that were made of it and may repeat it.
+    """What a purge would erase, each once. derived: live records that were made of it and may repeat it.
 
-    wordings: every text that goes, the longest first. turns: inbox rows of the turns that told it. retold: summaries of
-    conversations and weeks that may tell it, with everything that they ever said; they are made anew.
+    wordings: every text that goes, the longest first. turns: inbox rows of the turns that told it. resummarized:
+    summaries of conversations and weeks that may tell it, with everything that they ever said; they are made anew.
     """
 
     record: Record

@@ -89,7 +89,10 @@ _BUT = re.compile(r"(?:but|though|except|however|only|pero|aunque|salvo|menos|so
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """A reaction that was understood. `words`: the rest of what was said with it, folded, to tell what is meant."""
+    """A reaction that was understood.
+
+    `rest_words`: the rest of what was said with it, folded, to tell what is meant.
+    """
 
     kind: ReactionKind
     rest_words: str = ""

@@ -28,7 +28,10 @@ class UndoError(KenobotError):
 
 @dataclass(frozen=True, slots=True)
 class UndoResult:
-    """What an undo did. event: what undoes it again. decision: the event that was undone. before, after: records."""
+    """What an undo did. event: what undoes it again. undone_event: the event that was undone.
+
+    before, after: records.
+    """
 
     event: int
     undone_event: int

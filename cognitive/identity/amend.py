@@ -26,7 +26,7 @@ class AmendError(KenobotError):
 
 @dataclass(frozen=True, slots=True)
 class Amendment:
-    """A text with something more in it. piece: exactly what was put in; "" when it stood there already."""
+    """A text with something more in it. inserted: exactly what was put in; "" when it stood there already."""
 
     text: str
     inserted: str

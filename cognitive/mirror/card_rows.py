@@ -23,7 +23,7 @@ _AT_ONCE = 500
 class RecordFileRow:
     """What is known of a file. record None: a person's own. digest: of what stands there, "" when it is not ours.
 
-    rest: a person's lines of its front matter. mtime, size, inode: of the file when it was last written or read.
+    extra_lines: a person's lines of its front matter. mtime, size, inode: of the file when it was last written or read.
     """
 
     folder: str

@@ -30,7 +30,7 @@ class FrontMatterError(ValueError):
 class FrontMatterPage:
     """A text in its parts. values: by the names asked for; None when there is no front matter at all.
 
-    rest: the other lines of the front matter, as they are.
+    extra_lines: the other lines of the front matter, as they are.
     """
 
     values: dict[str, Json] | None

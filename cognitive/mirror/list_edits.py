@@ -38,7 +38,10 @@ CURSOR = "mirror:event"  # state key: the last event whose records all stand in 
 
 @dataclass(frozen=True, slots=True)
 class FileView:
-    """A file as it should be. known: what the mirror table holds of it is just that; edited: a person changed it."""
+    """A file as it should be.
+
+    is_stored: what the mirror table holds of it is just that; edited: a person changed it.
+    """
 
     blocks: tuple[FileBlock, ...]
     is_stored: bool

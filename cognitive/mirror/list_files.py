@@ -50,7 +50,7 @@ _COPIES = 20  # of one name in the archive
 
 
 class ListFiles:
-    """The files below `root`. Call `start` once before the first turn; `take_in` before each, `flush` after it."""
+    """The files below `root`. Call `start` once before the first turn; `sync_in` before each, `sync_out` after it."""
 
     def __init__(self, root: Path, database: Database, clock: Clock, zone: ZoneInfo, policy: Policy = DEFAULT) -> None:
         self._root = root.resolve()

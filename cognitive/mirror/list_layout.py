@@ -243,8 +243,9 @@ def arrange(
 ) -> list[FileBlock]:
     """The file as it should be: `blocks` with what has changed since, and what is new at the end.
 
-    home: live items that belong here, in order. guests: other live items that may stand here because a person put
-    them here. heirs: for superseded records, the live item in their place. header: how a new file begins. Dead facts
+    own_items: live items that belong here, in order. tolerated: other live items that may stand here because a person
+    put them here. successors: for superseded records, the live item in their place. header: how a new file begins. Dead
+    facts
     go; literal text stays, but for a page's header below which nothing is left. preferences.md is only ever added to.
     """
     live = {**tolerated, **{item.id: item for item in own_items}}

@@ -34,7 +34,8 @@ class FileRole:
     """What a file of the mirror holds.
 
     detail: the day of a log or a topic file, a slot's name, a subject's page, a ref file's name. archived: it has left
-    the hot tree. over: its day has been so long ago that it has to leave. kept: what leaves is kept in the archive.
+    the hot tree. is_expired: its day has been so long ago that it has to leave. keeps_archive: what leaves is kept in
+    the archive.
     """
 
     scope: str

@@ -24,7 +24,7 @@ _ROUNDS = 3  # of writing: an edit found in one kind of file is shown in the oth
 
 
 class MemoryFiles:
-    """The files below `root`. Call `start` once before the first turn; `take_in` before each; `sweep` now and then.
+    """The files below `root`. Call `start` once before the first turn; `sync_in` before each; `scan` now and then.
 
     pause: seconds between rounds of writing in the background, so that a burst is written once.
     """

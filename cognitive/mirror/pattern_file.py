@@ -77,7 +77,7 @@ class _Known:
 
 
 class PatternFile:
-    """The file below `root`. Call `take_in` before a turn and `flush` after memory has changed; both are cheap."""
+    """The file below `root`. Call `sync_in` before a turn and `sync_out` after memory has changed; both are cheap."""
 
     def __init__(self, root: Path, database: Database, clock: Clock, zone: ZoneInfo, policy: Policy = DEFAULT) -> None:
         self._root = root.resolve()

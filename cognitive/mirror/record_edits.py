@@ -50,8 +50,8 @@ class EditContext:
 class EditOutcome:
     """What came of a file. record: whose card it is from now on; None: it stays the person's own.
 
-    again: records whose cards have to be written. ours_to_remove: it is an older card of ours that a crash left behind.
-    outdated: another card of ours, in whose place this one stands, and which a crash left behind.
+    rewrite: records whose cards have to be written. is_stale_copy: it is an older card of ours that a crash left
+    behind. replaced_row: another card of ours, in whose place this one stands, and which a crash left behind.
     """
 
     touched: int

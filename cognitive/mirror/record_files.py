@@ -72,7 +72,10 @@ class _Look:
 
 
 class RecordFiles:
-    """The cards below `root`. Call `start` once, `take_in` before each turn, `flush` after it, `sweep` now and then."""
+    """The cards below `root`.
+
+    Call `start` once, `sync_in` before each turn, `sync_out` after it, `scan` now and then.
+    """
 
     def __init__(self, root: Path, database: Database, clock: Clock, zone: ZoneInfo, policy: Policy = DEFAULT) -> None:
         self._root = root.resolve()

@@ -48,9 +48,10 @@ class FileLink:
 
 @dataclass(frozen=True, slots=True)
 class RecordFile:
-    """What a card says. values: checked, by name, only what stands there. ours: nobody changed it since it was written.
+    """What a card says. values: checked, by name, only what stands there. is_unedited: nobody changed it since it was
+    written.
 
-    rest: lines of the front matter that are a person's own. text: what stands below, None when that is blank.
+    extra_lines: lines of the front matter that are a person's own. text: what stands below, None when that is blank.
     """
 
     values: Mapping[str, Json]

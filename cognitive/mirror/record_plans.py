@@ -16,7 +16,7 @@ from kenobot.storage.connection import Connection
 
 @dataclass(frozen=True, slots=True)
 class RecordFilePlan:
-    """A file to be written for a record. before: the one that shows it now, here or elsewhere."""
+    """A file to be written for a record. previous_row: the one that shows it now, here or elsewhere."""
 
     row: RecordFileRow
     text: str

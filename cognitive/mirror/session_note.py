@@ -65,7 +65,7 @@ class _Told:
 
 
 class SessionNote:
-    """Keeps the file below `root` in step. Call `flush` after commits."""
+    """Keeps the file below `root` in step. Call `sync_out` after commits."""
 
     def __init__(self, root: Path, database: Database, clock: Clock, zone: ZoneInfo) -> None:
         self._root = root.resolve()

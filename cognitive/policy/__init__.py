@@ -26,7 +26,7 @@ class Policy:
     """Numbers are the seeds' where a seed has one.
 
     confidence: of a new record, by who said it. reinforcement: added by a repeat, capped at 1.
-    longest_text: characters of one record; the rest is cut. window_days: days of daily logs that count as recent.
+    max_text_chars: characters of one record; the rest is cut. window_days: days of daily logs that count as recent.
     """
 
     confidence: dict[Trust, float] = field(

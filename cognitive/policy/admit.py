@@ -7,12 +7,17 @@ from dataclasses import dataclass, field
 class AdmitPolicy:
     """Numbers are the seeds' where a seed has one; shares and confidences are 0 to 1.
 
-    repeat, grey, related: similarity above which a record may be the same, must be compared, is worth a link.
-    neighbours: records compared at most. links: of type related, at most. enough_support: distinct turns that keep a
-    contradicted record alive. weakening, weakest: what a contradiction takes from it, and where that stops.
-    explicit, implied, inferred: lowest confidence of each tier; what is below the last is speculative and expires
-    after `speculative_days`. sure_word: confidence from which the owner's words count as said, not guessed.
-    keep: importance from which a wish to discard is not followed. defer: confidence below which what is proposed is
+    repeat_above, compare_above, related_from: similarity above which a record may be the same, must be compared, is
+    worth a link.
+    max_neighbours: records compared at most. max_links: of type related, at most. min_supporting_turns: distinct
+    turns that keep a
+    contradicted record alive. max_confidence_loss, min_confidence: what a contradiction takes from it, and where that
+    stops.
+    explicit_from, implied_from, inferred_from: lowest confidence of each tier; what is below the last is speculative
+    and expires
+    after `speculative_days`. stated_from: confidence from which the owner's words count as said, not guessed.
+    keep_from_importance: importance from which a wish to discard is not followed. defer_below: confidence below which
+    what is proposed is
     kept only as a guess. following_minutes: records this close in one conversation follow one another.
     importance: levels by their lowest score.
     """

@@ -6,11 +6,13 @@ from datetime import timedelta
 
 @dataclass(frozen=True, slots=True)
 class BoxPolicy:
-    """topic_shift: overlap of topics below which a box is closed. gap: so long without a memory closes it, too.
+    """close_below_overlap: overlap of topics below which a box is closed. close_after: so long without a memory
+    closes it, too.
 
-    most: memories in one box. lone: one memory alone makes a box, as it did in the seed. trace_overlap: overlap from
+    max_records: memories in one box. box_single_records: one memory alone makes a box, as it did in the seed.
+    trace_from_overlap: overlap from
     which two closed boxes tell of the same thing. lookback: how far back such a box is looked for, among the newest
-    `candidates` at most. most_topics: of one memory.
+    `max_candidates` at most. max_topics: of one memory.
     """
 
     close_below_overlap: float = 0.35

@@ -7,15 +7,17 @@ from dataclasses import dataclass
 class CompactPolicy:
     """Tokens are estimated ones.
 
-    batch_turns, batch_tokens: the most that one call sums up. turn_tokens, reply_tokens: of one message of a person,
-    and of the bot's answer to it. answer_tokens: longest answer of the model. read_ahead: batches that a model sums up
-    when more have piled up, the newest ones; those before are left to the rules. least_chars, least_share: a summary
-    with fewer characters, or with a smaller share of those it takes the place of, counts as failed. lines, line_chars:
-    the most lines of a summary, and characters of one. missing_share: the part of a summary's room that the list of
-    what is not in it may take; missing_items: the most that it may name. covered: the share of a sentence's words that
-    must stand in one place for it to count as kept there. looked_at: memories that each turn is compared with.
-    evidence: turns that are kept as what a summary was made of, the newest. first_pause, longest_pause: between tries
-    after a failure, in seconds.
+    batch_turns, batch_tokens: the most that one call sums up. max_turn_tokens, max_reply_tokens: of one message of a
+    person,
+    and of the bot's answer to it. max_answer_tokens: longest answer of the model. max_model_batches: batches that a
+    model sums up when more have piled up, the newest ones; those before are left to the rules. min_chars,
+    min_length_share: a summary with fewer characters, or with a smaller share of those it takes the place of, counts
+    as failed. lines, line_chars: the most lines of a summary, and characters of one. missing_share: the part of a
+    summary's room that the list of what is not in it may take; max_missing_items: the most that it may name.
+    covered_from: the share of a sentence's words that must stand in one place for it to count as kept there.
+    max_memories_compared: memories that each turn is compared with. max_evidence: turns that are kept as what a
+    summary was made of, the newest. first_backoff_seconds, max_backoff_seconds: between tries after a failure, in
+    seconds.
     """
 
     batch_turns: int = 40

@@ -7,16 +7,21 @@ from dataclasses import dataclass
 class ConsolidationPolicy:
     """Numbers are the seeds' where a seed has one. What two records must have in common is a nearness, 0 to 1.
 
-    duplicate: from which they may be one. bullets: share of the words of two lines of MEMORY.md above which they may be
-    one. theme: from which beliefs belong to one theme. Looking for such pairs: rarest: words of a record that are
-    followed; listed: records under a word that is followed; common: of a record that has no rarer word, the newest so
-    many; compared: records that each is compared with; measured: records that somebody who tells nearness by meaning is
-    asked about in a night, those that changed last.
-    Asking: batch: pairs in one question to a model; asked: pairs in a night.
-    profile_least: fragments that make a profile; profile_read: the most that are read; profile_lines: lines of it.
-    cluster_least, cluster_most, clusters: beliefs of one theme, and themes in a night. meta_confidence, meta_stability:
-    of what is concluded from them. names: near names that are laid before the owner in a night; name_least: letters of
-    a name in which one may be mistaken.
+    duplicate_from: from which they may be one. same_line_above: share of the words of two lines of MEMORY.md above
+    which they may be
+    one. theme_from: from which beliefs belong to one theme. Looking for such pairs: max_rare_words: words of a record
+    that are
+    followed; max_listed: records under a word that is followed; max_common: of a record that has no rarer word, the
+    newest so
+    many; max_compared: records that each is compared with; max_measured: records that somebody who tells nearness by
+    meaning is asked about in a night, those that changed last.
+    Asking: batch: pairs in one question to a model; max_pairs_asked: pairs in a night.
+    min_profile_fragments: fragments that make a profile; max_profile_fragments: the most that are read;
+    max_profile_lines: lines of it.
+    min_cluster, max_cluster, max_clusters: beliefs of one theme, and themes in a night. meta_confidence,
+    meta_stability:
+    of what is concluded from them. max_near_names: near names that are laid before the owner in a night;
+    min_name_letters: letters of a name in which one may be mistaken.
     """
 
     duplicate_from: float = 0.85

@@ -6,12 +6,16 @@ from datetime import timedelta
 
 @dataclass(frozen=True, slots=True)
 class ControlPolicy:
-    """shortest_prefix: characters of a key that name a record. named: share of a request's words that a record must
-    say to be meant by it. retold: share of a forgotten fact's words that make a turn tell it again. offered: candidates
-    shown at once. looked_at: newest messages of a scope that are searched for what repeats a forgotten fact.
-    patience: how long a question waits for its answer. sought: newest records that are compared word by word when
-    something is sought without an index. unread: newest turns of a conversation that are looked through for what has
-    not been read for memories yet. at_once: memories that are forgotten in one go, since others
+    """shortest_prefix: characters of a key that name a record. match_from_share: share of a request's words that a
+    record must
+    say to be meant by it. repeats_from_share: share of a forgotten fact's words that make a turn tell it again.
+    max_offered: candidates shown at once. max_messages_searched: newest messages of a scope that are searched for what
+    repeats a forgotten fact.
+    answer_within: how long a question waits for its answer. max_records_compared: newest records that are compared
+    word by word when
+    something is sought without an index. max_unextracted_turns: newest turns of a conversation that are looked
+    through for what has
+    not been read for memories yet. max_forgotten_together: memories that are forgotten in one go, since others
     wait meanwhile.
     """
 

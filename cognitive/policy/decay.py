@@ -5,15 +5,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class DecayPolicy:
-    """week: characters of a week's summary; line: of one of its lines, shortest_line: when there are very many.
+    """week_chars: characters of a week's summary; line_chars: of one of its lines, min_line_chars: when there are
+    very many.
 
-    asked: facts of a week from which a model is asked to sum it up; shown: as many as it is shown; summary: characters
-    that it may take. lessons: what
-    one week may hand on to MEMORY.md. recurring: as often said as makes a thing lasting. topic: facts of one topic from
-    which they get a ref file of their own.
+    model_from_facts: facts of a week from which a model is asked to sum it up; max_facts_shown: as many as it is
+    shown; max_summary_chars: characters that it may take. max_lessons: what
+    one week may hand on to MEMORY.md. lasting_from_mentions: as often said as makes a thing lasting.
+    topic_file_from_facts: facts of one topic from which they get a ref file of their own.
 
-    lean: characters of MEMORY.md above which stable facts leave it. group: facts about one thing that may leave
-    together; settled_days: as long as a fact has to have been there unchanged before it may.
+    lean_core_chars: characters of MEMORY.md above which stable facts leave it. min_group_facts: facts about one thing
+    that may leave together; settled_days: as long as a fact has to have been there unchanged before it may.
     """
 
     week_chars: int = 8_000

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 class ExtractPolicy:
     """Thresholds of extraction. Tokens are estimated ones; times are minutes unless said otherwise.
 
-    at_once: a turn with a high signal is read right after the reply. every_turns, every_minutes: else, when so many
-    turns wait or the oldest has waited so long. batch_turns, batch_tokens: the most that one call reads. turn_tokens,
-    reply_tokens: of one message of a person, and of the bot's answer to it. answer_tokens: longest answer of the model.
-    facts: the most that one answer may give. known: memories shown for comparison. known_chars: of each of them.
-    guidelines: characters of what experience says about what to note.
-    scanned: characters of a text that the signal scan looks at. pattern_steps: work it puts into the owner's patterns.
-    unreadable: failures of one batch after which it is halved, and a single turn is left to the rules.
-    first_pause, longest_pause: between tries of a model that cannot be reached, in seconds.
+    immediate: a turn with a high signal is read right after the reply. every_turns, every_minutes: else, when so many
+    turns wait or the oldest has waited so long. batch_turns, batch_tokens: the most that one call reads.
+    max_turn_tokens,
+    max_reply_tokens: of one message of a person, and of the bot's answer to it. max_answer_tokens: longest answer of
+    the model. max_facts: the most that one answer may give. max_known: memories shown for comparison. known_chars: of
+    each of them. guideline_chars: characters of what experience says about what to note.
+    scanned_chars: characters of a text that the signal scan looks at. pattern_steps: work it puts into the owner's
+    patterns. halve_after_failures: failures of one batch after which it is halved, and a single turn is left to the
+    rules. first_backoff_seconds, max_backoff_seconds: between tries of a model that cannot be reached, in seconds.
     """
 
     immediate: bool = True

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FilesPolicy:
-    """lost_share, lost_least: more missing at once than both, of the files looked at, is a loss and no wish.
+    """loss_above_share, loss_above_files: more missing at once than both, of the files looked at, is a loss and no
+    wish.
 
-    told_least: so many files or lines that are taken out at once are told; so many of a file that is empty are a loss.
+    announce_from: so many files or lines that are taken out at once are told; so many of a file that is empty are a
+    loss.
     hot_days: days whose folders are looked at before each turn; hot_files: of each, the newest so many. round_files:
     files that one step of the slow round looks at. batch: files written with one note of them.
     artifact_categories, artifact_confidence: what is kept word for word, and how sure it must be.

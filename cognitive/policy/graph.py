@@ -31,15 +31,16 @@ def pagerank_iterations(value: object) -> int:
 class GraphPolicy:
     """Numbers are the seeds' where a seed has one.
 
-    growth: added to a link's confidence by a repeat. first: confidence of a new link of a type, 1 for what is not
-    named. grace_days, fading, least: after so many days without a repeat a link loses so much, and again after each
-    further so many days, down to `least`; only what stands in `first` fades.
-    floor: links below it are not followed. travel: how well each type of link carries; others are not followed.
-    step_decay, steps: how much is left after each step, and how many there are. read, fan_out, frontier: rows read
+    growth_per_repeat: added to a link's confidence by a repeat. first_confidence: confidence of a new link of a type,
+    1 for what is not named. grace_days, loss_per_period, min_confidence: after so many days without a repeat a link
+    loses so much, and again after each further so many days, down to `min_confidence`; only what stands in
+    `first_confidence` fades. follow_from: links below it are not followed. weight_by_type: how well each type of link
+    carries; others are not followed.
+    step_decay, max_steps: how much is left after each step, and how many there are. read, fan_out, frontier: rows read
     from each side of a record, links followed from one record, records that a step starts from.
     iterations, damping: of the refinement. inhibition, rivals: how much weaker ones lose, to how many stronger.
     blend, least_blend, most_blend: share of the activation in a recalled neighbour's score, and the score's limits.
-    nearby: links of each type that a new record gets. window_minutes: how close in time is together.
+    links_per_type: links of each type that a new record gets. window_minutes: how close in time is together.
     """
 
     growth_per_repeat: float = 0.05
@@ -78,5 +79,5 @@ class GraphPolicy:
     window_minutes: float = 30.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "floor", confidence_floor(self.follow_from))
+        object.__setattr__(self, "follow_from", confidence_floor(self.follow_from))
         object.__setattr__(self, "iterations", pagerank_iterations(self.iterations))

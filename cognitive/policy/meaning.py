@@ -7,16 +7,21 @@ from dataclasses import dataclass
 class MeaningPolicy:
     """How vectors are kept and compared.
 
-    exact: so many vectors are compared one by one; of more, `shortlist` are chosen by their signs first. records,
-    turns: found for a message at most, each; past: as many that others took the place of. most_turns: of the talk that
-    are compared, the newest. begins, full: where relevance begins and where it is full, between what has nothing to do
-    with a question (0) and its usual answer (1).
-    passage, query: characters of a text that count. kept: vectors of texts that are kept at hand, of each kind.
-    Asking a model, in seconds: patience: for what a message is looked for by; settling: of that for what was remembered
-    last; preparing: for what a turn asks to remember. page: rows read at a time; far: new rows from which on everything
-    is looked through again. quick, slow: a batch that takes less or more is made larger or smaller, up to `batch`
-    texts. rest, longest_rest: after a failure. failures, cooldown: after so many in a row no message waits for the
-    model for so long.
+    exact_up_to: so many vectors are compared one by one; of more, `shortlist` are chosen by their signs first. records,
+    turns: found for a message at most, each; past: as many that others took the place of. max_turns_compared: of the
+    talk that
+    are compared, the newest. relevant_from, fully_relevant_from: where relevance begins and where it is full, between
+    what has nothing to do with a question (0) and its usual answer (1).
+    passage_chars, query_chars: characters of a text that count. cached_texts: vectors of texts that are kept at hand,
+    of each kind.
+    Asking a model, in seconds: query_seconds: for what a message is looked for by; settle_seconds: of that for what
+    was remembered
+    last; prepare_seconds: for what a turn asks to remember. page_rows: rows read at a time; resync_from_rows: new
+    rows from which on everything
+    is looked through again. grow_batch_below_seconds, shrink_batch_above_seconds: a batch that takes less or more is
+    made larger or smaller, up to `max_batch`
+    texts. first_backoff_seconds, max_backoff_seconds: after a failure. trip_after_failures, cooldown_seconds: after
+    so many in a row no message waits for the model for so long.
     """
 
     exact_up_to: int = 2048

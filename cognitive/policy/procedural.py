@@ -7,17 +7,20 @@ from dataclasses import dataclass
 class ProceduralPolicy:
     """Numbers are the seeds' where a seed has one; confidences, scores and shares are 0 to 1.
 
-    learned: confidence of a new pattern. least: score from which a pattern is shown; shown, tokens: of one message at
-    most. read: patterns of a scope that a message is held against, the newest. worked, failed: what an outcome adds and
-    takes. echo: share of a response's words that a reply has used when it used the pattern. trials: replies that an
-    outcome may speak of, the last ones, within `trial_hours`. unsure: confidence below which a pattern that was never
-    used expires.
-    alike: share of words in common from which two patterns are one. together_minutes: what is told within them in one
-    conversation is told together. trigger, response: characters of each, at most.
-    asked, batch: entries that a model is shown in one night, and in one question.
-    lines: how much of an entry it is shown, in characters. grounded: share of the words a model may use that the entry
-    itself must have. same: share of words in common from which MEMORY.md is taken to say something already.
-    statement: characters that a line must exceed to be taken for a statement.
+    initial_confidence: confidence of a new pattern. min_score: score from which a pattern is shown; max_shown,
+    max_tokens: of one message at
+    most. max_matched: patterns of a scope that a message is held against, the newest. gain_when_worked,
+    loss_when_failed: what an outcome adds and
+    takes. used_from_share: share of a response's words that a reply has used when it used the pattern. max_trials:
+    replies that an outcome may speak of, the last ones, within `trial_hours`. expire_below: confidence below which a
+    pattern that was never used expires.
+    same_from_share: share of words in common from which two patterns are one. together_minutes: what is told within
+    them in one conversation is told together. trigger_chars, response_chars: characters of each, at most.
+    max_entries_asked, batch: entries that a model is shown in one night, and in one question.
+    entry_chars: how much of an entry it is shown, in characters. grounded_from_share: share of the words a model may
+    use that the entry
+    itself must have. known_from_share: share of words in common from which MEMORY.md is taken to say something already.
+    statement_above_chars: characters that a line must exceed to be taken for a statement.
     """
 
     initial_confidence: float = 0.6

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ProposalPolicy:
-    """episodes: looked at in a night without a pattern among them. abandoned: scratchpads that expired in a night.
+    """episodes_without_pattern: looked at in a night without a pattern among them. expired_scratchpads: scratchpads
+    that expired in a night.
     patterns_pruned: in a night. many_facts, few_results: what counts as much learned, and as little of what was said.
 
     days: how far back is looked. errors, corrections, violations: repeats of one kind that are worth a rule.
     replies, share: graded replies that are enough to tell, and the share of them with one flaw that is worth a word.
-    searches: recalls that are enough to tell. gaps: things that summaries lost. pending: proposals that may wait; while
-    so many do, no further ones are made.
+    searches: recalls that are enough to tell. gaps: things that summaries lost. max_pending: proposals that may wait;
+    while so many do, no further ones are made.
     """
 
     episodes_without_pattern: int = 10

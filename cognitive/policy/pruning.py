@@ -7,17 +7,21 @@ from dataclasses import dataclass
 class PruningPolicy:
     """Numbers are the seeds' where a seed has one; times are days unless said otherwise.
 
-    doubted: effective confidence below which a belief is stale; below `ValuePolicy.faded` it leaves.
-    archive_*: a fact older, less important and no more used than this leaves. resolved: how long a commitment is kept
-    once it is resolved. said_so: newest messages and records that are looked at for a commitment's end.
-    core_tokens: size of a scope's MEMORY.md above which what is worth least leaves it.
-    errors: how far back errors are looked for before the last night; error_batch: of one question, each cut to
-    error_chars; error_words: what is shorter teaches nothing. lesson, grave_lesson: importance of a lesson, and of one
-    from what cannot be mended by trying again.
-    telemetry: days of decisions that guidelines are drawn from; enough, sure: decisions that make a guideline, and
-    make it sure; step: the most that it leans, hold: below which it does not; guideline_chars: their longest text.
-    identity_bytes: size of IDENTITY.md above which it is condensed. identity_grounded: share of a condensed text's
-    words that the old one must have; identity_least: share of the old one's length below which it has lost too much.
+    stale_below: effective confidence below which a belief is stale; below `ValuePolicy.faded` it leaves.
+    archive_*: a fact older, less important and no more used than this leaves. keep_resolved_days: how long a
+    commitment is kept
+    once it is resolved. max_searched: newest messages and records that are looked at for a commitment's end.
+    max_core_tokens: size of a scope's MEMORY.md above which what is worth least leaves it.
+    error_days: how far back errors are looked for before the last night; error_batch: of one question, each cut to
+    error_chars; min_error_words: what is shorter teaches nothing. lesson_importance, grave_lesson_importance:
+    importance of a lesson, and of one from what cannot be mended by trying again.
+    telemetry_days: days of decisions that guidelines are drawn from; min_decisions, sure_from_decisions: decisions
+    that make a guideline, and
+    make it sure; max_lean: the most that it leans, ignore_lean_below: below which it does not; guideline_chars: their
+    longest text.
+    max_identity_bytes: size of IDENTITY.md above which it is condensed. grounded_from_share: share of a condensed
+    text's words that the old one must have; min_length_share: share of the old one's length below which it has lost
+    too much.
     """
 
     stale_below: float = 0.10

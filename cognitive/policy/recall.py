@@ -10,34 +10,47 @@ RecallNeed = Literal["no_recall", "minimal", "full"]
 class RecallPolicy:
     """How memories are looked for, valued and packed.
 
-    Looking: rarest: words of a message that are looked up. list: newest documents read for one word; postings: for all
-    together; frequent: of the words with longer lists, how many are also looked up in pairs; meeting: documents
-    read for a pair. weighed: documents whose words are counted exactly; weighed_past, rarest_past: of what no
-    longer holds; beside: share of list, postings, frequent, meeting and what is weighed and rarest of the past,
-    where meaning is looked at as well. read: candidates taken of those, and as many of the nearest in meaning;
+    Looking: max_query_words: words of a message that are looked up. postings_per_word: newest documents read for one
+    word; max_postings: for all
+    together; paired_words: of the words with longer lists, how many are also looked up in pairs; postings_per_pair:
+    documents
+    read for a pair. max_weighed: documents whose words are counted exactly; max_weighed_past, max_query_words_past:
+    of what no
+    longer holds; share_beside_vectors: share of list, postings, frequent, meeting and what is weighed and rarest of
+    the past,
+    where meaning is looked at as well. max_candidates: candidates taken of those, and as many of the nearest in
+    meaning;
     shortlist: times the limit, so many of all candidates are read at first; shortlist_beside: where meaning tells
-    more of them before. subjects: records read for one name.
-    few_words: a message with fewer words of its own borrows those said before, at `borrowed` of their weight.
-    unknown: weight of a word that memory has never seen, against the rarest that it has; commonest: least weight of
-    one that it has, likewise. heaviest: words that make a full match. steepness: how fast a partial match counts as
-    one. saturation, length_share: of BM25. past: found among what no longer holds. nearest: records that fit best
-    that a question is given, however well. behind: how fast what fits less falls behind the best. Turns:
+    more of them before. records_per_subject: records read for one name.
+    borrow_below_words: a message with fewer words of its own borrows those said before, at `borrowed_weight` of their
+    weight.
+    unknown_word_weight: weight of a word that memory has never seen, against the rarest that it has; min_word_weight:
+    least weight of
+    one that it has, likewise. words_of_full_match: words that make a full match. steepness: how fast a partial match
+    counts as
+    one. bm25_k1, bm25_b: of BM25. max_past: found among what no longer holds. max_nearest: records that fit best
+    that a question is given, however well. falloff: how fast what fits less falls behind the best. Turns:
     turn_words: words that are looked up, turn_list: newest turns of each, turn_postings: of all together; talk:
-    turns that are read for them, near_turns: for their meaning; around: of the best, so many are read with their
-    neighbours; long_stretches: stretches of talk that are weighed, stretches: of the best, so many are read whole;
-    ranked: turns that come out of it.
+    turns that are read for them, max_near_turns: for their meaning; turns_with_neighbours: of the best, so many are
+    read with their
+    neighbours; long_stretches: stretches of talk that are max_weighed, stretches: of the best, so many are read whole;
+    max_ranked_turns: turns that come out of it.
     Valuing: relevance, importance, recency, stability, subject: weights of a score; when_asked: so much of importance
-    and recency counts for a question whose answer is looked for by meaning. insight: what `insights` are multiplied
-    by. floor: least relevance. mention: relevance of what is about somebody named. lifecycle, disputed, faded:
+    and recency counts for a question whose answer is looked for by meaning. insight_factor: what `insight_categories`
+    are multiplied
+    by. min_relevance: least relevance. mention_relevance: relevance of what is about somebody named. lifecycle,
+    disputed, faded:
     added to a score. hide_stale: leave such records out. approval, objection: of the person's own yes and no.
-    neighbour: share of a memory's value that each step along a link leaves; parents: memories whose links are
-    followed; linked: so many links far where other memories take up all places. diversity: weight of a memory's own
-    value against its likeness to better ones. Packing: limit, budget: memories and tokens. minimal: share of both
-    for an order to a machine. reserved: places of neighbours. strong: relevance of a memory that makes excerpts of
-    the talk needless; excerpts: how many otherwise; excerpt_tokens: of each. profile_tokens: cap of the profile.
-    low, high: relevance up to which confidence is low, and from which it is high; unlikely, doubtful, likely: the
-    same of how likely a memory answers a question: below, none, low, medium. use: what being shown adds to
-    stability; again_minutes: so long a frame that is made anew does not count what was used already. frame_share:
+    share_per_step: share of a memory's value that each step along a link leaves; parents: memories whose links are
+    followed; max_linked: so many links far where other memories take up all places. diversity: weight of a memory's own
+    value against its likeness to better ones. Packing: limit, budget: memories and tokens. minimal_share: share of both
+    for an order to a machine. reserved_for_linked: places of neighbours. strong_from: relevance of a memory that
+    makes excerpts of
+    the talk needless; max_excerpts: how many otherwise; excerpt_tokens: of each. profile_tokens: cap of the profile.
+    low_up_to, high_from: relevance up to which confidence is low, and from which it is high; none_below, low_below,
+    medium_below: the
+    same of how likely a memory answers a question: below, none, low, medium. stability_per_use: what being shown adds
+    to stability; again_minutes: so long a frame that is made anew does not count what was used already. frame_share:
     how much of the memory budget a frame takes when each message is searched for anyway.
     """
 

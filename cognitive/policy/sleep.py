@@ -12,15 +12,18 @@ class SleepPolicy:
     """due_hours: since the last finished night. hot_days, warm_days: ages at which days become weeks, weeks lessons.
 
     daily_days: age at which a day's log leaves for the archive. scratchpad_days: age at which a scratchpad expires.
-    expired: what becomes of files whose days are over; records only change their status. large: the share of live
-    records above which a pass is pointed out in the report and to the owner, from `large_least` records on: two are
-    never many.
+    expired: what becomes of files whose days are over; records only change their status. large_above_share: the share
+    of live
+    records above which a pass is pointed out in the report and to the owner, from `large_from_records` records on:
+    two are never many.
 
     batch, batch_seconds: changes of one transaction, and how long it may take; whoever writes beside it waits as long.
-    rest: the pause after it, as a multiple of its time. most_changes: of one pass in one night; the rest comes with
-    the next. budget_tokens: what a model may use in a night. tries, longest_wait: of one question, while the model is
+    rest_factor: the pause after it, as a multiple of its time. max_changes: of one pass in one night; the rest comes
+    with the next. budget_tokens: what a model may use in a night. max_attempts, max_backoff_seconds: of one question,
+    while the model is
     out of reach, and seconds between them. drain_seconds: the longest that turns are read before. begin_seconds: from
-    start-up until the first look. reported: changes of a pass that a report shows. kept: nights in the ledger.
+    start-up until the first look. max_reported: changes of a pass that a report shows. kept_nights: nights in the
+    ledger.
     """
 
     due_hours: float = 20.0

@@ -28,19 +28,22 @@ FeatureWeights = Mapping[Feature, float]
 class ValuePolicy:
     """Numbers are the seeds' where a seed has one.
 
-    heat: how much a record is part of life now. kept: what holds decay off; decay is what is missing to 1. tier: what
+    heat_weights: how much a record is part of life now. retention_weights: what holds decay off; decay is what is
+    missing to 1. tier_weights: what
     a record is worth having at hand. *_days: after so long without it the feature is 0; half_life_days is that of a
-    belief of stability 1. uses: as often used as counts at all; most_stable: as far as stability goes.
-    promote: heat from which a record rises. stale, archive: decay from which it sinks; quiet_days, archive_days: idle
-    for at least so long before it is looked at, and before it leaves the hot tree. faded: strength below which a
-    belief is gone. momentous: importance from which nothing sinks by itself. ephemeral: confidence below which a
-    record is a guess that is not meant to last; explicit: from which what was read out of a talk counts as said in so
-    many words.
-    demote_days, demote, rise: age and value that move a record between the tiers.
-    approval, objection: what the person's word changes in confidence; doubted: as low as an objection brings it.
-    reaction_hours: how long after a reply a reaction can mean it. echo: share of a record's words that a reply has used
-    when it used the record. confirms: how many records one yes can mean; a no means one.
-    salience: what each sign in a text adds; salient: what stands out.
+    belief of stability 1. max_counted_uses: as often used as counts at all; max_stability: as far as stability goes.
+    promote_from_heat: heat from which a record rises. stale_from_decay, archive_from_decay: decay from which it
+    sinks; quiet_days, archive_days: idle
+    for at least so long before it is looked at, and before it leaves the hot tree. faded_below: strength below which a
+    belief is gone. protected_from_importance: importance from which nothing sinks by itself. ephemeral_below:
+    confidence below which a
+    record is a guess that is not meant to last; explicit_from: from which what was read out of a talk counts as said
+    in so many words.
+    demote_days, demote_up_to, promote_tier_from: age and value that move a record between the tiers.
+    approval_gain, objection_loss: what the person's word changes in confidence; min_disputed_confidence: as low as an
+    objection brings it. reaction_hours: how long after a reply a reaction can mean it. used_from_share: share of a
+    record's words that a reply has used when it used the record. max_confirmed_by_yes: how many records one yes can
+    mean; a no means one. salience_weights: what each sign in a text adds; salient_from: what stands out.
     """
 
     heat_weights: FeatureWeights = field(

@@ -8,7 +8,10 @@ from kenobot.cognitive.procedural.pattern import Pattern, is_failure_word, keywo
 
 @dataclass(frozen=True, slots=True)
 class MatchedPattern:
-    """A pattern that fits. coverage: share of the trigger's words that the message has. matched: those, by a stem."""
+    """A pattern that fits. coverage: share of the trigger's words that the message has.
+
+    matched_words: those, by a stem.
+    """
 
     pattern: Pattern
     coverage: float

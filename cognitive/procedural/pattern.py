@@ -32,7 +32,10 @@ _FAILURES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What worked when something happened. uses: how often it was shown for an answer. learned: where it comes from."""
+    """What worked when something happened. uses: how often it was shown for an answer.
+
+    learned_from: where it comes from.
+    """
 
     record: Record
     trigger: str

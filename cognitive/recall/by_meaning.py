@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class VectorHits:
     """How near records are in meaning to a message. relevance: 0 to 1, as far as it can be told; of some, nothing can.
 
-    shares: of a usual answer's nearness; see `SimilarityCalibration.share`.
+    similarities: of a usual answer's nearness; see `SimilarityCalibration.share`.
     """
 
     relevance: Mapping[int, float] = field(default_factory=dict)

@@ -78,7 +78,7 @@ class SearchLimits(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MentionedSubjects:
-    """Whom a message speaks of: subjects as records write them. speaker: it says "I" or "my"."""
+    """Whom a message speaks of: subjects as records write them. first_person: it says "I" or "my"."""
 
     subjects: frozenset[str] = frozenset()
     first_person: bool = False

@@ -23,7 +23,7 @@ _READ = 6  # turns that are read for each that may be quoted: some are veiled, o
 
 @dataclass(frozen=True, slots=True)
 class ExcerptLimits:
-    """room: tokens. most: turns. from_message: the first message that is on show already."""
+    """tokens: tokens. turns: turns. from_message: the first message that is on show already."""
 
     tokens: int
     turns: int

@@ -35,7 +35,7 @@ SEARCHABLE_FORMS = frozenset({"note", "episode", "procedure", "summary", "questi
 class RecallFilter:
     """Lets through what may be shown to `reach`, as things are `now` or were at `as_of`, and counts the rest.
 
-    shown: what the prompt shows already. least: trusts that may be shown; None lets every one through.
+    prompt_text: what the prompt shows already. least: trusts that may be shown; None lets every one through.
     """
 
     reach: Scopes

@@ -50,7 +50,7 @@ class FullLoadQuery:
 
 @dataclass(frozen=True, slots=True)
 class FullLoad:
-    """What is remembered, as Markdown without its headings. left_out: memories that did not fit. ids: those shown."""
+    """What is remembered, as Markdown without its headings. omitted: memories that did not fit. ids: those shown."""
 
     long_term: str
     recent: str

@@ -41,10 +41,10 @@ class PathEdge:
 
 @dataclass(frozen=True, slots=True)
 class RecalledMemory:
-    """A record that was chosen. ways: how it was found. effective: its confidence today. line: as it is shown.
+    """A record that was chosen. ways: how it was found. current_confidence: its confidence today. line: as it is shown.
 
     matched: the words of the message that it holds; terms: all of its words as the index knows them, where it does.
-    fits: of what its fitting the message comes, where meaning was looked at.
+    relevance_parts: of what its fitting the message comes, where meaning was looked at.
     """
 
     record: Record
@@ -75,7 +75,8 @@ class Excerpt:
 class Pack:
     """What is remembered for a message. score: how well the best of it fits, 0 to 1; `level` says it in a word.
 
-    likely: how likely a memory answers the question, 0 to 1; None where it is none, or that cannot be told; `level`
+    answer_probability: how likely a memory answers the question, 0 to 1; None where it is none, or that cannot be
+    told; `level`
     goes by it where it can. need: how much of memory the message called for. dropped: what was found and not shown, by
     reason. candidates: the best that were found and are not on show already, also such as had no room.
     """

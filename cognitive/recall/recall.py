@@ -57,12 +57,14 @@ _UTC = ZoneInfo("UTC")
 class Query:
     """What to recall, for whom, and within how many tokens.
 
-    text: the message. before: what was said before it. reach: whose memory. session: the chat that asks; its scratchpad
+    text: the message. preceding_text: what was said before it. reach: whose memory. session: the chat that asks; its
+    scratchpad
     and profile come along when `whole`. budget, limit: 0 leaves them to the policy. as_of: what was known then instead
-    of now. dense: how near each record's meaning is, 0 to 1, as a search by vectors found it. least: trusts that may be
-    shown, None for all. shown: what the prompt shows already. from_message: the first message that it shows.
-    always: look also where the message calls for nothing. excerpts: how many turns may be quoted; 0 leaves it to the
-    policy. judged: how much each record helps to answer, 0 to 1, as somebody said who read it; then no other is shown.
+    of now. vector_relevance: how near each record's meaning is, 0 to 1, as a search by vectors found it. least: trusts
+    that may be shown, None for all. prompt_text: what the prompt shows already. from_message: the first message that
+    it shows. force: look also where the message calls for nothing. excerpt_limit: how many turns may be quoted; 0
+    leaves it to the
+    policy. marks: how much each record helps to answer, 0 to 1, as somebody said who read it; then no other is shown.
     trace: is told what became of everything.
     """
 

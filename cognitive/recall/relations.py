@@ -90,7 +90,7 @@ _LONGEST, _LONGEST_TOLD = 2000, 400  # characters of a message, and of a memory,
 
 @dataclass(frozen=True, slots=True)
 class Relationship:
-    """words: what one calls somebody of it; wider: what the same may have been told as."""
+    """words: what one calls somebody of it; broader_words: what the same may have been told as."""
 
     words: tuple[str, ...]
     broader_words: tuple[str, ...] = ()

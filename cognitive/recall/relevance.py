@@ -41,7 +41,10 @@ class QuestionFeatures:
 
 @dataclass(frozen=True, slots=True)
 class RecordFeatures:
-    """A record as far as fitting goes. day: when it was told. meaning: share of a usual answer's nearness, or None."""
+    """A record as far as fitting goes. day: when it was told.
+
+    similarity: share of a usual answer's nearness, or None.
+    """
 
     text: str
     subject: str

@@ -13,10 +13,10 @@ from kenobot.cognitive.policy.recall import RecallPolicy
 
 
 class ScoreFeatures(NamedTuple):
-    """What a score is made of. relevance, importance, effective and confidence: 0 to 1. idle: days without use.
+    """What a score is made of. relevance, importance, effective and confidence: 0 to 1. idle_days: days without use.
 
-    mentioned: the message speaks of its subject. effective: confidence as time has left it. feedback: what the person's
-    own yes and no add.
+    mentioned: the message speaks of its subject. current_confidence: confidence as time has left it. feedback: what
+    the person's own yes and no add.
     """
 
     relevance: float
@@ -34,7 +34,7 @@ class ScoreFeatures(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A value and the parts it is the sum of; `scaled` is what the sum was multiplied by."""
+    """A value and the parts it is the sum of; `factor` is what the sum was multiplied by."""
 
     value: float
     parts: Mapping[str, float]

@@ -14,7 +14,7 @@ SourceKind = Literal["record", "turn"]
 
 @dataclass(frozen=True, slots=True)
 class TracedItem:
-    """A record or turn that was valued. place: among its kind, 1 is the best. features: what its score is of."""
+    """A record or turn that was valued. rank: among its kind, 1 is the best. features: what its score is of."""
 
     rank: int
     score: float
@@ -30,10 +30,10 @@ class TracedItem:
 
 @dataclass(slots=True)
 class RecallTrace:
-    """seen: what was valued. dropped: what may not be shown, and why. turns: whether turns were looked for.
+    """ranked: what was valued. dropped: what may not be shown, and why. turns_searched: whether turns were looked for.
 
-    signs: what tells whether the best of it answers a question, where that can be told. promised: records that were not
-    read, since others promised to fit better, best first, and what they promised.
+    confidence_features: what tells whether the best of it answers a question, where that can be told. estimates:
+    records that were not read, since others promised to fit better, best first, and what they promised.
     """
 
     ranked: dict[tuple[SourceKind, int], TracedItem] = field(default_factory=dict)

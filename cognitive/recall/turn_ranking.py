@@ -40,8 +40,8 @@ _WINDOW = 3
 class RankedTurn:
     """A turn, what it is worth to a question, and of what that is the sum. relevance: 0 to 1, as of records.
 
-    near: relevance of the most relevant turn of its stretch: what answers a question may share no word with it, and
-    stand beside what does.
+    segment_relevance: relevance of the most relevant turn of its stretch: what answers a question may share no word
+    with it, and stand beside what does.
     """
 
     turn: IndexedTurn

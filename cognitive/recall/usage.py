@@ -27,8 +27,8 @@ _DIGITS = 3
 class ShownMemories:
     """What a turn's prompt showed for the first time: a new frame's records, and what was recalled for the message.
 
-    practice: the patterns that were shown for it, and why. noted: what became known since the frame and is told with
-    this message.
+    procedures: the patterns that were shown for it, and why. updates: what became known since the frame and is told
+    with this message.
     """
 
     prefix_records: tuple[int, ...] | None = None

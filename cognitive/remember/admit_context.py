@@ -17,9 +17,10 @@ class AdmitContext:
     """When, where and by whom something asks to be remembered. `day` is the owner's calendar day, YYYY-MM-DD.
 
     evidence: the inbox row of the turn it belongs to; a candidate that names its own turns has those besides. told:
-    when it was said, where that is not `at`: a line that a person put into an older log. by: what a guest who speaks is
-    called, as a plain name. near: tells nearness by meaning, where there is somebody who can. part_of: the event of the
-    decision that this is part of, so that all of it is undone together.
+    when it was said, where that is not `at`: a line that a person put into an older log. speaker_name: what a guest
+    who speaks is
+    called, as a plain name. nearness: tells nearness by meaning, where there is somebody who can. part_of: the event
+    of the decision that this is part of, so that all of it is undone together.
     """
 
     at: datetime

@@ -30,7 +30,7 @@ EVENT_CATEGORIES = frozenset({"commitment", "moment", "event", "action"})
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What was found. same: the record that the draft repeats; later: one that already says what came after it."""
+    """What was found. repeated: the record that the draft repeats; later: one that already says what came after it."""
 
     repeated: Record | None = None
     conflicts: tuple[Conflict, ...] = ()

@@ -35,8 +35,8 @@ _GUESSED = ("extraction", "sleep", "import")
 class Conflict:
     """An older record, and what a draft does to it.
 
-    outdated: names of the attributes that the draft speaks of instead. left: what the older record says without them,
-    "" when it goes on saying what it says.
+    outdated_attributes: names of the attributes that the draft speaks of instead. remaining_text: what the older
+    record says without them, "" when it goes on saying what it says.
     """
 
     record: Record

@@ -38,7 +38,10 @@ _MOST_TAGS = 24
 
 @dataclass(frozen=True, slots=True)
 class RecordDraft:
-    """What would be written. told: when it was said, as the database keeps times; evidence: the turns that said it."""
+    """What would be written.
+
+    said_at: when it was said, as the database keeps times; evidence: the turns that said it.
+    """
 
     candidate: Candidate
     text: str

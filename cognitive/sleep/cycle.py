@@ -58,7 +58,7 @@ class QuestionAnswerer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NightProgress:
-    """How far a night is. passed: what came of the pass; None when it begins."""
+    """How far a night is. result: what came of the pass; None when it begins."""
 
     run: SleepRun
     sleep_pass: Pass
@@ -77,11 +77,12 @@ async def _tell_nobody(_step: NightProgress) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SleepCycle:
-    """Plays nights. ask: None leaves everything to rules. hurried: nobody talks beside it, so it takes no rests.
+    """Plays nights. answerer: None leaves everything to rules. no_pauses: nobody talks beside it, so it takes no rests.
 
-    compared: what the nights before this one found of pairs of records; without it, all are compared. near: who tells
-    which records mean nearly the same, if there is anybody now. settled: is told after each transaction that somebody
-    may write and ask beside.
+    comparison_cache: what the nights before this one found of pairs of records; without it, all are compared.
+    neighbour_source: who tells
+    which records mean nearly the same, if there is anybody now. after_transaction: is told after each transaction
+    that somebody may write and ask beside.
     """
 
     database: Database

@@ -16,7 +16,7 @@ def is_due(
     hour: int | None = None,
     first_event: datetime | None = None,
 ) -> bool:
-    """Whether a night should begin. last: when the last whole one began. born: when memory began.
+    """Whether a night should begin. last: when the last whole one began. first_event: when memory began.
 
     hour: in the owner's zone; a night begins between it and midnight, once for each time that it comes round. A whole
     day later than it should have been, a night begins at any hour: the machine may be off when that hour comes.

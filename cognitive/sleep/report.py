@@ -26,7 +26,10 @@ _VALUE = 40  # characters of a value
 
 @dataclass(frozen=True, slots=True)
 class ChangeReport:
-    """One decision. record: what it is mainly about. changes: column, before, after. others: records it changed too."""
+    """One decision. record: what it is mainly about. changes: column, before, after.
+
+    other_records: records it changed too.
+    """
 
     event: int
     kind: str
@@ -45,7 +48,10 @@ class ChangeReport:
 
 @dataclass(frozen=True, slots=True)
 class PassReport:
-    """What a pass did. deeds: the first of its decisions. large: it changed so much that the owner is told."""
+    """What a pass did. shown_changes: the first of its decisions.
+
+    is_large: it changed so much that the owner is told.
+    """
 
     result: PassResult
     description: str
@@ -60,7 +66,7 @@ class PassReport:
 
 @dataclass(frozen=True, slots=True)
 class NightReport:
-    """A night. tokens: what a model used. waiting: passes that it has still to do."""
+    """A night. tokens: what a model used. passes_left: passes that it has still to do."""
 
     run: SleepRun
     tokens: int
@@ -197,7 +203,7 @@ _ENDED: Mapping[str, str] = {"running": "not finished", "undone": "taken back", 
 
 
 def as_markdown(report: NightReport, zone: ZoneInfo, *, dry_run: bool = False) -> str:
-    """The report as Markdown, times in the owner's zone. rehearsed: nothing of it has happened."""
+    """The report as Markdown, times in the owner's zone. dry_run: nothing of it has happened."""
     run = report.run
     head = "What a night would do" if dry_run else f"Night {run.id}"
     lines = [f"# {head}, {run.at.astimezone(zone):%Y-%m-%d %H:%M}", "", _summary(report, rehearsed=dry_run)]

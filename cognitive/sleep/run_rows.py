@@ -29,7 +29,10 @@ class SleepRun:
 
 @dataclass(frozen=True, slots=True)
 class PassResult:
-    """A finished pass. live: live records when it began. touched: records it changed. trouble: why it failed, or ""."""
+    """A finished pass. live_records: live records when it began. changed_records: records it changed.
+
+    trouble: why it failed, or "".
+    """
 
     name: str
     phase: Phase

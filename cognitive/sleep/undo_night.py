@@ -22,7 +22,7 @@ class UndoConflict:
 class UndoBatch:
     """What became of some decisions. undone: events that were undone. unchanged: decisions that changed no memory.
 
-    last: the oldest decision that was looked at; 0 when none was left.
+    oldest_event: the oldest decision that was looked at; 0 when none was left.
     """
 
     undone: tuple[int, ...]

@@ -42,7 +42,10 @@ class BoxContents:
 
 @dataclass(frozen=True, slots=True)
 class OpenTopic:
-    """The talk under way in a scope, as far as it is remembered. box: None while `first` is all that lies in it."""
+    """The talk under way in a scope, as far as it is remembered.
+
+    box: None while `first_record` is all that lies in it.
+    """
 
     scope: str
     first_record: int

@@ -20,7 +20,7 @@ _AFTER_ALL = "\U0010ffff"  # sorts behind whatever a key may go on with
 
 @dataclass(frozen=True, slots=True)
 class EventRow:
-    """An event as it was written. data: what it tells, `was` included."""
+    """An event as it was written. data: what it tells, `previous_values` included."""
 
     id: int
     at: str

@@ -19,9 +19,9 @@ Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
 @dataclass(frozen=True, slots=True)
 class ChangeFilter:
-    """Which changes matter to somebody who sees these records: theirs, new ones past `known`, and profiles.
+    """Which changes matter to somebody who sees these records: theirs, new ones past `newest_known`, and profiles.
 
-    ended: also that any record is no longer live.
+    include_ended: also that any record is no longer live.
     """
 
     newest_known: int
@@ -34,7 +34,7 @@ class Record:
     """Something believed, as far as recall and the mirror need to know it. Times are ISO-8601 text in UTC.
 
     by: what the person who said it is called, where that is neither the owner nor the one whose scope it is.
-    attrs, tags, evidence: JSON, an object and two lists; see `attributes` and `witnesses`.
+    attrs, tags, evidence: JSON, an object and two lists; see `attributes` and `source_message_ids`.
     """
 
     id: int

@@ -62,9 +62,10 @@ _BACK = frozenset("it that this there them alli ahi alla eso esto ello".split())
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One claim. said: as it stands in its sentence, after `lead`; alone: as a sentence of its own, without its end.
+    """One claim. text: as it stands in its sentence, after `lead`; standalone_text: as a sentence of its own, without
+    its end.
 
-    sentence: the number of its sentence. leans: it means little without the claim before it.
+    sentence: the number of its sentence. depends_on_previous: it means little without the claim before it.
     """
 
     text: str

@@ -56,7 +56,8 @@ class EmbeddingStore(Protocol):
 
 
 class EmbeddingWorker:
-    """`begin` it once the rest is up; `wake` and `ask` begin it too. embedder None: there is nothing to do, ever.
+    """`begin` it once the rest is up; `wake` and `embed_query` begin it too. embedder None: there is nothing to do,
+    ever.
 
     formers: finds embedders for models that were in use before; their vectors serve while everything is placed anew.
     """

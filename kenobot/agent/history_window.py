@@ -15,9 +15,11 @@ _FEW = 8  # messages that are worth a summary, however short a history is asked 
 
 @dataclass(frozen=True, slots=True)
 class HistoryWindow:
-    """history, most: messages, as a new prompt begins and as it has grown. message: tokens at which one is clipped.
+    """history_min, history_max: messages, as a new prompt begins and as it has grown. message_tokens: tokens at which
+    one is clipped.
 
-    room: tokens of all messages together, the summary included. summary: tokens that it may take; 0: there is none.
+    total_tokens: tokens of all messages together, the summary included. summary_tokens: tokens that it may take; 0:
+    there is none.
     """
 
     history_min: int

@@ -64,7 +64,7 @@ class _Lane:
 class IntakePolicy:
     """What a message has to pass before it is stored.
 
-    admits: whether this sender may talk here. turn_away: tell a chat that it writes faster than it can be answered.
+    admits: whether this sender may talk here. reject_flood: tell a chat that it writes faster than it can be answered.
     backlog: messages waiting in all, above which intake waits. chat_backlog: messages of one chat that may wait.
     """
 

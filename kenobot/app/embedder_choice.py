@@ -25,7 +25,7 @@ _NO_NUMPY = "the package numpy is not installed"
 
 @dataclass(frozen=True, slots=True)
 class EmbedderChoice:
-    """The embedder, None for none. why: why there is none, as the end of a sentence."""
+    """The embedder, None for none. reason: why there is none, as the end of a sentence."""
 
     embedder: Embedder | None
     reason: str = ""

@@ -26,10 +26,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PluginInstances:
-    """The parts that come from plugins, ready made. `rosters`: for each channel, who may talk there.
+    """The parts that come from plugins, ready made. `access_lists`: for each channel, who may talk there.
 
-    fallbacks: who is asked when `provider` does not answer, in this order. reader: who reads for memories, if another.
-    embedder: what places memory by its meaning, if anything; formers: finds those that did before.
+    fallbacks: who is asked when `provider` does not answer, in this order. extraction_provider: who reads for
+    memories, if another.
+    embedder: what places memory by its meaning, if anything; previous_embedders: finds those that did before.
     """
 
     provider: Provider

@@ -290,7 +290,7 @@ def _compaction(settings: Settings, rooms: ExtractionContext, asked: ModelRouter
 def build_sleep_worker(
     settings: Settings, rooms: Bedroom, asked: ModelRouter | None, *, unthrottled: bool = False
 ) -> SleepWorker:
-    """Who looks after memory. hurried: nobody talks to the bot meanwhile."""
+    """Who looks after memory. unthrottled: nobody talks to the bot meanwhile."""
     hour = settings.sleep.hour if settings.sleep.hour >= 0 else None
     return SleepWorker(
         rooms, sleep_policy(settings.sleep), asked, enabled=settings.sleep.enabled, hour=hour, unthrottled=unthrottled

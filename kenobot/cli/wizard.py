@@ -61,7 +61,7 @@ class SetupChanges:
 
 @dataclass(frozen=True, slots=True)
 class Wizard:
-    """Asks a person, and notes in `wishes` what differs from what is `loaded`.
+    """Asks a person, and notes in `changes` what differs from what is `loaded`.
 
     installable: whether there is an embedded model to be fetched.
     """

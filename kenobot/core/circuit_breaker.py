@@ -21,8 +21,10 @@ class CircuitState(StrEnum):
 class CircuitBreaker:
     """Opens after `threshold` failures in a row; after `cooldown` seconds it lets exactly one probe through.
 
-    Every call that `admits` let through must end in `succeeded`, `failed` or `dropped`, or the probe is never given
-    back. A refusal of one request (a bad key, a prompt too long) says nothing about the server's health: `dropped`.
+    Every call that `allows_request` let through must end in `record_success`, `record_failure` or `release_probe`, or
+    the probe is never given
+    back. A refusal of one request (a bad key, a prompt too long) says nothing about the server's health:
+    `release_probe`.
     """
 
     def __init__(self, clock: Clock, threshold: int = 5, cooldown: float = 30.0) -> None:

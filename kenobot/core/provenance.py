@@ -134,9 +134,9 @@ class _Heard:
 class SpeechContext:
     """What was said in a turn and shortly before it.
 
-    trust: how far the speaker is trusted. now: the speaker's own words of this turn; before: of earlier ones. asked:
-    what the model answered to those. others: the rest that the model was shown, what it made of that included.
-    quoting: this turn's message itself holds somebody else's words.
+    trust: how far the speaker is trusted. message: the speaker's own words of this turn; earlier_messages: of earlier
+    ones. asked: what the model answered to those. other_texts: the rest that the model was shown, what it made of that
+    included. has_quotes: this turn's message itself holds somebody else's words.
     """
 
     trust: Trust

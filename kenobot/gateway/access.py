@@ -40,7 +40,10 @@ _NOBODY = Roster()
 
 
 class Access:
-    """`rosters`: by channel, whom the configuration lets in. `know` adds the people whom the owner approved since."""
+    """`rosters`: by channel, whom the configuration lets in.
+
+    `set_approved` adds the people whom the owner approved since.
+    """
 
     def __init__(self, rosters: Mapping[str, Roster]) -> None:
         self._rosters = dict(rosters)

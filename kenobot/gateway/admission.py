@@ -32,7 +32,10 @@ _NOTICED = 500  # strangers an hour of whom the bot takes any notice; of the res
 
 @dataclass(frozen=True, slots=True)
 class BotMessages:
-    """The way out. hand_over: send what was just committed; look: find what somebody else put into the outbox."""
+    """The way out.
+
+    dispatch: send what was just committed; check_outbox: find what somebody else put into the outbox.
+    """
 
     dispatch: Callable[[Sequence[Outbound]], None]
     check_outbox: Callable[[], Awaitable[None]]
@@ -41,8 +44,8 @@ class BotMessages:
 class AdmissionControl:
     """Call it with every message; True lets the message in. Call `refresh` once before the first.
 
-    below: see `pairing.Below`. pairs: whether strangers are given codes. language: of what strangers are told; None
-    goes by what they write.
+    random_below: see `pairing.Below`. pairing_enabled: whether strangers are given codes. language: of what strangers
+    are told; None goes by what they write.
     """
 
     def __init__(

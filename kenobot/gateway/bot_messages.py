@@ -10,7 +10,7 @@ from kenobot.storage.database import Database
 
 
 class BotMessenger:
-    """hand_over: takes what was just committed on its way."""
+    """dispatch: takes what was just committed on its way."""
 
     def __init__(
         self,

@@ -60,7 +60,7 @@ class OpenPairing:
 
 @dataclass(frozen=True, slots=True)
 class PairingResult:
-    """What came of a code. person: who was let in. left: how many more wrong ones there may be."""
+    """What came of a code. person: who was let in. tries_left: how many more wrong ones there may be."""
 
     kind: Literal["approved", "wrong", "locked", "nothing"]
     person: ApprovedPerson | None = None

@@ -51,7 +51,7 @@ Trust = Literal["owner", "guest", "forward", "model", "tool"]
 class Principal:
     """Who is speaking, and what of memory they may read and write in this chat.
 
-    reads: scopes shown in the prompt. writes: scope that a `<memory>` of this turn goes to.
+    read_scopes: scopes shown in the prompt. write_scope: scope that a `<memory>` of this turn goes to.
     """
 
     role: Literal["owner", "guest"]

@@ -13,7 +13,10 @@ PayloadValue = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """A kind of signal. `texts` names the payload keys that hold people's words: the audit keeps only their length."""
+    """A kind of signal.
+
+    `text_keys` names the payload keys that hold people's words: the audit keeps only their length.
+    """
 
     name: str
     meaning: str

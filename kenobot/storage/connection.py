@@ -13,7 +13,7 @@ Connection = sqlite3.Connection
 
 
 class CancellableConnection(sqlite3.Connection):
-    """A connection that asks nothing more once `over` is set: it raises StoreError instead."""
+    """A connection that asks nothing more once `cancelled` is set: it raises StoreError instead."""
 
     cancelled: threading.Event
 
@@ -26,7 +26,7 @@ class CancellableConnection(sqlite3.Connection):
 def connect(path: Path, *, readonly: bool = False, cancelled: threading.Event | None = None) -> Connection:
     """A connection with the house's settings, in autocommit mode: transactions are spelled out.
 
-    over: when it is set, the connection asks nothing more.
+    cancelled: when it is set, the connection asks nothing more.
     """
     uri = f"{path.absolute().as_uri()}?mode={'ro' if readonly else 'rwc'}"
     factory = sqlite3.Connection if cancelled is None else CancellableConnection

@@ -36,8 +36,8 @@ class PendingMessage:
     """A stored message that waits for its turn, or has begun one `attempts` times.
 
     claimed: the latest attempt is the reader's own and has not begun yet. fresh: it came in just now, so there can be
-    no reply to it from an earlier run. parks: how often it was put back because no model could be reached.
-    retried: when the owner had it tried once more.
+    no reply to it from an earlier run. deferrals: how often it was put back because no model could be reached.
+    retried_at: when the owner had it tried once more.
     """
 
     id: int

@@ -16,9 +16,9 @@ _KEEP_DAYS = 7
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where parts go and why: the answer to inbox row `message`, or of the bot's own accord when that is None.
+    """Where parts go and why: the answer to inbox row `inbox_id`, or of the bot's own accord when that is None.
 
-    first: the number of the first part; an answer's parts count from 0, and a plea for patience is part -1.
+    first_part: the number of the first part; an answer's parts count from 0, and a plea for patience is part -1.
     """
 
     channel: str

@@ -37,7 +37,8 @@ class FakeChannel:
     await channel.until_sent(1)
     assert channel.texts == ["hi!"]
 
-    sent: every part the platform took, in order. tried: every part it was offered. taken: what the sink returned from.
+    sent: every part the platform took, in order. attempted: every part it was offered. accepted: what the sink
+    returned from.
     """
 
     def __init__(self, name: str = "fake", *, longest: int = 4096) -> None:

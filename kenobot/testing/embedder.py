@@ -18,8 +18,8 @@ _NEAR = 0.5  # cosine from which two texts count as near, for a model of whateve
 class WordEmbedder:
     """Places a text by its words: the more words two texts share, the nearer they are. The same text, the same row.
 
-    same: groups of words that mean the same, such as ("cat", "gato"). fails: is raised instead of an answer, until it
-    is taken away. asked: every text with its kind, in the order they came. Set `gate` to hold answers back.
+    synonyms: groups of words that mean the same, such as ("cat", "gato"). failure: is raised instead of an answer,
+    until it is taken away. embedded: every text with its kind, in the order they came. Set `gate` to hold answers back.
     """
 
     def __init__(

@@ -58,11 +58,11 @@ class _Clock(ManualClock):
 
 
 class Simulation:
-    """Use as `async with House(...) as house`, then `say` things and let time pass with `live`.
+    """Use as `async with House(...) as house`, then `say` things and let time pass with `run_until`.
 
-    start: the time on its clock, which nothing else moves. lines: the channels' names. config: text for kenobot.toml.
-    files: of the memory folder, as somebody laid them there before the first start. embedder: as in the settings;
-    without one a house is the same wherever it stands.
+    start: the time on its clock, which nothing else moves. channels: the channels' names. config: text for
+    kenobot.toml. files: of the memory folder, as somebody laid them there before the first start. embedder: as in the
+    settings; without one a house is the same wherever it stands.
     """
 
     def __init__(

@@ -33,10 +33,10 @@ _COLUMNS = "message, stretch, place, day, speaker, answers, words, asks, dated"
 
 
 class IndexedTurn(NamedTuple):
-    """A turn in its talk. stretch: the message that began it; place: how many of it came before.
+    """A turn in its talk. segment: the message that began it; position: how many of it came before.
 
-    day: as `date.toordinal`. speaker: as names are compared, "" in private. answers: the bot said it. asks: it is a
-    question. dated: it says something of a time.
+    day: as `date.toordinal`. speaker: as names are compared, "" in private. by_bot: the bot said it. is_question: it
+    is a question. has_time: it says something of a time.
     """
 
     message: int

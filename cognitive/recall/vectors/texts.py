@@ -23,7 +23,7 @@ class VectorKey:
 
 @dataclass(frozen=True, slots=True)
 class PendingText:
-    """A record or message to be placed. new: it came since somebody began to look."""
+    """A record or message to be placed. is_new: it came since somebody began to look."""
 
     key: VectorKey
     text: str

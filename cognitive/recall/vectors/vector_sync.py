@@ -42,7 +42,7 @@ class SyncPosition:
 
 @dataclass(frozen=True, slots=True)
 class SyncChanges:
-    """What came since: what is to be placed, newest first. far: so much that everything has to be looked through."""
+    """What came since: what is to be placed, newest first. rescan: so much that everything has to be looked through."""
 
     position: SyncPosition
     items: tuple[PendingText, ...] = ()

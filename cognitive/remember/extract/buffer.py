@@ -41,9 +41,10 @@ _ROWS = (
 
 @dataclass(frozen=True, slots=True)
 class ConversationTurn:
-    """What a person said and what was answered. `last` is the newest message row of it, where a cursor can stand.
+    """What a person said and what was answered. `last_message` is the newest message row of it, where a cursor can
+    stand.
 
-    inbox: the row of the inbox, None where there was none. trust: of the speaker. scope: where memory may write what
+    inbox_id: the row of the inbox, None where there was none. trust: of the speaker. scope: where memory may write what
     was said. speaker: what they are called, "" where nobody else could be meant. hidden: it is not to be read, because
     the owner wants what it told forgotten, or because it was erased.
     """

@@ -33,7 +33,7 @@ _SLACK = 0.2  # words are counted here, not weighed: a pair may be nearer than t
 class RecordPair:
     """Two live records of one scope and subject, the one that came first as `one`, and how near they are.
 
-    measured: by meaning, not by their words.
+    by_meaning: by meaning, not by their words.
     """
 
     one: Record

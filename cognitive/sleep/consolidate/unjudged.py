@@ -19,7 +19,7 @@ LESSON = "lesson"
 
 
 class UnjudgedRecords:
-    """Goes through what a pass has not judged, and knows how far it came: read all of `records` before `done`."""
+    """Read what a pass has not judged yet. Read all of `records` before `save_watermark`."""
 
     def __init__(self, view: NightView, name: str, tiers: tuple[str, ...] = ()) -> None:
         """tiers: those that count; none, all."""

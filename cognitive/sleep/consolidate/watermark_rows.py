@@ -16,7 +16,7 @@ _PAGE = 500
 class PassWatermark:
     """How far a pass has come. event, record: the newest change it has judged, and of which record.
 
-    asked: the newest record that a model has been asked about; None when none has been yet.
+    last_asked: the newest record that a model has been asked about; None when none has been yet.
     """
 
     event: int = -1

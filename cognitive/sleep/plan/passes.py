@@ -47,9 +47,10 @@ class NightView:
     now: when the night began, the same for all its passes, also after a crash. since: when the last finished night
     began; None when there was none. answers: what a model said, by `ModelQuestion.key`; a question that nobody
     answered,
-    for want of a model, of tokens or of an answer, is missing, and the pass goes by its rules. asked: whether a model
-    was there to ask. near: tells nearness by meaning, where there is somebody who can. compared: what earlier
-    nights found when they held records against each other, where that is remembered.
+    for want of a model, of tokens or of an answer, is missing, and the pass goes by its rules. model_available:
+    whether a model
+    was there to ask. find_neighbours: tells nearness by meaning, where there is somebody who can. comparison_cache:
+    what earlier nights found when they held records against each other, where that is remembered.
     """
 
     connection: Connection

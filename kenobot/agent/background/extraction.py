@@ -61,7 +61,7 @@ Decisions = list[tuple[Candidate, Decision]]
 
 @dataclass(frozen=True, slots=True)
 class ExtractionContext:
-    """What of the house the worker works with. mark: has records written to the mirror. index: finds memories."""
+    """What of the house the worker works with. mark_dirty: has records written to the mirror. index: finds memories."""
 
     database: Database
     bus: Bus

@@ -37,7 +37,7 @@ class _News:
 
 
 class ProposalAnnouncer(BackgroundTask):
-    """`start` it once. `decided` may be called from any thread, within the transaction that decides."""
+    """`start` it once. `mark_decided` may be called from any thread, within the transaction that decides."""
 
     def __init__(self, database: Database, bus: Bus) -> None:
         super().__init__("proposals")

@@ -74,9 +74,10 @@ def next_sleep_time(settings: SleepSettings, last: datetime | None, now: datetim
 class SleepContext:
     """What of the house the worker works with.
 
-    lock: held while it sleeps; raises Held. drain: has what was said read for memories first. mark, index: have files
-    and index brought up to date afterwards. near: who tells which records mean nearly the same, if there is anybody
-    now. night: what there is to do.
+    lock: held while it sleeps; raises Held. drain: has what was said read for memories first. mark_dirty,
+    update_index: have files
+    and index brought up to date afterwards. neighbours: who tells which records mean nearly the same, if there is
+    anybody now. passes: what there is to do.
     """
 
     database: Database

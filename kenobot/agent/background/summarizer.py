@@ -31,7 +31,10 @@ class SummaryRejected(KenobotError):
 
 @dataclass(frozen=True, slots=True)
 class SummaryBatch:
-    """What is to be summed up: the summary so far, and the turns after it. room: tokens that the new one may take."""
+    """What is to be summed up: the summary so far, and the turns after it.
+
+    token_limit: tokens that the new one may take.
+    """
 
     previous: Digest
     turns: tuple[ConversationTurn, ...]

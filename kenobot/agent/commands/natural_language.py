@@ -17,7 +17,7 @@ _LONGEST_ANSWER = 40
 
 @dataclass(frozen=True, slots=True)
 class MemoryRequest:
-    """What somebody wants: "forget" what `about` says, "forget_all", or "tell" what is known of them."""
+    """What somebody wants: "forget" what `topic` says, "forget_all", or "tell" what is known of them."""
 
     kind: Literal["forget", "forget_all", "tell"]
     topic: str

@@ -27,7 +27,7 @@ _COMMAND = re.compile(r"/([a-z][a-z0-9_-]{0,31})(?:\s+(.*))?", re.DOTALL | re.IG
 
 @dataclass(frozen=True, slots=True)
 class CommandCall:
-    """A command as it was given. `rest` is what stands after its name. message: its inbox row, 0 when unknown."""
+    """A command as it was given. `arguments` is what stands after its name. inbox_id: its inbox row, 0 when unknown."""
 
     inbound: Inbound
     principal: Principal

@@ -59,10 +59,11 @@ _PAD = "### Working memory"
 
 @dataclass(frozen=True, slots=True)
 class PromptLimits:
-    """history: messages a new frame begins with; most: messages before a new frame is made. The rest are tokens.
+    """history_min: messages a new frame begins with; history_max: messages before a new frame is made. The rest are
+    tokens.
 
-    late: how long a message may wait before the model is told. anew: make a new frame for every prompt. summary: of
-    what is no longer shown of the conversation; 0 when nothing is summed up.
+    late_after: how long a message may wait before the model is told. always_new_prefix: make a new frame for every
+    prompt. summary_tokens: of what is no longer shown of the conversation; 0 when nothing is summed up.
     """
 
     budget_tokens: int = 24_000
@@ -88,9 +89,10 @@ class PromptLimits:
 class PromptContext:
     """A prompt, and what has to be stored with the turn so that the next one repeats its bytes.
 
-    notes: the context block sent with this message. untrusted: texts whose tags must not act. shown: memory texts.
-    said: who said what of it. private: it shows memory, preferences or history. foreign: it shows, or may show, words
-    of somebody else than the speaker. used: the records that are shown for the first time.
+    notes: the context block sent with this message. untrusted_texts: texts whose tags must not act. memory_texts:
+    memory texts.
+    speech: who said what of it. shows_private: it shows memory, preferences or history. shows_untrusted: it shows, or
+    may show, words of somebody else than the speaker. used: the records that are shown for the first time.
     """
 
     request: Request

@@ -35,7 +35,8 @@ Stage = Literal["claim", "order", "context", "model", "probe", "process", "commi
 class MessageClaimed:
     """The message was claimed for the `attempt`-th time.
 
-    saved: a reply already paid for. age: seconds since it was sent. order: it is a command for the core itself.
+    saved_reply: a reply already paid for. age: seconds since it was sent. is_command: it is a command for the core
+    itself.
     """
 
     attempt: int
@@ -111,7 +112,7 @@ class RunCommand:
 
 @dataclass(frozen=True, slots=True)
 class BuildContext:
-    """Assemble the prompt; `narrow`: a much smaller one than usual."""
+    """Assemble the prompt; `reduced`: a much smaller one than usual."""
 
     reduced: bool = False
 
@@ -182,11 +183,13 @@ Effect = (
 
 @dataclass(frozen=True, slots=True)
 class TurnState:
-    """Where a turn stands. `asked`: calls of the present provider so far. `stuck`: failures in a row of this stage.
+    """Where a turn stands. `provider_calls`: calls of the present provider so far. `stage_failures`: failures in a
+    row of this stage.
 
-    parks: how often this message was parked before. level: the provider that is asked. hope: one of them failed in a
-    way that may pass. suspect: the model answers other questions, so it may be this message. narrow: the prompt had to
-    be cut. burials: how many endings failed for another reason than our disk.
+    deferrals: how often this message was parked before. level: the provider that is asked. may_recover: one of them
+    failed in a
+    way that may pass. message_suspected: the model answers other questions, so it may be this message. reduced: the
+    prompt had to be cut. dead_letter_failures: how many endings failed for another reason than our disk.
     """
 
     deferrals: int = 0
@@ -213,7 +216,7 @@ class TurnState:
 class TurnPolicy:
     """attempts: claims of one message before it is buried. longest_pause: seconds between tries of our own disk.
 
-    expire: seconds after which a message is too old to be answered. providers: how many there are to ask.
+    expires_after: seconds after which a message is too old to be answered. provider_count: how many there are to ask.
     """
 
     attempts: int = 5

@@ -31,7 +31,10 @@ class CollectedEffects:
 
 @dataclass(slots=True)
 class TurnData:
-    """One turn's working papers, from claim to commit. violated: patterns that rules.json forbids, in the reply."""
+    """One turn's working papers, from claim to commit.
+
+    violated_rules: patterns that rules.json forbids, in the reply.
+    """
 
     pending: PendingMessage
     principal: Principal

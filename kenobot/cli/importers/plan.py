@@ -17,7 +17,10 @@ MOST_ITEMS = 50_000
 
 @dataclass(frozen=True, slots=True)
 class ImportContext:
-    """What a reader has to know of the home that takes things in. own: sessions in which the owner talks alone."""
+    """What a reader has to know of the home that takes things in.
+
+    owner_sessions: sessions in which the owner talks alone.
+    """
 
     now: datetime
     zone: ZoneInfo
@@ -51,7 +54,10 @@ class ImportedMessage:
 
 @dataclass(slots=True)
 class FilePlan:
-    """One file. kind: what it is, in words. session: whose conversation `said` is. skipped: reasons and how often."""
+    """One file. kind: what it is, in words. session: whose conversation `messages` is.
+
+    skipped: reasons and how often.
+    """
 
     path: str
     kind: str

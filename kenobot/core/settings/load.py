@@ -137,7 +137,7 @@ def load_settings(
 ) -> ResolvedSettings:
     """The settings of `home`. Raises ConfigError that lists every mistake. Changes nothing on disk.
 
-    text, given: what is about to be written as kenobot.toml and as credential files, to try it out before.
+    text, new_credentials: what is about to be written as kenobot.toml and as credential files, to try it out before.
     """
     systemd = environ.get("CREDENTIALS_DIRECTORY")
     found = (

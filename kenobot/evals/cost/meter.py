@@ -18,8 +18,9 @@ _MARKS = 4  # that count in one request, the last ones, as at Anthropic's
 
 @dataclass(frozen=True, slots=True)
 class PromptCost:
-    """Tokens of a prompt. frame: memory that every message of the conversation is shown. notes: what was recalled and
-    noted for this message; log: for the earlier ones that are shown. cached: what a prompt cache would serve of it all.
+    """Tokens of a prompt. prefix: memory that every message of the conversation is shown. recalled: what was recalled
+    and noted for this message; earlier_recalled: for the earlier ones that are shown. cached: what a prompt cache would
+    serve of it all.
     """
 
     prompt: int

@@ -46,7 +46,10 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class SleepSummary:
-    """The nights since the step before. busy: those that changed something, oldest first, each with its decisions."""
+    """The nights since the step before.
+
+    with_changes: those that changed something, oldest first, each with its decisions.
+    """
 
     nights: int = 0
     with_changes: tuple[tuple[NightReport, tuple[tuple[str, ChangeReport], ...]], ...] = ()
@@ -69,8 +72,8 @@ class PatternMatch:
 class StepResult:
     """A step that has happened. memory: what the prompt showed of it. answer: what the person read.
 
-    tree: the memory folder now, without cards and identity; files: what changed in it; cards: how many of those did.
-    failures: what is not as the story says, a sentence each.
+    tree: the memory folder now, without cards and identity; files: what changed in it; changed_record_files: how many
+    of those did. failures: what is not as the story says, a sentence each.
     """
 
     number: int
@@ -87,7 +90,7 @@ class StepResult:
 
 
 class DemoProvider:
-    """A model that says what it is handed. shown: the prompt that it saw last."""
+    """A model that says what it is handed. last_request: the prompt that it saw last."""
 
     name = "rehearsed"
     rule_based = True
@@ -106,7 +109,10 @@ class DemoProvider:
 async def play_act(
     story: Story, act: Act, folder: Path, *, skip_quiet_nights: bool = False
 ) -> AsyncIterator[StepResult]:
-    """Play `act` in `folder`, step by step. brisk: of the nights between the steps only the last one happens."""
+    """Play `act` in `folder`, step by step.
+
+    skip_quiet_nights: of the nights between the steps only the last one happens.
+    """
     model = DemoProvider()
     house = Simulation(
         folder,

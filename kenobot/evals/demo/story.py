@@ -64,7 +64,10 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """start: when the bot is started. look: how often its schedule is followed. files: its memory folder, by then."""
+    """start: when the bot is started. schedule_interval: how often its schedule is followed.
+
+    files: its memory folder, by then.
+    """
 
     zone: ZoneInfo
     start: datetime

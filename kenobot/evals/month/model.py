@@ -73,7 +73,7 @@ def turns_in_prompt(text: str) -> list[tuple[int, str]]:
 def extraction_reply(text: str, fact_for: Callable[[str], ScriptedFact | None]) -> str:
     """The facts of the turns shown, as JSON, with verdicts about the memories shown beside them.
 
-    noted: what there is to note of what somebody said.
+    fact_for: what there is to note of what somebody said.
     """
     known = [(int(number), said) for number, said in _REMEMBERED.findall(text.partition(_READING)[0])]
     facts = [

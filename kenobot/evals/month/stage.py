@@ -28,7 +28,7 @@ _NAMED = "key:"  # in the script's orders: the key of the memory with these word
 
 
 class MonthSimulation:
-    """Use as `async with Stage(...) as stage`; then `play` the steps in order."""
+    """Use as `async with Stage(...) as stage`; then `run_step` the steps in order."""
 
     def __init__(self, folder: Path, script: MonthScript, command_line: CommandLine) -> None:
         self._command_line = command_line

@@ -31,7 +31,7 @@ _NOBODY = (
 class CountingReranker:
     """A `kenobot.ports.embedder.Reranker` without the day's tokens, one question after the other, that keeps count.
 
-    asked: questions; unjudged: those of them that keep the ranking without. name: of the model, as it says itself.
+    questions: questions; unranked: those of them that keep the ranking without. name: of the model, as it says itself.
     marks: how often each was given; who gives one alone has not understood what was asked.
     """
 

@@ -46,7 +46,7 @@ _PATIENT = replace(DEFAULT, meaning=replace(DEFAULT.meaning, prepare_seconds=_PA
 class RecallAnswer:
     """What recall gave for a question. ranking: units, best first. seconds: of recall alone, without any embedding.
 
-    first: the same, each with what its score is made of.
+    explained_ranking: the same, each with what its score is made of.
     """
 
     ranking: tuple[str, ...]
@@ -58,9 +58,9 @@ class RecallAnswer:
 
 @dataclass(slots=True)
 class EvalHome:
-    """`ask` it. of_record, of_turn: the unit behind each record and message.
+    """`recall` it. record_keys, turn_keys: the unit behind each record and message.
 
-    lost: what memory did not take in, and why.
+    rejected: what memory did not take in, and why.
     """
 
     database: Database

@@ -43,9 +43,9 @@ class RecallOptions:
 
 @dataclass(frozen=True, slots=True)
 class QuestionResult:
-    """What came of one question. lost: of each answering unit that is not among the first, the stage that lost it.
+    """What came of one question. misses: of each answering unit that is not among the first, the stage that lost it.
 
-    first: what recall gave, best first, each with what its score is made of.
+    explained_ranking: what recall gave, best first, each with what its score is made of.
     """
 
     question: Question

@@ -70,8 +70,8 @@ class WeekMetrics:
 class YearsReport:
     """All weeks, and memory as it is in the end.
 
-    told: facts that should live. lost: those that do not. missed: those of the first day that are not found. outdated,
-    guessed: what should not live any more, and does.
+    facts_told: facts that should live. lost_facts: those that do not. unrecalled_facts: those of the first day that
+    are not found. live_outdated, live_guesses: what should not live any more, and does.
     """
 
     talk: TalkGenerator

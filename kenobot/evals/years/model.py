@@ -26,7 +26,7 @@ class PromptTokens:
 
 
 class YearsProvider:
-    """Plays the model's part. sizes: of the prompts of turns, since somebody took them. readings: batches read."""
+    """Plays the model's part. sizes: of the prompts of turns, since somebody took them. extractions: batches read."""
 
     name = "companion"
 

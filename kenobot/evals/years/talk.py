@@ -36,9 +36,10 @@ class FactProbe:
 
 @dataclass(frozen=True, slots=True)
 class ScriptedMessage:
-    """A message. remember, chat_memory, working: tags of the reply. noted: what a model that reads along makes of it.
+    """A message. remember, chat_memory, working: tags of the reply. scripted_fact: what a model that reads along
+    makes of it.
 
-    fact: what it tells that should be kept. elsewhere: said in the owner's other chat.
+    fact: what it tells that should be kept. in_other_chat: said in the owner's other chat.
     """
 
     at: datetime
@@ -53,7 +54,10 @@ class ScriptedMessage:
 
 
 class TalkGenerator:
-    """The talk of years, day by day. current: the fact that each correction has made true so far, by its attribute."""
+    """The talk of years, day by day.
+
+    current_facts: the fact that each correction has made true so far, by its attribute.
+    """
 
     def __init__(self, per_day: int, seed: int = 7, text: str | None = None) -> None:
         """Raises KeyError or ValueError when `text`, instead of the talk that ships, makes no sense."""

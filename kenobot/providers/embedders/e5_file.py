@@ -31,7 +31,7 @@ _WORD = HIDDEN // _BLOCK * _PACKED  # bytes of a piece's row
 class Vocabulary:
     """The pieces of words one after the other as UTF-8, where each begins, and its score; the numbers of some.
 
-    replaced: what takes the place of a character before a text is cut up.
+    replacements: what takes the place of a character before a text is cut up.
     """
 
     text: bytes

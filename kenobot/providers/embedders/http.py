@@ -45,7 +45,10 @@ class HttpEmbedderSettings(BaseModel, extra="forbid", frozen=True):
 
 
 class HttpEmbedder:
-    """An embedder behind HTTP. whose: what its server is called. rows: reads an answer, in the order of the texts."""
+    """An embedder behind HTTP. server_name: what its server is called.
+
+    rows: reads an answer, in the order of the texts.
+    """
 
     def __init__(
         self,

@@ -38,7 +38,7 @@ class MemoryLine:
 class ParsedRequest:
     """All the offline provider goes by.
 
-    said: the person's last words. answered: our last words before them, "" at the start of a conversation.
+    message: the person's last words. last_reply: our last words before them, "" at the start of a conversation.
     """
 
     message: str
