@@ -74,7 +74,7 @@ def _about(loaded: Any, now: Any) -> "ImportContext":
     from kenobot.cli.importers.plan import ImportContext
     from kenobot.ports.identity import session_id
 
-    tables = loaded.settings.tables("kenobot.channels")
+    tables = loaded.settings.plugin_tables("kenobot.channels")
     own = {
         session_id(name, str(owner))
         for name, table in tables.items()

@@ -156,7 +156,7 @@ def _recalled(arguments: argparse.Namespace, clock: "Clock | None", text: str, b
 def _filled(index: Any, connection: "Connection") -> None:
     """Without a running bot nobody else fills the index in: a person waits for it here."""
     index.catch_up(connection)
-    while index.fill(connection, 2000):
+    while index.index_backlog(connection, 2000):
         pass
 
 

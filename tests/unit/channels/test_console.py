@@ -298,7 +298,7 @@ async def test_leaving_does_not_wait_for_ever(
     tmp_path: Path, keyboard: PipeInput, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Somebody who has said goodbye waits a while for the last answer, then is let go."""
-    monkeypatch.setattr(module, "PATIENCE", 0)
+    monkeypatch.setattr(module, "EXIT_WAIT_SECONDS", 0)
 
     async def never() -> None:
         await asyncio.Event().wait()

@@ -79,7 +79,7 @@ def test_what_was_purged_is_not_imported_again(cli: Cli, made: Home, tmp_path: P
     assert cli("memory", "export", str(out))[0] == 0
     cli("memory", "purge", str(tea), "--yes")
     report = rows(cli, "import", str(out))[0]
-    assert report["left_out"] == {"it was erased for good here": 1}
+    assert report["skipped"] == {"it was erased for good here": 1}
     assert texts(cli) == ["likes water"]
 
 
@@ -106,7 +106,7 @@ def test_export_and_import_are_complete(cli: Cli, made: Home, tmp_path: Path, mo
     assert report["added"]["record"] == held[0]["head"]["counts"]["record"]
     assert texts(cli) == []
     report = rows(cli, "import", str(first))[0]
-    assert report["left_out"] == {}
+    assert report["skipped"] == {}
     second = tmp_path / "second.jsonl"
     cli("memory", "export", str(second))
     back = [json.loads(line) for line in second.read_text("utf-8").splitlines()]

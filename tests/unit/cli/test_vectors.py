@@ -23,7 +23,7 @@ SAME = [("plumber", "fontanero"), ("called", "llama")]
 def model(monkeypatch: pytest.MonkeyPatch) -> WordEmbedder:
     """The model that is installed."""
     embedder = WordEmbedder(SAME)
-    monkeypatch.setattr(embedder_choice, "choose", lambda *_: EmbedderChoice(embedder))
+    monkeypatch.setattr(embedder_choice, "choose_embedder", lambda *_: EmbedderChoice(embedder))
     return embedder
 
 
@@ -79,7 +79,7 @@ def test_stats_tell_what_is_placed_and_what_waits(
     assert figures["turn_vectors"] == {"placed": 0, "waiting": 0}
     told = cli("memory", "stats")[1]
     assert "memories found by meaning             1  (1 wait)" in told
-    monkeypatch.setattr(embedder_choice, "choose", lambda *_: EmbedderChoice(None, "nothing is installed"))
+    monkeypatch.setattr(embedder_choice, "choose_embedder", lambda *_: EmbedderChoice(None, "nothing is installed"))
     told = cli("memory", "stats")[1]
     assert "none, found by words alone: nothing is installed" in told
     assert "found by meaning" not in told

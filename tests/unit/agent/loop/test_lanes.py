@@ -119,7 +119,7 @@ async def test_what_comes_while_the_inbox_is_read_keeps_its_place(
             await house.bus.drain()
         return found
 
-    monkeypatch.setattr(house.inbox, "waiting", slow)
+    monkeypatch.setattr(house.inbox, "pending_after", slow)
     await house.loop.start()
     await house.loop.wait_idle()
     assert house.texts() == ["1", "2", "3", "4", "5"]
@@ -142,7 +142,7 @@ async def test_what_comes_while_an_empty_inbox_is_read_is_not_lost(
         await house.bus.drain()
         return found
 
-    monkeypatch.setattr(house.inbox, "waiting", nothing_at_first)
+    monkeypatch.setattr(house.inbox, "pending_after", nothing_at_first)
     house.loop._wake("fake-1", None)
     await house.loop.wait_idle()
     assert house.texts() == ["late"]
@@ -170,7 +170,7 @@ async def test_what_was_read_before_its_doorbell_rang_gets_one_turn(
             ring.set()
             await sending
 
-    monkeypatch.setattr(house.inbox, "accept", late)
+    monkeypatch.setattr(house.inbox, "store", late)
     house.during = during
     await house.say("first", 1)
     sending = asyncio.create_task(house.say("second", 2))

@@ -19,7 +19,7 @@ async def test_a_message_that_cannot_be_stored_is_not_taken(house: House, monkey
         raise StoreError("the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(house.inbox, "accept", full)
+        patch.setattr(house.inbox, "store", full)
         with pytest.raises(StoreError):
             await house.say("hello", 1)
     assert house.loop.unfinished_count == 0
@@ -120,7 +120,7 @@ async def test_an_inbox_that_cannot_be_read_is_read_again(
             raise failures.pop()
         return await original(session, after, limit)
 
-    monkeypatch.setattr(house.inbox, "waiting", failing)
+    monkeypatch.setattr(house.inbox, "pending_after", failing)
     await house.loop.start()
     await house.loop.wait_idle()
     assert house.texts() == ["hello"]

@@ -111,7 +111,7 @@ def test_a_parked_turn_says_that_it_has_to_be_taken_up_again() -> None:
 def test_a_provider_that_rests_is_not_waited_for() -> None:
     """Nobody was asked, so asking again in a second would only keep the person waiting."""
     assert _play(MessageClaimed(1), ContextBuilt(), EffectFailed(CircuitOpen("leave it")))[1][-1] == Defer(
-        "Resting: leave it"
+        "CircuitOpen: leave it"
     )
 
 
@@ -148,11 +148,11 @@ def test_a_message_that_was_parked_often_is_told_from_an_outage() -> None:
     for happening in (MessageClaimed(1), ContextBuilt(), EffectFailed(CircuitOpen("leave it"))):
         turn, effect = step(turn, happening, _POLICY)
     assert effect == ProbeModel()
-    assert step(turn, ProbeFinished(alive=False), _POLICY)[1] == Defer("Resting: leave it")
+    assert step(turn, ProbeFinished(alive=False), _POLICY)[1] == Defer("CircuitOpen: leave it")
     turn, effect = step(turn, ProbeFinished(alive=True), _POLICY)
     assert effect == AskModel(), "the outage may have ended just now"
     buried = step(turn, EffectFailed(CircuitOpen("leave it")), _POLICY)[1]
-    assert buried == MoveToDeadLetters("the model answers others, but not this: Resting: leave it")
+    assert buried == MoveToDeadLetters("the model answers others, but not this: CircuitOpen: leave it")
     assert step(turn, ModelReplied(_REPLY), _POLICY)[1] == ProcessReply(_REPLY, True)
 
 

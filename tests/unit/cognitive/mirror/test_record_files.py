@@ -295,7 +295,7 @@ async def test_a_glance_is_as_cheap_however_full_a_folder_is(tmp_path: Path, mon
             looks += 1
             return look(path)
 
-        monkeypatch.setattr(record_paths, "mark_of", counted)
+        monkeypatch.setattr(record_paths, "stamp_tuple_of", counted)
         assert not house.tree.record_files.has_changes("c")()
         assert looks <= 2 * policy.files.hot_days + policy.files.hot_files
         monkeypatch.undo()

@@ -26,7 +26,7 @@ async def test_a_burst_of_marks_is_one_round_of_writing(cards: CardHouse, monkey
         await flush()
         done.set()
 
-    monkeypatch.setattr(cards.tree, "flush", counted)
+    monkeypatch.setattr(cards.tree, "sync_out", counted)
     records = [await cards.learn(f"fact {number}") for number in range(5)]
     for record in records:
         cards.tree.mark_dirty([record])
@@ -52,7 +52,7 @@ async def test_the_writer_outlives_a_failure(
         await flush()
         done.set()
 
-    monkeypatch.setattr(cards.tree, "flush", shaky)
+    monkeypatch.setattr(cards.tree, "sync_out", shaky)
     async with asyncio.timeout(10):
         for _ in range(2):
             cards.tree.mark_dirty([])

@@ -42,7 +42,7 @@ async def test_reading_a_shortlist_shows_what_reading_everything_shows(memory: M
         asked = " ".join(rng.sample(_WORDS, 2)) + rng.choice(["", "?", " of zoe"])
         first = await memory.recall(asked, policy=_ALL)
         shown = "".join(f"{each.line}\n" for each in first.memories[:9]) if rng.random() < 0.5 else ""
-        whole, some = [await memory.recall(asked, policy=p, shown=shown) for p in (_ALL, DEFAULT)]
+        whole, some = [await memory.recall(asked, policy=p, prompt_text=shown) for p in (_ALL, DEFAULT)]
         assert [(each.record.id, each.score) for each in some.memories] == [
             (each.record.id, each.score) for each in whole.memories
         ]
@@ -59,7 +59,7 @@ async def test_what_falls_out_of_a_shortlist_is_made_up_for(memory: Memory, monk
         read.append(len(ids))
         return whole(sieve, connection, ids)
 
-    monkeypatch.setattr(RecallFilter, "records", noted)
+    monkeypatch.setattr(RecallFilter, "filter_records", noted)
     narrow = replace(DEFAULT, recall=replace(DEFAULT.recall, shortlist=2))
     pack = await memory.recall("river zoe", limit=4, policy=narrow)
     assert len(pack.memories) == 4

@@ -61,7 +61,7 @@ async def test_a_short_message_borrows_the_words_said_before(memory: Memory) -> 
     """And says less than the message's own words."""
     await memory.learn("Marta's birthday is on 3 May")
     assert await memory.texts("and hers?") == []
-    assert await memory.texts("and hers?", before="when is the birthday of my friend Marta?") == [
+    assert await memory.texts("and hers?", preceding_text="when is the birthday of my friend Marta?") == [
         "Marta's birthday is on 3 May"
     ]
 
@@ -135,9 +135,9 @@ async def test_what_is_shown_already_is_not_repeated(memory: Memory) -> None:
     """By the whole item: a memory that is a part of another one's words is still shown."""
     await memory.learn("likes tea")
     shown = "## 10:00 — dislikes tea\n- likes tea with milk\n"
-    assert await memory.texts("who likes tea?", shown=shown) == ["likes tea"]
+    assert await memory.texts("who likes tea?", prompt_text=shown) == ["likes tea"]
     for item in ("- likes tea\n", "## 10:00 — likes tea\n", "- likes tea _(2026-02-14)_\n"):
-        pack = await memory.recall("who likes tea?", shown=shown + item)
+        pack = await memory.recall("who likes tea?", prompt_text=shown + item)
         assert (pack.memories, pack.dropped["on show already"]) == ((), 1)
 
 
@@ -145,10 +145,10 @@ async def test_meanings_count_where_an_embedder_gives_them(memory: Memory) -> No
     """A record that shares no word is found by how near it is, and two signs are more than one."""
     one = await memory.learn("Feline companion called Misu")
     other = await memory.learn("The cat food is in the cupboard")
-    found = (await memory.recall("what is my cat called?", dense={one: 0.9})).memories
+    found = (await memory.recall("what is my cat called?", vector_relevance={one: 0.9})).memories
     assert [each.record.id for each in found] == [one, other]
     assert found[0].ways == ("words", "meaning")
-    alone = (await memory.recall("mascot?", dense={one: 0.9, other: 0.1})).memories
+    alone = (await memory.recall("mascot?", vector_relevance={one: 0.9, other: 0.1})).memories
     assert [each.record.id for each in alone] == [one]
 
 
@@ -158,7 +158,7 @@ async def test_nothing_of_another_scope_is_found(memory: Memory) -> None:
     theirs = await memory.learn("The orchid of Bea", scope="user:telegram-9", subject="bea")
     await memory.link(mine, theirs)
     await memory.say("My orchid is ill", 7, "telegram-9")
-    pack = await memory.recall("Bea's orchid", dense={theirs: 1.0}, budget=9000)
+    pack = await memory.recall("Bea's orchid", vector_relevance={theirs: 1.0}, budget=9000)
     assert [each.record.id for each in pack.memories] == [mine]
     assert pack.excerpts == ()
     assert len((await memory.recall("orchid", reach=ALL_SCOPES)).memories) == 2

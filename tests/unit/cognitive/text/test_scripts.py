@@ -43,7 +43,7 @@ async def test_a_note_is_found_by_a_part_of_it(script: str, tmp_path_factory: py
 
 
 async def _found(memory: Memory, text: str) -> list[str]:
-    return await memory.texts(text, always=True)
+    return await memory.texts(text, force=True)
 
 
 def test_marks_belong_to_their_letters() -> None:

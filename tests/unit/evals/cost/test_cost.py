@@ -150,6 +150,6 @@ def test_a_plot_without_a_library_is_refused_at_once(
     def missing() -> None:
         raise ConfigError("A plot needs matplotlib")
 
-    monkeypatch.setattr(plots, "demand", missing)
+    monkeypatch.setattr(plots, "require_matplotlib", missing)
     assert main(["bench", "cost", "--plot", "x.png"]) == 78
     assert "matplotlib" in capsys.readouterr().err

@@ -170,7 +170,7 @@ def test_between_steps_it_waits_for_its_reader(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("builtins.input", answered)
     monkeypatch.setattr("kenobot.cli.demo.time.sleep", slept.append)
     act = tiny("Petrel").acts[0]
-    page = step(number=1, of=3)
+    page = step(number=1, step_count=3)
 
     def pages(*flags: str) -> list[bool]:
         arguments = parsed(*flags)
@@ -202,7 +202,7 @@ def test_a_file_that_went_elsewhere_is_one_line() -> None:
 
 def test_a_pattern_is_shown_with_its_score() -> None:
     """Coverage times confidence, as the seed reckons it."""
-    text = show.as_text(step(fits=(PatternMatch("a → b", 0.75, 0.6),)), DisplayStyle("en"))
+    text = show.as_text(step(pattern_matches=(PatternMatch("a → b", 0.75, 0.6),)), DisplayStyle("en"))
     assert "│ a → b: 0.75 of its words × confidence 0.60 = 0.45" in text
 
 

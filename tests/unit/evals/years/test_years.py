@@ -81,12 +81,12 @@ def test_a_correction_outdates_what_it_replaces() -> None:
     ("spoil", "told"),
     [
         (
-            lambda years: years.missed.append("boat"),
+            lambda years: years.unrecalled_facts.append("boat"),
             "told on the first day, and its question does not lead to it: boat",
         ),
-        (lambda years: years.lost.append("boat"), "told, never taken back, and not in memory: boat"),
-        (lambda years: years.outdated.append("boat"), "outdated, and lives on: boat"),
-        (lambda years: years.guessed.append("boat"), "guessed on the first day, and lives on: boat"),
+        (lambda years: years.lost_facts.append("boat"), "told, never taken back, and not in memory: boat"),
+        (lambda years: years.live_outdated.append("boat"), "outdated, and lives on: boat"),
+        (lambda years: years.live_guesses.append("boat"), "guessed on the first day, and lives on: boat"),
     ],
 )
 def test_what_memory_did_wrong_is_named(spoil: Callable[[YearsReport], None], told: str) -> None:

@@ -140,14 +140,14 @@ async def test_a_record_that_cannot_be_written_is_written_later(house: House, mo
             raise failures.pop()
         await original(part, platform_id)
 
-    monkeypatch.setattr(house.outbox, "sent", sent)
+    monkeypatch.setattr(house.outbox, "mark_sent", sent)
     await house.answer("one", "two")
     await house.delivery.wait_idle()
     assert house.channel.texts == ["one", "two"]
     assert [state for _, state, _ in await house.states()] == ["sent", "sent"]
 
 
-@pytest.mark.parametrize("method", ["waiting", "tried", "give_up"])
+@pytest.mark.parametrize("method", ["pending_after", "record_failure", "give_up"])
 async def test_an_outbox_that_fails_delays_and_loses_nothing(
     house: House, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
@@ -162,7 +162,7 @@ async def test_an_outbox_that_fails_delays_and_loses_nothing(
     monkeypatch.setattr(house.outbox, method, failing)
     error: RemoteError = Rejected("no") if method == "give_up" else Unavailable("down")
     house.channel.fail_next(error, *([error, error] if method == "give_up" else []))
-    if method == "waiting":
+    if method == "pending_after":
         await house.commit("one", "two", "three")
         await house.delivery.start()
     else:
@@ -205,7 +205,7 @@ async def test_what_is_handed_over_while_the_outbox_is_read_keeps_its_place(
             await house.answer("3")
         return found
 
-    monkeypatch.setattr(house.outbox, "waiting", slow)
+    monkeypatch.setattr(house.outbox, "pending_after", slow)
     await house.commit("1")
     await house.delivery.start()
     await house.delivery.wait_idle()
@@ -222,7 +222,7 @@ async def test_a_long_row_is_sent_in_order_with_few_reads(house: House, monkeypa
         reads += 1
         return await original(*values, **named)
 
-    monkeypatch.setattr(house.outbox, "waiting", counted)
+    monkeypatch.setattr(house.outbox, "pending_after", counted)
     texts = [str(number) for number in range(300)]
     house.channel.fail_next(Unavailable("down"))
     for text in texts:

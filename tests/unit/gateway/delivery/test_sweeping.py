@@ -47,7 +47,7 @@ async def test_a_line_that_broke_is_taken_up_by_the_next_sweep(house: House, mon
             raise bugs.pop()
         await original(part, platform_id)
 
-    monkeypatch.setattr(house.outbox, "sent", sent)
+    monkeypatch.setattr(house.outbox, "mark_sent", sent)
     await house.answer("one", "two")
     tasks = [line.task for line in house.delivery._lines.values() if line.task]
     assert [type(end) for end in await asyncio.gather(*tasks, return_exceptions=True)] == [RuntimeError]

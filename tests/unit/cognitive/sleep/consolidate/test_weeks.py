@@ -213,7 +213,7 @@ def test_a_model_is_asked_once_the_week_is_whole(memory: Connection) -> None:
     monday = SATURDAY + 5 * DAY
     (question,) = weeks.PASS.questions(view(memory, monday))
     assert "house job 3" in question.text and "buy now" not in question.text
-    carry_out(memory, weeks.PASS, monday, answers={question.key: SAID}, asked=True)
+    carry_out(memory, weeks.PASS, monday, answers={question.key: SAID}, model_available=True)
     text = text_of(memory)
     assert text.startswith("# 2026-W07\n\n- Se arregló la casa.\n\n## 2026-02-14\n- (quoted from a tool")
     assert weeks.PASS.questions(view(memory, monday + DAY)) == []
@@ -227,7 +227,7 @@ def test_an_answer_that_is_none_leaves_it_to_the_rules(memory: Connection, answe
     """Whatever a model says, the week is summed up."""
     full_week(memory)
     (question,) = weeks.PASS.questions(view(memory, SATURDAY + 5 * DAY))
-    carry_out(memory, weeks.PASS, SATURDAY + 5 * DAY, answers={question.key: answer}, asked=True)
+    carry_out(memory, weeks.PASS, SATURDAY + 5 * DAY, answers={question.key: answer}, model_available=True)
     assert "house job 3" in text_of(memory)
 
 
@@ -236,7 +236,7 @@ def test_a_models_summary_is_written_anew_when_a_fact_has_changed(memory: Connec
     full_week(memory)
     gone = tell(memory, "the roof costs 900 euros")
     (question,) = weeks.PASS.questions(view(memory, SATURDAY + 5 * DAY))
-    carry_out(memory, weeks.PASS, SATURDAY + 5 * DAY, answers={question.key: SAID}, asked=True)
+    carry_out(memory, weeks.PASS, SATURDAY + 5 * DAY, answers={question.key: SAID}, model_available=True)
     supersede(memory, gone, Candidate("note", "owner", "the roof costs 1200 euros"), owner(SATURDAY + 6 * DAY))
     assert len(weeks.PASS.questions(view(memory, SATURDAY + 6 * DAY))) == 1
     carry_out(memory, weeks.PASS, SATURDAY + 6 * DAY)
