@@ -103,7 +103,7 @@ class Witness:
 class Offline(Witness):
     """Keeps what the product's own provider is asked and says; only outages are the script's."""
 
-    by_rote = True
+    rule_based = True
 
     def __init__(self, steps: Sequence[Row], now: Callable[[], datetime], provider: Provider) -> None:
         super().__init__(steps, now)

@@ -9,10 +9,10 @@ import pytest
 _PROGRAM = """
 import sys, threading
 from pathlib import Path
-from kenobot.cli.start import share_arenas
+from kenobot.cli.start import limit_malloc_arenas
 
 if sys.argv[1] == "shared":
-    assert share_arenas()
+    assert limit_malloc_arenas()
 def reserved():
     lines = [line.split() for line in Path("/proc/self/maps").read_text().splitlines()]
     spans = [[int(end, 16) for end in line[0].split("-")] for line in lines if line[1] == "---p" and len(line) == 5]

@@ -236,8 +236,15 @@ def parsed(*flags: str) -> argparse.Namespace:
 def step(**given: object) -> StepResult:
     """A step that has happened, with what matters to a test."""
     one = tiny("Petrel").acts[0].steps[0]
-    held: dict[str, object] = {"number": 1, "of": 1, "step": one, "memory": "", "answer": "", "fits": ()}
-    held |= {"slept": SleepSummary(), "tree": {}, "files": (), "cards": 0, "failures": ()}
+    held: dict[str, object] = {
+        "number": 1,
+        "step_count": 1,
+        "step": one,
+        "memory": "",
+        "answer": "",
+        "pattern_matches": (),
+    }
+    held |= {"sleep": SleepSummary(), "tree": {}, "files": (), "changed_record_files": 0, "failures": ()}
     return StepResult(**{**held, **given})  # type: ignore[arg-type]
 
 
