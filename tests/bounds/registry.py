@@ -328,9 +328,9 @@ IN_MEMORY = (
         "deque(maxlen)",
         f"{HERE}/test_tables.py::test_a_flood_of_dropped_messages_keeps_its_newest",
     ),
-    Bound("kenobot.core.pattern_set.Automaton._nodes", "4,000 nodes", "BadPattern", _REFUSED),
+    Bound("kenobot.core.pattern_set.PatternSet._nodes", "4,000 nodes", "BadPattern", _REFUSED),
     Bound(
-        "kenobot.core.pattern_set.Automaton._states",
+        "kenobot.core.pattern_set.PatternSet._states",
         "10,000 moves between states",
         "forgotten when there are more",
         "tests/unit/core/test_pattern_set.py::test_states_are_forgotten",
@@ -444,7 +444,7 @@ IN_MEMORY = (
         "kenobot.cognitive.remember.statement_relation._statement", "256 texts of 2,000 characters", "lru_cache", _CACHE
     ),
     Bound("kenobot.cognitive.text.opposites.polarity_of", "4096 words", "lru_cache", _CACHE),
-    Bound("kenobot.cognitive.beliefs.value.parse_time", "4,096 times", "lru_cache", _CACHE),
+    Bound("kenobot.cognitive.text.calendar.parse_time", "4,096 times", "lru_cache", _CACHE),
     Bound("kenobot.cognitive.text.scripts.plain_letter", "4,096 characters", "lru_cache", _CACHE),
     Bound("kenobot.cognitive.text.scripts._script", "4,096 characters", "lru_cache", _CACHE),
     Bound("kenobot.cognitive.text.words._stemmed_by_script", "20,000 words", "lru_cache", _CACHE),

@@ -50,7 +50,7 @@ def test_a_pack_keeps_to_its_budget_and_its_reach(
             await memory.say(text, number, session)
         if pads:
             await memory.learn("profile " * 300, scope="chat:telegram-1", form="profile", key="slot:context")
-        pack = await memory.recall(query, budget=budget, whole=pads, always=True)
+        pack = await memory.recall(query, budget=budget, whole=pads, force=True)
         lines = [each.line for each in pack.memories] + [each.line for each in pack.excerpts]
         everything = [text for text in (pack.scratchpad, pack.profile, *lines) if text]
         assert estimate_tokens("\n".join(everything)) <= pack.tokens <= budget or not everything

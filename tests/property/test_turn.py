@@ -78,7 +78,7 @@ _POLICIES = st.builds(
     attempts=st.integers(1, 5),
     retry=st.builds(RetryPolicy, attempts=st.integers(1, 4)),
     longest_pause=st.just(30.0),
-    providers=st.integers(1, 3),
+    provider_count=st.integers(1, 3),
 )
 
 

@@ -68,7 +68,7 @@ import os
 
 from pydantic import BaseModel, SecretStr
 
-from kenobot.ports import Plugin
+from kenobot.ports.plugin import Plugin
 
 _log = logging.getLogger("leaky")
 

@@ -46,8 +46,8 @@ def _queries() -> Iterator[tuple[str, str]]:
 def test_every_query_of_words_is_bound_to_scopes_or_a_session() -> None:
     """In all of the package, whoever wrote it: a query that is not does not pass this test."""
     found = dict(_queries())
-    assert len([at for at in found if at.startswith("store.py")]) >= 12
-    assert {at.partition(":")[0] for at in found} >= {"store.py", "sessions.py", "reading.py"}
+    assert len([at for at in found if at.startswith("records.py")]) >= 12
+    assert {at.partition(":")[0] for at in found} >= {"records.py", "conversation.py", "db_read.py"}
     loose = {at: sql for at, sql in found.items() if not _BOUND.search(sql) and not _NUMBERS_ONLY.search(sql)}
     assert loose == {}
 
@@ -55,18 +55,19 @@ def test_every_query_of_words_is_bound_to_scopes_or_a_session() -> None:
 def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
     """The mirror and its cards, the index, the closing of boxes, a rebuild, sleep, and the owner at the command line.
 
-    Sleep looks after everybody's memory: `apply.py` carries out a change in the scope of its record, `plan_store.py`
-    counts, `report.py` and `takeback.py` answer the owner at the command line. `fresh.py` and `practice.py` go through
-    what sleep judges, each in its own scope; `patterns.py` keeps the file of all patterns on the owner's disk.
+    Sleep looks after everybody's memory: `apply_change.py` carries out a change in the scope of its record,
+    `sleep_plans.py` counts, `report.py` and `undo_night.py` answer the owner at the command line. `unjudged.py` and
+    `practice.py` go through what sleep judges, each in its own scope; `pattern_file.py` keeps the file of all patterns
+    on the owner's disk.
 
-    A summary may tell in any chat what is to be forgotten: `compact_store.py` finds it and takes it back.
+    A summary may tell in any chat what is to be forgotten: `summary_rows.py` finds it and takes it back.
     `session_note.py` writes the owner's own file.
 
-    Vectors of everybody's memory are kept by scope and looked for within one: `vector_store.py`, `turn_store.py`.
-    So are turns in their talk: `talk_store.py`.
+    Vectors of everybody's memory are kept by scope and looked for within one: `vector_rows.py`, `turn_vectors.py`.
+    So are turns in their talk: `conversation_rows.py`.
 
-    What sleep joins (`nearby.py`, `merge_store.py`, `contradictions.py`, `entities.py`, `synthesize.py`) it looks for
-    in all scopes at once, and compares within one only.
+    What sleep joins (`near_pairs.py`, `merge_rows.py`, `contradictions.py`, `entities.py`, `synthesize.py`) it looks
+    for in all scopes at once, and compares within one only.
 
     Another place has to be put on this list with a reason.
     """
@@ -75,35 +76,35 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
         *root.glob("*.py"),
         *(path for folder in root.iterdir() if folder.is_dir() for path in folder.rglob("*.py")),
     ]
-    using = {path.name for path in files if "WHOLE_HOME" in path.read_text("utf-8")}
+    using = {path.name for path in files if "ALL_SCOPES" in path.read_text("utf-8")}
     assert using == {
-        "apply.py",
+        "apply_change.py",
         "boxes.py",
-        "cardplans.py",
-        "compact_store.py",
         "contradictions.py",
+        "conversation_rows.py",
         "documents.py",
         "entities.py",
-        "fresh.py",
         "lifecycle.py",
-        "lookup.py",
-        "merge_store.py",
-        "nearby.py",
-        "patterns.py",
-        "plan_store.py",
+        "list_files.py",
+        "memory_options.py",
+        "merge_rows.py",
+        "near_pairs.py",
+        "pattern_file.py",
         "practice.py",
         "rebuild.py",
+        "record_plans.py",
         "report.py",
+        "scopes.py",
         "session_note.py",
+        "sleep_plans.py",
+        "summary_rows.py",
         "synthesize.py",
-        "takeback.py",
-        "turn_store.py",
-        "upkeep_store.py",
-        "vector_store.py",
-        "memory_home.py",
-        "reach.py",
-        "sync.py",
-        "talk_store.py",
+        "term_index.py",
+        "turn_vectors.py",
+        "undo_night.py",
+        "unjudged.py",
+        "upkeep_rows.py",
+        "vector_rows.py",
     }
 
 

@@ -315,7 +315,7 @@ async def test_a_processor_that_raises_costs_only_its_items(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     """The reply goes out once, the other tags act, and the failure is announced with the processor's name."""
-    monkeypatch.setattr(scenery, "load_parts", with_broken(where))
+    monkeypatch.setattr(scenery, "load_plugins", with_broken(where))
     reply = f"Sure.<broken>lost</broken><memory>{FACT}</memory>"
     async with Scene(tmp_path, [reply]) as scene:
         assert await scene.say("I drink green tea") == "Sure."

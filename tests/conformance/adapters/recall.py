@@ -46,10 +46,10 @@ class _Store:
                 nearness[self.ids[belief["id"]]] = _cosine(case["query_embedding"], belief["embedding"])
         pack = await self.memory.recall(
             case.get("query_text", "zzz"),
-            dense=nearness,
+            vector_relevance=nearness,
             limit=case.get("limit", 0),
             budget=_ROOMY,
-            always=True,
+            force=True,
             **more,
         )
         names = {number: name for name, number in self.ids.items()}
@@ -179,7 +179,7 @@ def alias(case: Case) -> Outcome:
         return Compared(name_key(case.input["args"]["subject"]), case.expected["value"])
 
     async def run(store: _Store) -> Outcome:
-        pack = await store.memory.recall(f"what does {case.input['args']['subject']} like?", always=True)
+        pack = await store.memory.recall(f"what does {case.input['args']['subject']} like?", force=True)
         return Compared("owner" if "owner" in pack.subjects else "", case.expected["value"])
 
     return _in_a_memory(case, run)
@@ -207,7 +207,7 @@ def full_text(case: Case) -> Outcome:
     """By words alone. What whole tokens could not find is found by its stem, which the case allows for."""
 
     async def run(store: _Store) -> Outcome:
-        pack = await store.memory.recall(case.input["query"], always=True)
+        pack = await store.memory.recall(case.input["query"], force=True)
         names = {number: name for name, number in store.ids.items()}
         found = [names[each.record.id] for each in pack.memories]
         statements: dict[str, Callable[[Any], bool]] = {
@@ -229,7 +229,7 @@ def episode(case: Case) -> Outcome:
     async def run(store: _Store) -> Outcome:
         for number, each in enumerate(case.input["store"]["episodes"]):
             await store.memory.say(each["action"], number)
-        text = render(await store.memory.recall(case.input["query"], always=True))
+        text = render(await store.memory.recall(case.input["query"], force=True))
         return Checked(text, {f"it quotes {wanted}": wanted in text for wanted in case.expected["contains"]})
 
     return _in_a_memory(case, run)
