@@ -14,7 +14,7 @@ from tests.crash import clocks, damage, disks, fsync_kills, io_errors, kills, li
 from tests.crash.table import Line
 from tests.crash.world import Lab, lab
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "reliability.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "figures" / "crashes.md"
 _HOUSE_SEED = 20260214
 
 Scenario = Callable[[Lab], Awaitable[Sequence[Line]]]
@@ -83,7 +83,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=_HOUSE_SEED, help="the same seed plays the same story")
     parser.add_argument("--only", nargs="+", choices=list(scenarios(0, 0)), metavar="NAME", help="only these scenarios")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the lines there, too")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/reliability.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/figures/crashes.md")
     options = parser.parse_args()
     every = scenarios(options.kills, options.messages)
     chosen = {name: every[name] for name in (options.only or every)}

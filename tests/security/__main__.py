@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.security.stories import tell_all
 from tests.security.trial import Verdict, try_all
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "reliability.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "figures" / "inputs.md"
 BEGIN, END = "<!-- inputs:begin -->", "<!-- inputs:end -->"
 NOT_YET = (
     ("webhooks: wrong secret, GET, 100 MB, slow body, gzip bomb, replay, not JSON", "KenoBot has no webhook yet"),

@@ -4,7 +4,7 @@
 
 Every case of `corpus/*.jsonl` is played end to end through a whole KenoBot with a gullible model: it writes just what
 the attacker wants, whatever it was told. An attack is neutralised when none of its harms came about. A harmless case is
-withheld when anything of what it wants did not. `--write` puts the table into docs/reliability.md.
+withheld when anything of what it wants did not. `--write` puts the table into docs/figures/injection.md.
 
 A case: `turns` (text, the model's reply, and who wrote where), `memory` (what the owner told before), and `harm` or
 `want`, each a place and a text. Places: `owner memory`, `memory` (new records; with the owner's trust, or any), `reply`
@@ -38,7 +38,7 @@ from kenobot.storage.connection import Connection
 from tests.scene import Scene
 
 CORPUS = Path(__file__).with_name("corpus")
-REPORT = Path(__file__).parents[2] / "docs" / "reliability.md"
+REPORT = Path(__file__).parents[2] / "docs" / "figures" / "injection.md"
 BEGIN, END = "<!-- injection:begin -->", "<!-- injection:end -->"
 BEYOND = "beyond"  # the kind of attacks that are known to succeed; see docs/adr on the trifecta
 _BORDER = re.compile(r"<\s*/?\s*kenobot-context", re.IGNORECASE)
@@ -301,7 +301,7 @@ def table(rows: Sequence[Figures]) -> str:
 
 
 def write(rows: Sequence[Figures]) -> None:
-    """Put the table between the marks in docs/reliability.md."""
+    """Put the table between the marks in docs/figures/injection.md."""
     before, _, rest = REPORT.read_text("utf-8").partition(BEGIN)
     old, _, after = rest.partition(END)
     if not old:
@@ -313,7 +313,7 @@ def main(arguments: Sequence[str]) -> int:
     """Measure, and print what came of it; 1 when an attack had its way."""
     parser = argparse.ArgumentParser(prog="python -m tests.security.injection", description=__doc__.partition("\n")[0])
     parser.add_argument("--json", action="store_true", help="print the figures and the misses as JSON")
-    parser.add_argument("--write", action="store_true", help="write the table into docs/reliability.md")
+    parser.add_argument("--write", action="store_true", help="write the table into docs/figures/injection.md")
     parser.add_argument("--misses", action="store_true", help="name the cases that went wrong")
     options = parser.parse_args(arguments)
     outcomes = asyncio.run(measure(corpus()))

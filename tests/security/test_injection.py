@@ -89,7 +89,7 @@ def test_no_two_rows_are_the_same() -> None:
 
 
 def test_the_report_has_a_place_for_the_table() -> None:
-    """What `--write` fills in stands once in docs/reliability.md, and holds a table of this form."""
+    """What `--write` fills in stands once in docs/figures/injection.md, and holds a table of this form."""
     text = REPORT.read_text("utf-8")
     assert text.count(BEGIN) == text.count(END) == 1
     heading = table([Figures("all", 1, 1, 1, 0)]).splitlines()[0]

@@ -29,7 +29,7 @@ def main() -> int:
     parser.add_argument("--through", choices=("line", "telegram"), default="line", help="which way (line)")
     parser.add_argument("--seed", type=int, default=20260214, help="of what is said, and by whom")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write everything measured to FILE")
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/reliability.md")
+    parser.add_argument("--write", action="store_true", help="put the figures into docs/figures/soak.md")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="kenobot-soak-") as folder:
         outcome = asyncio.run(soak(Plan(given.messages, given.through, given.seed), Path(folder) / "run", _tell))

@@ -1,9 +1,9 @@
-"""Puts figures into docs/reliability.md, each under the command that measured them."""
+"""Puts figures into docs/figures/soak.md, each under the command that measured them."""
 
 from datetime import UTC, datetime
 from pathlib import Path
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "reliability.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "figures" / "soak.md"
 BEGIN, END = "<!-- soak:begin -->", "<!-- soak:end -->"
 
 

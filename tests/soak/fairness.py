@@ -155,7 +155,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.flood", description=__doc__)
     parser.add_argument("--seconds", type=float, default=20, help="how long each half takes (20)")
     parser.add_argument("--rate", type=int, default=500, help="messages a second of the flood (500)")
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/reliability.md")
+    parser.add_argument("--write", action="store_true", help="put the figures into docs/figures/soak.md")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="kenobot-flood-") as folder:
         outcome = asyncio.run(measure_fairness(Path(folder), given.seconds, given.rate))
