@@ -1,4 +1,4 @@
-"""What the pages show of `kenobot demo` is what it prints: its short form in docs/demo.md, and its recording in docs/."""
+"""What docs show of `kenobot demo` is what it prints: its short form in docs/demo.md, and its recording."""
 
 from pathlib import Path
 
