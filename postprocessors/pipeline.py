@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from kenobot.core.i18n import Language, translate
+from kenobot.core import texts
+from kenobot.core.i18n import Language
 from kenobot.ports.errors import PluginError, StoreError
 from kenobot.ports.postprocessor import Element, PostProcessor, TurnEffects
 from kenobot.postprocessors.quotation import QuotationCheck, is_blank
@@ -74,7 +75,7 @@ class Pipeline:
                     applied.append(AppliedItems(processor.name, items))
         clean = self._redact(found.clean)
         if is_blank(clean) and not is_blank(reply_text):
-            clean = translate("broken" if failures else "noted", ask_language)
+            clean = (texts.BROKEN if failures else texts.NOTED)(ask_language)
         return ProcessedReply(clean, tuple(applied), found.ignored, tuple(failures))
 
 

@@ -31,9 +31,10 @@ from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.mirror.rebuild import require_memory
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.index.indexer import Indexer
+from kenobot.core import texts
 from kenobot.core.bus import Bus
 from kenobot.core.circuit_breaker import CircuitBreaker
-from kenobot.core.i18n import guess_language, translate
+from kenobot.core.i18n import guess_language
 from kenobot.core.redaction import Redactor
 from kenobot.core.scheduler import Scheduler
 from kenobot.core.settings.home import Home
@@ -217,7 +218,7 @@ def _loop(ground: _Ground, mail: _Mail, runner: TurnRunner, model: ModelRouter) 
 
     async def turn_away(inbound: Inbound) -> None:
         language = reply_language(settings) or guess_language(inbound.text)
-        await courier.send(inbound.channel, inbound.chat, translate("too_many", language))
+        await courier.send(inbound.channel, inbound.chat, texts.TOO_MANY(language))
 
     return AgentLoop(
         mail.inbox,

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from kenobot.core import texts
 from kenobot.core.bus import Bus
-from kenobot.core.i18n import Language, TextKey, guess_language, translate, translate_problem
+from kenobot.core.i18n import Language, Text, guess_language, translate_problem
 from kenobot.core.redaction import Redactor
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
@@ -77,7 +78,7 @@ class _Notice:
     """subject: of one subject there is one notice an hour. about: a chat that knows, or that is out of reach."""
 
     subject: str
-    sentence: TextKey
+    sentence: Text
     values: Mapping[str, str] = field(default_factory=dict)
     about: tuple[str, str] = ("", "")
     trace: str = ""
@@ -133,31 +134,41 @@ class OwnerAlerts:
         match envelope.signal.name:
             case HEALTH_DEGRADED.name:
                 reason = " ".join(told.get("reason", "").split())[:300].rstrip(".")
-                self._tell_owner(_Notice(f"health:{reason}", "notice_health", {"problem": reason}, trace=trace))
+                self._tell_owner(_Notice(f"health:{reason}", texts.NOTICE_HEALTH, {"problem": reason}, trace=trace))
             case MESSAGE_QUARANTINED.name:
-                self._tell_owner(_Notice(f"aside:{channel}", "notice_aside", {"channel": channel}, trace=trace))
+                self._tell_owner(
+                    _Notice(f"aside:{channel}", texts.NOTICE_QUARANTINED, {"channel": channel}, trace=trace)
+                )
             case MESSAGE_DEAD_LETTERED.name:
-                self._tell_owner(_Notice("dead", "notice_dead", trace=trace))
+                self._tell_owner(_Notice("dead", texts.NOTICE_DEAD_LETTER, trace=trace))
             case MESSAGE_FAILED.name:
                 values = {"channel": channel}
-                self._tell_owner(_Notice(f"failed:{channel}", "notice_failed", values, (channel, chat), trace))
+                self._tell_owner(_Notice(f"failed:{channel}", texts.NOTICE_FAILED, values, (channel, chat), trace))
             case PAIRING_REQUESTED.name:
                 user = told.get("user", "")
                 values = {"channel": channel, "name": sanitize_name(told.get("name", "")) or sanitize_name(user) or "?"}
-                self._tell_owner(_Notice(f"pairing:{channel}:{user}", "notice_pairing", values, trace=trace))
+                self._tell_owner(_Notice(f"pairing:{channel}:{user}", texts.NOTICE_PAIRING, values, trace=trace))
             case APPROVAL_PROPOSED.name:
                 values = {"count": told.get("count", "")}
-                self._tell_owner(_Notice(f"proposals:{told.get('newest')}", "notice_proposals", values, trace=trace))
+                self._tell_owner(
+                    _Notice(f"proposals:{told.get('newest')}", texts.NOTICE_PROPOSALS, values, trace=trace)
+                )
             case SLEEP_FINISHED.name if told.get("large"):
-                self._tell_owner(_Notice(f"sleep:{told.get('run')}", "notice_sleep", {"what": told["large"]}))
+                self._tell_owner(_Notice(f"sleep:{told.get('run')}", texts.NOTICE_SLEEP, {"what": told["large"]}))
             case MEMORY_FILES_MISSING.name:
                 values = {"count": told["files"], "where": told["where"], "event": told["event"]}
                 wished = told["event"] != "0"
-                self._tell_owner(_Notice(f"lost:{told['at']}", "notice_taken_out" if wished else "notice_lost", values))
+                self._tell_owner(
+                    _Notice(
+                        f"lost:{told['at']}",
+                        texts.NOTICE_FORGOTTEN_FILES if wished else texts.NOTICE_MISSING_FILES,
+                        values,
+                    )
+                )
             case MESSAGE_STORE_FAILED.name:
                 if self._chats.is_news(f"{channel}:{chat}"):
                     self._begin(self._tell_chat(channel, chat, told.get("session", "")))
-                self._tell_owner(_Notice("disk", "notice_disk", about=(channel, chat)))
+                self._tell_owner(_Notice("disk", texts.NOTICE_DISK, about=(channel, chat)))
 
     def _tell_owner(self, notice: _Notice) -> None:
         if self._said.is_news(notice.subject):
@@ -201,7 +212,7 @@ class OwnerAlerts:
         values = dict(notice.values)
         if "problem" in values:
             values["problem"] = translate_problem(values["problem"], language)
-        return self._redact(translate(notice.sentence, self._language or language, **values))
+        return self._redact(notice.sentence(self._language or language, **values))
 
     async def _tell_chat(self, channel: str, chat: str, session: str) -> None:
         """Tell a chat that its message could not be stored."""
@@ -210,7 +221,7 @@ class OwnerAlerts:
         except StoreError:
             said = []
         theirs = " ".join(line.text[:400] for line in said if line.role == "user")
-        await self._send(channel, chat, translate("unstored", self._language or guess_language(theirs)))
+        await self._send(channel, chat, texts.STORE_FAILED(self._language or guess_language(theirs)))
 
     async def _send(self, channel: str, chat: str, text: str) -> None:
         """Send without the outbox. A failure is only logged: what is wrong comes up again within the hour."""

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, cast
 
-from kenobot.core.i18n import Language, translate
+from kenobot.core import texts
+from kenobot.core.i18n import Language
 from kenobot.ports.messages import MessagePart, TextEntity
 from kenobot.storage import approved_people, outbox
 from kenobot.storage.approved_people import ApprovedPerson
@@ -90,7 +91,7 @@ def new_code(below: RandomBelow) -> PairingCode:
 
 def code_message(shown: str, language: Language) -> MessagePart:
     """What a stranger is told; the code is set apart, so that one touch copies it."""
-    text = translate("stranger", language, code=shown)
+    text = texts.PAIRING_CODE(language, code=shown)
     before = text[: text.index(shown)]
     return MessagePart(text, (TextEntity("code", len(before.encode("utf-16-le")) // 2, len(shown)),))
 
@@ -152,7 +153,7 @@ def approve(connection: Connection, code: str, at: datetime, is_owner: Callable[
     connection.execute("DELETE FROM state WHERE key = ?", (_STATE,))
     person = approved_people.approve_person(connection, channel, user, name, at)
     letter = outbox.Destination(channel, chat)
-    outbox.enqueue(connection, letter, [MessagePart(translate("let_in", cast("Language", language)))], at)
+    outbox.enqueue(connection, letter, [MessagePart(texts.PAIRED(cast("Language", language)))], at)
     return PairingResult("approved", person)
 
 

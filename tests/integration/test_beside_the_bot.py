@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from kenobot.core.i18n import translate
+from kenobot.core import texts
 from tests.integration.anthropic_standin import StandIn
 from tests.integration.harness import OWNER, Bot, Telegram
 
@@ -63,7 +63,7 @@ async def replies(bot: Bot, chat: str, count: int) -> list[str]:
 async def test_a_running_bot_answers_what_the_command_line_puts_back(bot: Bot) -> None:
     """Within seconds, without a restart, once; and the list is empty then."""
     await bot.telegram.say("what is this poison?", "1", OWNER)
-    assert await replies(bot, "1", 1) == [translate("rejected", "en").replace("`", "")]
+    assert await replies(bot, "1", 1) == [texts.REJECTED("en").replace("`", "")]
     code, out = await kenobot(bot, "mail", "list")
     assert (code, out.split()[:2]) == (0, ["in-1", "failed"])
     assert await kenobot(bot, "mail", "retry", "in-1") == (0, "in-1: retried\n")

@@ -48,7 +48,7 @@ def cards(scene: Scene) -> list[Path]:
 @pytest.mark.parametrize(
     ("language", "told", "order", "answer", "back"),
     [
-        ("en", "12 memory files are gone at once", "/lost forget", "Forgotten: 12 memories", "/undo"),
+        ("en", "12 memory files are gone at once", "/missing forget", "Forgotten: 12 memories", "/undo"),
         ("es", "Han desaparecido 12 ficheros de memoria", "/perdidos olvida", "Olvidados: 12 recuerdos", "/deshacer"),
     ],
 )
@@ -82,7 +82,7 @@ async def test_what_is_undone_is_forgotten_no_further(tmp_path: Path) -> None:
         await settled(scene, 25)
         shutil.rmtree(scene.home.memory / "facts")
         await looked(scene)
-        said = await scene.say("/lost forget")
+        said = await scene.say("/missing forget")
         assert "25 memories" in said
         assert await scene.rows(LIVE) == [(25 - DEFAULT.control.max_forgotten_together,)]
         await scene.say(re.findall(r"/undo \d+", said)[0])
@@ -102,7 +102,7 @@ async def test_what_was_lost_while_no_bot_ran_is_told_at_the_next_start(tmp_path
         await scene.app.wait_drained()
         assert "6 memory files are gone at once" in scene.texts[-1]
         assert await scene.say("/lost keep") == "Good, I keep all of it."
-        assert "No memory files were lost" in await scene.say("/lost forget")
+        assert "No memory files were lost" in await scene.say("/missing forget")
         assert await scene.rows(LIVE) == [(6,)]
 
 
@@ -171,5 +171,5 @@ async def test_only_the_owner_decides_what_was_lost(tmp_path: Path) -> None:
         await settled(scene, 6)
         shutil.rmtree(scene.home.memory / "facts")
         await looked(scene)
-        assert await scene.say("/lost forget", chat="7", user="7") == "Hm."
+        assert await scene.say("/missing forget", chat="7", user="7") == "Hm."
         assert await scene.rows(LIVE) == [(6,)]

@@ -8,7 +8,7 @@ import pytest
 from llmock.pytest_plugin import LLMock
 from pydantic import SecretStr
 
-from kenobot.core.i18n import translate
+from kenobot.core import texts
 from kenobot.ports.plugin import PluginContext
 from kenobot.providers.anthropic import AnthropicProvider, AnthropicSettings, build
 from kenobot.testing.clock import EagerClock
@@ -78,11 +78,11 @@ async def test_a_fault_that_passes_costs_patience_at_most(
         Scene(tmp_path, provider=connect(server.url), environ={"KENOBOT_LOOP__TURN_SECONDS": "5"}) as scene,
     ):
         await scene.put("Remember: the garden needs water on Mondays")
-        texts = await _answered(scene)
-        assert texts[-1] == TOLD
-        assert texts[:-1] in ([], [translate("patience", "en")])
+        replies = await _answered(scene)
+        assert replies[-1] == TOLD
+        assert replies[:-1] in ([], [texts.PATIENCE("en")])
         if times > 3:
-            assert texts[:-1], "the person should have been asked for patience"
+            assert replies[:-1], "the person should have been asked for patience"
         assert await scene.rows("SELECT text FROM record WHERE form != 'box'") == [
             ("The garden needs water on Mondays",)
         ]
@@ -99,7 +99,7 @@ async def test_a_fault_that_lasts_is_told_and_kept_for_the_owner(
         StandIn([{**fault, "times": 1}, {"reply": "fine"}]) as server,
         Scene(tmp_path, provider=connect(server.url)) as scene,
     ):
-        assert await scene.say("hello?") == translate("rejected", "en")
+        assert await scene.say("hello?") == texts.REJECTED("en")
         [(state, reason)] = await scene.rows("SELECT state, reason FROM inbox")
         assert state == "failed"
         assert str(reason).startswith("Rejected: ")

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from kenobot.core.i18n import translate
+from kenobot.core import texts
 from kenobot.ports.provider import Request
 from tests.scene import Scene
 from tests.security.bad_inputs import ME, Place
@@ -36,9 +36,7 @@ async def _flood(room: Path) -> Told:
         now = scene.clock.now()
         flood = [Place(1, number, now).update(text=f"message {number}") for number in range(1, _FLOOD + 1)]
         await scene.hear(*flood[:300], Place(2, 1000, now).update(text="message 1000"), *flood[300:])
-        notices = [
-            text for text in server.to("1") if text in (translate("too_many", "en"), translate("too_many", "es"))
-        ]
+        notices = [text for text in server.to("1") if text in (texts.TOO_MANY("en"), texts.TOO_MANY("es"))]
         answers = [text for text in server.to("1") if text not in notices]
         ((stored, done),) = await scene.rows(
             "SELECT count(*), sum(state = 'answered') FROM inbox WHERE chat = '1' AND text != ''"

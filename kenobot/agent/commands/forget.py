@@ -19,7 +19,6 @@ from kenobot.agent.commands.memory_base import (
     one_line,
     record_line,
 )
-from kenobot.agent.commands.memory_texts import memory_text
 from kenobot.agent.commands.natural_language import Answer, match_command, parse_answer
 from kenobot.agent.commands.registry import Command, CommandCall
 from kenobot.cognitive.control.find import certain_match, find_memories
@@ -30,6 +29,7 @@ from kenobot.cognitive.policy.control import ControlPolicy
 from kenobot.cognitive.store import history
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Json, Record
+from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.ports.identity import Principal
 from kenobot.ports.messages import Inbound
@@ -55,13 +55,13 @@ class ForgetCommand(MemoryCommand):
     def run(self, connection: Connection, order: CommandCall) -> str:
         language = self._hands.reply_language(order, self.names)
         if not order.arguments:
-            return memory_text("forget_how", language)
+            return texts.FORGET_HOW(language)
         reach = order.principal.read_scopes
         number = parse_number(order.arguments)
         if number is not None and not self._asking:
             record = store.get(connection, number, reach)
             if record is None or record.status != "active":
-                return memory_text("forget_gone", language, number=number)
+                return texts.FORGET_GONE(language, number=number)
             return forget_and_report(connection, [record], order, self._hands, language)
         found = find_memories(connection, order.arguments, reach, search=self._hands.memory_search, policy=self._policy)
         said = forget_unextracted.find_unextracted(
@@ -71,16 +71,16 @@ class ForgetCommand(MemoryCommand):
             if said.certain and not self._asking:
                 return forget_turn_and_report(connection, said, order.arguments, order, self._hands, language)
             store_question(connection, order, [], language, self._policy.answer_within, about=order.arguments)
-            return memory_text("forget_said", language, what=one_line(said.text))
+            return texts.FORGET_SAID(language, what=one_line(said.text))
         if not found:
-            return memory_text("forget_none", language)
+            return texts.FORGET_NONE(language)
         certain = certain_match(found)
         if certain is not None and not self._asking:
             return forget_and_report(connection, [certain], order, self._hands, language)
         records = [certain] if certain is not None else [meant.record for meant in found]
         store_question(connection, order, records, language, self._policy.answer_within)
-        return memory_text(
-            "forget_one" if len(records) == 1 else "forget_which", language, lines=numbered_lines(records, language)
+        return (texts.FORGET_ONE if len(records) == 1 else texts.FORGET_WHICH)(
+            language, lines=numbered_lines(records, language)
         )
 
 
@@ -95,10 +95,10 @@ class ForgetAnswerCommand(MemoryCommand):
         language: Language = "es" if question and question["language"] == "es" else "en"
         language = self._hands.language or language
         if question is None or said is None:
-            return memory_text("no_question", self._hands.language or order.language)
+            return texts.NO_QUESTION(self._hands.language or order.language)
         if said == "no":
             close_question(connection, order.inbound.session)
-            return memory_text("kept", language)
+            return texts.FORGET_DECLINED(language)
         if about := str(question.get("about") or ""):
             close_question(connection, order.inbound.session)
             return self._unsaid(connection, about, order, language)
@@ -108,10 +108,10 @@ class ForgetAnswerCommand(MemoryCommand):
         live = [records[number] for number in chosen if number in records and records[number].status == "active"]
         if not chosen:
             known = store.by_ids(connection, asked, order.principal.read_scopes)
-            return memory_text("forget_which", language, lines=numbered_lines(list(known.values()), language))
+            return texts.FORGET_WHICH(language, lines=numbered_lines(list(known.values()), language))
         close_question(connection, order.inbound.session)
         if not live:
-            return memory_text("forget_none", language)
+            return texts.FORGET_NONE(language)
         return forget_and_report(connection, live, order, self._hands, language)
 
     def _unsaid(self, connection: Connection, about: str, order: CommandCall, language: Language) -> str:
@@ -122,7 +122,7 @@ class ForgetAnswerCommand(MemoryCommand):
             return forget_turn_and_report(connection, said, about, order, self._hands, language)
         found = find_memories(connection, about, reach, search=self._hands.memory_search)
         if not found:
-            return memory_text("forget_none", language)
+            return texts.FORGET_NONE(language)
         return forget_and_report(connection, [found[0].record], order, self._hands, language)
 
 
@@ -140,7 +140,7 @@ class KnownFactsCommand(MemoryCommand):
         wish = match_command(order.inbound.text)
         language = self._hands.language or (wish.language if wish is not None else order.language)
         if self._forgetting:
-            return memory_text("forget_everything", language)
+            return texts.FORGET_EVERYTHING(language)
         return self._memory.overview(connection, order, language)
 
 
@@ -220,11 +220,11 @@ def forget_and_report(
         if hidden is not None:
             done.append(hidden)
     if not done:
-        return memory_text("forget_none", language)
+        return texts.FORGET_NONE(language)
     lines = "\n".join(_line(connection, hidden, order, language) for hidden in done)
     if len(done) > 1:
-        return memory_text("forgotten_several", language, lines=lines)
-    return memory_text("forgotten", language, lines=lines, event=done[0].event)
+        return texts.FORGOTTEN_SEVERAL(language, lines=lines)
+    return texts.FORGOTTEN(language, lines=lines, event=done[0].event)
 
 
 def forget_turn_and_report(
@@ -240,16 +240,16 @@ def forget_turn_and_report(
     record = store.get(connection, number, order.principal.read_scopes) if number is not None else None
     if record is None or record.status != "active":
         history.hide_turns(connection, [said.turn.inbox_id] if said.turn.inbox_id is not None else [], number or 0)
-        return memory_text("forgotten_said", language)
+        return texts.FORGOTTEN_SAID(language)
     return forget_and_report(connection, [record], order, hands, language)
 
 
 def _line(connection: Connection, hidden: ForgetResult, order: CommandCall, language: Language) -> str:
-    line = memory_text("line", language, number=hidden.record.id, what=record_line(hidden.record))
+    line = texts.RECORD_LINE(language, number=hidden.record.id, what=record_line(hidden.record))
     turns = history.count_turns(connection, order.inbound.session, hidden.turns)
-    along = [memory_text("copies", language, count=len(hidden.copies))] if hidden.copies else []
-    along += [memory_text("turns", language, count=turns)] if turns else []
-    return memory_text("along", language, line=line, along=", ".join(along)) if along else line
+    along = [texts.ALSO_COPIES(language, count=len(hidden.copies))] if hidden.copies else []
+    along += [texts.ALSO_MESSAGES(language, count=turns)] if turns else []
+    return texts.RECORD_LINE_ALSO(language, line=line, along=", ".join(along)) if along else line
 
 
 # ── the question ─────────────────────────────────────────────────────────────────────────────────────────────────

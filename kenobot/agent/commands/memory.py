@@ -4,10 +4,10 @@
 theirs in private, a guest their own, and in a group everybody the group's.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from kenobot.agent.commands.memory_base import MemoryCommand, numbered_lines, parse_past_time, record_line
-from kenobot.agent.commands.memory_texts import MemorySentence, form_counts_text, memory_text, time_ago_text
+from kenobot.agent.commands.memory_texts import form_counts_text, time_ago_text
 from kenobot.agent.commands.registry import CommandCall
 from kenobot.cognitive.control.explain_reply import explain_last_reply
 from kenobot.cognitive.control.undo import UndoError, UndoResult, last_undoable_event, undo
@@ -16,7 +16,8 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.store import history
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.words import terms
-from kenobot.core.i18n import Language
+from kenobot.core import texts
+from kenobot.core.i18n import Language, Text
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.ports.memory import Candidate, Decision, Form, Source
 from kenobot.storage.connection import Connection
@@ -24,13 +25,13 @@ from kenobot.storage.connection import Connection
 _NEWEST = 8
 _BEHIND = 8  # memories that /why names
 _QUOTED = 140  # characters of what was said
-_ORIGINS: dict[str, MemorySentence] = {
-    "tag": "from_tag",
-    "extraction": "from_extraction",
-    "edit": "from_edit",
-    "command": "from_command",
-    "sleep": "from_sleep",
-    "import": "from_import",
+_ORIGINS: Mapping[str, Text] = {
+    "tag": texts.FROM_TAG,
+    "extraction": texts.FROM_EXTRACTION,
+    "edit": texts.FROM_EDIT,
+    "command": texts.FROM_COMMAND,
+    "sleep": texts.FROM_SLEEP,
+    "import": texts.FROM_IMPORT,
 }
 _COMMAND: Source = "command"
 
@@ -45,7 +46,7 @@ class RememberCommand(MemoryCommand):
     def run(self, connection: Connection, order: CommandCall) -> str:
         language = self._hands.reply_language(order, self.names)
         if not order.arguments:
-            return memory_text("remember_how", language)
+            return texts.REMEMBER_HOW(language)
         scope = order.principal.write_scope
         form: Form = "episode" if scope.startswith("chat:") else "note"
         trust = order.principal.trust
@@ -74,18 +75,17 @@ class MemoryOverviewCommand(MemoryCommand):
         reach = order.principal.read_scopes
         counts = history.live_counts_by_form(connection, reach)
         if not counts:
-            return memory_text("memory_none", language)
+            return texts.MEMORY_NONE(language)
         newest = history.list_records(connection, reach, ("active",), ("note", "episode", "summary"), _NEWEST)
-        some = memory_text(
-            "memory_some",
+        some = texts.MEMORY_SOME(
             language,
             count=sum(counts.values()),
             forms=form_counts_text(counts, language),
             lines=numbered_lines(newest, language),
         )
-        parts = [some, memory_text("memory_hands", language)]
+        parts = [some, texts.MEMORY_HANDS(language)]
         if OWNER_SCOPE in reach:
-            parts.append(memory_text("memory_files", language, folder=f"`{self._hands.folder}`"))
+            parts.append(texts.MEMORY_FILES(language, folder=f"`{self._hands.folder}`"))
         return "\n\n".join(parts)
 
 
@@ -98,17 +98,17 @@ class WhyCommand(MemoryCommand):
         language = self._hands.reply_language(order, self.names)
         found = explain_last_reply(connection, order.inbound.session, order.principal.read_scopes)
         if found is None:
-            return memory_text("why_none", language)
+            return texts.WHY_NONE(language)
         because = [each for each in found.used_memories if each.record is not None]
         likely = _likely(because, f"{found.question}\n{found.answer}")
         asked = f"“{_clipped(found.question)}”"
         more = len(because) - len(likely)
         if not likely:
-            parts = [memory_text("why_nothing", language, question=asked)]
+            parts = [texts.WHY_NOTHING(language, question=asked)]
         else:
             lines = "\n".join(_because(connection, record, order, language) for record in likely)
-            parts = [memory_text("why_some", language, question=asked, lines=lines)]
-        return "\n\n".join([*parts, *([memory_text("why_more", language, count=more)] if more else [])])
+            parts = [texts.WHY_SOME(language, question=asked, lines=lines)]
+        return "\n\n".join([*parts, *([texts.WHY_MORE(language, count=more)] if more else [])])
 
 
 class UndoCommand(MemoryCommand):
@@ -121,15 +121,15 @@ class UndoCommand(MemoryCommand):
         reach = order.principal.read_scopes
         wanted = order.arguments.lstrip("#")
         if wanted and not (wanted.isascii() and wanted.isdecimal() and len(wanted) <= 15):
-            return memory_text("undo_how", language)
+            return texts.UNDO_HOW(language)
         event = int(wanted) if wanted else last_undoable_event(connection, _owned(order))
         if event is None:
-            return memory_text("undo_none", language)
+            return texts.UNDO_NONE(language)
         try:
             done = undo(connection, event, reach, self._hands.admit_context(order))
         except UndoError as error:
-            return memory_text("undo_hindered", language, why=error)
-        return memory_text("undone", language, lines=_what_came_of(done, language), event=done.event)
+            return texts.UNDO_HINDERED(language, why=error)
+        return texts.UNDONE(language, lines=_what_came_of(done, language), event=done.event)
 
 
 def _owned(order: CommandCall) -> tuple[str, ...]:
@@ -140,12 +140,12 @@ def _owned(order: CommandCall) -> tuple[str, ...]:
 def _learned(decision: Decision, text: str, language: Language) -> str:
     what = _clipped(text)
     if decision.action in ("created", "replaced"):
-        return memory_text("learned", language, what=what)
+        return texts.LEARNED(language, what=what)
     if decision.action == "reinforced":
-        return memory_text("known", language, what=what)
+        return texts.ALREADY_KNOWN(language, what=what)
     if "looks like" in decision.reason:
-        return memory_text("refused_secret", language)
-    return memory_text("refused", language, why=decision.reason)
+        return texts.REMEMBER_REFUSED_SECRET(language)
+    return texts.REMEMBER_REFUSED(language, why=decision.reason)
 
 
 def _likely(because: Sequence[UsedMemory], said: str) -> list[Record]:
@@ -168,13 +168,11 @@ def _because(connection: Connection, record: Record, order: CommandCall, languag
         said = history.quotable_message(connection, turn, order.principal.read_scopes)
         if said is not None:
             mine = said[0] == order.principal.trust
-            quote = memory_text("why_quote" if mine else "why_quote_else", language, said=_clipped(said[3]))
+            quote = (texts.WHY_QUOTE if mine else texts.WHY_QUOTE_ELSE)(language, said=_clipped(said[3]))
             break
-    origin = memory_text(_ORIGINS.get(record.source, "from_tag"), language)
+    origin = _ORIGINS.get(record.source, texts.FROM_TAG)(language)
     age = time_ago_text(order.at - parse_past_time(record.created, order.at), language)
-    return memory_text(
-        "why_line", language, number=record.id, what=record_line(record), origin=origin, age=age, quote=quote
-    )
+    return texts.WHY_LINE(language, number=record.id, what=record_line(record), origin=origin, age=age, quote=quote)
 
 
 def _what_came_of(done: UndoResult, language: Language) -> str:
@@ -182,12 +180,12 @@ def _what_came_of(done: UndoResult, language: Language) -> str:
     lines = []
     for record in done.after:
         before = was[record.id]
-        sentence: MemorySentence = "is_so"
+        sentence = texts.UNDONE_TEXT
         if (record.status == "active") != (before.status == "active"):
-            sentence = "is_back" if record.status == "active" else "is_gone"
+            sentence = texts.UNDONE_BACK if record.status == "active" else texts.UNDONE_GONE
         elif record.status != "active":
             continue
-        lines.append(memory_text(sentence, language, number=record.id, what=record_line(record)))
+        lines.append(sentence(language, number=record.id, what=record_line(record)))
     return "\n".join(lines) or numbered_lines(done.after, language)
 
 

@@ -6,13 +6,13 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.commands.memory_texts import memory_text
 from kenobot.agent.commands.registry import CommandCall
 from kenobot.cognitive.control.find import NearSearch, index_search
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
+from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.ports.identity import OWNER_SCOPE, Principal
 from kenobot.ports.messages import Inbound
@@ -38,14 +38,14 @@ class MemoryCommandContext:
         return index_search(self.index) if self.index is not None else None
 
     def reply_language(self, order: CommandCall, names: Sequence[str]) -> Language:
-        """The language of the answer: a command has an English name first, then Spanish ones."""
+        """Choose the language of the answer: a command's first name is English, its second Spanish, others are old."""
         if self.language is not None:
             return self.language
         called = (
             order.inbound.text.strip().lstrip("/").split(maxsplit=1)[0].lower() if order.inbound.text.strip() else ""
         )
         if called in names:
-            return "en" if called == names[0] else "es"
+            return "es" if called == names[1] else "en"
         return order.language
 
     def admit_context(self, order: CommandCall) -> AdmitContext:
@@ -91,7 +91,7 @@ def one_line(text: str) -> str:
 
 def numbered_lines(records: Sequence[Record], language: Language) -> str:
     """Memories with their numbers, one a line."""
-    return "\n".join(memory_text("line", language, number=record.id, what=record_line(record)) for record in records)
+    return "\n".join(texts.RECORD_LINE(language, number=record.id, what=record_line(record)) for record in records)
 
 
 def parse_past_time(moment: str, now: datetime) -> datetime:

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from kenobot.agent.commands.registry import CommandCall
-from kenobot.core.i18n import Language, translate
+from kenobot.core import texts
+from kenobot.core.i18n import Language
 from kenobot.gateway import pairing
 from kenobot.gateway.access import Access
 from kenobot.ports.identity import OWNER_SCOPE, Principal
@@ -44,19 +45,19 @@ class PairCommand:
     def run(self, connection: Connection, order: CommandCall) -> str:
         language = self._language or _language(order, self.names[1])
         if not order.arguments:
-            return translate("pair_how", language)
+            return texts.PAIR_HOW(language)
         verdict = pairing.approve(connection, order.arguments, order.at, self._access.is_owner)
         self._changed()
         match verdict.kind:
             case "approved":
                 assert verdict.person is not None
-                return translate("pair_done", language, who=_who(verdict.person))
+                return texts.PAIR_DONE(language, who=_who(verdict.person))
             case "wrong":
-                return translate("pair_wrong", language, left=verdict.tries_left)
+                return texts.PAIR_WRONG(language, left=verdict.tries_left)
             case "locked":
-                return translate("pair_locked", language)
+                return texts.PAIR_LOCKED(language)
             case "nothing":
-                return translate("pair_nothing", language)
+                return texts.PAIR_NOTHING(language)
 
 
 class PeopleCommand:
@@ -81,17 +82,17 @@ class PeopleCommand:
         if word.lower() in _REVOKE:
             found = [person for person in known if account in ([person.user], [person.channel, person.user])]
             if len(found) != 1:
-                return translate("people_unknown", language)
+                return texts.PEOPLE_UNKNOWN(language)
             approved_people.revoke_person(connection, *found[0].account)
             self._changed()
-            return translate("people_revoked", language, who=_who(found[0]))
+            return texts.PEOPLE_REVOKED(language, who=_who(found[0]))
         lines = "\n".join(f"- {_who(person)}" for person in known)
-        shown = translate("people_some", language, lines=lines) if known else translate("people_none", language)
+        shown = texts.PEOPLE_SOME(language, lines=lines) if known else texts.PEOPLE_NONE(language)
         waiting = pairing.open_pairings(connection, order.at)
         if not waiting:
             return shown
         lines = "\n".join(f"- {_who(ApprovedPerson(item.channel, item.user, item.name, ''))}" for item in waiting)
-        return f"{shown}\n\n{translate('people_waiting', language, lines=lines)}"
+        return f"{shown}\n\n{texts.PEOPLE_WAITING(language, lines=lines)}"
 
 
 def _who(person: ApprovedPerson) -> str:

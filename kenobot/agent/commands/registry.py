@@ -42,7 +42,7 @@ class Command(Protocol):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What it is called, without the slash: the English name first, then others."""
+        """The names without the slash: English, Spanish, then older English ones."""
         ...
 
     def is_allowed(self, principal: Principal, inbound: Inbound) -> bool:

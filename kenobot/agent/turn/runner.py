@@ -54,9 +54,9 @@ from kenobot.cognitive.procedural import outcome
 from kenobot.cognitive.recall import usage as access
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import proposals
-from kenobot.core import redaction
+from kenobot.core import redaction, texts
 from kenobot.core.bus import Bus
-from kenobot.core.i18n import Language, guess_language, translate
+from kenobot.core.i18n import Language, guess_language
 from kenobot.core.log import current_trace as log_trace
 from kenobot.core.provenance import Provenance
 from kenobot.core.redaction import Redactor
@@ -199,9 +199,9 @@ class TurnRunner:
     async def _finish(self, ending: Ending, work: TurnData) -> None:
         match ending:
             case ReportFailure(sentence, reason, end):
-                await self._tell(work, end, translate(sentence, work.language), reason)
+                await self._tell(work, end, sentence(work.language), reason)
             case MoveToDeadLetters(reason):
-                await self._tell(work, "dead", translate("broken", work.language), reason)
+                await self._tell(work, "dead", texts.BROKEN(work.language), reason)
             case Defer(reason):
                 await self._park(work, reason)
 
@@ -243,7 +243,7 @@ class TurnRunner:
     async def _park(self, work: TurnData, reason: str) -> None:
         """Put the message back for later; the first time, ask the person for patience. That is no part of the talk."""
         pending = work.pending
-        parts = self._render(pending, translate("patience", work.language))[:1]
+        parts = self._render(pending, texts.PATIENCE(work.language))[:1]
 
         def write(connection: Connection) -> list[Outbound]:
             if not inbox.defer(connection, pending.id, work.attempt):
@@ -265,7 +265,7 @@ class TurnRunner:
         work.unsaved_reply = reply if fresh else None
         effects = work.effects = CollectedEffects(pending.session, work.principal)
         cleaned = self._p.pipeline.process(reply.text, context.untrusted_texts, effects, work.language)
-        mark = translate("link", work.language)
+        mark = texts.LINK_REMOVED(work.language)
         closed = trifecta.guard_reply(cleaned.clean, effects.candidates, context.exposure, context.texts, mark)
         whose = Provenance(context.speech)
         effects.candidates = [replace(item, trust=whose.lowest_trust(item)) for item in closed.candidates]
@@ -280,9 +280,9 @@ class TurnRunner:
         """
         assert work.processed is not None and work.effects is not None
         effects = work.effects
-        clean = self._p.redact.redact_known(work.processed.clean) or translate("silent", work.language)
+        clean = self._p.redact.redact_known(work.processed.clean) or texts.SILENT(work.language)
         if any(redaction.find_secret(candidate.text) for candidate in effects.candidates):
-            clean = f"{clean}\n\n{translate('secret', work.language)}"
+            clean = f"{clean}\n\n{texts.SECRET_REFUSED(work.language)}"
         parts = self._render(work.pending, clean)
         await self._p.embedding.embed_statements(candidate.text for candidate in effects.candidates)
         work.decisions, waiting, reacted = await self._p.database.write(

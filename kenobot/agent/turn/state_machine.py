@@ -16,7 +16,8 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Literal
 
-from kenobot.core.i18n import TextKey
+from kenobot.core import texts
+from kenobot.core.i18n import Text
 from kenobot.core.retry import RetryPolicy, retry_delay
 from kenobot.ports.errors import Fenced, PromptTooLong, Rejected, RemoteError, StoreError
 from kenobot.ports.provider import Reply
@@ -146,7 +147,7 @@ class CommitTurn:
 class ReportFailure:
     """Tell the person in one sentence that there is no answer, and be done."""
 
-    sentence: TextKey
+    sentence: Text
     reason: str
     end: Literal["failed", "expired"] = "failed"
 
@@ -261,7 +262,7 @@ def _begun(turn: TurnState, begun: MessageClaimed, policy: TurnPolicy) -> tuple[
     if begun.saved_reply is not None:
         turn = replace(turn, reply=begun.saved_reply, fresh=False)
     elif begun.age > policy.expires_after:
-        return _end(turn, ReportFailure("expired", f"it was {begun.age / 3600:.0f} hours old", "expired"))
+        return _end(turn, ReportFailure(texts.EXPIRED, f"it was {begun.age / 3600:.0f} hours old", "expired"))
     return replace(turn, stage="context"), BuildContext(turn.reduced)
 
 
@@ -319,7 +320,7 @@ def _unanswered(
     if turn.level + 1 < policy.provider_count:
         return _ask(replace(turn, level=turn.level + 1, provider_calls=0))
     if not turn.may_recover:
-        return _end(turn, ReportFailure("rejected", _reason(error)))
+        return _end(turn, ReportFailure(texts.REJECTED, _reason(error)))
     if turn.message_suspected:
         return _end(turn, MoveToDeadLetters(f"the model answers others, but not this: {_reason(error)}"))
     if turn.deferrals < _PARKS_BEFORE_PROBE:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kenobot.agent.background.purge import erase_turns
-from kenobot.agent.commands.memory_texts import MemorySentence, duration_text, memory_text
+from kenobot.agent.commands.memory_texts import duration_text
 from kenobot.cognitive.control import export, history, stats
 from kenobot.cognitive.control.export_format import ImportFormatError
 from kenobot.cognitive.control.forget import forget_record, plan_purge, purge
@@ -25,6 +25,8 @@ from kenobot.cognitive.store import history as hands_store
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.core import texts
+from kenobot.core.i18n import Text
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import connect
@@ -192,12 +194,12 @@ def time_ago(case: Case) -> Outcome:
 
 
 def learned(case: Case) -> Outcome:
-    sentences: dict[str, MemorySentence] = {
-        "fact": "learned",
-        "preference": "learned_preference",
-        "pattern": "learned_pattern",
+    sentences = {
+        "fact": texts.LEARNED,
+        "preference": Text("✓ I have saved your preference: {what}", "✓ He guardado tu preferencia: {what}"),
+        "pattern": Text("✓ I have spotted a pattern: {what}", "✓ He identificado un patrón: {what}"),
     }
-    return compare(case, memory_text(sentences[case.input["type"]], case.input["language"], what=case.input["content"]))
+    return compare(case, sentences[case.input["type"]](case.input["language"], what=case.input["content"]))
 
 
 # ── out and in ───────────────────────────────────────────────────────────────────────────────────────────────────

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kenobot.core import plugins
-from kenobot.core.i18n import translate
+from kenobot.core import plugins, texts
 from kenobot.core.settings.load import Settings
 from kenobot.ports.plugin import NoSettings, PluginContext
 from kenobot.ports.postprocessor import PostProcessor
@@ -64,7 +63,7 @@ def pipeline(case: Case) -> Outcome:
         processed = pipe.process(text, (), turn, "en")
         items = {applied.name: applied.items for applied in processed.applied}
         told: Told = {key: _shaped(name, items.get(name, ())) for name, key in _KEYS.items()}
-        clean = "" if processed.clean == translate("noted", "en") else processed.clean
+        clean = "" if processed.clean == texts.NOTED("en") else processed.clean
         return {**told, "cleanText": clean, "isComplete": turn.bootstrap_ended}
 
     return _judge(case, look, [tag for processor in processors().values() for tag in processor.tags])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.core.i18n import translate
+from kenobot.core import texts
 from kenobot.ports.errors import Rejected
 from kenobot.ports.messages import Outbound
 from kenobot.storage import dead_letters
@@ -35,10 +35,10 @@ async def states(scene: Scene) -> list[tuple[object, ...]]:
 async def test_a_message_that_failed_is_answered_by_a_retry_exactly_once(tmp_path: Path) -> None:
     """Although the person was told already: the apology stays sent, the answer is a new part."""
     async with Scene(tmp_path, [REFUSED, "Here you are."]) as scene:
-        assert await scene.say("hello, what is this?") == translate("rejected", "en")
+        assert await scene.say("hello, what is this?") == texts.REJECTED("en")
         assert [state for state, *_ in await states(scene)] == ["failed"]
         assert await elsewhere(scene, "retry", "in-1") == "done"
-        assert scene.texts == [translate("rejected", "en"), "Here you are."]
+        assert scene.texts == [texts.REJECTED("en"), "Here you are."]
         assert await states(scene) == [("answered", 1, "")]
         assert await elsewhere(scene, "retry", "in-1") == "missing"
         await scene.app.sweep()
@@ -86,7 +86,7 @@ async def test_an_expired_message_counts_its_age_anew(tmp_path: Path) -> None:
     clock = EagerClock()
     async with Scene(tmp_path, ["Better late."], clock=clock) as scene:
         old = clock.now() - timedelta(days=5)
-        assert await scene.say("hello, are you there?", sent_at=old) == translate("expired", "en")
+        assert await scene.say("hello, are you there?", sent_at=old) == texts.EXPIRED("en")
         assert [state for state, *_ in await states(scene)] == ["expired"]
         await elsewhere(scene, "retry", "in-1")
         assert scene.texts[-1] == "Better late."

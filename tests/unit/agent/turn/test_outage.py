@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-from kenobot.core.i18n import translate
+from kenobot.core import texts
 from kenobot.ports.errors import PromptTooLong, RateLimited, Rejected, RemoteError, Unavailable
 from kenobot.ports.provider import Delta, Request
 from kenobot.testing.clock import EagerClock, ManualClock
@@ -56,7 +56,7 @@ async def test_an_outage_is_told_once_and_everything_is_answered_afterwards_in_o
         tried = len(model.asked)
         await until(scene, clock, lambda: len(model.asked) > tried + 3)
         await until(scene, clock, lambda: scene.app.loop.idle)
-        assert scene.texts == [translate("patience", "es")]
+        assert scene.texts == [texts.PATIENCE("es")]
         assert await scene.rows("SELECT state, attempts, apologised FROM inbox") == [
             ("pending", 0, 1),
             ("pending", 0, 0),
@@ -86,7 +86,7 @@ async def test_a_server_that_asks_for_a_day_is_asked_again_after_an_hour(tmp_pat
         async with asyncio.timeout(20):
             while len(scene.texts) < 2:
                 await asyncio.sleep(0.001)
-        assert scene.texts == [translate("patience", "en"), "re: are you there?"]
+        assert scene.texts == [texts.PATIENCE("en"), "re: are you there?"]
     assert len(model.asked) == 2
     assert clock.monotonic() >= 3600
 
@@ -98,7 +98,7 @@ async def test_a_chat_whose_message_breaks_the_model_is_not_held_up_for_ever(tmp
         await scene.put("poison", chat="2")
         await scene.put("hello", chat="2")
         await until(scene, clock, lambda: len(scene.texts) == 3)
-        assert scene.texts == [translate("patience", "en"), translate("broken", "en"), "re: hello"]
+        assert scene.texts == [texts.PATIENCE("en"), texts.BROKEN("en"), "re: hello"]
         assert await scene.rows("SELECT state FROM inbox ORDER BY id") == [("dead",), ("answered",)]
 
 
@@ -108,7 +108,7 @@ async def test_a_restart_takes_a_parked_message_up_again(tmp_path: Path) -> None
     async with Scene(tmp_path, provider=Flaky(DOWN), clock=clock) as scene:
         await scene.put("are you there?")
         await until(scene, clock, lambda: len(scene.texts) == 1)
-        assert scene.texts == [translate("patience", "en")]
+        assert scene.texts == [texts.PATIENCE("en")]
     again = Flaky(DOWN)
     async with Scene(tmp_path, provider=again, clock=clock) as scene:
         await until(scene, clock, lambda: len(again.asked) >= 4)
@@ -153,9 +153,7 @@ async def test_a_late_message_is_answered_with_its_age_in_mind(tmp_path: Path) -
         await scene.say("Shall we meet in ten minutes?", sent_at=scene.clock.now() - hours)
         assert "sent 3 hours ago (on Saturday 2026-02-14 at 11:30)" in scene.requests[-1]
         asked = len(scene.requests)
-        assert await scene.say("¿Quedamos hoy?", sent_at=scene.clock.now() - timedelta(hours=49)) == translate(
-            "expired", "es"
-        )
+        assert await scene.say("¿Quedamos hoy?", sent_at=scene.clock.now() - timedelta(hours=49)) == texts.EXPIRED("es")
         assert len(scene.requests) == asked
         assert await scene.rows("SELECT state FROM inbox ORDER BY id DESC LIMIT 1") == [("expired",)]
 
@@ -172,7 +170,7 @@ async def test_a_flood_of_one_chat_is_turned_away_and_told_once(tmp_path: Path) 
         model.error = None
         await until(scene, clock, lambda: sum(text.startswith("re:") for text in scene.texts) == 6)
         mine = [sent.part.text for sent in scene.channel.sent if sent.chat == "1"]
-        assert mine.count(translate("too_many", "en")) == 1
+        assert mine.count(texts.TOO_MANY("en")) == 1
         assert [text for text in mine if text.startswith("re:")] == [f"re: message {number}" for number in range(5)]
         assert await scene.put("and now?")
 
@@ -180,7 +178,7 @@ async def test_a_flood_of_one_chat_is_turned_away_and_told_once(tmp_path: Path) 
 async def test_a_sweep_takes_up_what_nobody_works_on(tmp_path: Path) -> None:
     """A message that was put back from outside the process is answered without a restart."""
     async with Scene(tmp_path, [Rejected("no"), "Here I am."]) as scene:
-        assert await scene.say("hello?") == translate("rejected", "en")
+        assert await scene.say("hello?") == texts.REJECTED("en")
         await scene.app.database.write(
             lambda connection: connection.execute("UPDATE inbox SET state = 'pending', attempts = 0, external_id = 'x'")
         )

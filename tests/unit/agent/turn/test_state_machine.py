@@ -32,6 +32,7 @@ from kenobot.agent.turn.state_machine import (
     WaitElapsed,
     step,
 )
+from kenobot.core import texts
 from kenobot.core.retry import RetryPolicy
 from kenobot.ports.errors import (
     CircuitOpen,
@@ -124,7 +125,7 @@ def test_the_fallback_is_asked_when_the_first_model_cannot_answer() -> None:
     assert _play(*fallen, EffectFailed(Unavailable("down")), policy=two)[1][-1] == Wait(1)
     assert isinstance(_play(*fallen, EffectFailed(Rejected("no")), policy=two)[1][-1], Defer), "the first may come back"
     refused = (MessageClaimed(1), ContextBuilt(), EffectFailed(Rejected("no")), EffectFailed(Rejected("no")))
-    assert _play(*refused, policy=two)[1][-1] == ReportFailure("rejected", "Rejected: no")
+    assert _play(*refused, policy=two)[1][-1] == ReportFailure(texts.REJECTED, "Rejected: no")
 
 
 def test_tries_end_with_their_budget() -> None:
@@ -161,7 +162,7 @@ def test_a_message_that_is_too_old_is_not_answered() -> None:
     policy = replace(_POLICY, expires_after=3600)
     assert _play(MessageClaimed(1, None, 3600), policy=policy)[1] == [BuildContext()]
     assert _play(MessageClaimed(1, None, 7300), policy=policy)[1] == [
-        ReportFailure("expired", "it was 2 hours old", "expired")
+        ReportFailure(texts.EXPIRED, "it was 2 hours old", "expired")
     ]
     assert _play(MessageClaimed(1, _REPLY, 7300), policy=policy)[1] == [BuildContext()]
 
@@ -175,7 +176,7 @@ def test_a_command_is_obeyed_without_a_model() -> None:
 def test_a_refusal_is_told_at_once() -> None:
     """Asking again would not mend it."""
     _, effects = _play(MessageClaimed(1), ContextBuilt(), EffectFailed(Rejected("no")))
-    assert effects[-1] == ReportFailure("rejected", "Rejected: no")
+    assert effects[-1] == ReportFailure(texts.REJECTED, "Rejected: no")
 
 
 def test_the_servers_wish_is_obeyed() -> None:
@@ -197,7 +198,10 @@ def test_the_pause_is_spread() -> None:
         ((), ClaimMessage()),
         ((MessageClaimed(1),), BuildContext()),
         ((MessageClaimed(1), ContextBuilt(), ModelReplied(_REPLY), ReplyProcessed()), CommitTurn()),
-        ((MessageClaimed(1), ContextBuilt(), EffectFailed(Rejected("no"))), ReportFailure("rejected", "Rejected: no")),
+        (
+            (MessageClaimed(1), ContextBuilt(), EffectFailed(Rejected("no"))),
+            ReportFailure(texts.REJECTED, "Rejected: no"),
+        ),
         ((MessageClaimed(9),), MoveToDeadLetters("3 attempts failed")),
     ],
 )
