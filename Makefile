@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help chat test check crash soak bench docs fmt clean
+.PHONY: help chat test check crash soak bench years month cost docs fmt clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -38,10 +38,19 @@ crash: $(VENV)/.ready ## kills, power cuts, full disks, odd clocks, damaged file
 soak: $(VENV)/.ready ## a hundred thousand messages and a flood, by hand: a quarter of an hour
 	@$(BIN)/python -m tests.soak
 	@$(BIN)/python -m tests.soak --through telegram --messages 5000
-	@$(BIN)/python -m bench.flood
+	@$(BIN)/python -m tests.soak.fairness
 
 bench: $(VENV)/.ready ## start, memory, latency and throughput, with a profile
 	@$(BIN)/python -m bench
+
+years: $(VENV)/.ready ## two simulated years: records, disk, prompts, recall and nights; the better part of an hour
+	@$(BIN)/python -m bench.years
+
+month: $(VENV)/.ready ## a scripted month: what memory keeps, answers with and hides
+	@$(BIN)/python -m bench.month
+
+cost: $(VENV)/.ready ## what a prompt costs with ten, a thousand and a hundred thousand memories
+	@$(BIN)/python -m bench.cost
 
 docs: $(VENV)/.ready ## check that what the documents show still runs
 	@$(BIN)/pytest tests/docs

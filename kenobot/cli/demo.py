@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from kenobot.cli import options
-from kenobot.cli.page_marks import page_marks, replace_between_marks, write_file
+from kenobot.evals.page_marks import page_marks, replace_between_marks, write_file
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

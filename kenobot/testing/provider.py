@@ -1,65 +1,14 @@
-"""A provider that says what the test tells it to, and the tests that every provider must pass."""
+"""The tests that every provider must pass."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
 
 import pytest
 
 from kenobot.ports.errors import RemoteError
-from kenobot.ports.provider import Block, Delta, Message, Provider, Reply, Request, Usage
+from kenobot.ports.provider import Block, Delta, Message, Provider, Request
+from kenobot.testing.scripted import ScriptedProvider, ScriptedReply
 
-ScriptedReply = str | Exception | Reply | Callable[[Request], str]
-
-
-class ScriptedProvider:
-    """Gives the scripted replies one after another and keeps every request in `requests`.
-
-    A text is said, an exception raised, a callable asked; a Reply is given with its own stop reason, usage and model,
-    and one whose stop reason is "" ends like a stream that was cut. A used-up script is an AssertionError, unless
-    `repeat_last` is set. rule_based: it is not asked to read what was said for memories; see
-    `kenobot.ports.provider.RuleBased`.
-    """
-
-    name = "scripted"
-
-    def __init__(
-        self, replies: Iterable[ScriptedReply] = (), *, repeat_last: bool = False, rule_based: bool = True
-    ) -> None:
-        self.rule_based = rule_based
-        self.requests: list[Request] = []
-        self._replies = list(replies)
-        self._repeat_last = repeat_last
-
-    async def stream(self, request: Request) -> AsyncIterator[Delta]:
-        """Yield the next reply in two pieces or more, then the end."""
-        self.requests.append(request)
-        reply = self._next(request)
-        for piece in _halves(reply.text):
-            yield Delta(text=piece)
-            await asyncio.sleep(0)
-        if reply.stop_reason:
-            yield Delta(stop_reason=reply.stop_reason, usage=reply.usage, model=reply.model)
-
-    def _next(self, request: Request) -> Reply:
-        at = len(self.requests) - 1
-        if at >= len(self._replies) and not (self._repeat_last and self._replies):
-            asked = request.messages[-1].text if request.messages else ""
-            raise AssertionError(
-                f"The script has {len(self._replies)} replies, and this is request {at + 1}, asking {asked[:200]!r}: "
-                "add a reply, or build the provider with repeat_last=True."
-            )
-        scripted = self._replies[min(at, len(self._replies) - 1)]
-        if isinstance(scripted, Exception):
-            raise scripted
-        if isinstance(scripted, Reply):
-            return scripted
-        text = scripted if isinstance(scripted, str) else scripted(request)
-        return Reply(text=text, stop_reason="end_turn", model=self.name, usage=Usage(input_tokens=1, output_tokens=1))
-
-
-def _halves(text: str) -> list[str]:
-    middle = (len(text) + 1) // 2
-    return [half for half in (text[:middle], text[middle:]) if half]
+__all__ = ["ProviderContract", "ScriptedProvider", "ScriptedReply", "collect_deltas", "make_request"]
 
 
 def make_request(text: str, *, system: str = "You are a helpful assistant.") -> Request:

@@ -21,6 +21,7 @@ from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.provider import Provider
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import ManualClock
+from kenobot.testing.scenario import Speaker
 
 _NAP = 300.0  # seconds; what sleeps longer is not waited for
 _POLL = 0.02
@@ -159,6 +160,11 @@ class Simulation:
         )
         await self.wait_idle()
         return "\n".join(each.part.text for each in sent[before:])
+
+    async def say_as(self, speaker: Speaker, text: str) -> str:
+        """Have a speaker say something in their chat; what the bot answered."""
+        who = speaker
+        return await self.say(who.channel, who.chat, who.user, text, name=who.name, private=who.private)
 
     async def wait_idle(self) -> None:
         """Wait until nothing is under way; what sleeps for a little while is woken."""

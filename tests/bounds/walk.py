@@ -19,10 +19,7 @@ NOT_RUNNING = (  # tests' own parts, and commands that end
     "kenobot.cli",
     "kenobot.cognitive.control.export",
     "kenobot.cli.importers",
-    "kenobot.evals.month",
     "kenobot.evals.demo",
-    "kenobot.evals.years",
-    "kenobot.evals.cost",
 )
 
 _EMPTY = "deque dict list set Counter OrderedDict defaultdict Queue SimpleQueue LifoQueue PriorityQueue".split()

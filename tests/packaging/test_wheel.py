@@ -19,7 +19,7 @@ DATA = (
     "config/kenobot.toml",
     "config/identity/*",
     "config/systemd/*",
-    "evals/*/*.toml",
+    "evals/demo/*.toml",
     "evals/recall/data/*.jsonl",
     "cognitive/recall/*.json",
     "cognitive/recall/vectors/*.json",

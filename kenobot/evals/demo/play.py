@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from kenobot.agent.prompt.context_builder import TAG_INSTRUCTIONS
-from kenobot.agent.prompt.runtime_block import BLOCK_OPEN
 from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.procedural import pattern_rows
 from kenobot.cognitive.procedural.match import match_patterns
@@ -16,18 +14,19 @@ from kenobot.cognitive.sleep import report, run_rows
 from kenobot.cognitive.sleep.night import NIGHT
 from kenobot.cognitive.sleep.report import ChangeReport, NightReport
 from kenobot.cognitive.store import sleep_plans
-from kenobot.evals.demo.story import Act, DemoStep, Expectation, Story
+from kenobot.evals.demo.story import Act, DemoStep, Story
 from kenobot.gateway.access import Roster
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope, session_id
-from kenobot.ports.provider import Delta, Request, Usage
+from kenobot.ports.provider import Request
 from kenobot.storage.connection import Connection
+from kenobot.testing.prompt_parts import memory_frame, runtime_blocks
+from kenobot.testing.scripted import ScriptedProvider
 from kenobot.testing.simulation import Simulation
 
 _CARDS = "facts"  # the folder with a card for each memory
 _IDENTITY = "identity/"
 _NIGHTS = 400
 _SCORED = 100  # patterns of which the best fit is shown
-_FORGIVEN = 0.005
 _BLANK = re.compile(r"\n{3,}")
 
 
@@ -89,23 +88,6 @@ class StepResult:
     failures: tuple[str, ...]
 
 
-class DemoProvider:
-    """A model that says what it is handed. last_request: the prompt that it saw last."""
-
-    name = "rehearsed"
-    rule_based = True
-
-    def __init__(self) -> None:
-        self.reply = ""
-        self.last_request: Request | None = None
-
-    async def stream(self, request: Request) -> AsyncIterator[Delta]:
-        """See `kenobot.ports.provider.Provider`."""
-        self.last_request = request
-        yield Delta(text=self.reply)
-        yield Delta(stop_reason="end_turn", usage=Usage(input_tokens=1, output_tokens=1), model=self.name)
-
-
 async def play_act(
     story: Story, act: Act, folder: Path, *, skip_quiet_nights: bool = False
 ) -> AsyncIterator[StepResult]:
@@ -113,7 +95,8 @@ async def play_act(
 
     skip_quiet_nights: of the nights between the steps only the last one happens.
     """
-    model = DemoProvider()
+    reply = ""
+    model = ScriptedProvider(lambda _: reply, name="rehearsed", keep=1)
     house = Simulation(
         folder,
         model,
@@ -127,11 +110,12 @@ async def play_act(
         before, nights = dict[str, str](), 0
         for number, step in enumerate(act.steps, 1):
             await _pass_time(house, story, step, brisk=skip_quiet_nights)
-            answer = await _say(house, model, step)
+            reply = step.reply
+            answer = await house.say_as(step.who, step.says) if step.who is not None else ""
             slept = await house.app.database.read(partial(_nights, last=nights))
             nights += slept.nights
             after = house.files()
-            memory = _memory(model.last_request) if step.says and model.last_request is not None else ""
+            memory = _memory(model.requests[-1]) if step.says and model.requests else ""
             fits = await _fits(house, step)
             yield StepResult(
                 number=number,
@@ -163,19 +147,9 @@ async def _pass_time(house: Simulation, story: Story, step: DemoStep, *, brisk: 
         await house.run_until(step.at, story.schedule_interval)
 
 
-async def _say(house: Simulation, model: DemoProvider, step: DemoStep) -> str:
-    who = step.who
-    if who is None:
-        return ""
-    model.reply = step.reply
-    return await house.say(who.channel, who.chat, who.user, step.says, name=who.name, private=who.private)
-
-
 def _memory(request: Request) -> str:
     """What of a prompt comes from memory, without the instructions about tags."""
-    blocks = [block.text.partition(TAG_INSTRUCTIONS)[2] for block in request.system if TAG_INSTRUCTIONS in block.text]
-    for message in request.messages:
-        blocks += [block.text for block in message.blocks if block.text.startswith(BLOCK_OPEN)]
+    blocks = [memory_frame(request), *runtime_blocks(request.messages)]
     return _BLANK.sub("\n\n", "\n\n".join(block.strip() for block in blocks)).strip()
 
 
@@ -239,19 +213,7 @@ def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[FileC
 
 
 def _failures(step: DemoStep, memory: str, files: Mapping[str, str], fits: tuple[PatternMatch, ...]) -> Iterator[str]:
-    for expect in step.expect:
-        for failure in _unmet(expect, memory, files, fits):
-            yield f"{step.at:%d %B %H:%M}: {failure}"
-
-
-def _unmet(expect: Expectation, memory: str, files: Mapping[str, str], fits: tuple[PatternMatch, ...]) -> Iterator[str]:
-    yield from (f"the prompt's memory does not hold “{text}”" for text in expect.prompt if text not in memory)
-    yield from (f"the prompt's memory shows “{text}”" for text in expect.never if text in memory)
-    yield from (
-        f"{path} does not hold “{text}”" for path, text in expect.there.items() if text not in files.get(path, "")
-    )
-    yield from (f"{path} holds “{text}”" for path, text in expect.without.items() if text in files.get(path, ""))
-    yield from (f"{path} is still there" for path in expect.gone if path in files)
     best = fits[0].score if fits else 0.0
-    if expect.score is not None and abs(best - expect.score) > _FORGIVEN:
-        yield f"the pattern that fits best scores {best:.2f}, not {expect.score:.2f}"
+    for expect in step.expect:
+        for failure in expect.unmet(memory, files, best):
+            yield f"{step.at:%d %B %H:%M}: {failure}"

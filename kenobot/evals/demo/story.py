@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from importlib import resources
 from itertools import pairwise
@@ -10,28 +10,13 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from kenobot.core.i18n import Language
-from kenobot.evals.month.script import Speaker
+from kenobot.testing.scenario import Expectation, Speaker
 
 LocalizedText = Mapping[Language, str]
 """A sentence for the reader, in each language."""
 
 _FIRST = "{first}"
 _ALL = "all"
-
-
-@dataclass(frozen=True, slots=True)
-class Expectation:
-    """What has to be so after a step. prompt, never: texts of the prompt's memory. there, without: texts of files.
-
-    gone: files that are not there. score: of the pattern that fits the message best; None when it does not matter.
-    """
-
-    prompt: tuple[str, ...] = ()
-    never: tuple[str, ...] = ()
-    there: Mapping[str, str] = field(default_factory=dict)
-    without: Mapping[str, str] = field(default_factory=dict)
-    gone: tuple[str, ...] = ()
-    score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,3 +145,12 @@ def test_what_is_created_is_for_the_owner_only(home: Home) -> None:
     """main sets the umask, so that no file is open to others even for a moment."""
     main(["version"])
     assert os.umask(0o077) == 0o077
+
+
+@pytest.mark.parametrize("name", ["years", "month", "cost"])
+def test_a_bench_that_moved_is_answered_with_its_new_place(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever options it is given, on stderr, with exit code 2."""
+    assert main(["bench", name, "--days", "3", "--json"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert f'run "make {name}" or "python -m bench.{name}".' in err

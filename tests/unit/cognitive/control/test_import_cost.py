@@ -1,9 +1,9 @@
 """An import of a large memory costs its length, and not its square."""
 
+from bench.cost import memories
 from kenobot.cognitive.control import export
 from kenobot.cognitive.mirror.list_paths import is_memory_file
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.evals.cost import memories
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory
 

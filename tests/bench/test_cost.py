@@ -7,19 +7,20 @@ from dataclasses import replace
 
 import pytest
 
+from bench.cost import memories
+from bench.cost.__main__ import main
+from bench.cost.checks import failures, report_of
+from bench.cost.prompt_cost import CostMeter
+from bench.cost.run import Percentiles, SizeResult
+from bench.report import TokenCaps
 from kenobot.agent.prompt.context_builder import TAG_INSTRUCTIONS
-from kenobot.cli import main
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.core.settings.schema import ContextSettings
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.evals import plots
-from kenobot.evals.cost import memories
-from kenobot.evals.cost.judge import TokenCaps, failures, table
-from kenobot.evals.cost.meter import MeteringProvider
-from kenobot.evals.cost.run import Percentiles, SizeResult
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.provider import Block, Message, Request
-from kenobot.testing.provider import collect_deltas
+from kenobot.testing.provider import ScriptedProvider, collect_deltas
 
 BUDGET = ContextSettings().budget_tokens
 MEMORY = (
@@ -44,11 +45,11 @@ LIMITS = TokenCaps(24_000, 8_000)
 
 @pytest.fixture(scope="module")
 def told() -> Iterator[dict[str, object]]:
-    """What `kenobot bench cost` prints of ten and fifty memories and five messages each."""
+    """What `python -m bench.cost` prints of ten and fifty memories and five messages each."""
     with pytest.MonkeyPatch.context() as patch:
         said: list[str] = []
         patch.setattr(sys.stdout, "write", said.append)
-        code = main(["bench", "cost", "--sizes", "10,50", "--turns", "5", "--json"])
+        code = main(["--sizes", "10,50", "--turns", "5", "--json"])
     found = json.loads("".join(said))
     yield {**found, "code": code}
 
@@ -77,27 +78,29 @@ def test_no_two_memories_have_the_same_words() -> None:
 
 async def test_what_a_cache_would_serve_ends_at_a_mark() -> None:
     """Nothing of the first request; of the next what stands before the last mark up to which both are the same."""
-    meter = MeteringProvider()
+    meter = CostMeter()
+    provider = ScriptedProvider(meter.reply)
     system = (Block("identity " * 50, cache=True), Block(f"## Memory\n{TAG_INSTRUCTIONS}\n\nAna likes tea", cache=True))
     first = Message("user", (Block("hello", cache=True), Block("<kenobot-context>now</kenobot-context>")))
-    await collect_deltas(meter, Request(system, (first,)))
+    await collect_deltas(provider, Request(system, (first,)))
     again = (Message("user", (Block("hello"),)), Message("assistant", (Block("Vale."),)))
-    await collect_deltas(meter, Request(system, (*again, Message("user", (Block("bye", cache=True),)))))
-    await collect_deltas(meter, Request((system[0], Block("another frame")), (Message("user", (Block("hello"),)),)))
+    await collect_deltas(provider, Request(system, (*again, Message("user", (Block("bye", cache=True),)))))
+    await collect_deltas(provider, Request((system[0], Block("another frame")), (Message("user", (Block("hello"),)),)))
     one, two, three = meter.sizes
     shared = sum(estimate_tokens(block.text) for block in system)
     assert one.cached == 0
     assert two.cached == shared + estimate_tokens("hello"), "the time behind the message is not sent again"
     assert three.cached == estimate_tokens(system[0].text), "a new frame begins behind the identity"
-    assert one.prefix == estimate_tokens("\n\nAna likes tea") and one.recalled > 0 and two.recalled == 0
+    assert one.prefix == estimate_tokens("Ana likes tea") and one.recalled > 0 and two.recalled == 0
 
 
 async def test_the_counters_of_the_provider_say_the_same() -> None:
     """Tokens read in full and from the cache add up to the prompt."""
-    meter = MeteringProvider()
+    meter = CostMeter()
+    provider = ScriptedProvider(meter.reply)
     request = Request((Block("identity", cache=True),), (Message("user", (Block("hello", cache=True),)),))
-    await collect_deltas(meter, request)
-    last = (await collect_deltas(meter, request))[-1]
+    await collect_deltas(provider, request)
+    last = (await collect_deltas(provider, request))[-1]
     assert last.usage is not None
     assert (
         last.usage.cache_read_tokens == meter.sizes[-1].cached == estimate_tokens("identity") + estimate_tokens("hello")
@@ -118,7 +121,7 @@ def test_what_is_not_kept_is_named(rows: list[SizeResult], what: str) -> None:
     """A budget that is exceeded, and a time that grows with memory; the table says so below."""
     [found] = failures(rows, LIMITS)
     assert what in found
-    assert found in table(rows, [found])
+    assert found in report_of(rows, [found]).as_markdown
 
 
 def test_a_small_memory_may_be_faster() -> None:
@@ -128,8 +131,8 @@ def test_a_small_memory_may_be_faster() -> None:
 
 def test_a_failure_is_exit_code_1(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """And named; the table is printed all the same."""
-    monkeypatch.setattr("kenobot.evals.cost.run.run", lambda *_: [replace(ROW, prompt_most=99_999)])
-    assert main(["bench", "cost", "--sizes", "10"]) == 1
+    monkeypatch.setattr("bench.cost.run.run", lambda *_: [replace(ROW, prompt_most=99_999)])
+    assert main(["--sizes", "10"]) == 1
     out, err = capsys.readouterr()
     assert "99,999" in out
     assert "1 things are not as they should be" in err
@@ -138,18 +141,18 @@ def test_a_failure_is_exit_code_1(monkeypatch: pytest.MonkeyPatch, capsys: pytes
 @pytest.mark.parametrize("wrong", [["--sizes", "10,x"], ["--sizes", "0"], ["--turns", "0"], ["--sizes", ""]])
 def test_numbers_that_mean_nothing_are_refused(wrong: list[str]) -> None:
     """With exit code 2, before anything is measured."""
-    assert main(["bench", "cost", *wrong]) == 2
+    assert main([*wrong]) == 2
 
 
 def test_a_plot_without_a_library_is_refused_at_once(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Before minutes are spent on a run; it says what to install."""
-    monkeypatch.setattr("kenobot.evals.cost.run.run", lambda *_: pytest.fail("it was run"))
+    monkeypatch.setattr("bench.cost.run.run", lambda *_: pytest.fail("it was run"))
 
     def missing() -> None:
         raise ConfigError("A plot needs matplotlib")
 
     monkeypatch.setattr(plots, "require_matplotlib", missing)
-    assert main(["bench", "cost", "--plot", "x.png"]) == 78
+    assert main(["--plot", "x.png"]) == 78
     assert "matplotlib" in capsys.readouterr().err

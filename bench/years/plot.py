@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bench.years.run import WeekMetrics
 from kenobot.evals import plots
-from kenobot.evals.years.live import WeekMetrics
 
 _MEGABYTE = 1_000_000
 _INCHES = (10, 7)

@@ -1,6 +1,5 @@
 """The scripted month: memory lives through it, and its judge sees what is wrong."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -8,12 +7,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kenobot.cli import main
-from kenobot.evals.month import judge, play, script
-from kenobot.evals.month.judge import MonthResult
-from kenobot.evals.month.script import MonthStep
-from kenobot.ports.clock import Clock
+from bench.month import checks, run, script
+from bench.month.__main__ import main
+from bench.month.checks import MonthResult
+from bench.month.script import MonthStep
 from kenobot.ports.provider import Block, Message, Request
+from kenobot.testing.scenario import Expectation
 
 AT = datetime(2026, 3, 1, 9, tzinfo=ZoneInfo("Europe/Madrid"))
 TINY = """
@@ -44,12 +43,8 @@ says = "What is the name of my vessel, my boat?"
 REMEMBER = 'remember = "Ann\'s boat is called Petrel"'
 
 
-def no_command_line(_words: Sequence[str], _clock: Clock) -> int:
-    raise AssertionError("this script gives no orders")
-
-
 def tiny(remember: str, fate: str, check: str) -> MonthResult:
-    return play.run_month(script.load(TINY.format(remember=remember, fate=fate, check=check)), no_command_line)
+    return run.run_month(script.load(TINY.format(remember=remember, fate=fate, check=check)))
 
 
 def test_memory_lives_through_the_month() -> None:
@@ -58,7 +53,7 @@ def test_memory_lives_through_the_month() -> None:
     everyday = [step for step in whole.steps if step.kind == "everyday"]
     kept = set(map(id, everyday[::11]))
     steps = tuple(step for step in whole.steps if step.kind != "everyday" or id(step) in kept)
-    verdict = play.run_month(replace(whole, steps=steps), main)
+    verdict = run.run_month(replace(whole, steps=steps))
     assert verdict.failures == []
     assert verdict.total.asked > 90
     assert verdict.total.hidden == 9
@@ -67,7 +62,7 @@ def test_memory_lives_through_the_month() -> None:
 
 def test_a_fact_that_was_never_kept_is_missed() -> None:
     """By the question in the chat, by the exam, and in the store."""
-    verdict = tiny("", "lives", 'must = ["Petrel"]')
+    verdict = tiny("", "lives", 'prompt = ["Petrel"]')
     assert len(verdict.failures) == 3
     assert (verdict.total.live, verdict.total.answered, verdict.total.asked) == (0, 0, 2)
 
@@ -84,9 +79,15 @@ def test_the_conversation_is_no_memory() -> None:
     said = (Message("user", (Block("I live in Rome"),)), Message("user", (Block("Where do I live?"),)))
     request = Request((Block("## Memory\nnothing"),), said)
     verdict = MonthResult()
-    judge.check_question(verdict, MonthStep(AT, "k", None, "Where do I live?", must=("Rome",)), request)
-    judge.check_question(verdict, MonthStep(AT, "k", None, "Where do I live?", never=("Rome",)), request)
-    judge.check_question(verdict, MonthStep(AT, "k", None, "Where do I live?", nowhere=("Rome",)), request)
+    checks.check_question(
+        verdict, MonthStep(AT, "k", None, "Where do I live?", expect=Expectation(prompt=("Rome",))), request
+    )
+    checks.check_question(
+        verdict, MonthStep(AT, "k", None, "Where do I live?", expect=Expectation(never=("Rome",))), request
+    )
+    checks.check_question(
+        verdict, MonthStep(AT, "k", None, "Where do I live?", expect=Expectation(nowhere=("Rome",))), request
+    )
     assert [failure.partition("”: ")[2] for failure in verdict.failures] == [
         "memory does not hold “Rome”",
         "it shows “Rome”",
@@ -97,7 +98,7 @@ def test_the_conversation_is_no_memory() -> None:
 def test_a_question_that_never_reached_the_model_is_a_failure() -> None:
     """It would have proved nothing."""
     verdict = MonthResult()
-    judge.check_question(verdict, MonthStep(AT, "k", None, "Hello?", never=("Rome",)), None)
+    checks.check_question(verdict, MonthStep(AT, "k", None, "Hello?", expect=Expectation(never=("Rome",))), None)
     assert not verdict.passed
 
 
@@ -106,7 +107,7 @@ def test_a_fact_in_somebody_elses_scope_is_a_leak() -> None:
     whole = script.load(TINY.format(remember="", fate="lives", check=""))
     verdict = MonthResult()
     text = "Ann's boat is called Petrel"
-    judge.check_records(verdict, whole, [("owner", "active", text), ("user:telegram-2", "active", text)])
+    checks.check_records(verdict, whole, [("owner", "active", text), ("user:telegram-2", "active", text)])
     assert (verdict.total.live, verdict.total.leaks) == (1, 1)
 
 
@@ -116,7 +117,7 @@ def test_a_summary_may_tell_what_is_outdated_and_nothing_forgotten() -> None:
     for fate, failures in (("superseded", 0), ("forgotten", 1), ("purged", 1)):
         verdict = MonthResult()
         whole = script.load(TINY.format(remember="", fate=fate, check=""))
-        judge.check_records(verdict, whole, [("owner", "superseded", "something else")], [f"- {text}"])
+        checks.check_records(verdict, whole, [("owner", "superseded", "something else")], [f"- {text}"])
         assert len(verdict.failures) == failures, fate
 
 
@@ -135,16 +136,16 @@ def test_the_command_writes_its_table_between_the_marks(
     page.write_text("before\n<!-- month: begin -->\nold\n<!-- month: end -->\nafter\n", "utf-8")
     good = MonthResult(restarts=3)
     good.row("plain").told = 1
-    monkeypatch.setattr("kenobot.evals.month.play.run_month", lambda *_, **__: good)
-    assert main(["bench", "month", "--write", str(page)]) == 0
+    monkeypatch.setattr("bench.month.run.run_month", lambda *_, **__: good)
+    assert main(["--write", str(page)]) == 0
     text = page.read_text("utf-8")
     assert text.startswith("before\n<!-- month: begin -->\n| kind |")
     assert text.endswith("Nothing failed.\n<!-- month: end -->\nafter\n")
     assert "| plain | 1 |" in text
     page.write_text("no marks", "utf-8")
-    assert main(["bench", "month", "--write", str(page)]) == 78
+    assert main(["--write", str(page)]) == 78
     assert page.read_text("utf-8") == "no marks"
     good.failures.append("plain: it leaks")
     capsys.readouterr()
-    assert main(["bench", "month", "--json"]) == 1
+    assert main(["--json"]) == 1
     assert '"failures": ["plain: it leaks"]' in capsys.readouterr().out

@@ -2,16 +2,14 @@
 
 import json
 import re
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
+from bench.scripted_facts import ScriptedFact, extraction_reply, is_extraction, turns_in_prompt
+from bench.years.talk import ScriptedMessage
 from kenobot.agent.prompt.context_builder import TAG_INSTRUCTIONS
 from kenobot.core.token_estimate import estimate_tokens
-from kenobot.evals.month.judge import prompt_memory
-from kenobot.evals.month.model import extraction_reply, is_extraction, turns_in_prompt
-from kenobot.evals.month.script import ScriptedFact
-from kenobot.evals.years.talk import ScriptedMessage
-from kenobot.ports.provider import Delta, Request, Usage
+from kenobot.ports.provider import Request
+from kenobot.testing.prompt_parts import memory_frame, runtime_blocks
 
 _SUMMED = re.compile(r"^\[(\d+)\] > (.*)$", re.MULTILINE)
 _LINES = 20  # of an earlier summary that are kept
@@ -25,14 +23,11 @@ class PromptTokens:
     memory: int
 
 
-class YearsProvider:
-    """Plays the model's part. sizes: of the prompts of turns, since somebody took them. extractions: batches read."""
-
-    name = "companion"
+class YearsModel:
+    """Answers the requests of a scripted provider. sizes: of the prompts of turns."""
 
     def __init__(self) -> None:
         self.sizes: list[PromptTokens] = []
-        self.extractions = 0
         self._said: ScriptedMessage | None = None
         self._noted: dict[str, ScriptedFact] = {}
         self._gist: dict[str, str] = {}
@@ -45,22 +40,17 @@ class YearsProvider:
         if said.remember or said.chat_memory:
             self._gist[said.text] = said.remember or said.chat_memory
 
-    async def stream(self, request: Request) -> AsyncIterator[Delta]:
-        """See `kenobot.ports.provider.Provider`."""
+    def reply(self, request: Request) -> str:
+        """Answer a turn, extract facts, or summarise."""
         if is_extraction(request):
-            self.extractions += 1
-            reply = extraction_reply(request.messages[-1].text, self._noted.get)
-        elif any(TAG_INSTRUCTIONS in block.text for block in request.system):
-            reply = self._answer(request)
-        else:
-            reply = self._sum_up(request.messages[-1].text)
-        yield Delta(text=reply)
-        yield Delta(stop_reason="end_turn", usage=Usage(input_tokens=1, output_tokens=1), model=self.name)
+            return extraction_reply(request.messages[-1].text, self._noted.get)
+        if any(TAG_INSTRUCTIONS in block.text for block in request.system):
+            return self._answer(request)
+        return self._sum_up(request.messages[-1].text)
 
     def _answer(self, request: Request) -> str:
         texts = [block.text for block in request.system] + [message.text for message in request.messages]
-        now = Request(request.system, request.messages[-1:])  # what came with earlier messages is part of the talk
-        memory = prompt_memory(now).partition(TAG_INSTRUCTIONS)[2]
+        memory = "\n".join([memory_frame(request), *runtime_blocks(request.messages[-1:])])
         self.sizes.append(PromptTokens(sum(map(estimate_tokens, texts)), estimate_tokens(memory)))
         said = self._said
         if said is None:

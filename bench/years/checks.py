@@ -1,11 +1,12 @@
 """What the years came to: whether disk and prompts stay bounded, and what was told is still known. Pure."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict
 from itertools import pairwise
 
+from bench.report import Report, TokenCaps
+from bench.years.run import WeekMetrics, YearsReport
 from kenobot.cognitive.store.records import Json
-from kenobot.evals.years.live import WeekMetrics, YearsReport
 
 _STEADY = 1.5  # what a week of the last quarter may add to the disk, times what one of the second quarter did
 _SAME = 1.25  # the prompts of the last quarter, times those of the second
@@ -16,28 +17,9 @@ _MEGABYTE = 1_000_000
 _NAMED = 10
 
 
-@dataclass(frozen=True, slots=True)
-class TokenCaps:
-    """Tokens that a prompt may hold, and what memory adds to it: the sum of the caps that the product itself sets."""
-
-    prompt: int
-    memory: int
-
-
-@dataclass(slots=True)
-class YearsResult:
-    """failures: one plain sentence each; none when all is as it should be."""
-
-    failures: list[str] = field(default_factory=list)
-
-    @property
-    def passed(self) -> bool:
-        return not self.failures
-
-
-def check_years(years: YearsReport, limits: TokenCaps) -> YearsResult:
-    """Whether everything is as it should be after the years."""
-    return YearsResult([*_kept(years), *_bounded(years.weeks, limits)])
+def failures(years: YearsReport, limits: TokenCaps) -> list[str]:
+    """What is not as it should be after the years, one plain sentence each."""
+    return [*_kept(years), *_bounded(years.weeks, limits)]
 
 
 def _kept(years: YearsReport) -> Iterator[str]:
@@ -97,16 +79,15 @@ _HEADS = (
 )
 
 
-def table(years: YearsReport, verdict: YearsResult, rows: int = 16) -> str:
-    """The years as a Markdown table of at most so many weeks, with what is not as it should be below."""
-    lines = [_line(_HEADS), _line(["---:"] * len(_HEADS))]
-    lines += [_line(_cells(week)) for week in _spread(years.weeks, rows)]
-    lines += [
-        "",
-        f"{years.facts_told} facts were told that should live; {years.facts_told - len(years.lost_facts)} do.",
-    ]
-    lines += ["", "Nothing failed."] if verdict.passed else ["", *(f"- {failure}" for failure in verdict.failures)]
-    return "\n".join(lines)
+def report_of(years: YearsReport, failures: Sequence[str], rows: int = 16) -> Report:
+    """The years as a table of at most so many weeks."""
+    return Report(
+        heads=_HEADS,
+        rows=[_cells(week) for week in _spread(years.weeks, rows)],
+        failures=failures,
+        records=[{"told": years.facts_told, "failures": [*failures]}],
+        note=f"{years.facts_told} facts were told that should live; {years.facts_told - len(years.lost_facts)} do.",
+    )
 
 
 def _spread(weeks: Sequence[WeekMetrics], rows: int) -> list[WeekMetrics]:
@@ -126,10 +107,6 @@ def _cells(week: WeekMetrics) -> list[str]:
     ]
 
 
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
 def week_as_json(week: WeekMetrics) -> dict[str, Json]:
     """A week, for programs."""
-    return {each.name: getattr(week, each.name) for each in fields(week)}
+    return asdict(week)

@@ -5,13 +5,12 @@ which a later request begins, byte for byte. Here that is worked out from the tw
 would serve whose cache has not run out meanwhile, and which takes stretches of any length.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kenobot.agent.prompt.context_builder import TAG_INSTRUCTIONS
-from kenobot.agent.prompt.runtime_block import BLOCK_OPEN
 from kenobot.core.token_estimate import estimate_tokens
-from kenobot.ports.provider import Block, Delta, Request, Usage
+from kenobot.ports.provider import Block, Message, Reply, Request, Usage
+from kenobot.testing.prompt_parts import memory_frame, runtime_blocks
 
 _MARKS = 4  # that count in one request, the last ones, as at Anthropic's
 
@@ -35,11 +34,8 @@ class PromptCost:
         return self.prefix + self.recalled
 
 
-class MeteringProvider:
-    """A provider; `expect` what it is to answer. sizes: of the prompts so far."""
-
-    name = "meter"
-    rule_based = True  # what was said is read for memories by rules
+class CostMeter:
+    """Answers the requests of a scripted provider and measures them. sizes: of the prompts so far."""
 
     def __init__(self) -> None:
         self.sizes: list[PromptCost] = []
@@ -51,13 +47,12 @@ class MeteringProvider:
         """Answer the next message with this."""
         self._reply = reply
 
-    async def stream(self, request: Request) -> AsyncIterator[Delta]:
-        """See `kenobot.ports.provider.Provider`."""
+    def reply(self, request: Request) -> Reply:
+        """Answer with what is expected, and the usage that a provider with a cache would count."""
         size = self._measured(request)
         self.sizes.append(size)
-        yield Delta(self._reply)
         usage = Usage(size.prompt - size.cached, estimate_tokens(self._reply), size.cached, 0)
-        yield Delta(stop_reason="end_turn", usage=usage, model=self.name)
+        return Reply(self._reply, stop_reason="end_turn", usage=usage, model="meter")
 
     def _measured(self, request: Request) -> PromptCost:
         blocks = [*request.system, *(block for message in request.messages for block in message.blocks)]
@@ -65,12 +60,11 @@ class MeteringProvider:
         roles += [f"{at} {message.role}" for at, message in enumerate(request.messages) for _ in message.blocks]
         sent = tuple(f"{role}\n{block.text}" for role, block in zip(roles, blocks, strict=True))
         cached = self._served(sent, blocks)
-        frame = "".join(block.text.partition(TAG_INSTRUCTIONS)[2] for block in request.system)
-        earlier = [block for message in request.messages[:-1] for block in message.blocks]
-        now, asked = _notes(request.messages[-1].blocks), _tokens(blocks)
+        frame = estimate_tokens(text) if (text := memory_frame(request)) else 0
+        now, earlier = _notes(request.messages[-1:]), _notes(request.messages[:-1])
         self._before = sent
         self._marks = tuple(at + 1 for at, block in enumerate(blocks) if block.cache)[-_MARKS:]
-        return PromptCost(asked, estimate_tokens(frame) if frame.strip() else 0, now, _notes(earlier), cached)
+        return PromptCost(_tokens(blocks), frame, now, earlier, cached)
 
     def _served(self, sent: Sequence[str], blocks: Sequence[Block]) -> int:
         """Tokens of the longest stretch before a mark of the request before with which this one begins, too."""
@@ -83,9 +77,9 @@ class MeteringProvider:
         return _tokens(blocks[:served])
 
 
-def _notes(blocks: Sequence[Block]) -> int:
+def _notes(messages: Sequence[Message]) -> int:
     """Tokens of what the runtime put beside messages: memory, and with the last one the time and the scratchpad."""
-    return _tokens([block for block in blocks if block.text.startswith(BLOCK_OPEN)])
+    return sum(map(estimate_tokens, runtime_blocks(messages)))
 
 
 def _tokens(blocks: Sequence[Block]) -> int:

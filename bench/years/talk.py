@@ -5,12 +5,12 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
-from importlib import resources
+from pathlib import Path
 from random import Random
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from kenobot.evals.month.script import ScriptedFact
+from bench.scripted_facts import ScriptedFact
 
 _GUESSED = 0.25
 _FIRST_HOUR, _LAST_HOUR = 8, 23
@@ -62,7 +62,7 @@ class TalkGenerator:
     def __init__(self, per_day: int, seed: int = 7, text: str | None = None) -> None:
         """Raises KeyError or ValueError when `text`, instead of the talk that ships, makes no sense."""
         if text is None:
-            text = resources.files("kenobot.evals.years").joinpath("talk.toml").read_text("utf-8")
+            text = Path(__file__).with_name("talk.toml").read_text("utf-8")
         table = tomllib.loads(text)
         self.zone = ZoneInfo(table["zone"])
         self.memory_tokens: int = table["memory_tokens"]
@@ -73,7 +73,7 @@ class TalkGenerator:
         self.outdated_facts: list[FactProbe] = []
         self._table = table
         self._per_day = per_day
-        self._random = Random(seed)  # noqa: S311 - talk, and the same each time
+        self._random = Random(seed)
         self._number = 1000
         self._turns = {row["attribute"]: 0 for row in table["correction"]}
 

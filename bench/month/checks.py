@@ -1,11 +1,16 @@
 """What the month came to: for each kind of fact how many live, are answered with, are hidden, and whatever leaked."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
-from kenobot.agent.prompt.runtime_block import BLOCK_OPEN
-from kenobot.evals.month.script import MonthScript, MonthStep
+from bench.month.script import MonthScript, MonthStep
+from bench.report import Report
+from kenobot.cognitive.store.records import Json
 from kenobot.ports.provider import Request
+from kenobot.testing.prompt_parts import runtime_blocks
+from kenobot.testing.scenario import Expectation
+
+_COUNTS = ("told", "meant_to_live", "live", "asked", "answered", "meant_to_hide", "hidden", "leaks")
 
 RecallText = Callable[[str, str], Awaitable[str]]
 """What memory finds for a question within a scope."""
@@ -46,17 +51,9 @@ class MonthResult:
     def total(self) -> FactKindScore:
         total = FactKindScore("all")
         for row in self.rows.values():
-            for name in ("told", "meant_to_live", "live", "asked", "answered", "meant_to_hide", "hidden", "leaks"):
+            for name in _COUNTS:
                 setattr(total, name, getattr(total, name) + getattr(row, name))
         return total
-
-
-def prompt_memory(request: Request) -> str:
-    """What of a prompt comes from memory: all but the conversation itself."""
-    blocks = [block.text for block in request.system]
-    for message in request.messages:
-        blocks += [block.text for block in message.blocks if block.text.startswith(BLOCK_OPEN)]
-    return "\n".join(blocks)
 
 
 def check_question(verdict: MonthResult, step: MonthStep, request: Request | None) -> None:
@@ -67,10 +64,10 @@ def check_question(verdict: MonthResult, step: MonthStep, request: Request | Non
     if request is None:
         verdict.failures.append(f"{when}: it was never put to the model")
         return
-    memory = prompt_memory(request)
-    everything = "\n".join([memory, *(message.text for message in request.messages)]).replace(step.says, "")
-    missing = [text for text in step.must if text not in memory]
-    shown = [text for text in step.never if text in memory] + [text for text in step.nowhere if text in everything]
+    memory = "\n".join([*(block.text for block in request.system), *runtime_blocks(request.messages)])
+    conversation = "\n".join(message.text for message in request.messages).replace(step.says, "")
+    expect = step.expect or Expectation()
+    missing, shown = expect.missing_from(memory), expect.shown_in(memory, conversation)
     if not missing:
         row.answered += 1
     verdict.failures += (f"{when}: memory does not hold “{text}”" for text in missing)
@@ -130,26 +127,23 @@ def check_records(
             verdict.failures.append(f"{step.kind}: “{step.fact}” should be {step.fate}, and {where}")
 
 
-def table(verdict: MonthResult) -> str:
-    """The month as a Markdown table, with each failure below it."""
-    heads = ("kind", "told", "should live", "live", "asked", "answered", "should hide", "hidden", "leaks")
-    lines = [_line(heads), _line(["---", *["---:"] * (len(heads) - 1)])]
-    for row in [*verdict.rows.values(), verdict.total]:
-        numbers = (
-            row.told,
-            row.meant_to_live,
-            row.live,
-            row.asked,
-            row.answered,
-            row.meant_to_hide,
-            row.hidden,
-            row.leaks,
-        )
-        lines.append(_line([row.kind, *map(str, numbers)]))
-    lines += ["", f"{verdict.restarts} restarts, {verdict.extractions} batches of turns read for facts."]
-    lines += ["", "Nothing failed."] if verdict.passed else ["", *(f"- {failure}" for failure in verdict.failures)]
-    return "\n".join(lines)
+def report_of(verdict: MonthResult) -> Report:
+    """The month as a table, a row for each kind of fact."""
+    rows = [[row.kind, *map(str, _numbers(row))] for row in (*verdict.rows.values(), verdict.total)]
+    counts: dict[str, Json] = {
+        "restarts": verdict.restarts,
+        "readings": verdict.extractions,
+        "failures": [*verdict.failures],
+    }
+    return Report(
+        heads=("kind", "told", "should live", "live", "asked", "answered", "should hide", "hidden", "leaks"),
+        rows=rows,
+        failures=verdict.failures,
+        records=[*(asdict(row) for row in (*verdict.rows.values(), verdict.total)), counts],
+        note=f"{verdict.restarts} restarts, {verdict.extractions} batches of turns read for facts.",
+        names_first=True,
+    )
 
 
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def _numbers(row: FactKindScore) -> Sequence[int]:
+    return [getattr(row, name) for name in _COUNTS]

@@ -8,38 +8,15 @@ import tomllib
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from importlib import resources
+from pathlib import Path
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
+from bench.scripted_facts import ScriptedFact
+from kenobot.testing.scenario import Expectation, Speaker
+
 ExpectedState = Literal["lives", "superseded", "forgotten", "purged", "private"]
 """`private`: it lives, and belongs to somebody else than the owner, or to a group."""
-
-
-@dataclass(frozen=True, slots=True)
-class Speaker:
-    """Somebody who talks to the bot, with the chat they talk in. private: nobody else reads along there."""
-
-    name: str
-    user: str
-    chat: str
-    channel: str = "telegram"
-    private: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class ScriptedFact:
-    """What a model makes of a step when it reads the turns for facts. contradicts, repeats: texts in what it knows."""
-
-    text: str
-    category: str = "fact"
-    subject: str = "user"
-    attributes: tuple[tuple[str, str], ...] = ()
-    confidence: float = 0.95
-    importance: int = 5
-    kind: str = "note"
-    contradicts: tuple[str, ...] = ()
-    repeats: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +25,8 @@ class MonthStep:
 
     remember, chat_memory, update: what the model's reply carries as tags. fact: the words by which the fact that is
     told is known again; scope: where it belongs; question: what leads to it in the exam at the end. restart: the bot is
-    stopped and started first. down: from now on no model can be reached; up: it can again. must, never, nowhere: this
-    is a question, its prompt's memory must hold the first and never the second; the third may stand nowhere in it.
+    stopped and started first. down: from now on no model can be reached; up: it can again. expect: this is a question,
+    and its prompt is held against it.
     """
 
     at: datetime
@@ -69,13 +46,7 @@ class MonthStep:
     restart: bool = False
     down: bool = False
     up: bool = False
-    must: tuple[str, ...] = ()
-    never: tuple[str, ...] = ()
-    nowhere: tuple[str, ...] = ()
-
-    @property
-    def is_question(self) -> bool:
-        return bool(self.must or self.never or self.nowhere)
+    expect: Expectation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +64,7 @@ class MonthScript:
 def load(text: str | None = None) -> MonthScript:
     """The script that ships, or another one. Raises KeyError, TypeError or ValueError where it makes no sense."""
     if text is None:
-        text = resources.files("kenobot.evals.month").joinpath("script.toml").read_text("utf-8")
+        text = Path(__file__).with_name("script.toml").read_text("utf-8")
     table = tomllib.loads(text)
     zone = ZoneInfo(table["zone"])
     people = {key: Speaker(**row) for key, row in table["people"].items()}
@@ -122,8 +93,11 @@ def _step(row: dict[str, Any], people: dict[str, Speaker], zone: ZoneInfo) -> Mo
         for name in ("contradicts", "repeats"):
             noted[name] = tuple(noted.get(name, ()))
         values["noted"] = ScriptedFact(**noted)
-    for name in ("must", "never", "nowhere", "command"):
-        values[name] = tuple(values.get(name, ()))
+    values["command"] = tuple(values.get("command", ()))
+    expected: dict[str, Any] = {
+        name: tuple(values.pop(name)) for name in ("prompt", "never", "nowhere") if name in values
+    }
+    values["expect"] = Expectation(**expected) if expected else None
     return MonthStep(**values)
 
 

@@ -1,21 +1,14 @@
 """What the conversations came to: whether prompts stay within their budget and cost the same at any size. Pure."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
+from bench.cost.run import Percentiles, SizeResult
+from bench.report import Report, TokenCaps
 from kenobot.cognitive.store.records import Json
-from kenobot.evals.cost.run import Percentiles, SizeResult
 
 _FLAT = 3.0  # what a prompt may cost with the largest memory, times what it costs with the smallest that is large
 _LARGE = 1000  # memories, from which on not all of them fit into a prompt and each message is looked for
-
-
-@dataclass(frozen=True, slots=True)
-class TokenCaps:
-    """Tokens that a prompt may hold, and what memory may add to it: the caps that the product itself sets."""
-
-    prompt: int
-    memory: int
 
 
 def failures(rows: Sequence[SizeResult], limits: TokenCaps) -> list[str]:
@@ -58,15 +51,10 @@ _HEADS = (
 )  # fmt: skip
 
 
-def table(rows: Sequence[SizeResult], found: Sequence[str]) -> str:
-    """The rows as a Markdown table, with what is not as it should be below."""
-    lines = [_line(_HEADS), _line(["---:"] * len(_HEADS)), *(_line(_cells(row)) for row in rows)]
-    lines += ["", *(f"- {failure}" for failure in found)] if found else ["", "Nothing failed."]
-    return "\n".join(lines)
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def report_of(rows: Sequence[SizeResult], found: Sequence[str]) -> Report:
+    """The rows as a table; times in JSON are milliseconds."""
+    records: list[dict[str, Json]] = [{"rows": [asdict(row) for row in rows], "failures": [*found]}]
+    return Report(heads=_HEADS, rows=[_cells(row) for row in rows], failures=found, records=records)
 
 
 def _cells(row: SizeResult) -> list[str]:
@@ -79,8 +67,3 @@ def _cells(row: SizeResult) -> list[str]:
 
 def _times(spread: Percentiles) -> tuple[str, str]:
     return f"{spread.p50:.1f}", f"{spread.p95:.1f}"
-
-
-def as_json(rows: Sequence[SizeResult], found: Sequence[str]) -> dict[str, Json]:
-    """For programs: the rows, times in milliseconds, and what is not as it should be."""
-    return {"rows": [asdict(row) for row in rows], "failures": [*found]}

@@ -10,6 +10,8 @@ from pathlib import Path
 from random import Random
 from statistics import fmean
 
+from bench.cost import memories
+from bench.cost.prompt_cost import CostMeter, PromptCost
 from kenobot.agent.prompt.context_builder import ContextBuilder
 from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.app.settings_mapping import prompt_limits
@@ -19,13 +21,12 @@ from kenobot.cognitive.mirror.list_paths import is_memory_file
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Settings
-from kenobot.evals.cost import memories
-from kenobot.evals.cost.meter import MeteringProvider, PromptCost
 from kenobot.evals.recall.metrics import percentiles
 from kenobot.gateway.access import Access, Roster
 from kenobot.ports.messages import Inbound, Outbound
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import PendingMessage
+from kenobot.testing.scripted import ScriptedProvider
 from kenobot.testing.simulation import ScriptedChannel, Simulation
 
 ProgressCallback = Callable[[str], None]
@@ -105,8 +106,9 @@ def run(sizes: Sequence[int], turns: int, embedder: str, tell: ProgressCallback)
 async def _measured(folder: Path, size: int, turns: int, embedder: str, tell: ProgressCallback) -> SizeResult:
     tell(f"{size:,} memories: taking them in")
     await _fill(Home(folder / "home"), size)
-    meter, line = MeteringProvider(), _Line(_LINE)
-    house = Simulation(folder, meter, Roster.of([_OWNER]), start=_START, channels=[_LINE], embedder=embedder)
+    meter, line = CostMeter(), _Line(_LINE)
+    provider = ScriptedProvider(meter.reply, name="meter", keep=0)
+    house = Simulation(folder, provider, Roster.of([_OWNER]), start=_START, channels=[_LINE], embedder=embedder)
     house.channels[_LINE] = line
     tell(f"{size:,} memories: writing their files")
     async with house:
@@ -132,11 +134,9 @@ async def _fill(home: Home, size: int) -> None:
         await database.close()
 
 
-async def _talk(
-    house: Simulation, meter: MeteringProvider, line: _Line, size: int, turns: int
-) -> tuple[_Watch, _Watch]:
+async def _talk(house: Simulation, meter: CostMeter, line: _Line, size: int, turns: int) -> tuple[_Watch, _Watch]:
     """Hold the conversation; what building each prompt took, and each whole turn."""
-    rng, built, taken = Random(size), _Watch([], []), _Watch([], [])  # noqa: S311 - the same each time
+    rng, built, taken = Random(size), _Watch([], []), _Watch([], [])
     app = house.app
     builder = ContextBuilder(Identity(house.home.identity), house.zone, prompt_limits(Settings()), app.index)
     building = PromptService(app.database, builder, app.memory_files, house.clock, app.embedding)

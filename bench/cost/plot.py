@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bench.cost.run import SizeResult
+from bench.report import TokenCaps
 from kenobot.evals import plots
-from kenobot.evals.cost.judge import TokenCaps
-from kenobot.evals.cost.run import SizeResult
 
 _INCHES = (10, 3.4)
 _DPI = 100

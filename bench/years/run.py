@@ -1,19 +1,18 @@
 """Lives through the years, day by day and night by night, and measures every week what has become of memory."""
 
 import asyncio
-import contextlib
-import logging
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
-from kenobot.evals.years.model import PromptTokens, YearsProvider
-from kenobot.evals.years.talk import FactProbe, ScriptedMessage, TalkGenerator
+from bench.years.provider import PromptTokens, YearsModel
+from bench.years.talk import FactProbe, ScriptedMessage, TalkGenerator
 from kenobot.gateway.access import Roster
+from kenobot.testing.scripted import ScriptedProvider
 from kenobot.testing.simulation import Simulation
 
 _START = datetime(2026, 2, 14, tzinfo=UTC)
@@ -100,10 +99,10 @@ def simulate_years(days: int, per_day: int, tell: Callable[[WeekMetrics], None],
 
 
 async def _live(folder: Path, talk: TalkGenerator, days: int, tell: Callable[[WeekMetrics], None]) -> YearsReport:
-    model, years, times, rng = YearsProvider(), YearsReport(talk), _Times(), Random(11)  # noqa: S311 - a sample
+    model, years, times, rng = YearsModel(), YearsReport(talk), _Times(), Random(11)
     house = Simulation(
         folder,
-        model,
+        ScriptedProvider(model.reply, name="companion", rule_based=False, keep=0),
         Roster.of([_OWNER]),
         start=_START,
         channels=[_LINE],
@@ -126,7 +125,7 @@ async def _live(folder: Path, talk: TalkGenerator, days: int, tell: Callable[[We
 
 
 async def _day(
-    house: Simulation, model: YearsProvider, says: list[ScriptedMessage], today: datetime, times: _Times
+    house: Simulation, model: YearsModel, says: list[ScriptedMessage], today: datetime, times: _Times
 ) -> None:
     """The night before, what is on the bot's schedule besides, and what is said on a day."""
     house.advance_to(today.replace(hour=_NIGHT))
@@ -151,7 +150,7 @@ async def _nights(house: Simulation) -> int:
 
 
 async def _week(
-    house: Simulation, model: YearsProvider, talk: TalkGenerator, day: int, times: _Times, rng: Random
+    house: Simulation, model: YearsModel, talk: TalkGenerator, day: int, times: _Times, rng: Random
 ) -> WeekMetrics:
     held = [(form, status) for form, _, status, _ in await house.records() if form != "box"]
     tree = [path.stat().st_size for path in house.home.memory.rglob("*") if path.is_file()]
@@ -204,15 +203,3 @@ async def _end(house: Simulation, years: YearsReport) -> None:
     years.unrecalled_facts = await _missed(house, talk.first_day_facts)
     years.live_guesses = [fact.text for fact in talk.guessed_facts if fact.text in living]
     years.live_outdated = [fact.text for fact in talk.outdated_facts if fact.text in living]
-
-
-@contextlib.contextmanager
-def errors_only() -> Iterator[None]:
-    """Without warnings: a model that leaves questions open is no news here."""
-    log = logging.getLogger("kenobot")
-    level = log.level
-    log.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        log.setLevel(level)

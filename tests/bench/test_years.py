@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cli import main
-from kenobot.evals.years import judge, plot
-from kenobot.evals.years.judge import TokenCaps
-from kenobot.evals.years.live import WeekMetrics, YearsReport, errors_only, simulate_years
-from kenobot.evals.years.talk import FactProbe, ScriptedMessage, TalkGenerator
+from bench.report import TokenCaps
+from bench.years import checks, plot
+from bench.years.__main__ import main
+from bench.years.run import WeekMetrics, YearsReport, simulate_years
+from bench.years.talk import FactProbe, ScriptedMessage, TalkGenerator
 
 LIMITS = TokenCaps(24_000, 5_300)
 DAY = date(2026, 2, 14)
@@ -29,15 +29,14 @@ def lived(*weeks: WeekMetrics, days: int = 0) -> YearsReport:
 
 
 def failures(years: YearsReport) -> list[str]:
-    return judge.check_years(years, LIMITS).failures
+    return checks.failures(years, LIMITS)
 
 
 def test_memory_lives_through_five_weeks() -> None:
     """Told once on the first day and never again: known. Guessed then: gone. Nothing lost, and prompts stay small."""
     weeks: list[WeekMetrics] = []
-    with errors_only():
-        years = simulate_years(33, 2, weeks.append)
-    assert judge.check_years(years, LIMITS).failures == []
+    years = simulate_years(33, 2, weeks.append)
+    assert checks.failures(years, LIMITS) == []
     assert years.weeks == weeks
     assert [week.day for week in weeks] == [7, 14, 21, 28, 33]
     assert [week.guesses for week in weeks][::4] == [3, 0]
@@ -139,7 +138,7 @@ def test_the_table_shows_some_weeks_and_all_failures() -> None:
     """The first and the last week are among them."""
     years = lived(days=700)
     years.facts_told, years.lost_facts = 12, ["boat"]
-    text = judge.table(years, judge.check_years(years, LIMITS), rows=5)
+    text = checks.report_of(years, failures(years), rows=5).as_markdown
     rows = [line for line in text.splitlines() if line.startswith("| ") and line[2].isdigit()]
     assert [row.split()[1] for row in rows] == ["7", "182", "357", "525", "700"]
     assert "12 facts were told that should live; 11 do." in text
@@ -156,7 +155,7 @@ def years(monkeypatch: pytest.MonkeyPatch) -> YearsReport:
             tell(week)
         return made
 
-    monkeypatch.setattr("kenobot.evals.years.live.simulate_years", lives)
+    monkeypatch.setattr("bench.years.run.simulate_years", lives)
     return made
 
 
@@ -166,16 +165,16 @@ def test_the_command_shows_writes_and_fails(
     """A table between the marks of a page; with --json a week an object; exit code 1 when something is wrong."""
     page = tmp_path / "page.md"
     page.write_text("a\n<!-- years: begin -->\n<!-- years: end -->\nb\n", "utf-8")
-    assert main(["bench", "years", "--days", "21", "--write", str(page)]) == 0
+    assert main(["--days", "21", "--write", str(page)]) == 0
     assert "| 21 | 90 | 103 |" in page.read_text("utf-8")
     years.talk.later_facts.append(FactProbe("boat", "Which boat?"))
     years.lost_facts.append("boat")
     capsys.readouterr()
-    assert main(["bench", "years", "--json"]) == 1
+    assert main(["--json"]) == 1
     *weeks, last = map(json.loads, capsys.readouterr().out.splitlines())
     assert [week["day"] for week in weeks] == [7, 14, 21]
     assert last["failures"] == ["told, never taken back, and not in memory: boat"]
-    assert main(["bench", "years", "--days", "0"]) == 2
+    assert main(["--days", "0"]) == 2
 
 
 def test_a_plot_without_its_library_says_what_to_install(
@@ -184,7 +183,7 @@ def test_a_plot_without_its_library_says_what_to_install(
     """Before any day is lived through."""
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert main(["bench", "years", "--plot", str(tmp_path / "years.png")]) == 78
+    assert main(["--plot", str(tmp_path / "years.png")]) == 78
     said = capsys.readouterr()
     assert "pip install 'kenobot[plots]'" in said.err
     assert said.out == ""

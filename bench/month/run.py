@@ -3,19 +3,23 @@
 import asyncio
 import contextlib
 import io
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from bench.month import checks
+from bench.month.checks import MonthResult
+from bench.month.provider import MonthModel
+from bench.month.script import MonthScript, MonthStep
+from kenobot.cli import main
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.evals.month.model import MonthProvider
-from kenobot.evals.month.script import MonthScript, MonthStep
 from kenobot.gateway.access import Roster
-from kenobot.ports.clock import Clock
+from kenobot.testing.scripted import ScriptedProvider
 from kenobot.testing.simulation import Simulation
 
-CommandLine = Callable[[Sequence[str], Clock], int]
-
+_FAST = 3  # of the everyday notes, one in so many
 _CONFIG = """\
 [bot]
 timezone = "{zone}"
@@ -30,14 +34,13 @@ _NAMED = "key:"  # in the script's orders: the key of the memory with these word
 class MonthSimulation:
     """Use as `async with Stage(...) as stage`; then `run_step` the steps in order."""
 
-    def __init__(self, folder: Path, script: MonthScript, command_line: CommandLine) -> None:
-        self._command_line = command_line
-        self.model = MonthProvider(script)
+    def __init__(self, folder: Path, script: MonthScript) -> None:
+        self.model = MonthModel(script)
         self.restarts = 0
         self.command_failures: list[str] = []
         self._house = Simulation(
             folder,
-            self.model,
+            ScriptedProvider(self.model.reply, rule_based=False, keep=0),
             Roster.of(script.owners, script.users, script.chats),
             start=script.steps[0].at.astimezone(UTC) - timedelta(minutes=1),
             channels=dict.fromkeys(step.who.channel for step in script.steps if step.who is not None),
@@ -64,7 +67,7 @@ class MonthSimulation:
         who = step.who
         if who is None or not step.says:
             return ""
-        return await self._house.say(who.channel, who.chat, who.user, step.says, name=who.name, private=who.private)
+        return await self._house.say_as(who, step.says)
 
     async def wait_for_extraction(self) -> None:
         """Let time pass until whatever was said has been read for facts."""
@@ -76,7 +79,7 @@ class MonthSimulation:
         out = io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
             argv = ["--home", str(self._house.home.path), *words]
-            code = await asyncio.to_thread(self._command_line, argv, self._house.clock)
+            code = await asyncio.to_thread(main, argv, self._house.clock)
         if code:
             self.command_failures.append(f"`kenobot {' '.join(words)}` ended with {code}: {out.getvalue().strip()}")
         await self._house.app.check_external_changes()
@@ -109,3 +112,35 @@ class MonthSimulation:
         """The live summaries of what was said: they may tell what is not believed any more, and nothing forgotten."""
         rows = await self._house.records()
         return [text for form, _, status, text in rows if form == "summary" and status == "active"]
+
+
+def run_month(script: MonthScript, *, fast: bool = False) -> MonthResult:
+    """Run the whole of `script` in a folder that is gone afterwards.
+
+    fast: with a third of the everyday notes.
+    """
+    if fast:
+        script = _shortened(script)
+    with tempfile.TemporaryDirectory(prefix="kenobot-month-") as folder:
+        return asyncio.run(_play(Path(folder), script))
+
+
+async def _play(folder: Path, script: MonthScript) -> MonthResult:
+    verdict = MonthResult()
+    async with MonthSimulation(folder, script) as stage:
+        for step in script.steps:
+            await stage.run_step(step)
+            if step.expect is not None:
+                checks.check_question(verdict, step, stage.model.requests.get(step.says))
+        await stage.wait_for_extraction()
+        await checks.check_recall(verdict, script, stage.recall_text)
+        checks.check_records(verdict, script, await stage.records(), await stage.summaries())
+        verdict.failures += stage.command_failures
+        verdict.restarts, verdict.extractions = stage.restarts, stage.model.extractions
+    return verdict
+
+
+def _shortened(script: MonthScript) -> MonthScript:
+    everyday = [step for step in script.steps if step.kind == "everyday"]
+    kept = set(map(id, everyday[::_FAST]))
+    return replace(script, steps=tuple(step for step in script.steps if step.kind != "everyday" or id(step) in kept))
