@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from itertools import count
 
-from kenobot.cognitive.store import records
+from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.storage.connection import Connection
@@ -62,7 +62,7 @@ def put_record(
     names, marks = ", ".join(held), ", ".join("?" * len(held))
     cursor = connection.execute(f"INSERT INTO record ({names}) VALUES ({marks})", tuple(held.values()))
     assert cursor.lastrowid is not None
-    records.add_event(connection, at, "test", "created", session=session, record=cursor.lastrowid)
+    events.add_event(connection, at, "test", "created", session=session, record=cursor.lastrowid)
     return get(connection, cursor.lastrowid)
 
 

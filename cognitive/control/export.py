@@ -35,7 +35,7 @@ from kenobot.cognitive.control.export_format import (
 from kenobot.cognitive.control.forget import Actor
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit_context import sanitize
-from kenobot.cognitive.store import records, term_index
+from kenobot.cognitive.store import events, records, term_index
 from kenobot.cognitive.store.records import Json
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.cognitive.text.fingerprint import key_about, key_of
@@ -140,7 +140,7 @@ class _Intake:
         self._highest = rows.last_inbox_id(connection)
         self._empty = self._highest == 0
         self._offset = self._highest
-        self._last_event = records.last_event(connection)
+        self._last_event = events.last_event(connection)
 
     def take(self, number: int, kind: str, content: Any) -> None:
         """Put one line in. Raises Unfit."""
@@ -173,9 +173,9 @@ class _Intake:
         act = self._deed.change_context("an import")
         told: dict[str, Json] = {"reason": act.reason}
         if self._fresh:
-            told["part_of"] = records.add_event(self._connection, act.at, act.actor, "imported", data=told)
+            told["part_of"] = events.add_event(self._connection, act.at, act.actor, "imported", data=told)
         for record, scope in self._fresh.items():
-            event = records.add_event(self._connection, act.at, act.actor, "imported", record=record, data=told)
+            event = events.add_event(self._connection, act.at, act.actor, "imported", record=record, data=told)
             rows.mark_changed(self._connection, record, scope, event)
         rows.reserve_inbox_ids(self._connection, self._highest)
         return self._report

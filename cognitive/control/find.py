@@ -8,7 +8,7 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.control import ControlPolicy
 from kenobot.cognitive.recall.by_words import LexicalHit, search_records
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.store import history, records
+from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.cognitive.text.fingerprint import key_of, normalise
@@ -100,7 +100,7 @@ def _share(wanted: Sequence[tuple[str, ...]], text: str) -> float:
 
 
 def _same(connection: Connection, text: str, reach: Scopes) -> list[int]:
-    return history.ids_with_key_prefix(connection, key_of(text), reach, _NEAR)
+    return records.ids_with_key_prefix(connection, key_of(text), reach, _NEAR)
 
 
 def _compared(
@@ -109,7 +109,7 @@ def _compared(
     """The newest live records, by how much of `wanted` they say; letter by letter first, which is cheap."""
     beginnings = [tuple(stem[:3] for stem in word) for word in wanted]
     ranked = []
-    for number, text in history.newest_live(connection, reach, newest):
+    for number, text in records.newest_live(connection, reach, newest):
         folded = fold(text)
         hits = sum(any(beginning in folded for beginning in word) for word in beginnings)
         if wanted and hits / len(wanted) >= least:

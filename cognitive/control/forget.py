@@ -17,10 +17,11 @@ from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.compact.digest import KEY as SUMMARY_KEY
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.control import ControlPolicy
-from kenobot.cognitive.store import history, proposals, sleep_plans
+from kenobot.cognitive.store import events, history, links, proposals, redaction, sleep_plans
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext, change
-from kenobot.cognitive.store.records import ERASED_TEXT, Json, Record
+from kenobot.cognitive.store.records import Json, Record
+from kenobot.cognitive.store.redaction import ERASED_TEXT
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.cognitive.text.fingerprint import key_of, normalise
 from kenobot.cognitive.text.stopwords import STOPWORDS
@@ -191,7 +192,7 @@ def _copies(connection: Connection, record: Record, reach: Scopes) -> list[Recor
     if len(text) < _SHORTEST_QUOTE:
         return []
     said = normalise(text)
-    numbers = [number for number in history.ids_containing_text(connection, _line(text), reach) if number != record.id]
+    numbers = [number for number in store.ids_containing_text(connection, _line(text), reach) if number != record.id]
     found = [other for other in store.by_ids(connection, numbers, reach).values() if other.key != SUMMARY_KEY]
     return [other for other in found if other.status == "active" and said in normalise(other.text)]
 
@@ -215,13 +216,13 @@ def plan_purge(connection: Connection, record: int, reach: Scopes, *, names: Ite
     known = store.get(connection, record, reach)
     if known is None:
         return None
-    older = store.by_ids(connection, history.superseded_ids(connection, known), reach)
+    older = store.by_ids(connection, links.superseded_ids(connection, known), reach)
     twins = _copies(connection, known, reach)
     same = [twin for twin in twins if normalise(twin.text) == normalise(known.text)]
     others = {other.id: other for other in (*older.values(), *same) if other in same or other.status != "active"}
     ids = [known.id, *others]
-    texts = {text for said in history.all_wordings(connection, ids, reach).values() for text in said if text.strip()}
-    made = {number for each in ids for number in history.ids_derived_from(connection, each)} - set(ids)
+    texts = {text for said in redaction.all_wordings(connection, ids, reach).values() for text in said if text.strip()}
+    made = {number for each in ids for number in links.ids_derived_from(connection, each)} - set(ids)
     made |= {twin.id for twin in twins} - set(ids)
     remaining = store.by_ids(connection, sorted(made), reach)
     turns = [turn for each in (known, *others.values()) for turn in turns_telling(connection, each, names=names)]
@@ -239,7 +240,7 @@ def plan_purge(connection: Connection, record: int, reach: Scopes, *, names: Ite
 
 def _weeks(connection: Connection, records: Sequence[Record], reach: Scopes) -> list[Record]:
     """What sleep made of these records, of any status, in whatever words: it is made anew of what is left."""
-    numbers = {number for record in records for number in history.ids_derived_from(connection, record.id)}
+    numbers = {number for record in records for number in links.ids_derived_from(connection, record.id)}
     found = store.by_ids(connection, sorted(numbers), reach).values()
     return [other for other in found if (other.form, other.category) in _MADE_ASLEEP and other.trust != "owner"]
 
@@ -253,31 +254,31 @@ def purge(connection: Connection, plan: PurgePlan, actor: Actor, messages: Seque
     act = actor.change_context("the owner had it erased")
     now = store.stamp(act.at)
     for record in plan.records:
-        texts = history.all_wordings(connection, [record.id], (record.scope,)).get(record.id, set())
+        texts = redaction.all_wordings(connection, [record.id], (record.scope,)).get(record.id, set())
         keys = {key_of(text) for text in texts if text.strip()}
         keys |= set() if record.key.startswith(_SLOT) else {record.key}
-        history.add_tombstones(connection, record.scope, keys, now)
+        redaction.add_tombstones(connection, record.scope, keys, now)
         history.hide_turns(connection, plan.turns, record.id)
-    history.delete_records(connection, [record.id for record in (*plan.records, *plan.resummarized)])
+    redaction.delete_records(connection, [record.id for record in (*plan.records, *plan.resummarized)])
     proposals.redact_proposals(connection, [record.id for record in plan.records], plan.wordings)
     for text in plan.wordings:
         _redact_events(connection, text)
     sleep_plans.delete_all_plans(connection)
     for record in (*plan.others, *plan.resummarized):
-        store.add_event(connection, act.at, act.actor, "purged", session=act.session, record=record.id)
+        events.add_event(connection, act.at, act.actor, "purged", session=act.session, record=record.id)
     told: dict[str, Json] = {"reason": act.reason, "messages": [*messages]}
     record = plan.record
-    return store.add_event(connection, act.at, act.actor, "purged", session=act.session, record=record.id, data=told)
+    return events.add_event(connection, act.at, act.actor, "purged", session=act.session, record=record.id, data=told)
 
 
 def _redact_events(connection: Connection, text: str) -> None:
     """Take `text` out of what other events tell, such as the reasons of decisions; not out of the middle of a word."""
     spelled = json.dumps(text, ensure_ascii=False)[1:-1]
     pattern = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)")
-    for happening in history.events_containing(connection, spelled):
+    for happening in events.events_containing(connection, spelled):
         blotted = _redacted(dict(happening.data), pattern)
         assert isinstance(blotted, dict)
-        history.rewrite_event(connection, happening.id, blotted)
+        redaction.rewrite_event(connection, happening.id, blotted)
 
 
 def _redacted(told: Json, pattern: re.Pattern[str]) -> Json:

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from kenobot.cognitive.store import history as hands_store
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.history import EventRow
+from kenobot.cognitive.store.events import EventRow, record_events, undone_by
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.storage.connection import Connection
@@ -51,11 +50,10 @@ def history(connection: Connection, record: int, reach: Scopes) -> list[HistoryS
             session=happening.session,
             reason=str(happening.data.get("reason") or ""),
             changes=tuple((n, b, a) for n, b, a in changes if n not in _BOOKKEEPING),
-            undone=happening.kind != "recalled"
-            and hands_store.undone_by(connection, happening.decision_id) is not None,
+            undone=happening.kind != "recalled" and undone_by(connection, happening.decision_id) is not None,
             part_of=happening.decision_id if happening.decision_id != happening.id else None,
         )
-        for happening, changes in _changes(known, hands_store.record_events(connection, record))
+        for happening, changes in _changes(known, record_events(connection, record))
     ]
     return steps[::-1]
 
@@ -73,7 +71,7 @@ def alive_at(connection: Connection, reach: Scopes, moment: datetime, forms: Seq
     """
     at = records.stamp(moment)
     found: list[Record] = []
-    for known in hands_store.list_records(connection, reach, (), forms, _EVERY):
+    for known in records.list_records(connection, reach, (), forms, _EVERY):
         record = _rewound(connection, known, at)
         if record is not None and record.status == "active":
             found.append(record)
@@ -87,7 +85,7 @@ _EVERY = 2**62
 
 def _rewound(connection: Connection, known: Record, at: str) -> Record | None:
     """`known` without what happened after `at`."""
-    events = hands_store.record_events(connection, known.id)
+    events = record_events(connection, known.id)
     born = events[0].at if events else known.created
     if min(born, known.created) > at:
         return None

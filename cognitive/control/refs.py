@@ -4,7 +4,6 @@ import re
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.control import ControlPolicy
-from kenobot.cognitive.store import history
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes
@@ -50,7 +49,7 @@ def resolve_reference(
         raise AmbiguousReference(
             f"{wanted!r} is too short to name a memory: give its number or {policy.shortest_prefix} letters."
         )
-    found = history.ids_with_key_prefix(connection, wanted, reach, _SHOWN + 1)
+    found = store.ids_with_key_prefix(connection, wanted, reach, _SHOWN + 1)
     records = [store.by_ids(connection, found, reach)[each] for each in found]
     exact = [record for record in records if record.key == wanted]
     fitting = [record for record in exact or records if record.status == "active"] or ([] if live else exact or records)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.control.forget import Actor, update_hidden_turns
-from kenobot.cognitive.store import history
+from kenobot.cognitive.store import events, links
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
-from kenobot.cognitive.store.history import EventRow
+from kenobot.cognitive.store.events import EventRow
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.ports.errors import KenobotError
@@ -45,8 +45,8 @@ def undo(connection: Connection, event: int, reach: Scopes, actor: Actor) -> Und
 
     A decision is undone whole. What changed again since stands in the way, bookkeeping excepted, which stays as it is.
     """
-    named = history.get_event(connection, event)
-    happenings = history.decision_events(connection, named.decision_id) if named is not None else []
+    named = events.get_event(connection, event)
+    happenings = events.decision_events(connection, named.decision_id) if named is not None else []
     changing = [
         h
         for h in happenings
@@ -61,7 +61,7 @@ def undo(connection: Connection, event: int, reach: Scopes, actor: Actor) -> Und
     if not records:
         raise UndoError(f"There is nothing to undo in {event}: it changed no memory.")
     root = happenings[0].id
-    if (again := history.undone_by(connection, root)) is not None:
+    if (again := events.undone_by(connection, root)) is not None:
         raise UndoError(f"{root} is undone already: undo {again} to have it back.")
     with savepoint(connection, "undo"):
         return _put_back(connection, root, happenings, changing, records, reach, actor)
@@ -72,8 +72,8 @@ def last_undoable_event(connection: Connection, scopes: Iterable[str]) -> int | 
 
     What sleep and compaction did by themselves does not count: `kenobot sleep undo` takes a night back.
     """
-    for happening in history.newest_events(connection, tuple(scopes), _BY_ITSELF):
-        if _counts(happening) and history.undone_by(connection, happening.decision_id) is None:
+    for happening in events.newest_events(connection, tuple(scopes), _BY_ITSELF):
+        if _counts(happening) and events.undone_by(connection, happening.decision_id) is None:
             return happening.decision_id
     return None
 
@@ -131,7 +131,7 @@ def _put_back(
     assert first is not None
     cut = _links(connection, happenings, deed)
     if cut:
-        history.extend_event(connection, first, {"links": cut})
+        events.extend_event(connection, first, {"links": cut})
     after = store.by_ids(connection, list(records), reach)
     for record in after.values():
         if records[record.id].status != record.status:
@@ -142,7 +142,7 @@ def _put_back(
 def _plan(connection: Connection, record: Record, changing: Sequence[EventRow]) -> dict[str, ColumnValue]:
     """What the columns of `record` are to hold again. Raises CannotUndo when something else changed them since."""
     mine = [happening for happening in changing if happening.record == record.id]
-    later = [happening for happening in history.record_events(connection, record.id) if happening.id > mine[-1].id]
+    later = [happening for happening in events.record_events(connection, record.id) if happening.id > mine[-1].id]
     values: dict[str, ColumnValue] = {}
     for happening in reversed(mine):
         values.update(happening.previous_values)
@@ -176,11 +176,11 @@ def _links(connection: Connection, happenings: Sequence[EventRow], deed: Actor) 
     """
     for happening in happenings:
         for pair in _pairs(happening.data.get("links")) if happening.kind == "undone" else ():
-            history.restore_supersedes_link(connection, *pair, store.stamp(deed.at))
+            links.restore_supersedes_link(connection, *pair, store.stamp(deed.at))
     if happenings[0].kind == "undone":
         return []
     touched = sorted({h.record for h in happenings if h.record is not None})
-    return [[src, dst] for src, dst in history.remove_supersedes_links(connection, touched)]
+    return [[src, dst] for src, dst in links.remove_supersedes_links(connection, touched)]
 
 
 def _pairs(told: Json) -> Iterator[tuple[int, int]]:

@@ -20,6 +20,7 @@ from kenobot.cognitive.mirror.list_paths import FileRole, archive_path, entity_p
 from kenobot.cognitive.mirror.names import page_name, subject_of
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.store import events, list_file_rows
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import tiers as decay_store
 from kenobot.cognitive.store.change import ColumnValue, change
@@ -54,7 +55,7 @@ class FileView:
 
 def view_file(connection: Connection, path: str, place: FileRole, zone: ZoneInfo, found: str | None) -> FileView:
     """How the file at `path` should be, given that it holds `found` (None: is not there)."""
-    row = store.list_file(connection, path)
+    row = list_file_rows.list_file(connection, path)
     before = list_layout.decode_blocks(place.kind, *row) if row else []
     before = _inherited(connection, path, place, before)
     blocks = _arranged(connection, path, before, place, zone)
@@ -82,9 +83,9 @@ def apply_edit(
     if len(edit.forgotten) >= occasion.policy.files.announce_from:
         missing_files.record_mass_forget(connection, occasion.at, path, len(edit.forgotten), edit.forgotten[0])
     if place.kind == "core":  # its headings and prose are shown too, and they are no records
-        event = store.add_event(connection, occasion.at, occasion.actor, "edited", data={"path": path})
+        event = events.add_event(connection, occasion.at, occasion.actor, "edited", data={"path": path})
         write_state(connection, f"edited:{place.scope}", str(event))
-    store.save_list_file(connection, path, found, list_layout.encode_blocks(edit.blocks))
+    list_file_rows.save_list_file(connection, path, found, list_layout.encode_blocks(edit.blocks))
     return touched, FileView(
         tuple(_arranged(connection, path, edit.blocks, place, zone)), is_stored=False, edited=False
     )
@@ -94,7 +95,7 @@ def _inherited(connection: Connection, path: str, place: FileRole, before: list[
     """What an archived log begins as when the log leaves the hot tree: as it was there, with its owner's own text."""
     if not (place.archived and place.is_expired and place.kind == "daily") or place.stays_empty:
         return before
-    row = store.list_file(connection, path.removeprefix(archive_path("")))
+    row = list_file_rows.list_file(connection, path.removeprefix(archive_path("")))
     if row is None or store.daily_records(connection, place.scope, place.detail):
         return before  # it has left already, or not yet
     log = list_layout.decode_blocks(place.kind, *row)
@@ -156,7 +157,7 @@ def _arranged(
         place.is_expired
         and place.keeps_archive
         and not place.archived
-        and store.list_file(connection, archive_path(path)) is None
+        and list_file_rows.list_file(connection, archive_path(path)) is None
     ):
         place = replace(place, is_expired=False)  # it leaves when the archive has it
     home = {record.id: record for record in records_of_file(connection, place, text)}
@@ -214,7 +215,7 @@ def _has_left(connection: Connection, path: str, place: FileRole, blocks: list[F
         or any(block.record is not None for block in blocks)
     ):
         return False
-    row = store.list_file(connection, archive_path(path))
+    row = list_file_rows.list_file(connection, archive_path(path))
     held = row[0] if row else ""
     return not place.keeps_archive or all(block.raw.strip() in held for block in blocks)
 
@@ -247,7 +248,7 @@ class _Edit:
         kind = self._place.kind
         if self._place.kind == "entity":
             self._subject = page_subject(self._connection, self._place, found)
-        row = store.list_file(self._connection, self._path)
+        row = list_file_rows.list_file(self._connection, self._path)
         before = list_layout.decode_blocks(kind, *row) if row else []
         old = [(block.record, text) for block in before if (text := list_layout.fact_text(kind, block.raw)) is not None]
         chunks = list_layout.split(kind, found)
@@ -324,7 +325,7 @@ class _Edit:
         if before is None or before.status != "active":
             return was if before is not None and self._was_said(before, text) else self._added(text)
         if self._place.kind == "slot":
-            if store.was_previous_text(self._connection, before, text, self._cursor()):
+            if events.was_previous_text(self._connection, before, text, self._cursor()):
                 return was
             return self._refused(was, admit(self._connection, self._candidate(text), self._occasion).record)
         known = self._known(text)
@@ -366,7 +367,7 @@ class _Edit:
         """
         slot = self._place.kind == "slot"
         key = f"slot:{self._place.detail}" if slot else key_of(text)
-        found = store.dead_twin(self._connection, self._place.scope, key, self._cursor())
+        found = events.dead_twin(self._connection, self._place.scope, key, self._cursor())
         record = store.get(self._connection, found, self._reach) if found is not None else None
         if record is None or not self._stands(record):
             return None
@@ -376,7 +377,7 @@ class _Edit:
         """Whether a slot's record that is over since the mirror was last in step said `text` by then."""
         if self._place.kind != "slot" or record.changed <= self._cursor():
             return False
-        return record.text == text or store.was_previous_text(self._connection, record, text, self._cursor())
+        return record.text == text or events.was_previous_text(self._connection, record, text, self._cursor())
 
     def _stands(self, record: store.Record) -> bool:
         """Whether this is a file in which `record` belongs."""

@@ -30,8 +30,8 @@ from kenobot.cognitive.mirror.list_paths import (
 )
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.store import events, list_file_rows, tiers
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports.clock import Clock
@@ -185,7 +185,7 @@ class ListFiles:
         if path in self._seen or path not in self._known:
             return False
         found = await disk.read(self._root, path)
-        row = await self._database.read(partial(store.list_file, path=path))
+        row = await self._database.read(partial(list_file_rows.list_file, path=path))
         if found.stamp is None or row is None or found.text != row[0]:
             return False
         self._seen[path] = found.stamp
@@ -194,7 +194,7 @@ class ListFiles:
     async def _open(self) -> None:
         """Learn where the last process stopped."""
         if self._cursor is None:
-            for path in await self._database.read(store.list_file_paths):
+            for path in await self._database.read(list_file_rows.list_file_paths):
                 self._learn(path)
             self._cursor = int(await self._database.read(lambda c: read_state(c, list_edits.CURSOR)) or 0)
 
@@ -211,16 +211,16 @@ class ListFiles:
     def _dirty(self, marked: set[int], connection: Connection) -> tuple[int, set[str]]:
         """The newest event that speaks of a record, and the files of what has changed since the cursor."""
         cursor = self._cursor or 0
-        touched = store.record_ids_touched_since(connection, cursor)
+        touched = events.record_ids_touched_since(connection, cursor)
         records = store.by_ids(connection, [*touched, *(marked - set(touched))], ALL_SCOPES)
-        paths: set[str] = set(store.list_files_with(connection, set(touched) - records.keys()))
+        paths: set[str] = set(list_file_rows.list_files_with(connection, set(touched) - records.keys()))
         left = tiers.former_tiers(connection, cursor)
         for record in records.values():
             if record.changed > cursor or record.id in marked:
                 paths.update(_paths_of(record, left.get(record.id, ())))
         # No record tells that it stands in a topic's file.
-        paths.update(store.list_files_with(connection, records, sorted(self._topics)))
-        return store.last_record_event(connection), paths
+        paths.update(list_file_rows.list_files_with(connection, records, sorted(self._topics)))
+        return events.last_record_event(connection), paths
 
     def _learn(self, path: str) -> None:
         """A file of the mirror is there."""
@@ -322,12 +322,12 @@ class ListFiles:
                 return False
         if stamp is None:
             if path in self._known:
-                await self._database.write(partial(store.delete_list_file, path=path))
+                await self._database.write(partial(list_file_rows.delete_list_file, path=path))
             self._unlearn(path)
             return True
         if not sheet.is_stored:
             frozen = list_layout.encode_blocks(sheet.blocks)
-            await self._database.write(partial(store.save_list_file, path=path, text=text, blocks=frozen))
+            await self._database.write(partial(list_file_rows.save_list_file, path=path, text=text, blocks=frozen))
         self._learn(path)
         self._seen[path] = stamp
         return True
@@ -339,14 +339,14 @@ class ListFiles:
         goes.
         """
         found = await disk.read(self._root, path)
-        row = await self._database.read(partial(store.list_file, path=path))
+        row = await self._database.read(partial(list_file_rows.list_file, path=path))
         if found.text is None or row is None or found.text != row[0]:
             return  # edited meanwhile: the next look takes that in
         if self._policy.sleep.expired == "archive" and not await self._kept(archive_path(path), found.text):
             self._report(path, f"{path} cannot be put into the archive: there are too many of that name.")
             return
         if await disk.remove(self._root, path, found.stamp):
-            await self._database.write(partial(store.delete_list_file, path=path))
+            await self._database.write(partial(list_file_rows.delete_list_file, path=path))
             self._unlearn(path)
 
     async def _kept(self, path: str, text: str) -> bool:

@@ -10,7 +10,7 @@ from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.mirror import card_rows, list_layout, record_paths
 from kenobot.cognitive.mirror.disk import FileStamp, ReadResult
 from kenobot.cognitive.mirror.list_paths import FileRole, entity_page_of, path_of
-from kenobot.cognitive.store import records
+from kenobot.cognitive.store import list_file_rows, records
 from kenobot.ports.clock import Clock
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -83,7 +83,7 @@ class EmptiedFiles:
 
 def _said_in(connection: Connection, path: str, place: FileRole) -> tuple[int, ...]:
     """The live records that belong into a file and stood there when it was last written or read."""
-    row = records.list_file(connection, path)
+    row = list_file_rows.list_file(connection, path)
     held = [
         block.record
         for block in (list_layout.decode_blocks(place.kind, *row) if row else [])

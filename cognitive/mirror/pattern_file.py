@@ -26,7 +26,7 @@ from kenobot.cognitive.procedural.pattern import candidate_of, pattern_of, patte
 from kenobot.cognitive.procedural.pattern_rows import PatternFigures
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.store import records
+from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.change import ColumnValue, change
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
@@ -125,7 +125,7 @@ class PatternFile:
             return None
         if self._left:
             return self._agreed
-        event = records.last_event(connection)
+        event = events.last_event(connection)
         if event == self._agreed.event:
             return self._agreed
         if self._agreed.mark and not pattern_rows.touched_since(connection, self._agreed.event):

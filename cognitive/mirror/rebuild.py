@@ -24,8 +24,8 @@ from kenobot.cognitive.mirror.list_layout import FileBlock
 from kenobot.cognitive.mirror.record_format import RecordFile
 from kenobot.cognitive.mirror.record_paths import FileLocation
 from kenobot.cognitive.remember.admit_context import sanitize
+from kenobot.cognitive.store import events, list_file_rows, term_index
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store import term_index
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
@@ -159,7 +159,7 @@ def _has_anything(database: Path) -> bool:
     except sqlite3.Error:
         return True  # whoever opens it says better what is wrong
     try:
-        return bool(store.last_event(connection) or store.last_record(connection))
+        return bool(events.last_event(connection) or store.last_record(connection))
     except sqlite3.Error:
         return True
     finally:
@@ -311,7 +311,7 @@ def _write(connection: Connection, found: list[ParsedRecord], at: datetime) -> N
     act = ChangeContext(at, "owner", "memory was rebuilt from its files")
     card_rows.reserve_ids(connection, "event", max(each.card.revision for each in found))
     for each in found:
-        event = store.add_event(
+        event = events.add_event(
             connection, act.at, act.actor, "rebuilt", record=each.record.id, data={"reason": act.reason}
         )
         card_rows.insert_record(connection, replace(each.record, changed=event))
@@ -343,7 +343,9 @@ def _recognise(connection: Connection, root: Path, edited: Sequence[Record]) -> 
             if said is None or known is not None:
                 blocks.append(FileBlock(chunk, known))
         blocks = list_layout.normalize_blocks(place.kind, blocks)
-        store.save_list_file(connection, path, list_layout.join_blocks(blocks), list_layout.encode_blocks(blocks))
+        list_file_rows.save_list_file(
+            connection, path, list_layout.join_blocks(blocks), list_layout.encode_blocks(blocks)
+        )
 
 
 def _files_of(record: Record) -> tuple[str | None, ...]:

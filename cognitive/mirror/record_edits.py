@@ -22,7 +22,7 @@ from kenobot.cognitive.mirror.record_paths import FileLocation, is_right_folder,
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
-from kenobot.cognitive.store import admission, records
+from kenobot.cognitive.store import records, redaction
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.fingerprint import key_of
@@ -105,7 +105,7 @@ def absorb_edit(
         card_rows.save_row(connection, replace(seen, record=owner))
         return EditOutcome(0, owner, rewrite=frozenset({owner}), replaced_row=outdated)
     if card.is_unedited and card.id is not None and card_rows.is_purged(connection, card.id):
-        if admission.tombstone_time(connection, spot.scope, key_of(card.text or "")) is not None:
+        if redaction.tombstone_time(connection, spot.scope, key_of(card.text or "")) is not None:
             return EditOutcome(
                 0, None, is_stale_copy=True
             )  # the very words: a crash kept it from going with the others

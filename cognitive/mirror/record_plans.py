@@ -9,6 +9,7 @@ from kenobot.cognitive.mirror import record_format as cards
 from kenobot.cognitive.mirror.card_rows import RecordFileKind, RecordFileRow
 from kenobot.cognitive.mirror.disk import FileStamp
 from kenobot.cognitive.policy.files import FilesPolicy
+from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.storage.connection import Connection
@@ -56,14 +57,14 @@ def dirty_records(connection: Connection, cursor: int, again: set[int]) -> tuple
 
     A box tells of what lies in it, so it is written with that.
     """
-    found = set(store.record_ids_touched_since(connection, cursor)) | again
+    found = set(events.record_ids_touched_since(connection, cursor)) | again
     if cursor == 0:
         found.update(card_rows.records_without_file(connection, ALL_SCOPES))
     present = store.by_ids(connection, sorted(found), ALL_SCOPES)
     found.update(card_rows.boxes_of(connection, sorted(found)))
     if len(present) < len(found) and any(card_rows.is_purged(connection, gone) for gone in found - present.keys()):
         found.update(card_rows.all_boxes(connection, ALL_SCOPES))
-    return store.last_record_event(connection), sorted(found)
+    return events.last_record_event(connection), sorted(found)
 
 
 def plan_writes(connection: Connection, numbers: Sequence[int], zone: ZoneInfo, policy: FilesPolicy) -> WritePlan:

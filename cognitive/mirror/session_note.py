@@ -23,7 +23,7 @@ from kenobot.cognitive.identity.amend import AmendError
 from kenobot.cognitive.mirror.list_paths import ARCHIVE
 from kenobot.cognitive.mirror.record_paths import StampTuple, stamp_tuple_of
 from kenobot.cognitive.recall import full_load
-from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store import events
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.core.redaction import Redactor
@@ -107,7 +107,7 @@ class SessionNote:
 
         Most turns change nothing that it tells, and several rounds of writing follow each.
         """
-        event = store.last_record_event(connection)
+        event = events.last_record_event(connection)
         known = self._basis
         if known is not None and (known.event, known.today, self._mark) == (event, today, mark):
             owners = tuple((chat, summary_rows.last_scope_of(connection, chat)) for chat, _ in known.owners)

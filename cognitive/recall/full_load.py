@@ -13,8 +13,8 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.store import list_file_rows, tiers
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store import tiers
 from kenobot.cognitive.text.memory_md import index_line, index_target
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
@@ -204,7 +204,7 @@ def _core(connection: Connection, scopes: Sequence[str], budget: int, mode: Load
             lines.append(f"- {render_record(record)}")
             listed.append((record.id, lines[-1]))
 
-        for block in store.core_layout(connection, scope):
+        for block in list_file_rows.core_layout(connection, scope):
             if isinstance(block, str):
                 lines.append(_BLOT(block.rstrip("\n")))
                 already |= {name for line in block.splitlines() if (name := index_target(line)) is not None}

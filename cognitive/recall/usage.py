@@ -14,6 +14,7 @@ from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.recall import recall_log
 from kenobot.cognitive.recall.pack import Pack
 from kenobot.cognitive.recall.xray import MatchExplanation, explain_match
+from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.records import Json, Record
@@ -119,7 +120,7 @@ def log_usage(
         }
     if shown.procedures:
         data["practice"] = [each.as_json() for each in shown.procedures]
-    return store.add_event(connection, at, "recall", "recalled", session=session, data=data)
+    return events.add_event(connection, at, "recall", "recalled", session=session, data=data)
 
 
 def explain_turn(connection: Connection, inbox: int, reach: Scopes) -> TurnExplanation | None:

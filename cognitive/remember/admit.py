@@ -33,7 +33,7 @@ from kenobot.cognitive.remember.draft import (
     make_draft,
 )
 from kenobot.cognitive.remember.reinforce import reinforce_record
-from kenobot.cognitive.store import admission, records, term_index
+from kenobot.cognitive.store import admission, events, records, redaction, term_index
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import Scopes
@@ -95,7 +95,7 @@ def supersede(connection: Connection, old: int, candidate: Candidate, occasion: 
         return decision
     assert decision.record is not None
     now = records.get(connection, old, (candidate.scope,))
-    part = admission.last_decision_on(connection, decision.record)
+    part = events.last_decision_on(connection, decision.record)
     act = occasion.change_context("", part)
     if now is not None and now.status == "active":
         end_record(connection, now, "superseded", act, by=decision.record)
@@ -153,7 +153,7 @@ def _unwanted(made: RecordDraft, occasion: AdmitContext) -> str | None:
 
 def _outlived(connection: Connection, made: RecordDraft) -> str | None:
     """Why what is said is over: it was erased for good, or it was said before it ceased to be so. None: it is news."""
-    erased = admission.tombstone_time(connection, made.scope, made.key)
+    erased = redaction.tombstone_time(connection, made.scope, made.key)
     if erased is not None:
         asked = made.is_owner_word or (
             made.candidate.source in ("tag", "extraction")
@@ -162,13 +162,13 @@ def _outlived(connection: Connection, made: RecordDraft) -> str | None:
         )
         if not asked:
             return "it was erased for good, and nobody has said it since"
-        admission.drop_tombstone(connection, made.scope, made.key)
+        redaction.drop_tombstone(connection, made.scope, made.key)
     if made.is_owner_word:
         return None
-    for record in admission.ended_with_key(connection, made.scope, made.key, 8):
+    for record in records.ended_with_key(connection, made.scope, made.key, 8):
         if record.status not in ("superseded", "invalidated", "forgotten"):
             continue
-        if made.candidate.source == "import" and term_index.last_change_was_undo(connection, record.id):
+        if made.candidate.source == "import" and events.last_change_was_undo(connection, record.id):
             continue  # an import that was undone may be done again
         counted = bool(made.evidence) and set(made.evidence) <= set(record.source_message_ids)
         older = made.candidate.source in ("extraction", "import") and made.said_at < (record.valid_to or "")
@@ -231,7 +231,7 @@ def _create(connection: Connection, made: RecordDraft, found: Comparison, occasi
     told: dict[str, Json] = {"action": action, "policy": f"{ruling.decision}: {ruling.rationale}"}
     told["tier"] = tier_of_confidence(confidence, policy.admit)
     event = _event(connection, occasion, decision, told)
-    admission.set_changed_event(connection, record, made.scope, event)
+    records.set_changed_event(connection, record, made.scope, event)
     act = occasion.change_context(decision.reason, event)
     if found.later is not None:
         _file_as_history(connection, record, found.later, made, act)
@@ -317,7 +317,7 @@ def _decided(connection: Connection, occasion: AdmitContext, decision: Decision)
 def _event(connection: Connection, occasion: AdmitContext, decision: Decision, told: dict[str, Json]) -> int:
     kind = "created" if decision.record is not None else decision.action
     whole: dict[str, Json] = {} if occasion.part_of is None else {"part_of": occasion.part_of}
-    return records.add_event(
+    return events.add_event(
         connection,
         occasion.at,
         occasion.actor,

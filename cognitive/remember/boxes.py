@@ -15,6 +15,7 @@ from typing import Literal, TypeVar
 
 from kenobot.cognitive.policy.boxes import BoxPolicy
 from kenobot.cognitive.store import boxes as box_store
+from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.boxes import BoxContents, BoxMember, OpenTopic
 from kenobot.cognitive.store.change import ChangeContext, change
@@ -191,7 +192,7 @@ def _open(connection: Connection, known: OpenTopic, act: ChangeContext, policy: 
     told: dict[str, Json] = {"reason": "the talk went on", "box": box.id}
     if act.part_of is not None:
         told["part_of"] = act.part_of
-    store.add_event(connection, act.at, act.actor, "boxed", session=act.session, record=first.id, data=told)
+    events.add_event(connection, act.at, act.actor, "boxed", session=act.session, record=first.id, data=told)
     return box.id
 
 

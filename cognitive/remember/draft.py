@@ -154,7 +154,7 @@ def insert_draft(connection: Connection, made: RecordDraft, occasion: AdmitConte
         "evidence": json.dumps(made.evidence),
         "changed": 0,
     }
-    record = admission.insert_record(connection, row)
+    record = records.insert_record(connection, row)
     term_index.index_record(connection, record, made.scope)
     return record
 

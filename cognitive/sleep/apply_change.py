@@ -19,6 +19,7 @@ from kenobot.cognitive.sleep.plan.changes import (
     ProposeChange,
     UpdateRecord,
 )
+from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.cognitive.store.records import Json, Record
@@ -63,7 +64,7 @@ def _carry_out(connection: Connection, wanted: Change, night: PassContext) -> in
     if len(wanted.parts) == 1 and edits:
         return _edit(connection, edits[0], records, wanted.kind, ChangeContext(night.at, ACTOR, wanted.reason), told)
     told["reason"] = wanted.reason
-    root = store.add_event(connection, night.at, ACTOR, wanted.kind, record=wanted.record, data=told)
+    root = events.add_event(connection, night.at, ACTOR, wanted.kind, record=wanted.record, data=told)
     act = ChangeContext(night.at, ACTOR, wanted.reason, part_of=root)
     if not [part for part in wanted.parts if _done(connection, part, records, wanted, night, act)]:
         raise _Idle
@@ -97,7 +98,7 @@ def _done(
         case ProposeChange():
             return run_rows.insert_proposal(connection, part, night.run, night.at)
         case LogEvent():
-            store.add_event(
+            events.add_event(
                 connection, act.at, ACTOR, wanted.kind, data={**part.data, "reason": act.reason, "part_of": act.part_of}
             )
             return True

@@ -13,7 +13,7 @@ from pathlib import Path
 from kenobot.cognitive.control.undo import UndoError, undo
 from kenobot.cognitive.identity import amend
 from kenobot.cognitive.identity.amend import AmendError
-from kenobot.cognitive.store import proposals
+from kenobot.cognitive.store import events, proposals
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.cognitive.store.proposals import Proposal, ProposalState
@@ -51,7 +51,7 @@ def approve(connection: Connection, number: int, ruling: DecisionContext) -> Pro
     """
     known = _demand(connection, number, "pending")
     with savepoint(connection, "approve"):
-        root = store.add_event(
+        root = events.add_event(
             connection,
             ruling.at,
             ruling.by,
@@ -67,7 +67,7 @@ def reject(connection: Connection, number: int, ruling: DecisionContext) -> Prop
     """Turn a proposal down, inside a transaction: it is not made another time. Raises CannotDecide."""
     _demand(connection, number, "pending")
     proposals.set_state(connection, number, "pending", "rejected", ruling.at, ruling.by, {})
-    store.add_event(connection, ruling.at, ruling.by, "rejected", data={"proposal": number})
+    events.add_event(connection, ruling.at, ruling.by, "rejected", data={"proposal": number})
     return _now(connection, number)
 
 
@@ -84,7 +84,7 @@ def undo_approval(connection: Connection, number: int, ruling: DecisionContext) 
         if known.kind in _FILES:
             _restore(known, ruling)
         proposals.set_state(connection, number, "approved", "undone", ruling.at, ruling.by, {})
-        store.add_event(connection, ruling.at, ruling.by, "taken back", data={"proposal": number})
+        events.add_event(connection, ruling.at, ruling.by, "taken back", data={"proposal": number})
     return _now(connection, number)
 
 

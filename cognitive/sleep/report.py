@@ -13,9 +13,8 @@ from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.run_rows import PassResult, SleepRun
-from kenobot.cognitive.store import history as hands_store
-from kenobot.cognitive.store import records, sleep_plans
-from kenobot.cognitive.store.history import EventRow
+from kenobot.cognitive.store import events, records, sleep_plans
+from kenobot.cognitive.store.events import EventRow
 from kenobot.cognitive.store.records import Json
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.storage.connection import Connection
@@ -112,7 +111,7 @@ def build_report(connection: Connection, run: SleepRun, night: Sequence[Pass], p
 
 def _deeds(connection: Connection, run: int, name: str, limit: int) -> Iterator[ChangeReport]:
     for event in sleep_plans.pass_decisions(connection, run, name, limit):
-        happenings = hands_store.decision_events(connection, event)
+        happenings = events.decision_events(connection, event)
         root = happenings[0]
         changed = [each for each in happenings if each.record is not None]
         record = root.record if root.record is not None else next((each.record for each in changed), None)
@@ -125,7 +124,7 @@ def _deeds(connection: Connection, run: int, name: str, limit: int) -> Iterator[
             text=_short(known.text, _SHOWN) if known is not None else "",
             changes=tuple(_changes(connection, record, happenings)),
             other_records=len({each.record for each in changed} - {record}),
-            undone=hands_store.undone_by(connection, event) is not None,
+            undone=events.undone_by(connection, event) is not None,
         )
 
 

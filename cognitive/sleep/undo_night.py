@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from kenobot.cognitive.control import undo
 from kenobot.cognitive.control.forget import Actor
-from kenobot.cognitive.store import history, sleep_plans
+from kenobot.cognitive.store import events, sleep_plans
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.storage.connection import Connection
 
@@ -38,8 +38,8 @@ def undo_decisions(connection: Connection, run: int, before: int, limit: int, de
     """
     undone, kept, unchanged, last = list[int](), list[UndoConflict](), 0, 0
     for last in sleep_plans.night_decisions(connection, run, before, limit):
-        happenings = history.decision_events(connection, last)
-        if history.undone_by(connection, last) is not None:
+        happenings = events.decision_events(connection, last)
+        if events.undone_by(connection, last) is not None:
             continue
         if not any(each.previous_values or each.kind == "created" for each in happenings):
             unchanged += 1

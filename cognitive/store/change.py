@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from kenobot.cognitive.store import records, term_index
+from kenobot.cognitive.store import events, records, term_index
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.storage.connection import Connection
 
@@ -62,7 +62,7 @@ def change(
         told["was"] = {**was}
     if act.part_of is not None:
         told["part_of"] = act.part_of
-    event = records.add_event(connection, act.at, act.actor, kind, session=act.session, record=record.id, data=told)
+    event = events.add_event(connection, act.at, act.actor, kind, session=act.session, record=record.id, data=told)
     settings = {name: values[name] for name in was}
     if shown:
         settings["changed"] = event

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kenobot.cognitive.policy.graph import LinkType
+from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes, scope_filter
 from kenobot.storage.connection import Connection
 
@@ -118,3 +119,43 @@ def recently_created(
         (session, since, scope, but, limit),
     )
     return [(row[0], row[1]) for row in rows]
+
+
+def superseded_ids(connection: Connection, record: Record) -> list[int]:
+    """What `record` took the place of, and what that did, in its scope: the nearest first."""
+    rows = connection.execute(
+        "WITH RECURSIVE older (id) AS (SELECT dst FROM link WHERE src = ? AND type = 'supersedes' "
+        "UNION SELECT dst FROM link JOIN older ON src = older.id WHERE type = 'supersedes') "
+        "SELECT older.id FROM older JOIN record USING (id) WHERE scope = ? AND older.id != ? ORDER BY older.id DESC",
+        (record.id, record.scope, record.id),
+    )
+    return [row[0] for row in rows]
+
+
+def ids_derived_from(connection: Connection, record: int) -> list[int]:
+    """Records that were made of this one, such as summaries: derived from it, or it is a member of them."""
+    rows = connection.execute(
+        "SELECT src FROM link WHERE dst = ? AND type = 'derived' UNION "
+        "SELECT dst FROM link WHERE src = ? AND type = 'member' ORDER BY 1",
+        (record, record),
+    )
+    return [row[0] for row in rows]
+
+
+def remove_supersedes_links(connection: Connection, records: Sequence[int]) -> list[tuple[int, int]]:
+    """Take away the supersessions among `records`; returns them as (new, old)."""
+    marks = ", ".join("?" * len(records))
+    rows = connection.execute(
+        f"DELETE FROM link WHERE type = 'supersedes' AND src IN ({marks}) AND dst IN ({marks}) RETURNING src, dst",
+        (*records, *records),
+    )
+    return [(row[0], row[1]) for row in rows.fetchall()]
+
+
+def restore_supersedes_link(connection: Connection, new: int, old: int, at: str) -> None:
+    """Say that `new` took the place of `old`."""
+    connection.execute(
+        "INSERT INTO link (src, dst, type, first_at, last_at, why) VALUES (?, ?, 'supersedes', ?, ?, ?) "
+        "ON CONFLICT DO NOTHING",
+        (new, old, at, at, "undo of an undo"),
+    )

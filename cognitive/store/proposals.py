@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import ERASED_TEXT, Json
+from kenobot.cognitive.store.records import Json
+from kenobot.cognitive.store.redaction import ERASED_TEXT
 from kenobot.storage.connection import Connection
 
 ProposalState = Literal["pending", "approved", "rejected", "undone"]
@@ -152,7 +154,7 @@ def log_broken_rules(connection: Connection, patterns: Sequence[str], inbox: int
     """Note, inside a turn's transaction, that its reply holds what rules.json forbids; nothing without `patterns`."""
     if patterns:
         data: dict[str, Json] = {"inbox": inbox, "patterns": [*patterns]}
-        store.add_event(connection, at, "model", RULE_BROKEN, session=session, data=data)
+        events.add_event(connection, at, "model", RULE_BROKEN, session=session, data=data)
 
 
 def events_since(

@@ -1,20 +1,33 @@
-"""Rows of memory: events and records. The SQL of the cognitive rooms stands here, the rules stand elsewhere.
+"""Rows of records, and the queries that every rows module shares.
 
-Whatever finds or changes records says within which scopes, and the database keeps to it: see
-`kenobot.cognitive.store.scopes`.
+Queries keep within scopes: see `kenobot.cognitive.store.scopes`. A rows module asks for records with `select`,
+`select_ids`, `count` or `pages`, and writes its condition from the predicates below:
+
+    select(connection, f"subject = ? AND {LIVE} AND {FACTS}", (subject,), (scope,), order="id DESC", limit=8)
 """
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from kenobot.cognitive.store.fast_rows import maker
-from kenobot.cognitive.store.scopes import Scopes, scope_filter
+from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes, scope_filter, scope_names
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
+SqlValue = str | int | float | None
+
+LIVE: Final = "status = 'active'"
+FACTS: Final = "form IN ('note', 'episode')"
+SAYS: Final = "form != 'box'"  # a box only holds others together
+IN_LOGS: Final = "tier IN ('daily', 'archive')"
+NO_OWNER_PREFERENCE: Final = "(category != 'preference' OR scope != 'owner')"  # those stand in preferences.md
+LAST_HEARD: Final = "max(created, last_seen, coalesce(last_used, ''), coalesce(confirmed, ''))"
+_AFTER_ALL = "\U0010ffff"  # sorts behind whatever a key may go on with
+AMONG: Final = "IN (SELECT value FROM json_each(?))"  # with `json.dumps(list(values))`: one statement for any number
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,40 +106,78 @@ _COLUMNS = (
 )
 
 
+# ── queries that rows modules share ──────────────────────────────────────────────────────────────────────────────
+
+
+def select_ids(
+    connection: Connection,
+    where: str,
+    values: Sequence[SqlValue] = (),
+    reach: Scopes = ALL_SCOPES,
+    *,
+    order: str = "id",
+    limit: int | None = None,
+    scan_scope: bool = True,
+) -> list[int]:
+    """Query the ids of records that meet a condition within `reach`.
+
+    where: SQL on the columns of record, with a `?` for each of `values`. order: SQL of ORDER BY.
+    scan_scope: False keeps SQLite from an index of scopes where one of ids, keys or forms is narrower.
+    """
+    scope, scopes = scope_filter(reach)
+    bound, more = ("", ()) if limit is None else (" LIMIT ?", (limit,))
+    plus = "" if scan_scope else "+"
+    rows = connection.execute(
+        f"SELECT id FROM record WHERE {where} AND {plus}{scope} ORDER BY {order}{bound}", (*values, *scopes, *more)
+    )
+    return [row[0] for row in rows]
+
+
+def select(
+    connection: Connection,
+    where: str,
+    values: Sequence[SqlValue] = (),
+    reach: Scopes = ALL_SCOPES,
+    *,
+    order: str = "id",
+    limit: int | None = None,
+    scan_scope: bool = True,
+) -> list[Record]:
+    """Query records that meet a condition within `reach`, in `order`; the arguments are those of `select_ids`."""
+    ids = select_ids(connection, where, values, reach, order=order, limit=limit, scan_scope=scan_scope)
+    found = by_ids(connection, ids, reach)
+    return [found[each] for each in ids if each in found]
+
+
+def pages(
+    connection: Connection,
+    where: str,
+    values: Sequence[SqlValue] = (),
+    reach: Scopes = ALL_SCOPES,
+    *,
+    scan_scope: bool = True,
+    size: int = 500,
+) -> Iterator[Record]:
+    """Iterate over records that meet a condition within `reach` by id, `size` of them in memory at a time."""
+    after = 0
+    while page := select(connection, f"id > ? AND {where}", (after, *values), reach, limit=size, scan_scope=scan_scope):
+        yield from page
+        after = page[-1].id
+
+
+def count(connection: Connection, where: str, values: Sequence[SqlValue] = (), reach: Scopes = ALL_SCOPES) -> int:
+    """Count the records that meet a condition within `reach`."""
+    scope, scopes = scope_filter(reach)
+    row = connection.execute(f"SELECT count(*) FROM record WHERE {where} AND {scope}", (*values, *scopes)).fetchone()
+    return int(row[0])
+
+
+# ── records ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
 def stamp(moment: datetime) -> str:
     """A moment as the database keeps it: fixed width, so that text order is time order."""
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
-
-
-def add_event(
-    connection: Connection,
-    at: datetime,
-    actor: str,
-    kind: str,
-    *,
-    session: str = "",
-    record: int | None = None,
-    data: Mapping[str, Json] | None = None,
-) -> int:
-    """Append to what happened; returns the event's id. Ids only grow."""
-    cursor = connection.execute(
-        "INSERT INTO event (at, session, actor, type, record_id, data) VALUES (?, ?, ?, ?, ?, ?)",
-        (stamp(at), session, actor, kind, record, json.dumps(data or {}, ensure_ascii=False)),
-    )
-    assert cursor.lastrowid is not None
-    return cursor.lastrowid
-
-
-def last_event(connection: Connection) -> int:
-    """The id of the newest event, 0 when nothing has happened yet."""
-    row = connection.execute("SELECT max(id) FROM event").fetchone()
-    return int(row[0] or 0)
-
-
-def last_record_event(connection: Connection) -> int:
-    """The id of the newest event that speaks of a record, 0 before there is one: records change with such alone."""
-    row = connection.execute("SELECT id FROM event WHERE +record_id IS NOT NULL ORDER BY id DESC LIMIT 1").fetchone()
-    return int(row[0]) if row else 0
 
 
 def last_record(connection: Connection) -> int:
@@ -181,51 +232,27 @@ def by_ids(connection: Connection, ids: Sequence[int], reach: Scopes) -> dict[in
     return found
 
 
-def newest_daily(connection: Connection, scope: str, since_day: str, limit: int) -> Iterator[Record]:
-    """Live notes and episodes of days' logs, also archived ones, newest first, none from before `since_day`, at most
-    `limit`.
-
-    The owner's preferences stand in preferences.md instead.
-    """
-    rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND day >= ? AND status = 'active' "
-        "AND tier IN ('daily', 'archive') AND form IN ('note', 'episode') "
-        "AND (category != 'preference' OR scope != 'owner') "
-        "ORDER BY day DESC, id DESC LIMIT ?",
-        (scope, since_day, limit),
-    )
-    yield from (Record(*row) for row in rows)
+def newest_daily(connection: Connection, scope: str, since_day: str, limit: int) -> list[Record]:
+    """Live facts of days' logs, also archived ones, from `since_day` on, newest first, at most `limit`."""
+    where = f"day >= ? AND {LIVE} AND {IN_LOGS} AND {FACTS} AND {NO_OWNER_PREFERENCE}"
+    return select(connection, where, (since_day,), (scope,), order="day DESC, id DESC", limit=limit)
 
 
 def count_daily(connection: Connection, scope: str) -> int:
-    """How many live records of days' logs a scope has, as `newest_daily` would show them."""
-    row = connection.execute(
-        "SELECT count(*) FROM record WHERE scope = ? AND form IN ('note', 'episode') AND tier IN ('daily', 'archive') "
-        "AND status = 'active' AND (category != 'preference' OR scope != 'owner')",
-        (scope,),
-    ).fetchone()
-    return int(row[0])
+    """Count the live facts of days' logs of a scope, as `newest_daily` selects them."""
+    return count(connection, f"{FACTS} AND {IN_LOGS} AND {LIVE} AND {NO_OWNER_PREFERENCE}", (), (scope,))
 
 
 def daily_records(connection: Connection, scope: str, day: str) -> list[Record]:
-    """What stands in a scope's log of one day, in the order it came."""
-    rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND day = ? AND status = 'active' AND tier = 'daily' "
-        "AND form IN ('note', 'episode') AND category != 'preference' AND source != 'sleep' "
-        "ORDER BY id",
-        (scope, day),
-    )
-    return [Record(*row) for row in rows]
+    """Records in a scope's log of one day, in the order they came."""
+    where = f"day = ? AND {LIVE} AND tier = 'daily' AND {FACTS} AND category != 'preference' AND source != 'sleep'"
+    return select(connection, where, (day,), (scope,))
 
 
 def newest_about(connection: Connection, scope: str, subject: str, limit: int) -> list[Record]:
-    """The newest live notes and episodes of a scope about a subject, at most `limit`, in the order they came."""
-    rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND subject = ? AND status = 'active' "
-        "AND form IN ('note', 'episode') ORDER BY id DESC LIMIT ?",
-        (scope, subject, limit),
-    ).fetchall()
-    return [Record(*row) for row in reversed(rows)]
+    """The newest live facts of a scope about a subject, at most `limit`, in the order they came."""
+    where = f"subject = ? AND {LIVE} AND {FACTS}"
+    return select(connection, where, (subject,), (scope,), order="id DESC", limit=limit)[::-1]
 
 
 def subjects(connection: Connection, scope: str) -> Iterator[str]:
@@ -242,23 +269,14 @@ def subjects(connection: Connection, scope: str) -> Iterator[str]:
 
 
 def core_records(connection: Connection, scope: str) -> list[Record]:
-    """What stands in a scope's MEMORY.md, in the order it came."""
-    rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND form IN ('note', 'episode') AND tier = 'core' "
-        "AND status = 'active' ORDER BY id",
-        (scope,),
-    )
-    return [Record(*row) for row in rows]
+    """Records in a scope's MEMORY.md, in the order they came."""
+    return select(connection, f"{FACTS} AND tier = 'core' AND {LIVE}", (), (scope,))
 
 
 def preference_records(connection: Connection, scope: str) -> list[Record]:
-    """What was learned about how the person of this scope likes things."""
-    rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND form = 'note' AND tier = 'daily' AND status = 'active' "
-        "AND category = 'preference' ORDER BY id",
-        (scope,),
-    )
-    return [Record(*row) for row in rows]
+    """Learned preferences of the person of a scope."""
+    where = f"form = 'note' AND tier = 'daily' AND {LIVE} AND category = 'preference'"
+    return select(connection, where, (), (scope,))
 
 
 def slot_record(connection: Connection, scope: str, form: str, name: str) -> Record | None:
@@ -270,27 +288,11 @@ def changed_since(
     connection: Connection, scopes: tuple[str, ...], event: int, limit: int, only: ChangeFilter | None = None
 ) -> list[Record]:
     """Records of any status whose showing changed after `event`, oldest change first, at most `limit`."""
-    where, values = scope_filter(scopes)
-    matters, chosen = "", tuple[str | int, ...]()
+    where, values = "changed > ?", list[SqlValue]((event,))
     if only is not None:
-        matters = (
-            "AND (id > ? OR form = 'profile' OR (? AND status != 'active') OR id IN (SELECT value FROM json_each(?))) "
-        )
-        chosen = (only.newest_known, only.include_ended, json.dumps(list(only.shown_records)))
-    rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM record WHERE {where} AND changed > ? {matters}ORDER BY changed LIMIT ?",
-        (*values, event, *chosen, limit),
-    )
-    return [Record(*row) for row in rows]
-
-
-def record_ids_touched_since(connection: Connection, event: int) -> list[int]:
-    """Ids of the records, of any scope, that events after `event` speak of, also of such as are gone."""
-    # By the numbers of events, not by the index of records, which would read all that ever happened: hence the plus.
-    rows = connection.execute(
-        "SELECT DISTINCT +record_id FROM event WHERE id > ? AND +record_id IS NOT NULL ORDER BY +record_id", (event,)
-    )
-    return [row[0] for row in rows]
+        where += f" AND (id > ? OR form = 'profile' OR (? AND status != 'active') OR id {AMONG})"
+        values += [only.newest_known, only.include_ended, json.dumps(list(only.shown_records))]
+    return select(connection, where, values, scopes, order="changed", limit=limit)
 
 
 def successor(connection: Connection, record: int, reach: Scopes) -> Record | None:
@@ -306,15 +308,13 @@ def successor(connection: Connection, record: int, reach: Scopes) -> Record | No
     return get(connection, row[0], reach) if row else None
 
 
-def set_columns(
-    connection: Connection, record: Record, names: Sequence[str], values: Sequence[str | int | float | None]
-) -> None:
+def set_columns(connection: Connection, record: Record, names: Sequence[str], values: Sequence[SqlValue]) -> None:
     """Set columns of a record. `kenobot.cognitive.store.change` alone calls this: it keeps what stood there before."""
     settings = ", ".join(f"{name} = ?" for name in names)
     connection.execute(f"UPDATE record SET {settings} WHERE id = ? AND scope = ?", (*values, record.id, record.scope))
 
 
-def column_values(connection: Connection, record: Record, names: Sequence[str]) -> tuple[str | int | float | None, ...]:
+def column_values(connection: Connection, record: Record, names: Sequence[str]) -> tuple[SqlValue, ...]:
     """What stands in columns of a record now. Raises KeyError when the record is gone."""
     row = connection.execute(
         f"SELECT {', '.join(names)} FROM record WHERE id = ? AND scope = ?", (record.id, record.scope)
@@ -324,68 +324,73 @@ def column_values(connection: Connection, record: Record, names: Sequence[str]) 
     return tuple(row)
 
 
-def dead_twin(connection: Connection, scope: str, key: str, event: int) -> int | None:
-    """A record with this key that came after `event` and is no longer live."""
-    row = connection.execute(
-        "SELECT record.id FROM event JOIN record ON record.id = event.record_id WHERE event.id > ? "
-        "AND event.type = 'created' AND scope = ? AND key = ? AND status != 'active' ORDER BY event.id DESC LIMIT 1",
-        (event, scope, key),
-    ).fetchone()
-    return row[0] if row else None
+def ids_with_key_prefix(connection: Connection, prefix: str, reach: Scopes, limit: int) -> list[int]:
+    """Ids of records whose key begins with `prefix`, live ones first. `%` and `_` are letters like any other."""
+    order, keys = "status != 'active', id DESC", (prefix, prefix + _AFTER_ALL)
+    return select_ids(connection, "key >= ? AND key < ?", keys, reach, order=order, limit=limit, scan_scope=False)
 
 
-def was_previous_text(connection: Connection, record: Record, text: str, event: int) -> bool:
-    """Whether `text` is what a record said until something that happened after `event`."""
-    row = connection.execute(
-        "SELECT 1 FROM event JOIN record ON record.id = event.record_id WHERE record_id = ? AND scope = ? "
-        "AND event.id > ? AND json_extract(data, '$.was.text') = ? LIMIT 1",
-        (record.id, record.scope, event, text),
-    ).fetchone()
-    return row is not None
+def newest_live(connection: Connection, reach: Scopes, limit: int) -> Iterator[tuple[int, str]]:
+    """Id and text of live records, what became known or changed last first. Reads no more than it gives, or little."""
+    newest = "ORDER BY changed DESC, id DESC LIMIT ?"
+    found: list[tuple[int, int, str]] = []
+    each: list[Scopes] = [(scope,) for scope in scope_names(reach) or ()]  # one by one: then an index has their order
+    for part in each or [reach]:
+        where, scopes = scope_filter(part)
+        found += connection.execute(
+            f"SELECT changed, id, text FROM record WHERE {LIVE} AND {SAYS} AND {where} {newest}",
+            (*scopes, limit),
+        )
+    yield from ((number, text) for _, number, text in sorted(found, reverse=True)[:limit])
 
 
-def core_layout(connection: Connection, scope: str) -> list[str | int]:
-    """What stands where in a scope's MEMORY.md: numbers of records, and the literal text between them."""
-    kind, _, name = scope.partition(":")
-    path = {"owner": "MEMORY.md", "chat": f"chats/{name}/MEMORY.md", "user": f"users/{name}/MEMORY.md"}[kind]
-    row = connection.execute("SELECT blocks FROM mirror WHERE path = ?", (path,)).fetchone()
-    return json.loads(row[0]) if row else []
+def ids_containing_text(connection: Connection, piece: str, reach: Scopes) -> list[int]:
+    """Ids of records, of any status, whose text holds `piece`, whatever the case of its ASCII letters."""
+    literal = piece.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return select_ids(connection, f"text LIKE ? ESCAPE '\\' AND {SAYS}", (f"%{literal}%",), reach, scan_scope=False)
 
 
-def list_file(connection: Connection, path: str) -> tuple[str, list[str | int]] | None:
-    """Text and blocks of a mirror file as last written or read."""
-    row = connection.execute("SELECT text, blocks FROM mirror WHERE path = ?", (path,)).fetchone()
-    return (row[0], json.loads(row[1])) if row else None
+def list_records(
+    connection: Connection, reach: Scopes, statuses: Sequence[str], forms: Sequence[str], limit: int
+) -> list[Record]:
+    """Records of these statuses and forms (none: of any), the newest first."""
+    wanted = {column: list(words) for column, words in (("status", statuses), ("form", forms)) if words}
+    where = " AND ".join(f"{column} {AMONG}" for column in wanted) or "TRUE"
+    return select(connection, where, [*map(json.dumps, wanted.values())], reach, order="id DESC", limit=limit)
 
 
-def save_list_file(connection: Connection, path: str, text: str, blocks: Sequence[str | int]) -> None:
-    connection.execute(
-        "INSERT INTO mirror (path, text, blocks) VALUES (?, ?, ?) "
-        "ON CONFLICT (path) DO UPDATE SET text = excluded.text, blocks = excluded.blocks",
-        (path, text, json.dumps(blocks, ensure_ascii=False)),
+def live_counts_by_form(connection: Connection, reach: Scopes) -> dict[str, int]:
+    """How many live records there are, by form."""
+    where, scopes = scope_filter(reach)
+    rows = connection.execute(
+        f"SELECT form, count(*) FROM record WHERE {LIVE} AND {SAYS} AND {where} GROUP BY 1 ORDER BY 1",
+        scopes,
     )
+    return {row[0]: row[1] for row in rows}
 
 
-def delete_list_file(connection: Connection, path: str) -> None:
-    connection.execute("DELETE FROM mirror WHERE path = ?", (path,))
+def ended_with_key(connection: Connection, scope: str, key: str, limit: int) -> list[Record]:
+    """Records of this scope that said the words of `key` and are no longer live, the newest first."""
+    where = "key = ? AND status != 'active'"
+    return select(connection, where, (key,), (scope,), order="id DESC", limit=limit)
 
 
-def list_file_paths(connection: Connection) -> list[str]:
-    """Every file that the mirror has written or read."""
-    return [row[0] for row in connection.execute("SELECT path FROM mirror ORDER BY path")]
+def page_before(connection: Connection, record: int, reach: Scopes, limit: int) -> list[tuple[int, str]]:
+    """Id and scope of the records up to `record`, the newest first."""
+    where, scopes = scope_filter(reach)
+    return connection.execute(
+        f"SELECT id, scope FROM record WHERE id <= ? AND {where} ORDER BY id DESC LIMIT ?", (record, *scopes, limit)
+    ).fetchall()
 
 
-def list_files_with(connection: Connection, records: Iterable[int], among: Sequence[str] | None = None) -> list[str]:
-    """The files, of those `among`, in which any of `records` stands. Without `among` it looks at every file."""
-    wanted = set(records)
-    if not wanted or among == []:
-        return []
-    if among is None:
-        rows = connection.execute("SELECT path, blocks FROM mirror").fetchall()
-    else:
-        asked = "SELECT path, blocks FROM mirror WHERE path = ?"
-        rows = [row for path in among for row in connection.execute(asked, (path,))]
-    return [path for path, blocks in rows if wanted.intersection(b for b in json.loads(blocks) if isinstance(b, int))]
+def insert_record(connection: Connection, row: Mapping[str, SqlValue]) -> int:
+    """Write a new record, by column; returns its id. `kenobot.cognitive.remember.draft` alone calls this."""
+    marks = ", ".join("?" * len(row))
+    cursor = connection.execute(f"INSERT INTO record ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
+    assert cursor.lastrowid is not None
+    return cursor.lastrowid
 
 
-ERASED_TEXT = "[erased]"
+def set_changed_event(connection: Connection, record: int, scope: str, event: int) -> None:
+    """A new record is shown from `event` on, the one that tells of its making."""
+    connection.execute("UPDATE record SET changed = ? WHERE id = ? AND scope = ?", (event, record, scope))

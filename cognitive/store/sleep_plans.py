@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from kenobot.cognitive.policy.sleep import PHASES
-from kenobot.cognitive.store import history
+from kenobot.cognitive.store import events
 from kenobot.cognitive.store.records import stamp
 from kenobot.cognitive.store.scopes import ALL_SCOPES, scope_filter
 from kenobot.storage.connection import Connection
@@ -189,4 +189,4 @@ def was_undone(connection: Connection, record: int, name: str, kind: str) -> boo
         "SELECT id FROM event WHERE record_id = ? AND type = ? AND json_extract(data, '$.pass') = ?",
         (record, kind, name),
     ).fetchall()
-    return any(history.undone_by(connection, row[0]) is not None for row in rows)
+    return any(events.undone_by(connection, row[0]) is not None for row in rows)

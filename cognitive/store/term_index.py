@@ -13,7 +13,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 
-from kenobot.cognitive.store import admission
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
@@ -107,7 +106,7 @@ def index_backlog(connection: Connection) -> None:
     behind = read_state(connection, _BEHIND)
     if behind is None:
         return
-    rows = admission.page_before(connection, int(behind), ALL_SCOPES, _BATCH)
+    rows = store.page_before(connection, int(behind), ALL_SCOPES, _BATCH)
     for record, scope in rows:
         index_record(connection, record, scope)
     if len(rows) == _BATCH:
@@ -149,7 +148,7 @@ def _unfiled(connection: Connection) -> dict[int, "array[int]"]:
     """What the records that are still to be filed would be filed under."""
     before = int(read_state(connection, _BEHIND) or 0)
     late: dict[int, array[int]] = {}
-    while rows := admission.page_before(connection, before, ALL_SCOPES, _PAGE) if before else []:
+    while rows := store.page_before(connection, before, ALL_SCOPES, _PAGE) if before else []:
         for record in store.by_ids(connection, [number for number, _ in rows], ALL_SCOPES).values():
             if record.status == "active" and record.form in _FILED:
                 for mark in set(_marks(record)):
@@ -211,11 +210,3 @@ def _newest(connection: Connection, mark: int, limit: int) -> list[int]:
         "SELECT record_id FROM record_term WHERE term = ? ORDER BY record_id DESC LIMIT ?", (mark, limit)
     )
     return [row[0] for row in rows]
-
-
-def last_change_was_undo(connection: Connection, record: int) -> bool:
-    """Whether what happened to a record last is that a decision about it was undone."""
-    row = connection.execute(
-        "SELECT type FROM event WHERE record_id = ? ORDER BY id DESC LIMIT 1", (record,)
-    ).fetchone()
-    return row is not None and row[0] == "undone"

@@ -19,7 +19,7 @@ from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.relevance import proper_names_text
 from kenobot.cognitive.recall.vectors import calibration, vector_rows
 from kenobot.cognitive.recall.vectors.texts import PendingText, passage_text, query_text
-from kenobot.cognitive.store import records
+from kenobot.cognitive.store import events, records
 from kenobot.cognitive.text.similarity import Nearness
 from kenobot.core import plugins
 from kenobot.core.circuit_breaker import CircuitBreaker
@@ -386,7 +386,7 @@ class EmbeddingWorker:
 
 def _is_anything(connection: Connection) -> bool:
     """Whether anything has ever happened to memory: before, nothing is loaded."""
-    return records.last_event(connection) > 0 or records.last_record(connection) > 0
+    return events.last_event(connection) > 0 or records.last_record(connection) > 0
 
 
 def _shelves(

@@ -104,7 +104,7 @@ def _add_pasts(parts: Any, home: argparse.ArgumentParser) -> None:
 def list_(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import db_read
     from kenobot.cognitive.control import history as past
-    from kenobot.cognitive.store import history as hands_store
+    from kenobot.cognitive.store.records import list_records
 
     moment = options.since_moment(arguments.as_of, clock)
     forms = (arguments.form,) if arguments.form else tuple(form for form in _FORMS if form != "box")
@@ -114,7 +114,7 @@ def list_(arguments: argparse.Namespace, clock: "Clock | None") -> int:
             records = past.alive_at(connection, reach, moment, forms, arguments.limit)
         else:
             statuses = () if arguments.status == "all" else (arguments.status,)
-            records = hands_store.list_records(connection, reach, statuses, forms, arguments.limit)
+            records = list_records(connection, reach, statuses, forms, arguments.limit)
     rows = [record_row(record) for record in records if record.confidence >= arguments.min_confidence]
     return options.print_rows(rows, arguments.json, record_line, _NOBODY)
 

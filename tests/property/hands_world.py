@@ -17,7 +17,7 @@ from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract import buffer
-from kenobot.cognitive.store import history, records
+from kenobot.cognitive.store import records
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate
 from kenobot.ports.messages import Inbound
@@ -112,7 +112,7 @@ def shown(connection: Connection, index: SideIndex, facts: Sequence[Fact], now: 
     parts = [pack.long_term, pack.recent, pack.chat, pack.context, *pack.texts]
     parts += [line.text for line in conversation.latest(connection, SESSION, 1000)]
     parts += [turn.text for turn in buffer.pending_turns(connection, SESSION, 1000) if not turn.hidden]
-    parts += [record.text for record in history.list_records(connection, REACH, ("active",), (), 1000)]
+    parts += [record.text for record in records.list_records(connection, REACH, ("active",), (), 1000)]
     for fact in facts:
         found = recall(
             connection, index, Query(text=fact.text, reach=REACH, now=now.at, session=SESSION, force=True, whole=True)

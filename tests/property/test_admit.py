@@ -17,7 +17,7 @@ from kenobot.cognitive.remember.statement_relation import (
     repeat_veto,
     same_words,
 )
-from kenobot.cognitive.store import records, term_index
+from kenobot.cognitive.store import events, term_index
 from kenobot.cognitive.store.change import overwritten_values
 from kenobot.cognitive.text.similarity import similarity, topic_words
 from kenobot.ports.memory import Candidate, Decision, Relation, RelationVerdict
@@ -153,12 +153,12 @@ def test_every_change_can_be_put_back(steps: list[Step]) -> None:
     """What the events of a step say that columns held makes of each record what it was, status and all."""
     with open_memory() as memory:
         for day, step in enumerate(steps):
-            held, last = _rows(memory), records.last_event(memory)
+            held, last = _rows(memory), events.last_event(memory)
             _take(memory, step, day)
             now = _rows(memory)
             names = [row[1] for row in memory.execute("PRAGMA table_info(record)") if row[1] != "changed"]
             restored = {number: dict(zip(names, row, strict=True)) for number, row in now.items()}
-            for event in range(records.last_event(memory), last, -1):
+            for event in range(events.last_event(memory), last, -1):
                 found = overwritten_values(memory, event)
                 if found is not None and found[0] in restored:
                     restored[found[0]].update(found[1])

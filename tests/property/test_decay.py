@@ -20,7 +20,7 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate import distil, hygiene, promote, weeks
 from kenobot.cognitive.sleep.prune import dailies
-from kenobot.cognitive.store import records
+from kenobot.cognitive.store import list_file_rows
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate, Form
@@ -140,7 +140,7 @@ async def _files_agree(house: House, policy: Policy) -> None:
     await house.mirror.sync_out()
     shown = {path: house.text(path) for path in house.files()}
     for path, text in shown.items():
-        row = await house.database.read(lambda c, path=path: records.list_file(c, path))  # type: ignore[misc]
+        row = await house.database.read(lambda c, path=path: list_file_rows.list_file(c, path))  # type: ignore[misc]
         assert row is not None and row[0] == text, f"the note of {path} is not what it holds"
     for scope in ("owner", CHAT):
         for record in await house.live(scope):

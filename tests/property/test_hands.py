@@ -13,7 +13,8 @@ from kenobot.cognitive.control.undo import UndoError, last_undoable_event, undo
 from kenobot.cognitive.mirror.list_paths import is_memory_file
 from kenobot.cognitive.remember.admit import admit, correct
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.store import history, records
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.events import last_event, record_events
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection, connect
@@ -113,7 +114,7 @@ def check(connection: Connection) -> None:
             seen |= border
         assert start not in seen, "supersession goes round"
     for number, status in connection.execute("SELECT id, status FROM record").fetchall():
-        events = history.record_events(connection, number)
+        events = record_events(connection, number)
         moved = [happening for happening in events if "status" in happening.previous_values]
         assert status == "active" or moved, f"{number} became {status} without an event"
     hidden = {row[0] for row in connection.execute("SELECT record_id FROM veil")}
@@ -134,7 +135,7 @@ def test_nothing_is_lost_and_every_change_can_be_put_back(done: list[Step]) -> N
             for step in done:
                 connection.execute("BEGIN")
                 before, hidden = meant(connection), veils(connection)
-                newest = records.last_event(connection)
+                newest = last_event(connection)
                 hands.do(step)
                 check(connection)
                 now = connection.execute("SELECT count(*) FROM record").fetchone()[0]

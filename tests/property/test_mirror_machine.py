@@ -12,7 +12,7 @@ from hypothesis.stateful import initialize, invariant, rule
 
 from kenobot.cognitive.mirror import list_layout
 from kenobot.cognitive.mirror.list_paths import path_of, role_of
-from kenobot.cognitive.store import records
+from kenobot.cognitive.store import list_file_rows
 from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.testing.clock import ManualClock
 from tests.property.effort import effort
@@ -346,7 +346,7 @@ class MirrorMachine(Lives):
         for path, text in shown.items():
             place = role_of(path)
             assert place is not None, f"a stray file: {path}"
-            row = await house.database.read(lambda c, path=path: records.list_file(c, path))  # type: ignore[misc]
+            row = await house.database.read(lambda c, path=path: list_file_rows.list_file(c, path))  # type: ignore[misc]
             assert row is not None and row[0] == text, f"the note of {path} is not what it holds"
             for said, scope in self.scopes.items():
                 assert said not in text or scope == place.scope, f"{said} of {scope} stands in {path}"

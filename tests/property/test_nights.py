@@ -16,6 +16,7 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import archival, beliefs, commitments, expiry, lifecycle, scratchpads, tiers
 from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.events import last_event
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.storage.connection import Connection
@@ -102,7 +103,7 @@ def test_every_pass_is_done_once_it_is_done_and_undo_puts_everything_back(
             put_record(connection, columns={**columns, **({"expires": ends} if at % 2 else {})})
             for at, columns in enumerate(told)
         ]
-        last = store.last_event(connection)
+        last = last_event(connection)
         now = START + timedelta(days=days)
         carry_out(connection, one, now)
         events = connection.execute("SELECT id FROM event WHERE id > ? ORDER BY id DESC", (last,)).fetchall()

@@ -22,7 +22,7 @@ from kenobot.cognitive.recall.vectors.vector_search import (
     have_unit_length,
     stack,
 )
-from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store import events
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 
@@ -66,7 +66,7 @@ class VectorSync:
             scale = shipped_calibrations().get(model) or parse_calibration(read_state(connection, _SCALE + model) or "")
             if scale is not None:
                 self._meaning.set_calibration(model, scale)
-        return SyncPosition(store.last_event(connection), self.newest_turn())
+        return SyncPosition(events.last_event(connection), self.newest_turn())
 
     def newest_turn(self) -> int:
         """The newest message that the index knows."""
@@ -109,7 +109,7 @@ class VectorSync:
     def changes_since(self, connection: Connection, before: SyncPosition) -> SyncChanges:
         """What came since `before`, also from other processes. What is gone leaves, what was placed elsewhere comes."""
         self._index.catch_up(connection)
-        now = SyncPosition(max(before.event, store.last_event(connection)), max(before.message, self.newest_turn()))
+        now = SyncPosition(max(before.event, events.last_event(connection)), max(before.message, self.newest_turn()))
         if now == before:
             return SyncChanges(now)
         if vector_rows.has_purge(connection, before.event, now.event):
@@ -119,7 +119,7 @@ class VectorSync:
         far = self._policy.meaning.resync_from_rows
         if now.event - before.event > far or now.message - before.message > far:
             return SyncChanges(now, rescan=True)
-        touched = store.record_ids_touched_since(connection, before.event)
+        touched = events.record_ids_touched_since(connection, before.event)
         standing = vector_rows.vectors_of(connection, touched)
         for model in self._models:
             mine = [(_spot(e), e.embedding) for e in standing if e.model == model]

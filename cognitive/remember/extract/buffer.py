@@ -12,7 +12,7 @@ from typing import Literal
 
 from kenobot.cognitive.policy.extract import ExtractPolicy
 from kenobot.cognitive.remember.extract.signals import SignalLevel, signal_level
-from kenobot.cognitive.store.records import ERASED_TEXT
+from kenobot.cognitive.store.redaction import ERASED_TEXT
 from kenobot.core.pattern_set import PatternSet
 from kenobot.ports.identity import Trust, chat_scope
 from kenobot.ports.names import sanitize_name

@@ -17,8 +17,8 @@ from kenobot.cognitive.policy.consolidation import ConsolidationPolicy
 from kenobot.cognitive.sleep import merge_rows
 from kenobot.cognitive.sleep.plan.comparison_cache import ComparisonCache, LikelyPairs
 from kenobot.cognitive.sleep.plan.passes import NightView
+from kenobot.cognitive.store import events, term_index
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store import term_index
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.similarity import similarity
@@ -73,7 +73,7 @@ def _by_words(view: NightView, least: float, name: str, settled: Callable[[Recor
     # What is asked for next, after this, is as near as `grey`: found once, it serves both.
     lowest = min(least, view.policy.admit.compare_above)
     likely = compared.likely_pairs(
-        store.last_record_event(view.connection),
+        events.last_record_event(view.connection),
         lowest,
         lambda: _Files(view.connection, view.policy.consolidation).pairs(lowest),
     )

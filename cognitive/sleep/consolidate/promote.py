@@ -18,7 +18,7 @@ from kenobot.cognitive.sleep.consolidate.unjudged import UnjudgedRecords, batche
 from kenobot.cognitive.sleep.plan import model_answers
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
-from kenobot.cognitive.store import records
+from kenobot.cognitive.store import list_file_rows, records
 from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.fingerprint import key_of
@@ -120,7 +120,7 @@ def _agree(one: str, other: str) -> bool:
 def _standing(connection: Connection, scope: str) -> Iterator[str]:
     """What MEMORY.md of a scope says: its facts, and the lines that a person wrote there beside them."""
     yield from (record.text for record in records.core_records(connection, scope))
-    for block in records.core_layout(connection, scope):
+    for block in list_file_rows.core_layout(connection, scope):
         if isinstance(block, str):
             yield from (
                 list_layout.fact_text("core", line) or line.strip() for line in block.splitlines() if _says_much(line)

@@ -26,7 +26,7 @@ from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
-from kenobot.cognitive.store import records, token_budget
+from kenobot.cognitive.store import events, records, token_budget
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.text.calendar import local_day
@@ -225,7 +225,7 @@ class CompactionWorker(PerChatWorker):
         )
         if found:
             told = _told(found, unlisted)
-            records.add_event(connection, now, ACTOR, GAP_EVENT, session=session, record=number, data=told)
+            events.add_event(connection, now, ACTOR, GAP_EVENT, session=session, record=number, data=told)
         return _Done(number, tuple(found))
 
     def _put(self, connection: Connection, work: _Work, digest: Digest, act: ChangeContext) -> int:

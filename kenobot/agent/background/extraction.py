@@ -30,8 +30,8 @@ from kenobot.cognitive.recall.recall import similar_records
 from kenobot.cognitive.remember.extract import buffer, known_memories, prompt
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
+from kenobot.cognitive.store import events, token_budget
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store import token_budget
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.bus import Bus
@@ -283,7 +283,7 @@ class ExtractionWorker(PerChatWorker):
             "by": found.by,
             "tokens": found.tokens,
         }
-        store.add_event(connection, at, "extraction", "extracted", session=session, data=told)
+        events.add_event(connection, at, "extraction", "extracted", session=session, data=told)
         return kept
 
     async def _tell(self, session: str, batch: ExtractionBatch, found: ExtractionResult, kept: Decisions) -> None:

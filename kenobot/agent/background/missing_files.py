@@ -9,7 +9,7 @@ from kenobot.cognitive.control.missing_files import forget_batch
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.control import ControlPolicy
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.store import history
+from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.bus import Bus
@@ -58,7 +58,7 @@ class MissingFilesWorker:
             wished.records[: self._policy.max_forgotten_together],
             wished.records[self._policy.max_forgotten_together :],
         )
-        if history.undone_by(connection, wished.event) is not None:
+        if events.undone_by(connection, wished.event) is not None:
             some = left = ()
         now = self._clock.now()
         day = local_day(now, self._zone)

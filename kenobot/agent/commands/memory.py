@@ -13,7 +13,7 @@ from kenobot.cognitive.control.explain_reply import explain_last_reply
 from kenobot.cognitive.control.undo import UndoError, UndoResult, last_undoable_event, undo
 from kenobot.cognitive.recall.usage import UsedMemory
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.store import history
+from kenobot.cognitive.store import history, records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.words import terms
 from kenobot.core import texts
@@ -73,10 +73,10 @@ class MemoryOverviewCommand(MemoryCommand):
     def overview(self, connection: Connection, order: CommandCall, language: Language) -> str:
         """What there is, in words."""
         reach = order.principal.read_scopes
-        counts = history.live_counts_by_form(connection, reach)
+        counts = records.live_counts_by_form(connection, reach)
         if not counts:
             return texts.MEMORY_NONE(language)
-        newest = history.list_records(connection, reach, ("active",), ("note", "episode", "summary"), _NEWEST)
+        newest = records.list_records(connection, reach, ("active",), ("note", "episode", "summary"), _NEWEST)
         some = texts.MEMORY_SOME(
             language,
             count=sum(counts.values()),

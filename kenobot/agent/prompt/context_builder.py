@@ -24,7 +24,7 @@ from kenobot.cognitive.recall import full_load
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.pack import Pack
 from kenobot.cognitive.recall.usage import ShownMemories
-from kenobot.cognitive.store import records
+from kenobot.cognitive.store import events, records
 from kenobot.cognitive.text.calendar import describe_age
 from kenobot.core.provenance import SpeechContext
 from kenobot.core.token_estimate import clip_to_tokens
@@ -309,7 +309,7 @@ class ContextBuilder:
             scopes=scopes,
             text=_render(pack, escape_runtime_block(summary)),
             day=day,
-            last_event=records.last_event(connection),
+            last_event=events.last_event(connection),
             last_record=records.last_record(connection),
             first_message=lines[0].id if lines else newest + 1,
             last_message=newest,

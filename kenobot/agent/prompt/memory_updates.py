@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 from kenobot.agent.prompt import conversation_summary
 from kenobot.agent.prompt.runtime_block import escape_runtime_block
 from kenobot.cognitive.recall import full_load, usage
+from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import ChangeFilter, Record
 from kenobot.core.token_estimate import estimate_tokens
@@ -42,7 +43,7 @@ def updates_since(
         return MemoryUpdates("", (), frame)
     if any(store.last_edit_event(connection, scope) > frame.last_event for scope in scopes):
         return None
-    newest = store.last_event(connection)
+    newest = events.last_event(connection)
     only = ChangeFilter(frame.last_record, *usage.records_in_prompt(connection, frame.session)) if searched else None
     changed = store.changed_since(connection, scopes, frame.last_event, _MOST_ROWS, only)
     if len(changed) >= _MOST_ROWS:

@@ -15,7 +15,7 @@ from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
 from kenobot.cognitive.remember.extract import buffer
-from kenobot.cognitive.store import history, records, term_index
+from kenobot.cognitive.store import events, records
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.core.redaction import find_secret
@@ -91,7 +91,7 @@ class _Import:
             id(sheet): FileResult(sheet.path, sheet.kind, skipped=Counter(sheet.skipped), note=sheet.note)
             for sheet in plan.files
         }
-        self._root = records.add_event(connection, about.now, ACTOR, IMPORTED, data={"from": plan.origin})
+        self._root = events.add_event(connection, about.now, ACTOR, IMPORTED, data={"from": plan.origin})
 
     def admit(self, sheet: FilePlan, item: ImportItem) -> None:
         outcome, candidate = self.outcomes[id(sheet)], item.candidate
@@ -136,7 +136,7 @@ class _Import:
             return "known"
         if "forgotten" in found:
             return "it was forgotten here"
-        gone = [number for number in found.values() if not term_index.last_change_was_undo(self._connection, number)]
+        gone = [number for number in found.values() if not events.last_change_was_undo(self._connection, number)]
         return "something newer took its place here" if gone else ""
 
     def converse(self, sheet: FilePlan) -> None:
@@ -163,7 +163,7 @@ class _Import:
     def close(self) -> int | None:
         """Make one decision of all that happened, and note what was brought; None when there was nothing new."""
         if not self._marks:
-            if records.last_event(self._connection) == self._root and not any(o.new for o in self.outcomes.values()):
+            if events.last_event(self._connection) == self._root and not any(o.new for o in self.outcomes.values()):
                 self._connection.execute("DELETE FROM event WHERE id = ?", (self._root,))
             return None
         self._connection.execute(
@@ -179,7 +179,7 @@ class _Import:
 def _brought(connection: Connection) -> set[str]:
     """The marks of everything that earlier imports brought and that was not taken back since."""
     rows = connection.execute("SELECT id, data FROM event WHERE type = ?", (IMPORTED,)).fetchall()
-    kept = (data for number, data in rows if history.undone_by(connection, number) is None)
+    kept = (data for number, data in rows if events.undone_by(connection, number) is None)
     return {mark for data in kept for mark in json.loads(data).get("marks", ())}
 
 

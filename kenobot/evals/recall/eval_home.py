@@ -17,7 +17,7 @@ from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.cognitive.recall.trace import RecallTrace, TracedItem
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.store import records
+from kenobot.cognitive.store import events
 from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
@@ -163,7 +163,7 @@ async def _say(place: EvalHome, units: Sequence[Passage]) -> None:
 
     def work(connection: Connection) -> int:
         newest = sessions.import_history(connection, SESSION, said, "owner", OWNER_SCOPE)
-        records.add_event(connection, units[-1].at, "import", "imported", session=SESSION)
+        events.add_event(connection, units[-1].at, "import", "imported", session=SESSION)
         return newest
 
     newest = await place.database.write(work)

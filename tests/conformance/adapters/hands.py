@@ -21,7 +21,7 @@ from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.recall import Query, recall
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.store import history as hands_store
+from kenobot.cognitive.store import events, links
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.fingerprint import key_of
@@ -131,7 +131,7 @@ def past(case: Case) -> Outcome:
     with _filled(case) as (connection, numbers):
         number = numbers[case.input["args"]["id"]]
         for name, kind in case.input["store"]["changes"]:
-            store.add_event(connection, START, "model", kind, record=numbers[name])
+            events.add_event(connection, START, "model", kind, record=numbers[name])
         steps = history.history(connection, number, _OWNER)
         return Compared([step.kind for step in steps], case.expected["types"])
 
@@ -159,7 +159,7 @@ def listed(case: Case) -> Outcome:
     """The original wrote a file of what it was sure of; here `kenobot memory list --min-confidence` shows it."""
     least = (case.input.get("args") or {}).get("min_confidence", 0.0)
     with _filled(case) as (connection, _):
-        found = [r for r in hands_store.list_records(connection, _OWNER, ("active",), (), 100) if r.confidence >= least]
+        found = [r for r in store.list_records(connection, _OWNER, ("active",), (), 100) if r.confidence >= least]
         wanted = {name: case.expected[name] for name in ("count", "ids") if name in case.expected}
         told: dict[str, Any] = {"count": len(found), "ids": [record.key for record in found]}
         return Compared({name: told[name] for name in wanted}, wanted)
@@ -300,7 +300,7 @@ def round_trip(case: Case) -> Outcome:
         )
         one.execute("UPDATE record SET key = 'k' || id")
         if len(numbers) == 2:
-            hands_store.restore_supersedes_link(one, numbers["new"], numbers["old"], store.stamp(START))
+            links.restore_supersedes_link(one, numbers["new"], numbers["old"], store.stamp(START))
             one.execute("UPDATE record SET status = 'superseded' WHERE id = ?", (numbers["old"],))
         one.executemany(
             "UPDATE record SET key = ? WHERE id = ?",

@@ -11,7 +11,7 @@ import pytest
 from kenobot.agent.background.purge import erase_turns
 from kenobot.cognitive.control.forget import forget_record, plan_purge, purge
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.store import records
+from kenobot.cognitive.store import events
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.embedder import EmbedKind
@@ -178,7 +178,7 @@ async def test_an_index_that_saw_more_takes_nothing_made_of_less(tmp_path: Path)
         old.execute("SELECT count(*) FROM event").fetchone()
         act = ChangeContext(home.memory.now, "test")
         await home.memory.database.write(
-            lambda c: records.add_event(c, act.at, "test", "purged", data={"messages": [1]})
+            lambda c: events.add_event(c, act.at, "test", "purged", data={"messages": [1]})
         )
         await home.memory.database.read(home.memory.index.catch_up)
         home.memory.index.write_derived(old, lambda _: wrote.append("old"))

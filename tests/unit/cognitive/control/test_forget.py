@@ -9,7 +9,7 @@ from kenobot.cognitive.control.forget import forget, forget_record, plan_purge, 
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.store import history, records
+from kenobot.cognitive.store import events, records
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
@@ -130,7 +130,7 @@ async def test_a_purge_leaves_the_key_and_nothing_else(database: Database) -> No
         say(connection, 1, "My salary is 90k euros", "Noted")
         record = learn(connection, "salary is 90k euros", 1)
         other = learn(connection, "likes tea")
-        records.add_event(
+        events.add_event(
             connection, START, "model", "weakened", record=other, data={"reason": "unlike “salary is 90k euros”"}
         )
         connection.execute("INSERT INTO vector (record_id, model, embedding) VALUES (?, 'toy', x'00')", (record,))
@@ -140,7 +140,7 @@ async def test_a_purge_leaves_the_key_and_nothing_else(database: Database) -> No
         purge(connection, doomed, LATER)
         dump = "\n".join(connection.iterdump())
         assert "90k" not in dump.replace("My salary is 90k euros", ""), "the turn is the conversation's to blank"
-        assert history.record_events(connection, record)
+        assert events.record_events(connection, record)
         keys = [row[0] for row in connection.execute("SELECT key FROM tombstone")]
         assert key_of("salary is 90k euros") in keys
         again = admit(

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from kenobot.cognitive.control.reactions import ReactionKind, apply_reaction, match_reaction
-from kenobot.cognitive.store import records
+from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.records import Record
 from kenobot.ports.identity import Principal
 from kenobot.storage.connection import Connection
@@ -157,7 +157,7 @@ def _turn(connection: Connection, asked: str, reply: str, *shown: Record) -> Non
         "INSERT INTO message (session, role, text, at, inbox_id, trust) VALUES (?, ?, ?, ?, ?, ?)", rows
     )
     data: dict[str, records.Json] = {"inbox": 7, "records": [record.id for record in shown]}
-    records.add_event(connection, _THEN, "recall", "recalled", session="fake-1", data=data)
+    events.add_event(connection, _THEN, "recall", "recalled", session="fake-1", data=data)
 
 
 def _each(texts: str) -> list[str]:

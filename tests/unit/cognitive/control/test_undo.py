@@ -10,9 +10,9 @@ from kenobot.cognitive.control.history import as_of, history
 from kenobot.cognitive.control.undo import UndoError, last_undoable_event, undo
 from kenobot.cognitive.remember.admit import admit, correct
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.store import history as hands_store
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import change
+from kenobot.cognitive.store.events import last_event, record_events
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -70,10 +70,10 @@ async def test_what_changed_again_stands_in_the_way(database: Database) -> None:
         assert known is not None
         first = change(connection, known, "reworded", {"text": "likes green tea"}, at(1).change_context("a"))
         second = change(connection, known, "reworded", {"text": "likes black tea"}, at(2).change_context("b"))
-        events = records.last_event(connection)
+        events = last_event(connection)
         with pytest.raises(UndoError, match=f"undo {second} first"):
             undo(connection, first, OWNER, at(3))
-        assert records.last_event(connection) == events
+        assert last_event(connection) == events
         undo(connection, second, OWNER, at(3))
         undo(connection, first, OWNER, at(4))
         assert row(connection, record)[0] == "likes tea"
@@ -90,7 +90,7 @@ async def test_bookkeeping_since_is_no_hindrance(database: Database) -> None:
         assert hidden is not None
         undo(connection, hidden.event, OWNER, at(2))
         learn(connection, "likes tea a lot", 3)
-        event = hands_store.record_events(connection, record)[0]
+        event = record_events(connection, record)[0]
         undo(connection, event.id, OWNER, at(4))
         assert row(connection, record)[1] == "invalidated"
 
@@ -119,7 +119,7 @@ async def test_nobody_undoes_what_is_anothers(database: Database) -> None:
     def work(connection: Connection) -> None:
         mine = learn(connection, "likes tea")
         theirs = learn(connection, "likes coffee", 1, scope="user:b")
-        event = hands_store.record_events(connection, theirs)[0].id
+        event = record_events(connection, theirs)[0].id
         with pytest.raises(UndoError, match="no such change"):
             undo(connection, event, OWNER, at(2))
         found = last_undoable_event(connection, OWNER)
@@ -149,7 +149,7 @@ async def test_a_refusal_changed_nothing(database: Database) -> None:
     def work(connection: Connection) -> None:
         admit(connection, Candidate("note", "owner", "my password is hunter22xyz"), NOW)
         with pytest.raises(UndoError, match="nothing to undo"):
-            undo(connection, records.last_event(connection), OWNER, at(1))
+            undo(connection, last_event(connection), OWNER, at(1))
 
     await database.write(work)
 

@@ -10,6 +10,7 @@ from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.mirror.list_files import ListFiles
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.calendar import local_day
@@ -113,7 +114,7 @@ class House:
         return [record.text for record in await self.live(scope)]
 
     async def count_events(self) -> int:
-        return await self.database.read(store.last_event)
+        return await self.database.read(events.last_event)
 
     def files(self) -> set[str]:
         return {str(path.relative_to(self.root)) for path in self.root.rglob("*") if path.is_file()}

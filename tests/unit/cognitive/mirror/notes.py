@@ -1,6 +1,6 @@
 """What the mirror noted of a file, and a death before it did."""
 
-from kenobot.cognitive.store import records
+from kenobot.cognitive.store import list_file_rows
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 from tests.unit.cognitive.mirror.house import House
@@ -9,7 +9,7 @@ Row = tuple[str, list[str | int]] | None
 
 
 async def row_of(house: House, path: str) -> Row:
-    return await house.database.read(lambda c: records.list_file(c, path))
+    return await house.database.read(lambda c: list_file_rows.list_file(c, path))
 
 
 async def put_back(house: House, path: str, row: Row, cursor: str | None) -> None:
@@ -17,9 +17,9 @@ async def put_back(house: House, path: str, row: Row, cursor: str | None) -> Non
 
     def undo(connection: Connection) -> None:
         if row is None:
-            records.delete_list_file(connection, path)
+            list_file_rows.delete_list_file(connection, path)
         else:
-            records.save_list_file(connection, path, *row)
+            list_file_rows.save_list_file(connection, path, *row)
         write_state(connection, "mirror:event", cursor or "0")
 
     await house.database.write(undo)

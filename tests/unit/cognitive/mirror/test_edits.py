@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store import list_file_rows
 from kenobot.ports.identity import OWNER_SCOPE
 from tests.recorded import recorded
 from tests.unit.cognitive.mirror.house import LOG, House, open_house
@@ -322,7 +322,7 @@ async def test_a_record_of_another_scope_is_shown_nowhere_else(house: House) -> 
     mine = await house.learn("mine", flush=True)
     text = "## 14:30 — mine\n\n## 1:00 — x\n\n"
     house.write(LOG, text)
-    await house.database.write(lambda c: store.save_list_file(c, LOG, text, [mine, strange]))
+    await house.database.write(lambda c: list_file_rows.save_list_file(c, LOG, text, [mine, strange]))
     await house.restart().start()
     await house.learn("more", flush=True)
     assert house.text(LOG) == "## 14:30 — mine\n\n## 14:30 — more\n\n"

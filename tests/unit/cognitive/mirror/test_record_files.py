@@ -11,7 +11,7 @@ import pytest
 from kenobot.cognitive.mirror import card_rows, record_paths
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.files import FilesPolicy
-from kenobot.cognitive.store import records
+from kenobot.cognitive.store.events import add_event
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from tests.unit.cognitive.mirror.house import TODAY
@@ -69,7 +69,7 @@ async def test_a_purged_record_leaves_no_card_even_if_it_was_edited(cards: CardH
     def purge(connection: Connection) -> None:
         connection.execute("DELETE FROM link WHERE src = ? OR dst = ?", (number, number))
         connection.execute("DELETE FROM record WHERE id = ?", (number,))
-        records.add_event(connection, cards.clock.now(), "owner", "purged", record=number)
+        add_event(connection, cards.clock.now(), "owner", "purged", record=number)
 
     await cards.database.write(purge)
     await cards.sync()

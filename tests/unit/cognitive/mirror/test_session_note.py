@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.cognitive.mirror.session_note import SessionNote
-from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store import events
 from kenobot.cognitive.store.records import Record
 from kenobot.storage.connection import Connection
 from tests.scene import Scene
@@ -53,7 +53,7 @@ def _promised(connection: Connection) -> None:
 
 def _touched(connection: Connection) -> None:
     row = connection.execute("SELECT max(id) FROM record").fetchone()
-    store.add_event(connection, datetime.now(UTC), "test", "edited", record=row[0])
+    events.add_event(connection, datetime.now(UTC), "test", "edited", record=row[0])
 
 
 async def test_what_a_person_writes_into_it_is_put_aside(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kenobot.cognitive.mirror import disk, list_layout
-from kenobot.cognitive.store import records
+from kenobot.cognitive.store import events
 from kenobot.ports.errors import StoreError
 from kenobot.storage.connection import Connection
 from tests.unit.cognitive.mirror.house import ENTRY, LOG, House
@@ -126,7 +126,7 @@ async def test_a_purged_record_leaves_file_and_note(house: House) -> None:
     def purge(connection: Connection) -> None:
         connection.execute("DELETE FROM link WHERE src = ? OR dst = ?", (secret, secret))
         connection.execute("DELETE FROM record WHERE id = ?", (secret,))
-        records.add_event(connection, house.clock.now(), "owner", "purged", record=secret)
+        events.add_event(connection, house.clock.now(), "owner", "purged", record=secret)
 
     await house.database.write(purge)
     await house.mirror.sync_out()

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from kenobot.cognitive.procedural.outcome import Outcome, apply_outcome, detect_outcome
+from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.ports.identity import Principal
@@ -51,7 +52,7 @@ def _pattern(connection: Connection, trigger: str, response: str) -> Record:
 def _turn(connection: Connection, reply: str, *records: Record, inbox: int = 1) -> None:
     """A turn of the chat for which these patterns were shown."""
     data: dict[str, store.Json] = {"inbox": inbox, "practice": [{"record": record.id} for record in records]}
-    store.add_event(connection, START, "recall", "recalled", session="fake-1", data=data)
+    events.add_event(connection, START, "recall", "recalled", session="fake-1", data=data)
     for role, text in (("user", "help"), ("assistant", reply)):
         connection.execute(
             "INSERT INTO message (session, role, text, at, inbox_id) VALUES ('fake-1', ?, ?, ?, ?)",

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.pack import Pack
 from kenobot.cognitive.recall.recall import Query, recall
-from kenobot.cognitive.store import records
+from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.identity import Trust
@@ -58,7 +58,7 @@ def insert(
     assert cursor.lastrowid is not None
     if quietly:
         return cursor.lastrowid
-    event = records.add_event(connection, at, "test", "created", record=cursor.lastrowid)
+    event = events.add_event(connection, at, "test", "created", record=cursor.lastrowid)
     connection.execute("UPDATE record SET changed = ? WHERE id = ?", (event, cursor.lastrowid))
     return cursor.lastrowid
 

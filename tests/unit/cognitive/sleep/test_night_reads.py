@@ -9,7 +9,7 @@ import pytest
 
 from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import archival, beliefs, commitments, expiry, lifecycle, scratchpads, tiers
-from kenobot.cognitive.store import history, records
+from kenobot.cognitive.store import events, records
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory, put_record
@@ -47,10 +47,10 @@ def test_a_decision_and_its_parts_are_found_by_index() -> None:
     """However long the history is: SQLite says by which index it goes."""
     statements: list[str] = []
     with open_memory() as connection:
-        root = records.add_event(connection, START, "sleep", "merged")
-        part = records.add_event(connection, START, "sleep", "merged", data={"part_of": root})
+        root = events.add_event(connection, START, "sleep", "merged")
+        part = events.add_event(connection, START, "sleep", "merged", data={"part_of": root})
         connection.set_trace_callback(statements.append)
-        found = history.decision_events(connection, root)
+        found = events.decision_events(connection, root)
         connection.set_trace_callback(None)
         assert [happening.id for happening in found] == [root, part]
         plans = [line for statement in statements for line in _asked(connection, statement)]

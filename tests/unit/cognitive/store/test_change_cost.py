@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from kenobot.cognitive.procedural import pattern_rows
-from kenobot.cognitive.store import records, tiers
+from kenobot.cognitive.store import events, tiers
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory, put_record
@@ -37,10 +37,10 @@ def _steps(connection: Connection, look: Callable[[], object]) -> int:
 @pytest.mark.parametrize(
     "look",
     [
-        records.record_ids_touched_since,
+        events.record_ids_touched_since,
         tiers.former_tiers,
         pattern_rows.touched_since,
-        lambda connection, _: records.last_record_event(connection),
+        lambda connection, _: events.last_record_event(connection),
     ],
     ids=["touched_since", "former_tiers", "patterns touched_since", "last_touch"],
 )
@@ -50,15 +50,15 @@ def test_old_events_are_not_read(look: Look) -> None:
         record = put_record(memory, "a fact").id
         for number in range(_OLD):
             at = START + timedelta(seconds=number)
-            records.add_event(memory, at, "sleep", "moved", record=record, data={"was": {"tier": "core"}})
-        upto = records.last_event(memory)
-        records.add_event(memory, START, "model", "extracted")
-        records.add_event(memory, START, "sleep", "moved", record=record, data={"was": {"tier": "daily"}})
-        records.add_event(memory, START, "recall", "recalled", data={"records": [record]})
+            events.add_event(memory, at, "sleep", "moved", record=record, data={"was": {"tier": "core"}})
+        upto = events.last_event(memory)
+        events.add_event(memory, START, "model", "extracted")
+        events.add_event(memory, START, "sleep", "moved", record=record, data={"was": {"tier": "daily"}})
+        events.add_event(memory, START, "recall", "recalled", data={"records": [record]})
         assert _steps(memory, lambda: look(memory, upto)) < _STEPS
-        assert records.record_ids_touched_since(memory, upto) == [record]
+        assert events.record_ids_touched_since(memory, upto) == [record]
         assert tiers.former_tiers(memory, upto) == {record: {"daily"}}
-        assert records.last_record_event(memory) == upto + 2
+        assert events.last_record_event(memory) == upto + 2
 
 
 def test_a_pattern_is_touched_by_what_is_said_of_it_and_by_being_shown() -> None:
@@ -68,8 +68,8 @@ def test_a_pattern_is_touched_by_what_is_said_of_it_and_by_being_shown() -> None
         pattern = put_record(memory, "a → b", form="procedure").id
 
         def touched(**event: object) -> bool:
-            before = records.last_event(memory)
-            records.add_event(memory, START, "a test", str(event["kind"]), **event["told"])  # type: ignore[arg-type]
+            before = events.last_event(memory)
+            events.add_event(memory, START, "a test", str(event["kind"]), **event["told"])  # type: ignore[arg-type]
             return pattern_rows.touched_since(memory, before)
 
         assert touched(kind="worked", told={"record": pattern})

@@ -9,7 +9,7 @@ import pytest
 from kenobot.cognitive.recall.index import postings
 from kenobot.cognitive.recall.index.index import SideIndex, unindexed_count
 from kenobot.cognitive.recall.index.indexer import Indexer
-from kenobot.cognitive.store import records
+from kenobot.cognitive.store import events
 from tests.unit.cognitive.recall.house import Memory
 
 
@@ -77,7 +77,7 @@ async def test_what_is_erased_leaves_the_index_with_the_words_of_its_turns(memor
         connection.execute("DELETE FROM record WHERE id = ?", (record,))
         connection.execute("UPDATE message SET text = ''")
         ids = [row[0] for row in connection.execute("SELECT id FROM message")]
-        records.add_event(connection, memory.now, "owner", "purged", record=record, data={"messages": [*ids]})
+        events.add_event(connection, memory.now, "owner", "purged", record=record, data={"messages": [*ids]})
 
     await memory.database.write(purge)
     await Indexer(memory.database, memory.index).index_all()

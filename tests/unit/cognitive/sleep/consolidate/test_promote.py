@@ -10,7 +10,7 @@ from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate import promote
 from kenobot.cognitive.sleep.consolidate.fact_lines import fact_lines, without_label
-from kenobot.cognitive.store import records
+from kenobot.cognitive.store import events, list_file_rows, records
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.ports.identity import Trust
@@ -115,7 +115,7 @@ def test_what_is_reworded_is_judged_again() -> None:
     with open_memory() as connection:
         record = tell(connection, "Ana takes the train to Lyon")
         sleep(connection, promote.PASS)
-        changed = records.add_event(connection, THEN, "test", "reworded", record=record.id)
+        changed = events.add_event(connection, THEN, "test", "reworded", record=record.id)
         values: list[str | int | float | None] = ["Ana always takes the train to Lyon, never the plane", changed]
         records.set_columns(connection, record, ["text", "changed"], values)
         assert len(told(sleep(connection, promote.PASS, THEN + timedelta(days=1)))) == 1
@@ -125,7 +125,7 @@ def test_what_stands_there_already_is_not_said_twice() -> None:
     """In other words or as a line of its owner's; another number or a denial is not the same."""
     with open_memory() as connection:
         put_record(connection, "Ana always takes the train to Lyon on Mondays", tier="core")
-        records.save_list_file(
+        list_file_rows.save_list_file(
             connection, "MEMORY.md", "Ana prefers tea over coffee\n", ["Ana prefers tea over coffee\n"]
         )
         for text in ("On Mondays Ana always takes the train to Lyon!", "Ana prefers tea over coffee"):

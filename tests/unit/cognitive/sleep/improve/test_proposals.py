@@ -14,8 +14,8 @@ from kenobot.cognitive.sleep.improve.proposals import PASS
 from kenobot.cognitive.sleep.improve.statistics import NightStatistics, advise
 from kenobot.cognitive.sleep.plan.changes import ProposeChange
 from kenobot.cognitive.sleep.proposals import CannotDecide, DecisionContext
+from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store import proposals as proposal_store
-from kenobot.cognitive.store import records
 from kenobot.cognitive.store.proposals import Proposal
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
@@ -84,9 +84,9 @@ def test_a_fact_that_is_put_right_again_and_again_is_worth_a_rule() -> None:
                 columns={"status": "superseded", "lang": "es"},
                 attrs=json.dumps({"residence": str(number)}),
             )
-            records.add_event(connection, START, "owner", "superseded", record=record.id)
+            events.add_event(connection, START, "owner", "superseded", record=record.id)
             other = put_record(connection, f"x {number}", columns={"status": "superseded"}, attrs='{"employer": "x"}')
-            records.add_event(connection, START, "sleep", "superseded", record=other.id)
+            events.add_event(connection, START, "sleep", "superseded", record=other.id)
         [proposal] = made(connection)
         assert proposal.title == "«residence» se ha corregido 4 veces"
         assert proposal.kind == "rule"
@@ -110,13 +110,13 @@ def test_memories_without_room_are_worth_a_word_about_the_setting() -> None:
     """Advice names the setting; while it waits, or once it was turned down, it is not given another time."""
     with open_memory() as connection:
         for _ in range(30):
-            records.add_event(connection, START, "recall", "recalled", data={"dropped": {"no room": 4}})
+            events.add_event(connection, START, "recall", "recalled", data={"dropped": {"no room": 4}})
         [proposal] = made(connection)
         assert (proposal.kind, proposal.payload) == ("setting", {"setting": "context.memory_tokens"})
         proposal_store.set_state(connection, proposal.id, "pending", "rejected", _NIGHT, "owner", {})
         later = _NIGHT + timedelta(days=100)
         for _ in range(30):
-            records.add_event(
+            events.add_event(
                 connection, later - timedelta(days=1), "recall", "recalled", data={"dropped": {"no room": 4}}
             )
         carry_out(connection, PASS, later)

@@ -1,0 +1,186 @@
+"""Rows of events: what happened to memory, in order. Ids only grow."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from kenobot.cognitive.store.records import SAYS, Json, Record, stamp
+from kenobot.cognitive.store.scopes import scope_filter
+from kenobot.storage.connection import Connection
+
+_LATELY = 100_000  # events of the home that a search for the last change goes through
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """An event as it was written. data: what it tells, `previous_values` included."""
+
+    id: int
+    at: str
+    session: str
+    actor: str
+    kind: str
+    record: int | None
+    data: Mapping[str, Json]
+
+    @property
+    def previous_values(self) -> dict[str, str | int | float | None]:
+        """What the event overwrote, by column."""
+        found = self.data.get("was")
+        return (
+            {str(k): v for k, v in found.items() if not isinstance(v, list | dict)} if isinstance(found, dict) else {}
+        )
+
+    @property
+    def decision_id(self) -> int:
+        """The event of the decision that this one belongs to: its own when it stands alone."""
+        part = self.data.get("part_of")
+        return part if isinstance(part, int) and not isinstance(part, bool) else self.id
+
+
+_EVENT = "event.id, event.at, event.session, event.actor, event.type, event.record_id, event.data"
+
+
+def newest_events(connection: Connection, scopes: tuple[str, ...], besides: Sequence[str]) -> Iterator[EventRow]:
+    """What happened to the records of these scopes, the newest first, but for what the actors `besides` did.
+
+    Of what happened to anybody, only the last hundred thousand events are looked at.
+    """
+    where, values = scope_filter(scopes)
+    others = ", ".join("?" * len(besides))
+    rows = connection.execute(
+        f"SELECT {_EVENT} FROM event JOIN record ON record.id = event.record_id WHERE record.{where} "
+        f"AND event.id > (SELECT coalesce(max(id), 0) FROM event) - {_LATELY} "
+        f"AND event.actor NOT IN ({others}) AND record.{SAYS} ORDER BY event.id DESC",
+        (*values, *besides),
+    )
+    yield from map(_happening, rows)
+
+
+def get_event(connection: Connection, number: int) -> EventRow | None:
+    """An event by its id."""
+    row = connection.execute(f"SELECT {_EVENT} FROM event WHERE id = ?", (number,)).fetchone()
+    return _happening(row) if row else None
+
+
+def record_events(connection: Connection, record: int) -> list[EventRow]:
+    """Everything that happened to a record, in order."""
+    rows = connection.execute(f"SELECT {_EVENT} FROM event WHERE record_id = ? ORDER BY id", (record,))
+    return [_happening(row) for row in rows]
+
+
+def decision_events(connection: Connection, root: int) -> list[EventRow]:
+    """The events of a decision, in order: the one that it is named after, and those that are part of it."""
+    first = get_event(connection, root)
+    if first is None:
+        return []
+    rows = connection.execute(
+        f"SELECT {_EVENT} FROM event WHERE json_extract(data, '$.part_of') = ? ORDER BY id", (root,)
+    )
+    return [first, *(_happening(row) for row in rows)]
+
+
+def undone_by(connection: Connection, root: int) -> int | None:
+    """The event that last undid a decision; None when none did, or what undid it was itself undone."""
+    row = connection.execute(
+        "SELECT id FROM event WHERE type = 'undone' AND id > ? AND json_extract(data, '$.undoes') = ? "
+        "ORDER BY id DESC LIMIT 1",
+        (root, root),
+    ).fetchone()
+    if row is None or undone_by(connection, int(row[0])) is not None:
+        return None
+    return int(row[0])
+
+
+def extend_event(connection: Connection, number: int, more: Mapping[str, Json]) -> None:
+    """Add to what an event of this very transaction tells."""
+    connection.execute(
+        "UPDATE event SET data = json_patch(data, ?) WHERE id = ?", (json.dumps(more, ensure_ascii=False), number)
+    )
+
+
+def _happening(row: tuple[int, str, str, str, str, int | None, str]) -> EventRow:
+    return EventRow(row[0], row[1], row[2], row[3], row[4], row[5], json.loads(row[6] or "{}"))
+
+
+def events_containing(connection: Connection, piece: str) -> list[EventRow]:
+    """Events whose data hold `piece`, spelled as JSON spells it."""
+    rows = connection.execute(f"SELECT {_EVENT} FROM event WHERE instr(data, ?)", (piece,))
+    return [_happening(row) for row in rows]
+
+
+def add_event(
+    connection: Connection,
+    at: datetime,
+    actor: str,
+    kind: str,
+    *,
+    session: str = "",
+    record: int | None = None,
+    data: Mapping[str, Json] | None = None,
+) -> int:
+    """Append to what happened; returns the event's id. Ids only grow."""
+    cursor = connection.execute(
+        "INSERT INTO event (at, session, actor, type, record_id, data) VALUES (?, ?, ?, ?, ?, ?)",
+        (stamp(at), session, actor, kind, record, json.dumps(data or {}, ensure_ascii=False)),
+    )
+    assert cursor.lastrowid is not None
+    return cursor.lastrowid
+
+
+def last_event(connection: Connection) -> int:
+    """The id of the newest event, 0 when nothing has happened yet."""
+    row = connection.execute("SELECT max(id) FROM event").fetchone()
+    return int(row[0] or 0)
+
+
+def last_record_event(connection: Connection) -> int:
+    """The id of the newest event that speaks of a record, 0 before there is one: records change with such alone."""
+    row = connection.execute("SELECT id FROM event WHERE +record_id IS NOT NULL ORDER BY id DESC LIMIT 1").fetchone()
+    return int(row[0]) if row else 0
+
+
+def record_ids_touched_since(connection: Connection, event: int) -> list[int]:
+    """Ids of the records, of any scope, that events after `event` speak of, also of such as are gone."""
+    # By the numbers of events, not by the index of records, which would read all that ever happened: hence the plus.
+    rows = connection.execute(
+        "SELECT DISTINCT +record_id FROM event WHERE id > ? AND +record_id IS NOT NULL ORDER BY +record_id", (event,)
+    )
+    return [row[0] for row in rows]
+
+
+def dead_twin(connection: Connection, scope: str, key: str, event: int) -> int | None:
+    """A record with this key that came after `event` and is no longer live."""
+    row = connection.execute(
+        "SELECT record.id FROM event JOIN record ON record.id = event.record_id WHERE event.id > ? "
+        "AND event.type = 'created' AND scope = ? AND key = ? AND status != 'active' ORDER BY event.id DESC LIMIT 1",
+        (event, scope, key),
+    ).fetchone()
+    return row[0] if row else None
+
+
+def was_previous_text(connection: Connection, record: Record, text: str, event: int) -> bool:
+    """Whether `text` is what a record said until something that happened after `event`."""
+    row = connection.execute(
+        "SELECT 1 FROM event JOIN record ON record.id = event.record_id WHERE record_id = ? AND scope = ? "
+        "AND event.id > ? AND json_extract(data, '$.was.text') = ? LIMIT 1",
+        (record.id, record.scope, event, text),
+    ).fetchone()
+    return row is not None
+
+
+def last_decision_on(connection: Connection, record: int) -> int | None:
+    """The decision that last concerned a record: what its parts are filed under."""
+    row = connection.execute(
+        "SELECT id, json_extract(data, '$.part_of') FROM event WHERE record_id = ? ORDER BY id DESC LIMIT 1", (record,)
+    ).fetchone()
+    return (row[1] or row[0]) if row else None
+
+
+def last_change_was_undo(connection: Connection, record: int) -> bool:
+    """Whether what happened to a record last is that a decision about it was undone."""
+    row = connection.execute(
+        "SELECT type FROM event WHERE record_id = ? ORDER BY id DESC LIMIT 1", (record,)
+    ).fetchone()
+    return row is not None and row[0] == "undone"
