@@ -28,7 +28,8 @@ _SAID = (
     "SELECT message.id, message.role, message.text, message.at, message.inbox_id, message.trust, message.scope, "
     "inbox.sender, inbox.sender_name, 0 FROM message LEFT JOIN inbox ON inbox.id = message.inbox_id "
     "WHERE message.session = ? AND message.id > ? AND message.text != '' "
-    "AND NOT EXISTS (SELECT 1 FROM veil WHERE veil.inbox_id = message.inbox_id) ORDER BY message.id LIMIT ?"
+    "AND NOT EXISTS (SELECT 1 FROM hidden_turn WHERE hidden_turn.inbox_id = message.inbox_id) "
+    "ORDER BY message.id LIMIT ?"
 )
 
 MessageRow = tuple[int, str, str, str, int | None, Trust, str, str | None, str | None, int]

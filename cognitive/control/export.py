@@ -296,7 +296,7 @@ class _Intake:
         if None in blocks:  # its text holds what was left out
             self._leave_out("it is a file with a memory that was left out")
             return
-        self._count("file", rows.insert_row(self._connection, "mirror", {**line.model_dump(), "blocks": blocks}))
+        self._count("file", rows.insert_row(self._connection, "list_file", {**line.model_dump(), "blocks": blocks}))
 
 
 def _numbers(number: int, text: str) -> bytes:

@@ -51,14 +51,15 @@ def export_rows(
             sql = f"SELECT * FROM link WHERE src IN {mine} AND dst IN {mine} ORDER BY src, dst, type"
             yield from _rows(connection, sql, (*scopes, *scopes))
         case "vector" | "veil":
-            sql = f"SELECT * FROM {kind} WHERE record_id IN {mine} ORDER BY record_id"
+            table = "hidden_turn" if kind == "veil" else kind
+            sql = f"SELECT * FROM {table} WHERE record_id IN {mine} ORDER BY record_id"
             yield from _rows(connection, sql, scopes)
         case "tombstone":
             yield from _rows(connection, f"SELECT * FROM tombstone WHERE {where} ORDER BY scope, key", scopes)
         case "file" if whole:
-            yield from _rows(connection, "SELECT path, text, blocks FROM mirror ORDER BY path")
+            yield from _rows(connection, "SELECT path, text, blocks FROM list_file ORDER BY path")
         case "state" if whole:
-            for row in _rows(connection, "SELECT key, value FROM state ORDER BY key"):
+            for row in _rows(connection, "SELECT key, value FROM key_value ORDER BY key"):
                 if row["key"].startswith(prefixes):
                     yield row
 
@@ -131,7 +132,7 @@ def reserve_inbox_ids(connection: Connection, highest: int) -> None:
 
 def has_file(connection: Connection, path: str) -> bool:
     """Whether the mirror knows a file."""
-    return connection.execute("SELECT 1 FROM mirror WHERE path = ?", (path,)).fetchone() is not None
+    return connection.execute("SELECT 1 FROM list_file WHERE path = ?", (path,)).fetchone() is not None
 
 
 def mark_changed(connection: Connection, record: int, scope: str, event: int) -> None:

@@ -53,13 +53,14 @@ def _row(found: Sequence[str | int]) -> RecordFileRow:
 
 def rows_of_record(connection: Connection, record: int) -> list[RecordFileRow]:
     """The files that show a record, its card first."""
-    rows = connection.execute(f"SELECT {_COLUMNS} FROM card WHERE record_id = ? ORDER BY kind DESC", (record,))
+    rows = connection.execute(f"SELECT {_COLUMNS} FROM record_file WHERE record_id = ? ORDER BY kind DESC", (record,))
     return [_row(row) for row in rows]
 
 
 def row_at(connection: Connection, folder: str, name: str) -> RecordFileRow | None:
     """What is known of one file."""
-    row = connection.execute(f"SELECT {_COLUMNS} FROM card WHERE folder = ? AND name = ?", (folder, name)).fetchone()
+    sql = f"SELECT {_COLUMNS} FROM record_file WHERE folder = ? AND name = ?"
+    row = connection.execute(sql, (folder, name)).fetchone()
     return _row(row) if row else None
 
 
@@ -67,7 +68,7 @@ def known_stamps(connection: Connection, folders: Sequence[str]) -> dict[str, di
     """Every known file of some folders as it was last written or read: time, size and inode, by folder and name."""
     found: dict[str, dict[str, tuple[int, int, int]]] = {}
     for folder in folders:
-        rows = connection.execute("SELECT name, mtime, size, inode FROM card WHERE folder = ?", (folder,))
+        rows = connection.execute("SELECT name, mtime, size, inode FROM record_file WHERE folder = ?", (folder,))
         found[folder] = {name: (mtime, size, inode) for name, mtime, size, inode in rows}
     return found
 
@@ -77,7 +78,7 @@ def known_folders(connection: Connection) -> list[str]:
     found: list[str] = []
     while True:
         row = connection.execute(
-            "SELECT min(folder) FROM card WHERE folder > ?", (found[-1] if found else "",)
+            "SELECT min(folder) FROM record_file WHERE folder > ?", (found[-1] if found else "",)
         ).fetchone()
         if row[0] is None:
             return found
@@ -86,33 +87,34 @@ def known_folders(connection: Connection) -> list[str]:
 
 def count_files(connection: Connection) -> int:
     """How many files are known."""
-    return int(connection.execute("SELECT count(*) FROM card").fetchone()[0])
+    return int(connection.execute("SELECT count(*) FROM record_file").fetchone()[0])
 
 
 def save_row(connection: Connection, row: RecordFileRow) -> None:
     """Note a file. A record has one card and one artifact: another file that showed it is no longer known."""
     if row.record is not None:
         connection.execute(
-            "DELETE FROM card WHERE record_id = ? AND kind = ? AND NOT (folder = ? AND name = ?)",
+            "DELETE FROM record_file WHERE record_id = ? AND kind = ? AND NOT (folder = ? AND name = ?)",
             (row.record, row.kind, row.folder, row.name),
         )
     rest = json.dumps(row.extra_lines, ensure_ascii=False) if row.extra_lines else ""
     connection.execute(
-        f"INSERT OR REPLACE INTO card ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT OR REPLACE INTO record_file ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (row.folder, row.name, row.kind, row.record, row.digest, rest, row.line_ending, row.mtime, row.size, row.inode),
     )
 
 
 def drop_row(connection: Connection, folder: str, name: str) -> None:
-    connection.execute("DELETE FROM card WHERE folder = ? AND name = ?", (folder, name))
+    connection.execute("DELETE FROM record_file WHERE folder = ? AND name = ?", (folder, name))
 
 
 def records_without_file(connection: Connection, reach: Scopes) -> list[int]:
     """Records within `reach` that no card shows yet."""
     where, scopes = scope_filter(reach)
     rows = connection.execute(
-        "SELECT record.id FROM record LEFT JOIN card ON card.record_id = record.id AND card.kind = 'card' "
-        f"WHERE {where} AND card.name IS NULL ORDER BY record.id",
+        "SELECT record.id FROM record "
+        "LEFT JOIN record_file ON record_file.record_id = record.id AND record_file.kind = 'card' "
+        f"WHERE {where} AND record_file.name IS NULL ORDER BY record.id",
         scopes,
     )
     return [row[0] for row in rows]
@@ -242,6 +244,6 @@ def reserve_ids(connection: Connection, table: Literal["inbox", "event"], last: 
 
 def clear_memory(connection: Connection) -> None:
     """Take everything out that memory holds, and what was noted of its files; conversations stay."""
-    for table in ("vector", "link", "card", "mirror", "frame", "stretch", "record", "event"):
+    for table in ("vector", "link", "record_file", "list_file", "prompt_prefix", "open_topic", "record", "event"):
         connection.execute(f"DELETE FROM {table}")
-    connection.execute("DELETE FROM state WHERE key LIKE 'mirror:%' OR key LIKE 'card%' OR key LIKE 'edited:%'")
+    connection.execute("DELETE FROM key_value WHERE key LIKE 'mirror:%' OR key LIKE 'card%' OR key LIKE 'edited:%'")

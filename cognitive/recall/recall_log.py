@@ -85,7 +85,8 @@ def turns_by_id(connection: Connection, ids: Sequence[int], reach: Scopes) -> di
 def hidden_turns(connection: Connection, inboxes: Sequence[int]) -> set[int]:
     """Which of these turns told something that is to be forgotten."""
     rows = connection.execute(
-        "SELECT DISTINCT inbox_id FROM veil WHERE inbox_id IN (SELECT value FROM json_each(?))", (json.dumps(inboxes),)
+        "SELECT DISTINCT inbox_id FROM hidden_turn WHERE inbox_id IN (SELECT value FROM json_each(?))",
+        (json.dumps(inboxes),),
     )
     return {row[0] for row in rows}
 

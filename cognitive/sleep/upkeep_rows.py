@@ -125,7 +125,7 @@ def recent_utterances(connection: Connection, since: datetime, until: datetime, 
     turns = connection.execute(
         "SELECT scope, trust, text, at FROM message WHERE id > (SELECT coalesce(max(id), 0) FROM message) - ? "
         "AND role = 'user' AND scope != '' AND trust IN ('owner', 'guest') AND at > ? AND at <= ? "
-        f"AND NOT EXISTS (SELECT 1 FROM veil WHERE veil.inbox_id = message.inbox_id) AND {where}",
+        f"AND NOT EXISTS (SELECT 1 FROM hidden_turn WHERE hidden_turn.inbox_id = message.inbox_id) AND {where}",
         (limit, *span, *scopes),
     ).fetchall()
     records = connection.execute(

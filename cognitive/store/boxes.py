@@ -149,8 +149,8 @@ def upsert_box_link(
 def open_topic_of(connection: Connection, scope: str) -> OpenTopic | None:
     """The talk under way in a scope; None when nothing of it is noted, or what it began with is no longer live."""
     row = connection.execute(
-        "SELECT first_id, box_id, topics, latest, count, last_at, session FROM stretch "
-        "JOIN record ON record.id = coalesce(box_id, first_id) WHERE stretch.scope = ? AND record.scope = ? "
+        "SELECT first_id, box_id, topics, latest, count, last_at, session FROM open_topic "
+        "JOIN record ON record.id = coalesce(box_id, first_id) WHERE open_topic.scope = ? AND record.scope = ? "
         "AND status = 'active' AND (box_id IS NULL OR key = ?)",
         (scope, scope, OPEN_KEY),
     ).fetchone()
@@ -167,7 +167,7 @@ def save_open_topic(connection: Connection, stretch: OpenTopic) -> None:
     """Keep how far the talk of a scope has come, so that the next memory need not read all that lies in its box."""
     held = stretch.contents
     connection.execute(
-        "INSERT OR REPLACE INTO stretch (scope, first_id, box_id, topics, latest, count, last_at, session) "
+        "INSERT OR REPLACE INTO open_topic (scope, first_id, box_id, topics, latest, count, last_at, session) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (
             stretch.scope,
@@ -184,13 +184,13 @@ def save_open_topic(connection: Connection, stretch: OpenTopic) -> None:
 
 def delete_open_topic(connection: Connection, scope: str) -> None:
     """The talk of this scope has ended."""
-    connection.execute("DELETE FROM stretch WHERE scope = ?", (scope,))
+    connection.execute("DELETE FROM open_topic WHERE scope = ?", (scope,))
 
 
 def idle_scopes(connection: Connection, until: datetime) -> list[str]:
     """The scopes in which one memory alone was laid aside, at `until` or before."""
     rows = connection.execute(
-        "SELECT scope FROM stretch WHERE box_id IS NULL AND last_at <= ?", (records.stamp(until),)
+        "SELECT scope FROM open_topic WHERE box_id IS NULL AND last_at <= ?", (records.stamp(until),)
     )
     return [row[0] for row in rows]
 

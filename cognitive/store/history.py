@@ -41,7 +41,8 @@ def quotable_message(connection: Connection, turn: int, reach: Scopes) -> tuple[
     row = connection.execute(
         "SELECT trust, at, session, text FROM (SELECT trust, at, session, text, "
         "CASE scope WHEN '' THEN 'chat:' || session ELSE scope END AS scope FROM message WHERE inbox_id = ? "
-        "AND role = 'user' AND text != '' AND NOT EXISTS (SELECT 1 FROM veil WHERE veil.inbox_id = message.inbox_id)) "
+        "AND role = 'user' AND text != '' "
+        "AND NOT EXISTS (SELECT 1 FROM hidden_turn WHERE hidden_turn.inbox_id = message.inbox_id)) "
         f"WHERE {where}",
         (turn, *scopes),
     ).fetchone()
@@ -81,19 +82,19 @@ def hide_turns(connection: Connection, turns: Iterable[int], record: int) -> lis
         turn
         for turn in dict.fromkeys(turns)
         if connection.execute(
-            "INSERT INTO veil (inbox_id, record_id) VALUES (?, ?) ON CONFLICT DO NOTHING", (turn, record)
+            "INSERT INTO hidden_turn (inbox_id, record_id) VALUES (?, ?) ON CONFLICT DO NOTHING", (turn, record)
         ).rowcount
     ]
 
 
 def unhide_turns(connection: Connection, record: int) -> None:
     """Show again what was hidden because of this record alone."""
-    connection.execute("DELETE FROM veil WHERE record_id = ?", (record,))
+    connection.execute("DELETE FROM hidden_turn WHERE record_id = ?", (record,))
 
 
 def turns_hidden_for(connection: Connection, record: int) -> list[int]:
     """The turns that are hidden because of a record."""
-    rows = connection.execute("SELECT inbox_id FROM veil WHERE record_id = ? ORDER BY inbox_id", (record,))
+    rows = connection.execute("SELECT inbox_id FROM hidden_turn WHERE record_id = ? ORDER BY inbox_id", (record,))
     return [row[0] for row in rows]
 
 

@@ -10,31 +10,31 @@ def core_layout(connection: Connection, scope: str) -> list[str | int]:
     """What stands where in a scope's MEMORY.md: numbers of records, and the literal text between them."""
     kind, _, name = scope.partition(":")
     path = {"owner": "MEMORY.md", "chat": f"chats/{name}/MEMORY.md", "user": f"users/{name}/MEMORY.md"}[kind]
-    row = connection.execute("SELECT blocks FROM mirror WHERE path = ?", (path,)).fetchone()
+    row = connection.execute("SELECT blocks FROM list_file WHERE path = ?", (path,)).fetchone()
     return json.loads(row[0]) if row else []
 
 
 def list_file(connection: Connection, path: str) -> tuple[str, list[str | int]] | None:
     """Text and blocks of a mirror file as last written or read."""
-    row = connection.execute("SELECT text, blocks FROM mirror WHERE path = ?", (path,)).fetchone()
+    row = connection.execute("SELECT text, blocks FROM list_file WHERE path = ?", (path,)).fetchone()
     return (row[0], json.loads(row[1])) if row else None
 
 
 def save_list_file(connection: Connection, path: str, text: str, blocks: Sequence[str | int]) -> None:
     connection.execute(
-        "INSERT INTO mirror (path, text, blocks) VALUES (?, ?, ?) "
+        "INSERT INTO list_file (path, text, blocks) VALUES (?, ?, ?) "
         "ON CONFLICT (path) DO UPDATE SET text = excluded.text, blocks = excluded.blocks",
         (path, text, json.dumps(blocks, ensure_ascii=False)),
     )
 
 
 def delete_list_file(connection: Connection, path: str) -> None:
-    connection.execute("DELETE FROM mirror WHERE path = ?", (path,))
+    connection.execute("DELETE FROM list_file WHERE path = ?", (path,))
 
 
 def list_file_paths(connection: Connection) -> list[str]:
     """Every file that the mirror has written or read."""
-    return [row[0] for row in connection.execute("SELECT path FROM mirror ORDER BY path")]
+    return [row[0] for row in connection.execute("SELECT path FROM list_file ORDER BY path")]
 
 
 def list_files_with(connection: Connection, records: Iterable[int], among: Sequence[str] | None = None) -> list[str]:
@@ -43,8 +43,8 @@ def list_files_with(connection: Connection, records: Iterable[int], among: Seque
     if not wanted or among == []:
         return []
     if among is None:
-        rows = connection.execute("SELECT path, blocks FROM mirror").fetchall()
+        rows = connection.execute("SELECT path, blocks FROM list_file").fetchall()
     else:
-        asked = "SELECT path, blocks FROM mirror WHERE path = ?"
+        asked = "SELECT path, blocks FROM list_file WHERE path = ?"
         rows = [row for path in among for row in connection.execute(asked, (path,))]
     return [path for path, blocks in rows if wanted.intersection(b for b in json.loads(blocks) if isinstance(b, int))]

@@ -23,7 +23,7 @@ def delete_records(connection: Connection, records: Sequence[int]) -> None:
     ids = json.dumps(list(records))
     # What is noted of the talk it came up in names its topics; a box that is open tells the rest again.
     connection.execute(
-        f"DELETE FROM stretch WHERE first_id {AMONG} "
+        f"DELETE FROM open_topic WHERE first_id {AMONG} "
         f"OR box_id IN (SELECT dst FROM link WHERE src {AMONG} AND type = 'member')",
         (ids, ids),
     )

@@ -85,11 +85,11 @@ def subjects_by_name(connection: Connection, scope: str, name: str) -> set[str]:
 
 def index_record(connection: Connection, record: int, scope: str) -> None:
     """File a record under what it says now; one that is not live is taken out."""
-    connection.execute("DELETE FROM record_term WHERE record_id = ?", (record,))
+    connection.execute("DELETE FROM term_index WHERE record_id = ?", (record,))
     known = store.get(connection, record, (scope,))
     if known is not None and known.status == "active" and known.form in _FILED:
         connection.executemany(
-            "INSERT OR IGNORE INTO record_term (term, record_id) VALUES (?, ?)",
+            "INSERT OR IGNORE INTO term_index (term, record_id) VALUES (?, ?)",
             [(mark, record) for mark in sorted(set(_marks(known)))],
         )
 
@@ -112,14 +112,14 @@ def index_backlog(connection: Connection) -> None:
     if len(rows) == _BATCH:
         write_state(connection, _BEHIND, str(rows[-1][0] - 1))
     else:
-        connection.execute("DELETE FROM state WHERE key = ?", (_BEHIND,))
+        connection.execute("DELETE FROM key_value WHERE key = ?", (_BEHIND,))
 
 
 def shared_terms(connection: Connection) -> Iterator["tuple[int, array[int]]"]:
     """Every number that two or more records are filed under, with those; also of what is still to be filed."""
     late = _unfiled(connection)
     rows = connection.execute(
-        "SELECT term, count(*), group_concat(record_id) FROM record_term WHERE record_id > ? GROUP BY term "
+        "SELECT term, count(*), group_concat(record_id) FROM term_index WHERE record_id > ? GROUP BY term "
         "HAVING count(*) > 1 OR ?",
         (int(read_state(connection, _BEHIND) or 0), bool(late)),
     )
@@ -135,7 +135,7 @@ def term_counts(connection: Connection) -> dict[int, int]:
     behind = int(read_state(connection, _BEHIND) or 0)
     found: dict[int, int] = dict(
         connection.execute(
-            "SELECT record_id, count(*) FROM record_term WHERE record_id > ? GROUP BY record_id", (behind,)
+            "SELECT record_id, count(*) FROM term_index WHERE record_id > ? GROUP BY record_id", (behind,)
         ).fetchall()
     )
     for records in _unfiled(connection).values():
@@ -200,13 +200,13 @@ def _number(*parts: str) -> int:
 
 def _count(connection: Connection, mark: int) -> int:
     row = connection.execute(
-        "SELECT count(*) FROM (SELECT 1 FROM record_term WHERE term = ? LIMIT ?)", (mark, _COMMON)
+        "SELECT count(*) FROM (SELECT 1 FROM term_index WHERE term = ? LIMIT ?)", (mark, _COMMON)
     ).fetchone()
     return int(row[0])
 
 
 def _newest(connection: Connection, mark: int, limit: int) -> list[int]:
     rows = connection.execute(
-        "SELECT record_id FROM record_term WHERE term = ? ORDER BY record_id DESC LIMIT ?", (mark, limit)
+        "SELECT record_id FROM term_index WHERE term = ? ORDER BY record_id DESC LIMIT ?", (mark, limit)
     )
     return [row[0] for row in rows]

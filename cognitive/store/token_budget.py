@@ -10,7 +10,7 @@ JOB = "extraction"
 
 def tokens_spent(connection: Connection, day: str, job: str = JOB) -> int:
     """Tokens used or reserved on that day, for a job."""
-    row = connection.execute("SELECT tokens FROM spend WHERE day = ? AND job = ?", (day, job)).fetchone()
+    row = connection.execute("SELECT tokens FROM token_usage WHERE day = ? AND job = ?", (day, job)).fetchone()
     return int(row[0]) if row else 0
 
 
@@ -29,7 +29,7 @@ def settle_tokens(connection: Connection, day: str, reserved: int, used: int, jo
 
 def _add(connection: Connection, day: str, tokens: int, job: str) -> None:
     connection.execute(
-        "INSERT INTO spend (day, job, tokens) VALUES (?, ?, ?) "
+        "INSERT INTO token_usage (day, job, tokens) VALUES (?, ?, ?) "
         "ON CONFLICT (day, job) DO UPDATE SET tokens = max(0, tokens + excluded.tokens)",
         (day, job, tokens),
     )

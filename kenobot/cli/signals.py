@@ -28,12 +28,13 @@ def add(commands: Any, home: argparse.ArgumentParser) -> None:
 def signals(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import db_read
     from kenobot.core.plugins import did_you_mean
-    from kenobot.ports.signals import ALL_SIGNALS
+    from kenobot.ports.signals import ALL_SIGNALS, FORMER_NAMES
 
+    name = FORMER_NAMES.get(arguments.type, arguments.type)
     since = options.since_moment(arguments.since, clock)
     with db_read.open_readonly(options.home_of(arguments)) as connection:
-        rows = db_read.signals(connection, arguments.type, arguments.trace, since, arguments.limit)
-    hint = did_you_mean(arguments.type, ALL_SIGNALS) if arguments.type and arguments.type not in ALL_SIGNALS else ""
+        rows = db_read.signals(connection, name, arguments.trace, since, arguments.limit)
+    hint = did_you_mean(name, ALL_SIGNALS) if name and name not in ALL_SIGNALS else ""
     return options.print_rows(rows, arguments.json, _line, f"No signal fits{hint or '.'}")
 
 

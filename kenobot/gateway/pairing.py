@@ -150,7 +150,7 @@ def approve(connection: Connection, code: str, at: datetime, is_owner: Callable[
         return _count_wrong(connection, at)
     channel, user, chat, name, language, *_ = fitting[0]
     connection.execute("DELETE FROM pairing WHERE channel = ? AND user = ?", (channel, user))
-    connection.execute("DELETE FROM state WHERE key = ?", (_STATE,))
+    connection.execute("DELETE FROM key_value WHERE key = ?", (_STATE,))
     person = approved_people.approve_person(connection, channel, user, name, at)
     letter = outbox.Destination(channel, chat)
     outbox.enqueue(connection, letter, [MessagePart(texts.PAIRED(cast("Language", language)))], at)

@@ -40,44 +40,44 @@ MESSAGE_IN = Signal("message:in", "a person's message has been stored and waits 
 MESSAGE_OUT = Signal("message:out", "a reply has been committed and waits in the outbox", _TEXT)
 MESSAGE_SENT = Signal("message:sent", "the platform took a part of a reply")
 MESSAGE_FAILED = Signal("message:failed", "a part of a reply could not be delivered")
-MESSAGE_DEFERRED = Signal("message:parked", "the model is out of reach; the message waits until it is back")
+MESSAGE_DEFERRED = Signal("message:deferred", "the model is out of reach; the message waits until it is back")
 MESSAGE_EXPIRED = Signal("message:expired", "a message waited too long to be answered; the person was told")
 MESSAGE_REFUSED = Signal("message:refused", "a message was turned away at the door: a stranger's, or one too many")
 MESSAGE_STORE_FAILED = Signal(
-    "message:unstored", "our disk failed; the platform keeps the message until it works again"
+    "message:store_failed", "our disk failed; the platform keeps the message until it works again"
 )
-MESSAGE_QUARANTINED = Signal("message:aside", "something unreadable came in and lies in the dead-letter box")
-MESSAGE_DEAD_LETTERED = Signal("message:dead", "a message was given up on and lies in the dead-letter box")
+MESSAGE_QUARANTINED = Signal("message:quarantined", "something unreadable came in and lies in the dead-letter box")
+MESSAGE_DEAD_LETTERED = Signal("message:dead_lettered", "a message was given up on and lies in the dead-letter box")
 THINKING_START = Signal("thinking:start", "a turn began; an answer is on its way")
 THINKING_END = Signal("thinking:end", "that turn is over, well or badly")
 TURN_FAILED = Signal("turn:failed", "the person was told that there is no answer")
 REPLY_GRADED = Signal("reply:graded", "the metacognition post-processor has looked at a reply")
-TAG_IGNORED = Signal("tag:inert", "a tag also stood in the message it answers and was not acted on")
+TAG_IGNORED = Signal("tag:ignored", "a tag also stood in the message it answers and was not acted on")
 PROCESSOR_FAILED = Signal("postprocessor:failed", "a post-processor broke; the reply went out without it")
 MEMORY_WRITTEN = Signal("memory:written", "memory took in, changed or refused something", _TEXT)
-EXTRACTION_FINISHED = Signal("memory:extracted", "some turns have been read for what should be remembered")
+EXTRACTION_FINISHED = Signal("extraction:finished", "some turns have been read for what should be remembered")
 MEMORY_FILES_MISSING = Signal(
-    "memory:lost", "files of memory went at once: written again, or forgotten with what they said"
+    "memory:files_missing", "files of memory went at once: written again, or forgotten with what they said"
 )
 EXTRACTION_DEFERRED = Signal(
-    "memory:waiting", "turns cannot be read for memories yet: no model, or no tokens left today"
+    "extraction:deferred", "turns cannot be read for memories yet: no model, or no tokens left today"
 )
 SLEEP_STARTED = Signal("sleep:started", "memory is being looked after; a night that was cut short goes on")
 SLEEP_PHASE = Signal("sleep:phase", "sleep has come to its next phase")
 SLEEP_FINISHED = Signal("sleep:finished", "a night is over; `kenobot sleep report` tells what it changed")
-COMPACTION_FINISHED = Signal("memory:compacted", "what a conversation no longer shows has been summed up")
+COMPACTION_FINISHED = Signal("compaction:finished", "what a conversation no longer shows has been summed up")
 APPROVAL_PROPOSED = Signal("approval:proposed", "sleep has laid a proposal before the owner")
 APPROVAL_APPROVED = Signal("approval:approved", "the owner has approved a proposal, and what it says is done")
 CONFIG_CHANGED = Signal("config:changed", "what the prompt is made of has changed: memory, context or identity")
 BOOTSTRAP_DONE = Signal("bootstrap:done", "onboarding ended in a chat")
-SUBSCRIBER_FAILED = Signal("receiver:failed", "a receiver of a signal raised or ran out of time")
+SUBSCRIBER_FAILED = Signal("subscriber:failed", "a receiver of a signal raised or ran out of time")
 LINK_REMOVED = Signal(
-    "link:cut", "an address was taken out of a reply: private memory and foreign text met in that turn"
+    "link:removed", "an address was taken out of a reply: private memory and foreign text met in that turn"
 )
 PAIRING_REQUESTED = Signal(
-    "pairing:asked", "a stranger was given a code that the owner may approve", frozenset({"name"})
+    "pairing:requested", "a stranger was given a code that the owner may approve", frozenset({"name"})
 )
-PAIRING_CLOSED = Signal("pairing:ended", "a person was let in or put out, or too many wrong codes were tried")
+PAIRING_CLOSED = Signal("pairing:closed", "a person was let in or put out, or too many wrong codes were tried")
 CHANNEL_DOWN = Signal("channel:down", "a channel stopped with an error and will be started again")
 HEALTH_DEGRADED = Signal("health:degraded", "something needs the owner's eye")
 STARTED = Signal("kenobot:started", "everything is up")
@@ -86,3 +86,20 @@ STOPPING = Signal("kenobot:stopping", "intake is over, turns are finishing")
 ALL_SIGNALS: Mapping[str, Signal] = {
     signal.name: signal for signal in tuple(globals().values()) if isinstance(signal, Signal)
 }
+
+FORMER_NAMES: Mapping[str, str] = {
+    "link:cut": "link:removed",
+    "memory:compacted": "compaction:finished",
+    "memory:extracted": "extraction:finished",
+    "memory:lost": "memory:files_missing",
+    "memory:waiting": "extraction:deferred",
+    "message:aside": "message:quarantined",
+    "message:dead": "message:dead_lettered",
+    "message:parked": "message:deferred",
+    "message:unstored": "message:store_failed",
+    "pairing:asked": "pairing:requested",
+    "pairing:ended": "pairing:closed",
+    "receiver:failed": "subscriber:failed",
+    "tag:inert": "tag:ignored",
+}
+"""Names that signals had before database version 7, and those they have now."""

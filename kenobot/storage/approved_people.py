@@ -1,4 +1,4 @@
-"""The people whom the owner let in at run time, beside those in the configuration: the table `person`."""
+"""The people whom the owner let in at run time, beside those in the configuration: the table `approved_person`."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,14 +23,14 @@ class ApprovedPerson:
 
 def list_people(connection: Connection) -> list[ApprovedPerson]:
     """All approved people, in the order they were let in."""
-    rows = connection.execute("SELECT channel, user, name, since FROM person ORDER BY since, channel, user")
+    rows = connection.execute("SELECT channel, user, name, since FROM approved_person ORDER BY since, channel, user")
     return [ApprovedPerson(*row) for row in rows]
 
 
 def approve_person(connection: Connection, channel: str, user: str, name: str, at: datetime) -> ApprovedPerson:
     """Add a person, inside a transaction; who is there already stays as they are."""
     connection.execute(
-        "INSERT INTO person (channel, user, name, since) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        "INSERT INTO approved_person (channel, user, name, since) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
         (channel, user, name, at.isoformat()),
     )
     return ApprovedPerson(channel, user, name, at.isoformat())
@@ -38,4 +38,6 @@ def approve_person(connection: Connection, channel: str, user: str, name: str, a
 
 def revoke_person(connection: Connection, channel: str, user: str) -> bool:
     """Make an approved person a stranger again, inside a transaction; False when they were not one."""
-    return connection.execute("DELETE FROM person WHERE channel = ? AND user = ?", (channel, user)).rowcount > 0
+    return (
+        connection.execute("DELETE FROM approved_person WHERE channel = ? AND user = ?", (channel, user)).rowcount > 0
+    )

@@ -1,14 +1,15 @@
 """The conversation of each chat, as people saw it. Reading its end costs the same at any length."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime
 
 from kenobot.ports.identity import Trust
 from kenobot.ports.provider import Role
 from kenobot.storage.connection import Connection
 
-_UNVEILED = "NOT EXISTS (SELECT 1 FROM veil WHERE veil.inbox_id = message.inbox_id)"
+_UNVEILED = "NOT EXISTS (SELECT 1 FROM hidden_turn WHERE hidden_turn.inbox_id = message.inbox_id)"
+_PREFIX_COLUMNS = "session, scopes, text, day, last_event, last_record, first_message, last_message, omitted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +107,7 @@ def since(connection: Connection, session: str, first: int, limit: int) -> list[
 
 def load_prefix(connection: Connection, session: str) -> PromptPrefix | None:
     """The session's frame, if it has one."""
-    row = connection.execute(
-        "SELECT session, scopes, text, day, seen, known, first, made_after, left_out FROM frame WHERE session = ?",
-        (session,),
-    ).fetchone()
+    row = connection.execute(f"SELECT {_PREFIX_COLUMNS} FROM prompt_prefix WHERE session = ?", (session,)).fetchone()
     return PromptPrefix(*row) if row else None
 
 
@@ -119,22 +117,11 @@ def save_prefix(connection: Connection, frame: PromptPrefix, before: PromptPrefi
         return
     if before is not None and frame.text is before.text and frame.last_message == before.last_message:
         connection.execute(
-            "UPDATE frame SET seen = ?, known = ? WHERE session = ?",
+            "UPDATE prompt_prefix SET last_event = ?, last_record = ? WHERE session = ?",
             (frame.last_event, frame.last_record, frame.session),
         )
         return
     connection.execute(
-        "INSERT OR REPLACE INTO frame (session, scopes, text, day, seen, known, first, made_after, left_out) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            frame.session,
-            frame.scopes,
-            frame.text,
-            frame.day,
-            frame.last_event,
-            frame.last_record,
-            frame.first_message,
-            frame.last_message,
-            frame.omitted,
-        ),
+        f"INSERT OR REPLACE INTO prompt_prefix ({_PREFIX_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        astuple(frame),
     )

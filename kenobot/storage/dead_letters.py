@@ -114,8 +114,8 @@ def retry(connection: Connection, letter: DeadLetterId, at: datetime) -> LetterO
     connection.execute("DELETE FROM message WHERE inbox_id = ?", (letter.number,))
     connection.execute("DELETE FROM turn WHERE inbox_id = ?", (letter.number,))
     connection.execute(
-        "UPDATE inbox SET state = 'pending', attempts = 0, apologised = 0, reason = '', done_at = NULL, retried_at = ? "
-        "WHERE id = ?",
+        "UPDATE inbox SET state = 'pending', attempts = 0, patience_sent = 0, reason = '', done_at = NULL, "
+        "retried_at = ? WHERE id = ?",
         (at.isoformat(), letter.number),
     )
     return "done"

@@ -267,12 +267,12 @@ def defer(connection: Connection, message: int, attempt: int) -> bool:
     """
     mine = (message, attempt)
     row = connection.execute(
-        "SELECT apologised FROM inbox WHERE id = ? AND attempts = ? AND state = 'claimed'", mine
+        "SELECT patience_sent FROM inbox WHERE id = ? AND attempts = ? AND state = 'claimed'", mine
     ).fetchone()
     if row is None:
         raise Fenced(f"Attempt {attempt} at message {message} has been overtaken.")
     connection.execute(
-        "UPDATE inbox SET state = 'pending', attempts = attempts - 1, apologised = 1 WHERE id = ? AND attempts = ?",
+        "UPDATE inbox SET state = 'pending', attempts = attempts - 1, patience_sent = 1 WHERE id = ? AND attempts = ?",
         mine,
     )
     return not row[0]

@@ -8,7 +8,7 @@ _GROWS = f"{HERE}/test_growing.py::test_a_prompt_costs_the_same_however_long_the
 TABLES = (
     Bound("table:event", "grows with what memory decides; the owner keeps the history", "an index", _GROWS),
     Bound(
-        "table:frame",
+        "table:prompt_prefix",
         "one a chat",
         "the primary key",
         f"{HERE}/test_tables.py::test_a_chat_has_one_frame_and_one_state",
@@ -19,11 +19,11 @@ TABLES = (
         "housekeeping, and as they come",
         f"{HERE}/test_tables.py::test_housekeeping_leaves_what_is_meant_to_stay",
     ),
-    Bound("table:card", "a file or two a record, and a person's own", "goes with the file", _GROWS),
+    Bound("table:record_file", "a file or two a record, and a person's own", "goes with the file", _GROWS),
     Bound("table:link", "a dozen a record, however often they are repeated", "the primary key", _GROWS),
     Bound("table:message", "grows with the conversation; people keep it", "an index", _GROWS),
     Bound(
-        "table:mirror",
+        "table:list_file",
         "one row a memory file",
         "goes with the file",
         f"{HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
@@ -41,13 +41,13 @@ TABLES = (
         f"{HERE}/test_in_memory.py::test_strangers_leave_little_behind",
     ),
     Bound(
-        "table:person",
+        "table:approved_person",
         "whom the owner let in, one by one",
         "the owner",
         f"{HERE}/test_in_memory.py::test_strangers_leave_little_behind",
     ),
     Bound(
-        "table:record_term",
+        "table:term_index",
         "the words of live records, each once a record; looked up a few hundred at a time",
         "the primary key",
         "tests/unit/cognitive/remember/test_admit_lookup.py::test_a_lookup_reads_few_rows_however_much_is_remembered",
@@ -65,14 +65,14 @@ TABLES = (
         "tests/unit/storage/test_signal_log.py::test_the_trail_is_bounded",
     ),
     Bound(
-        "table:state",
+        "table:key_value",
         "a handful, one a chat that was onboarded, and one a chat that was read for memories",
         "the primary key",
         f"{HERE}/test_tables.py::test_a_chat_has_one_frame_and_one_state",
     ),
-    Bound("table:spend", "one row a day and job", "the primary key", _GROWS),
+    Bound("table:token_usage", "one row a day and job", "the primary key", _GROWS),
     Bound(
-        "table:stretch",
+        "table:open_topic",
         "one row a scope in which something was just remembered",
         "the primary key; the housekeeping takes out what rests",
         "tests/unit/cognitive/remember/test_boxes.py::test_what_rests_leaves_no_note",
@@ -84,7 +84,7 @@ TABLES = (
         "housekeeping",
         f"{HERE}/test_tables.py::test_a_reply_is_dropped_a_month_after_it_had_its_effects",
     ),
-    Bound("table:veil", "the turns that told of what the owner wants forgotten", "the primary key", _GROWS),
+    Bound("table:hidden_turn", "the turns that told of what the owner wants forgotten", "the primary key", _GROWS),
     Bound(
         "table:vector",
         "one a live record, of one model; 1.5 KB",

@@ -18,12 +18,12 @@ async def test_the_write_ahead_log_stays_small_under_readers(tmp_path: Path) -> 
     log = tmp_path / "kenobot.db-wal"
 
     def put(connection: Connection, key: str, size: int) -> None:
-        connection.execute("INSERT OR REPLACE INTO state VALUES (?, zeroblob(?))", (key, size))
+        connection.execute("INSERT OR REPLACE INTO key_value VALUES (?, zeroblob(?))", (key, size))
 
     largest = 0
     for batch in range(30):
         writes = [database.write(lambda c, key=f"{batch}-{n}": put(c, key, 10_000)) for n in range(100)]  # type: ignore[misc]
-        reads = [database.read(lambda c: c.execute("SELECT count(*) FROM state").fetchone()) for _ in range(5)]
+        reads = [database.read(lambda c: c.execute("SELECT count(*) FROM key_value").fetchone()) for _ in range(5)]
         await asyncio.gather(*writes, *reads)
         largest = max(largest, log.stat().st_size)
     assert largest < 16_000_000

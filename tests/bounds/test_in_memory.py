@@ -107,7 +107,7 @@ async def test_a_disk_that_stands_still_fills_no_queue(database: Database, monke
     first = database.submit(lambda connection: held.wait(20))
     while database._jobs.qsize():
         await asyncio.sleep(0)
-    written = database.submit(lambda c: c.execute("INSERT INTO state VALUES ('written', 'in the end')"))
+    written = database.submit(lambda c: c.execute("INSERT INTO key_value VALUES ('written', 'in the end')"))
     waiting = [database.submit(lambda connection: None) for _ in range(19)]
     for _ in range(500):
         database.write_nowait(lambda connection: None)
@@ -117,7 +117,7 @@ async def test_a_disk_that_stands_still_fills_no_queue(database: Database, monke
     held.set()
     await asyncio.gather(first, written, *waiting)
     await database.write(lambda connection: None)
-    assert len(await rows(database, "SELECT * FROM state")) == 1
+    assert len(await rows(database, "SELECT * FROM key_value")) == 1
 
 
 async def test_readers_that_stand_still_fill_no_queue(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,7 +206,14 @@ async def test_strangers_leave_little_behind(tmp_path: Path, monkeypatch: pytest
             assert not await scene.put("let me in", str(1000 + number % 60))
         await scene.app.wait_drained()
         assert len(scene.app.admission._noticed) == 20
-        for table, count in (("pairing", 3), ("outbox", 3), ("inbox", 0), ("person", 0), ("message", 0), ("turn", 0)):
+        for table, count in (
+            ("pairing", 3),
+            ("outbox", 3),
+            ("inbox", 0),
+            ("approved_person", 0),
+            ("message", 0),
+            ("turn", 0),
+        ):
             assert await scene.rows(f"SELECT count(*) FROM {table}") == [(count,)], table
 
 
@@ -288,7 +295,7 @@ async def test_what_is_known_of_memory_files_goes_with_them(tmp_path: Path, data
     await mirror.sync_out()
     held = (mirror._seen, mirror._known, mirror._topics, mirror._problems, mirror._marked, mirror._again)
     assert [len(each) for each in held] == [0] * 6
-    assert await rows(database, "SELECT * FROM mirror") == []
+    assert await rows(database, "SELECT * FROM list_file") == []
     assert list(root.rglob("*.md")) == []
 
 

@@ -169,7 +169,9 @@ async def test_a_chat_has_one_frame_and_one_state(tmp_path: Path) -> None:
             for chat in "123":
                 clock.advance(3700)  # a new frame each time
                 await scene.say("hello", chat)
-            [(frames, states)] = await scene.rows("SELECT (SELECT count(*) FROM frame), (SELECT count(*) FROM state)")
+            [(frames, states)] = await scene.rows(
+                "SELECT (SELECT count(*) FROM prompt_prefix), (SELECT count(*) FROM key_value)"
+            )
             counts.append((frames, states))
         assert counts[0][0] == 3
         assert set(counts[1:]) == {counts[1]}

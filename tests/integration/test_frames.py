@@ -60,7 +60,7 @@ async def test_a_night_among_what_is_not_shown_leaves_the_frame_alone(tmp_path: 
         for importance in (0.6, 0.7, 0.8):
             await _change(scene, ids[:200], importance=importance)
         await scene.say("I had a coffee just now")
-        ((seen, newest),) = await scene.rows("SELECT seen, (SELECT max(changed) FROM record) FROM frame")
+        ((seen, newest),) = await scene.rows("SELECT last_event, (SELECT max(changed) FROM record) FROM prompt_prefix")
         first, second = _frames(scene)
     assert first == second
     assert int(str(seen)) >= int(str(newest))

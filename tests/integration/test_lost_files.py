@@ -88,7 +88,7 @@ async def test_what_is_undone_is_forgotten_no_further(tmp_path: Path) -> None:
         await scene.say(re.findall(r"/undo \d+", said)[0])
         await looked(scene)
         assert await scene.rows(LIVE) == [(25,)]
-        assert await scene.rows("SELECT count(*) FROM veil") == [(0,)]
+        assert await scene.rows("SELECT count(*) FROM hidden_turn") == [(0,)]
 
 
 async def test_what_was_lost_while_no_bot_ran_is_told_at_the_next_start(tmp_path: Path) -> None:

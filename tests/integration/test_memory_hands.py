@@ -264,11 +264,11 @@ async def test_a_purge_beside_a_running_bot_is_finished_by_the_bot(tmp_path: Pat
             assert await asyncio.to_thread(main, order) == 0
         await scene.app.check_external_changes()
         await scene.app.wait_drained()
-        assert await scene.rows("SELECT value FROM state WHERE key = 'purge:unfinished'") != []
+        assert await scene.rows("SELECT value FROM key_value WHERE key = 'purge:unfinished'") != []
         await scene.app.purge_finisher.tick()
         held = {path for path, content in _bytes_of(scene.home.path).items() if b"Zanzibar" in content}
         assert held == set()
-        assert await scene.rows("SELECT value FROM state WHERE key = 'purge:unfinished'") == []
+        assert await scene.rows("SELECT value FROM key_value WHERE key = 'purge:unfinished'") == []
         before = scene.home.database.stat().st_mtime_ns
         await scene.app.purge_finisher.tick()
         assert scene.home.database.stat().st_mtime_ns == before

@@ -96,7 +96,7 @@ def snapshot(connection: Connection) -> Snapshot:
     queries = (
         "SELECT id, scope, form, key, text, status, tier, category FROM record WHERE form NOT IN ('box', 'entity') "
         "ORDER BY id",
-        "SELECT inbox_id, record_id FROM veil ORDER BY 1, 2",
+        "SELECT inbox_id, record_id FROM hidden_turn ORDER BY 1, 2",
         "SELECT id, text, context FROM message ORDER BY id",
         "SELECT id, text FROM inbox ORDER BY id",
         "SELECT src, dst, type FROM link ORDER BY 1, 2, 3",

@@ -121,7 +121,7 @@ def _check(memory: Connection) -> None:
             front -= seen
             seen |= front
     assert memory.execute("SELECT count(*) FROM record WHERE confidence < 0 OR confidence > 1").fetchone() == (0,)
-    filed = {row[0] for row in memory.execute("SELECT DISTINCT record_id FROM record_term")}
+    filed = {row[0] for row in memory.execute("SELECT DISTINCT record_id FROM term_index")}
     assert all(ids[number] == "active" for number in filed), "something gone is still filed"
 
 
@@ -197,7 +197,7 @@ def test_what_says_nearly_the_same_is_found(texts: list[str], data: st.DataObjec
             admit(memory, Candidate("episode", "owner", text), _occasion(day))
         sought = data.draw(st.sampled_from(texts))
         found = [record.text for record, _ in term_index.neighbours(memory, "owner", "owner", sought, 12)]
-        known = memory.execute("SELECT count(*) FROM record_term").fetchone()[0]
+        known = memory.execute("SELECT count(*) FROM term_index").fetchone()[0]
         if topic_words(sought) and known:
             keys = {row[0] for row in memory.execute("SELECT text FROM record WHERE status = 'active'")}
             assert sought in found or sought not in keys or len(found) == 12

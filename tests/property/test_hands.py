@@ -97,7 +97,7 @@ def meant(connection: Connection) -> list[tuple[object, ...]]:
 
 
 def veils(connection: Connection) -> list[tuple[object, ...]]:
-    return connection.execute("SELECT inbox_id, record_id FROM veil ORDER BY 1, 2").fetchall()
+    return connection.execute("SELECT inbox_id, record_id FROM hidden_turn ORDER BY 1, 2").fetchall()
 
 
 def check(connection: Connection) -> None:
@@ -117,7 +117,7 @@ def check(connection: Connection) -> None:
         events = record_events(connection, number)
         moved = [happening for happening in events if "status" in happening.previous_values]
         assert status == "active" or moved, f"{number} became {status} without an event"
-    hidden = {row[0] for row in connection.execute("SELECT record_id FROM veil")}
+    hidden = {row[0] for row in connection.execute("SELECT record_id FROM hidden_turn")}
     dead = {row[0] for row in connection.execute("SELECT id FROM record WHERE status = 'forgotten'")}
     assert hidden <= dead, "a turn is hidden for nothing"
 

@@ -100,7 +100,7 @@ async def _check(scene: Scene) -> None:
     assert tokens <= 4000 + who
     rows = await scene.rows("SELECT id FROM message WHERE session = 'telegram-1' ORDER BY id")
     ids = [int(str(row[0])) for row in rows]
-    first = int(str((await scene.rows("SELECT first FROM frame WHERE session = 'telegram-1'"))[0][0]))
+    first = int(str((await scene.rows("SELECT first_message FROM prompt_prefix WHERE session = 'telegram-1'"))[0][0]))
     found = await scene.rows(
         "SELECT json_extract(attrs, '$.through') FROM record WHERE form = 'summary' AND status = 'active'"
     )

@@ -243,7 +243,7 @@ async def _check_rows(story: Story) -> None:
     by_session = {f"telegram-{place.chat}": place.owner for place in TALKING}
     rows = await story.scene.rows(
         "SELECT scope, text FROM record UNION ALL SELECT session, text || context FROM message "
-        "UNION ALL SELECT session, text FROM frame UNION ALL SELECT session, text || sender_name FROM inbox"
+        "UNION ALL SELECT session, text FROM prompt_prefix UNION ALL SELECT session, text || sender_name FROM inbox"
     )
     for scope, text in rows:
         _, _, session = str(scope).rpartition(":")

@@ -197,7 +197,7 @@ async def test_a_secret_is_refused_and_the_person_is_told(
         assert told in await scene.say(asked)
         assert await scene.rows(LIVE) == []
         assert await scene.rows("SELECT id FROM event WHERE type = 'refused'") != []
-        for table in ("event", "record", "frame", "mirror", "message", "outbox"):
+        for table in ("event", "record", "prompt_prefix", "list_file", "message", "outbox"):
             assert secret not in str(await scene.rows(f"SELECT * FROM {table}"))
     async with Scene(tmp_path, ["Hm."]) as scene:
         scene.channel.number = LATER

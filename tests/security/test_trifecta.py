@@ -57,7 +57,7 @@ async def test_the_rule_holds_in_a_whole_turn(tmp_path: Path, private: bool, unt
         cut = private and untrusted and way_out
         assert answer == (f"Look at {MARK} there" if cut else reply)
         await scene.app.audit.flush()
-        signals = await scene.rows("SELECT payload FROM signal WHERE name = 'link:cut'")
+        signals = await scene.rows("SELECT payload FROM signal WHERE name = 'link:removed'")
         assert [json.loads(str(payload))["count"] for (payload,) in signals] == ([1] if cut else [])
         assert await scene.rows("SELECT text FROM message WHERE role = 'assistant'") == [(answer,)]
 

@@ -28,12 +28,12 @@ _SESSIONS = (
     "WITH RECURSIVE chat (session) AS (SELECT min(session) FROM message UNION ALL "
     "SELECT (SELECT min(session) FROM message WHERE session > chat.session) FROM chat WHERE session IS NOT NULL) "
     "SELECT session FROM chat WHERE session IS NOT NULL AND (SELECT max(id) FROM message WHERE session = chat.session) "
-    "> coalesce((SELECT CAST(value AS INTEGER) FROM state WHERE key = ? || chat.session), 0)"
+    "> coalesce((SELECT CAST(value AS INTEGER) FROM key_value WHERE key = ? || chat.session), 0)"
 )
 _ROWS = (
     "SELECT message.id, message.role, message.text, message.at, message.inbox_id, message.trust, message.scope, "
     "inbox.sender, inbox.sender_name, "
-    "EXISTS (SELECT 1 FROM veil WHERE veil.inbox_id = message.inbox_id) "
+    "EXISTS (SELECT 1 FROM hidden_turn WHERE hidden_turn.inbox_id = message.inbox_id) "
     "FROM message LEFT JOIN inbox ON inbox.id = message.inbox_id "
     "WHERE message.session = ? AND message.id > ? ORDER BY message.id LIMIT ?"
 )

@@ -34,9 +34,9 @@ _TEXTS: tuple[tuple[str, str, str], ...] = (
     ("inbox", "text", "mail in-{}"),
     ("outbox", "text", "mail out-{}"),
     ("turn", "reply", "a reply that is kept (row {})"),
-    ("frame", "text", "the beginning of a prompt (row {})"),
-    ("state", "value", "a note of the bot's own (row {})"),
-    ("mirror", "text", "a memory file that is written anew (row {})"),
+    ("prompt_prefix", "text", "the beginning of a prompt (row {})"),
+    ("key_value", "value", "a note of the bot's own (row {})"),
+    ("list_file", "text", "a memory file that is written anew (row {})"),
     ("proposal", "title", "proposal {}"),
     ("proposal", "text", "proposal {}"),
     ("proposal", "payload", "proposal {}"),
@@ -91,7 +91,7 @@ def vacuum_erased(path: Path) -> bool:
             if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
                 return False
             # A purge that came in between has a note of its own.
-            connection.execute("DELETE FROM state WHERE key = ? AND value = ?", (_UNFINISHED, noted))
+            connection.execute("DELETE FROM key_value WHERE key = ? AND value = ?", (_UNFINISHED, noted))
             return True
     except sqlite3.Error as error:
         raise to_store_error(error) from error
@@ -112,7 +112,7 @@ def erase_turns(connection: Connection, turns: Sequence[int], wordings: Iterable
             connection, "UPDATE outbox SET text = '', spans = '[]' WHERE inbox_id = ? AND done_at IS NOT NULL", turn
         )
         letters += _count(connection, "UPDATE turn SET reply = '' WHERE inbox_id = ? AND state = 'committed'", turn)
-    prompts += _count(connection, "DELETE FROM frame WHERE instr(' ' || scopes || ' ', ' ' || ? || ' ')", scope)
+    prompts += _count(connection, "DELETE FROM prompt_prefix WHERE instr(' ' || scopes || ' ', ' ' || ? || ' ')", scope)
     for line in _lines(wordings):
         prompts += _count(connection, "UPDATE message SET context = '' WHERE instr(context, ?)", line)
     return ErasureResult(tuple(messages), letters, prompts)
@@ -127,8 +127,8 @@ def find_residue(connection: Connection, wordings: Iterable[str]) -> list[str]:
         for table, column, place in _TEXTS:
             spelled = json.dumps(text, ensure_ascii=False)[1:-1] if column in _SPELLED else text
             sql = f"SELECT rowid FROM {table} WHERE instr({column}, ?) LIMIT {_MOST}"
-            if table in ("state", "mirror"):
-                sql = sql.replace("rowid", {"state": "key", "mirror": "path"}[table], 1)
+            if table in ("key_value", "list_file"):
+                sql = sql.replace("rowid", {"key_value": "key", "list_file": "path"}[table], 1)
             for row in connection.execute(sql, (spelled,)):
                 found[place.format(row[0])] = None
     return list(found)[:_MOST]

@@ -184,7 +184,7 @@ async def _failing_run() -> bool:
             await scene.say("I prefer tabs")
             asked = len(provider.requests)
             assert asked == 2, "the model was not asked to read the turn"
-            return bool(await scene.rows("SELECT 1 FROM state WHERE key LIKE 'extracted:%'"))
+            return bool(await scene.rows("SELECT 1 FROM key_value WHERE key LIKE 'extracted:%'"))
 
 
 def structured(case: Case) -> Outcome:

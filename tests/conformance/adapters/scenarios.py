@@ -146,7 +146,7 @@ def _stored(connection: Connection) -> tuple[dict[str, Said], frozenset[str]]:
     history: dict[str, Said] = defaultdict(list)
     for session, role, text in connection.execute("SELECT session, role, text FROM message ORDER BY id"):
         history[session].append([role, text])
-    keys = [row[0] for row in connection.execute("SELECT key FROM state WHERE key LIKE 'bootstrap:%'")]
+    keys = [row[0] for row in connection.execute("SELECT key FROM key_value WHERE key LIKE 'bootstrap:%'")]
     return dict(history), frozenset(key.removeprefix("bootstrap:") for key in keys)
 
 

@@ -18,7 +18,7 @@ _AT = AdmitContext(datetime(2026, 2, 14, 14, 30, tzinfo=UTC), "2026-02-14", "tes
 
 
 def _note(connection: Connection, value: str) -> None:
-    connection.execute("INSERT INTO state (key, value) VALUES (?, ?)", (value, value))
+    connection.execute("INSERT INTO key_value (key, value) VALUES (?, ?)", (value, value))
 
 
 async def test_a_mistake_takes_back_its_own_writes_alone(database: Database, caplog: pytest.LogCaptureFixture) -> None:
@@ -38,7 +38,7 @@ async def test_a_mistake_takes_back_its_own_writes_alone(database: Database, cap
 
     assert await database.write(work) == "KeyError"
     assert await database.read(
-        lambda c: c.execute("SELECT key FROM state WHERE key = value ORDER BY key").fetchall()
+        lambda c: c.execute("SELECT key FROM key_value WHERE key = value ORDER BY key").fetchall()
     ) == [("after",), ("before",)]
     assert "a reaction could not be taken in" in caplog.text
 
@@ -57,7 +57,7 @@ async def test_a_failing_disk_costs_the_whole_transaction(database: Database, ki
 
     with pytest.raises(StoreError):
         await database.write(work)
-    assert await database.read(lambda c: c.execute("SELECT 1 FROM state WHERE key = 'before'").fetchall()) == []
+    assert await database.read(lambda c: c.execute("SELECT 1 FROM key_value WHERE key = 'before'").fetchall()) == []
 
 
 async def test_a_candidate_that_cannot_be_written_is_discarded(

@@ -73,7 +73,7 @@ def test_wrong_codes_are_counted_and_shut_pairing(cli: Cli, configured: sqlite3.
     assert cli("access", "approve", "WRNG-WRNG") == shut
     assert cli("access", "approve", code) == shut
     assert cli("access", "pending")[0] == 2
-    assert configured.execute("SELECT * FROM person").fetchall() == []
+    assert configured.execute("SELECT * FROM approved_person").fetchall() == []
 
 
 def test_somebody_is_put_out(cli: Cli, configured: sqlite3.Connection) -> None:
@@ -95,7 +95,9 @@ def test_an_owner_is_not_approved(cli: Cli, home: Home, configured: sqlite3.Conn
 
 def test_a_name_cannot_paint_the_terminal(cli: Cli, configured: sqlite3.Connection) -> None:
     """Whatever found its way into the table is printed as text."""
-    configured.execute("INSERT INTO person VALUES ('telegram', '9', 'A\x1b[2J\nB', '2026-02-14T14:00:00+00:00')")
+    configured.execute(
+        "INSERT INTO approved_person VALUES ('telegram', '9', 'A\x1b[2J\nB', '2026-02-14T14:00:00+00:00')"
+    )
     assert cli("access", "list")[1].splitlines()[-1] == (
         "guest     telegram  9  A\\x1b[2J\\nB  (by approval, 2026-02-14)"
     )

@@ -129,7 +129,7 @@ def test_named_letters_are_retried(cli: Cli, mail: sqlite3.Connection) -> None:
     assert cli("mail", "retry", "in-3", "out-2", "in-3") == (0, "in-3: retried\nout-2: retried\n", "")
     now = states(mail)
     assert (now["in-3"], now["out-2"], now["in-2"]) == ("pending", "pending", "dead")
-    assert mail.execute("select attempts, apologised, done_at, retried_at from inbox where id = 3").fetchone() == (
+    assert mail.execute("select attempts, patience_sent, done_at, retried_at from inbox where id = 3").fetchone() == (
         0,
         0,
         None,

@@ -25,7 +25,7 @@ def test_purge_leaves_no_byte(cli: Cli, made: Home) -> None:
     connection = connect(made.database)
     connection.execute("UPDATE record SET evidence = '[1]' WHERE id = ?", (old,))
     connection.execute(
-        "INSERT INTO frame (session, scopes, text, day, seen, known, first, made_after) "
+        "INSERT INTO prompt_prefix (session, scopes, text, day, last_event, last_record, first_message, last_message) "
         "VALUES ('telegram-1', 'owner chat:telegram-1', 'quetzalcoatl', '2026-02-14', 1, 1, 1, 1)"
     )
     connection.execute("UPDATE message SET context = '## 14:30 — salary is quetzalcoatl 90k' WHERE inbox_id = 2")

@@ -101,7 +101,7 @@ def fill(connection: Connection) -> None:
 
 
 def _put(key: str, value: str, connection: Connection) -> None:
-    connection.execute("INSERT INTO state VALUES (?, ?)", (key, value))
+    connection.execute("INSERT INTO key_value VALUES (?, ?)", (key, value))
 
 
 @contextlib.asynccontextmanager
@@ -176,11 +176,11 @@ async def test_a_storm_of_different_problems_is_a_few_notices(house: House) -> N
         await house.bus.emit(HEALTH_DEGRADED, "test", "", reason=f"problem {number}")
     await house.settle()
     assert len(house.channel.sent) == 20
-    [(kept,)] = await rows(house.database, "SELECT value FROM state WHERE key = 'notices:told'")
+    [(kept,)] = await rows(house.database, "SELECT value FROM key_value WHERE key = 'notices:told'")
     assert len(json.loads(str(kept))) == 20
     house.clock.advance(3601)
     assert len(await house.tell(HEALTH_DEGRADED, reason="problem 0")) == 1
-    [(kept,)] = await rows(house.database, "SELECT value FROM state WHERE key = 'notices:told'")
+    [(kept,)] = await rows(house.database, "SELECT value FROM key_value WHERE key = 'notices:told'")
     assert len(json.loads(str(kept))) == 1
 
 
@@ -213,7 +213,7 @@ async def test_damaged_notes_harm_nobody(house: House, value: str) -> None:
     """They are read as if there were none."""
     await house.database.write(
         lambda connection: connection.executemany(
-            "INSERT INTO state VALUES (?, ?)", [("notices:told", value), ("notices:homes", value)]
+            "INSERT INTO key_value VALUES (?, ?)", [("notices:told", value), ("notices:homes", value)]
         )
     )
     assert len(await house.tell(MESSAGE_DEAD_LETTERED)) == 1
@@ -289,9 +289,9 @@ async def test_where_the_owner_is_can_be_kept_later(house: House) -> None:
     """A full disk does not stop housekeeping, nor the start that begins with it."""
     async with full(house.database):
         await house.notices.save_owner_chat()
-    assert await rows(house.database, "SELECT 1 FROM state WHERE key = 'notices:homes'") == []
+    assert await rows(house.database, "SELECT 1 FROM key_value WHERE key = 'notices:homes'") == []
     await house.notices.save_owner_chat()
-    assert await rows(house.database, "SELECT 1 FROM state WHERE key = 'notices:homes'") == [(1,)]
+    assert await rows(house.database, "SELECT 1 FROM key_value WHERE key = 'notices:homes'") == [(1,)]
 
 
 async def test_a_database_that_cannot_even_be_read_still_lets_the_owner_be_told(

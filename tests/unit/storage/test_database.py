@@ -16,11 +16,11 @@ from kenobot.storage.database import Database
 
 
 def _keep(key: str, value: str = "1") -> Callable[[Connection], object]:
-    return lambda connection: connection.execute("INSERT INTO state (key, value) VALUES (?, ?)", (key, value))
+    return lambda connection: connection.execute("INSERT INTO key_value (key, value) VALUES (?, ?)", (key, value))
 
 
 def _keys(connection: Connection) -> list[str]:
-    return [row[0] for row in connection.execute("SELECT key FROM state ORDER BY key")]
+    return [row[0] for row in connection.execute("SELECT key FROM key_value ORDER BY key")]
 
 
 async def _held(database: Database) -> threading.Event:
@@ -117,7 +117,7 @@ async def test_what_write_returned_from_is_on_disk(database: Database, tmp_path:
     program = (
         "import sqlite3, sys\n"
         "connection = sqlite3.connect(sys.argv[1])\n"
-        "print(connection.execute('SELECT key FROM state').fetchall())\n"
+        "print(connection.execute('SELECT key FROM key_value').fetchall())\n"
         "print(connection.execute('PRAGMA quick_check').fetchone())\n"
         "connection.close()"
     )
@@ -304,10 +304,10 @@ async def test_what_another_process_writes_is_noticed_once(database: Database) -
     """Our own writes do not count; looking itself writes nothing."""
     await database.changed_elsewhere()
     assert not await database.changed_elsewhere()
-    await database.write(lambda connection: connection.execute("INSERT INTO state VALUES ('ours', '1')"))
+    await database.write(lambda connection: connection.execute("INSERT INTO key_value VALUES ('ours', '1')"))
     assert not await database.changed_elsewhere()
     foreign = connect(database._path)
-    foreign.execute("INSERT INTO state VALUES ('theirs', '1')")
+    foreign.execute("INSERT INTO key_value VALUES ('theirs', '1')")
     foreign.close()
     assert await database.changed_elsewhere()
     assert not await database.changed_elsewhere()

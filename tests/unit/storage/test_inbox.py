@@ -92,12 +92,12 @@ async def test_only_the_latest_claim_may_finish(inbox: Inbox, database: Database
     first, second = await inbox.claim(number), await inbox.claim(number)
 
     def overtaken(connection: Connection) -> None:
-        connection.execute("INSERT INTO state VALUES ('written', 'by the overtaken')")
+        connection.execute("INSERT INTO key_value VALUES ('written', 'by the overtaken')")
         mail.finish(connection, number, first, "answered", START)
 
     with pytest.raises(Fenced):
         await database.write(overtaken)
-    assert await rows(database, "SELECT * FROM state") == []
+    assert await rows(database, "SELECT * FROM key_value") == []
     await _end(database, number, second)
     for attempt in (first, second):
         with pytest.raises(Fenced):

@@ -19,11 +19,11 @@ _NEWEST = _SHIPPED[-1][0]
 
 
 def _keep(key: str) -> Callable[[Connection], object]:
-    return lambda connection: connection.execute("INSERT INTO state (key, value) VALUES (?, '1')", (key,))
+    return lambda connection: connection.execute("INSERT INTO key_value (key, value) VALUES (?, '1')", (key,))
 
 
 def _keys(connection: Connection) -> list[str]:
-    return [row[0] for row in connection.execute("SELECT key FROM state ORDER BY key")]
+    return [row[0] for row in connection.execute("SELECT key FROM key_value ORDER BY key")]
 
 
 # ── opening ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -186,7 +186,7 @@ async def test_each_migration_is_preceded_by_a_backup(tmp_path: Path, monkeypatc
     database = Database.open(tmp_path / "kenobot.db", tmp_path / "backups")
     await database.write(_keep("old"))
     await database.close()
-    _ship(monkeypatch, "CREATE TABLE one (x);", "CREATE TABLE two (x); INSERT INTO state VALUES ('new', '1');")
+    _ship(monkeypatch, "CREATE TABLE one (x);", "CREATE TABLE two (x); INSERT INTO key_value VALUES ('new', '1');")
     await _open(tmp_path)
     names = [f"kenobot-before-{_NEWEST + number:04d}.db" for number in (1, 2)]
     assert sorted(path.name for path in (tmp_path / "backups").iterdir()) == names

@@ -51,7 +51,7 @@ async def test_what_an_error_quotes_is_blotted_out(database: Database) -> None:
 
 async def test_every_signal_that_carries_words_says_so() -> None:
     """Signals whose payload has a `text`, or the name that a stranger chose, declare it."""
-    carriers = {"message:in", "message:out", "memory:written", "pairing:asked"}
+    carriers = {"message:in", "message:out", "memory:written", "pairing:requested"}
     assert {name for name, signal in ALL_SIGNALS.items() if signal.text_keys} == carriers
 
 

@@ -43,7 +43,9 @@ async def live(scene: Scene) -> list[tuple[object, ...]]:
 
 async def read(scene: Scene) -> int:
     """How many messages the cursors have passed."""
-    found = await scene.rows("SELECT coalesce(sum(CAST(value AS INTEGER)), 0) FROM state WHERE key LIKE 'extracted:%'")
+    found = await scene.rows(
+        "SELECT coalesce(sum(CAST(value AS INTEGER)), 0) FROM key_value WHERE key LIKE 'extracted:%'"
+    )
     number = found[0][0]
     assert isinstance(number, int)
     return number

@@ -102,7 +102,7 @@ async def test_a_model_writes_the_summary_anew_from_the_old_one_and_the_turns(tm
         mind.summary = lines("Postgres for Andrómeda; Lucía's wedding is on 14 June; Álvaro is undecided", summary=[1])
         await talk(scene, *["nada"] * 8)
         second = await summary(scene)
-        spent = await scene.rows("SELECT tokens FROM spend WHERE job = 'compaction'")
+        spent = await scene.rows("SELECT tokens FROM token_usage WHERE job = 'compaction'")
     assert first is not None and second is not None
     assert first[1] < second[1]
     assert any("[1] > The user decided to use Postgres" in asked for asked in mind.asked[1:])
@@ -310,7 +310,7 @@ async def test_a_purge_erases_every_version_of_the_summary(tmp_path: Path) -> No
     assert await asyncio.to_thread(main, arguments) == 0
     async with Scene(tmp_path, ["Vale."], environ=SMALL) as scene:
         await scene.app.compaction.wait_idle()
-        for table, column in (("record", "text"), ("event", "data"), ("message", "text"), ("frame", "text")):
+        for table, column in (("record", "text"), ("event", "data"), ("message", "text"), ("prompt_prefix", "text")):
             assert await scene.rows(f"SELECT rowid FROM {table} WHERE instr({column}, 'Lucía')") == []
         found = await summary(scene)
         await scene.app.memory_files.sync_out()

@@ -190,7 +190,7 @@ async def test_what_is_to_be_forgotten_is_not_read(tmp_path: Path) -> None:
     provider = Minds(lambda _: "[]")
     async with Scene(tmp_path, provider=provider, extraction=True) as scene:
         await scene.say("rain and Eve")
-        await scene.app.database.write(lambda c: c.execute("INSERT INTO veil (inbox_id, record_id) VALUES (1, 1)"))
+        await scene.app.database.write(lambda c: c.execute("INSERT INTO hidden_turn VALUES (1, 1)"))
         await scene.say("I prefer tea")
         assert "Eve" not in provider.asked[0]
         assert await read(scene) == 4

@@ -265,7 +265,7 @@ async def test_a_model_is_asked_within_the_nights_tokens(bedroom: Bedroom) -> No
     provider = ScriptedProvider([Reply(ODD, "end_turn", usage=Usage(100, 20))])
     await bedroom.sleeper(provider).sleep("hourly")
     assert await _odd(bedroom) == [6, 12]
-    assert await rows(bedroom.database, "SELECT day, job, tokens FROM spend") == [("2026-02-14", "sleep", 120)]
+    assert await rows(bedroom.database, "SELECT day, job, tokens FROM token_usage") == [("2026-02-14", "sleep", 120)]
     assert provider.requests[0].max_tokens == 1000
     assert await bedroom.database.read(lambda c: token_budget.tokens_spent(c, "2026-02-14")) == 0
 
@@ -277,7 +277,7 @@ async def test_without_tokens_rules_decide(bedroom: Bedroom, tokens: int) -> Non
     await bedroom.sleeper(provider, tokens=tokens).sleep("hourly")
     assert provider.requests == []
     assert await _odd(bedroom) == [3, 6]
-    assert await rows(bedroom.database, "SELECT * FROM spend") == []
+    assert await rows(bedroom.database, "SELECT * FROM token_usage") == []
 
 
 async def test_a_model_out_of_reach_is_asked_twice_and_then_left_alone(database: Database) -> None:
@@ -289,7 +289,7 @@ async def test_a_model_out_of_reach_is_asked_twice_and_then_left_alone(database:
     await bedroom.sleeper(provider).sleep("hourly")
     assert len(provider.requests) == 2
     assert await _odd(bedroom) == [3, 6]
-    assert await scalar(database, "SELECT tokens FROM spend") == 0
+    assert await scalar(database, "SELECT tokens FROM token_usage") == 0
 
 
 @pytest.mark.parametrize(("error", "used"), [(PromptTooLong("too long"), False), (TruncatedReply("cut"), True)])
@@ -300,7 +300,7 @@ async def test_a_question_that_a_model_does_not_take_is_left_to_rules(
     provider = ScriptedProvider([error])
     await bedroom.sleeper(provider).sleep("hourly")
     assert await scalar(bedroom.database, "SELECT count(*) FROM sleep_pass WHERE trouble = ''") == 3
-    assert (await scalar(bedroom.database, "SELECT tokens FROM spend") != 0) is used
+    assert (await scalar(bedroom.database, "SELECT tokens FROM token_usage") != 0) is used
 
 
 # ── settings ─────────────────────────────────────────────────────────────────────────────────────────────────────

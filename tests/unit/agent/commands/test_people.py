@@ -88,8 +88,8 @@ async def test_nobody_else_lets_anybody_in(tmp_path: Path, who: dict[str, object
         code = await code_of(scene, "9")
         for order in (f"/pair {code}", "/people", "/people revoke 2"):
             assert await scene.say(order, **who) == "Hm."  # type: ignore[arg-type]
-        assert await scene.rows("SELECT * FROM person") == []
-        assert await scene.rows("SELECT value FROM state WHERE key LIKE 'pairing%'") == []
+        assert await scene.rows("SELECT * FROM approved_person") == []
+        assert await scene.rows("SELECT value FROM key_value WHERE key LIKE 'pairing%'") == []
 
 
 async def test_who_is_in_the_configuration_is_not_put_out_in_chat(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ async def test_an_outage_is_told_once_and_everything_is_answered_afterwards_in_o
         await until(scene, clock, lambda: len(model.asked) > tried + 3)
         await until(scene, clock, lambda: scene.app.loop.idle)
         assert scene.texts == [texts.PATIENCE("es")]
-        assert await scene.rows("SELECT state, attempts, apologised FROM inbox") == [
+        assert await scene.rows("SELECT state, attempts, patience_sent FROM inbox") == [
             ("pending", 0, 1),
             ("pending", 0, 0),
         ]

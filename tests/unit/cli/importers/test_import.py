@@ -77,7 +77,7 @@ def test_an_old_conversation_goes_on_where_it_was(home: Home, cli: Cli, tmp_path
     assert (talk["new"], talk["secrets"], talk["skipped"]) == (2, {"a Telegram bot token": 1}, {"a damaged line": 1})
     with closing(sqlite3.connect(home.database)) as connection:
         rows = connection.execute("SELECT id, role, text, trust FROM message ORDER BY id").fetchall()
-        cursor = connection.execute("SELECT value FROM state WHERE key = 'extracted:telegram-1'").fetchone()
+        cursor = connection.execute("SELECT value FROM key_value WHERE key = 'extracted:telegram-1'").fetchone()
     assert [row[1:] for row in rows] == [
         ("user", "¿Qué hora es en Lima?", "guest"),
         ("assistant", "Las nueve.", "model"),

@@ -38,7 +38,7 @@ def learn(connection: Connection, text: str, turn: int | None = None, scope: str
 
 
 def veiled(connection: Connection) -> set[int]:
-    return {row[0] for row in connection.execute("SELECT inbox_id FROM veil")}
+    return {row[0] for row in connection.execute("SELECT inbox_id FROM hidden_turn")}
 
 
 async def test_the_turns_that_told_it_are_hidden_and_no_others(database: Database) -> None:

@@ -36,7 +36,7 @@ async def test_turns_on_show_are_not_quoted(memory: Memory) -> None:
 async def test_a_veiled_turn_is_not_quoted(memory: Memory) -> None:
     """Neither side of it."""
     await memory.say("my salary is 90k", 1, answer="A salary of 90k, noted.")
-    await memory.database.write(lambda c: c.execute("INSERT INTO veil (inbox_id, record_id) VALUES (1, 1)"))
+    await memory.database.write(lambda c: c.execute("INSERT INTO hidden_turn (inbox_id, record_id) VALUES (1, 1)"))
     pack = await memory.recall("what is my salary, 90k?")
     assert (pack.excerpts, pack.dropped["veiled"], pack.level) == ((), 2, "none")
 

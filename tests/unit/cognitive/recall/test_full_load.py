@@ -168,7 +168,9 @@ async def test_memory_md_keeps_the_layout_its_owner_gave_it(database: Database) 
     second = await _keep(database, "two", tier="core")
     await _keep(database, "three", tier="core")
     blocks = ["# Mine\n\n", second, "\n## Later\n", first]
-    await database.write(lambda c: c.execute("INSERT INTO mirror VALUES ('MEMORY.md', '', ?)", (json.dumps(blocks),)))
+    await database.write(
+        lambda c: c.execute("INSERT INTO list_file VALUES ('MEMORY.md', '', ?)", (json.dumps(blocks),))
+    )
     assert (await _recall(database)).long_term == "# Mine\n- two\n\n## Later\n- one\n- three"
 
 

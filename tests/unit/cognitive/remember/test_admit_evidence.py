@@ -246,7 +246,7 @@ def test_what_was_erased_comes_back_only_by_its_owners_new_word(memory: Connecti
     purge(memory, doomed, occasion(1, evidence=None))
     for source in ("extraction", "import", "sleep", "tag"):
         assert say(memory, "My salary is 90k!", source=source).action == "discarded"
-    assert memory.execute("SELECT count(*) FROM record_term").fetchone()[0] == 0
+    assert memory.execute("SELECT count(*) FROM term_index").fetchone()[0] == 0
     assert say(memory, "my salary is 90k", 3).action == "created"
     assert memory.execute("SELECT count(*) FROM tombstone").fetchone()[0] == 0
 

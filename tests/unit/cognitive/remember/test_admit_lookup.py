@@ -61,7 +61,7 @@ def test_what_is_gone_is_not_found_and_what_comes_back_is(memory: Connection) ->
     doomed = plan_purge(memory, number, _REACH)
     assert doomed is not None
     purge(memory, doomed, _NOW)
-    assert memory.execute("SELECT count(*) FROM record_term").fetchone() == (0,)
+    assert memory.execute("SELECT count(*) FROM term_index").fetchone() == (0,)
 
 
 def test_records_from_before_are_filed_little_by_little(memory: Connection) -> None:
@@ -71,7 +71,7 @@ def test_records_from_before_are_filed_little_by_little(memory: Connection) -> N
     term_index.reindex_all(memory)
     for number in range(3):
         admit(memory, Candidate("note", "owner", f"something else {number}"), _NOW)
-    assert memory.execute("SELECT count(DISTINCT record_id) FROM record_term").fetchone()[0] == 63
+    assert memory.execute("SELECT count(DISTINCT record_id) FROM term_index").fetchone()[0] == 63
     assert "old fact about station 7" in found(memory, "station 7")
     assert read_state(memory, "terms:next") is None
 
@@ -110,8 +110,8 @@ def test_a_lookup_reads_few_rows_however_much_is_remembered(memory: Connection) 
             term_index.index_record(memory, record.id, record.scope)
     assert costs[1] < 2 * costs[0]
     for sql in (
-        "SELECT record_id FROM record_term WHERE term = 1 ORDER BY record_id DESC LIMIT 9",
-        "DELETE FROM record_term WHERE record_id = 1",
+        "SELECT record_id FROM term_index WHERE term = 1 ORDER BY record_id DESC LIMIT 9",
+        "DELETE FROM term_index WHERE record_id = 1",
         "SELECT id FROM record WHERE key = '' AND scope = '' AND status != 'active' ORDER BY id DESC LIMIT 8",
     ):
         assert "SCAN" not in plan(memory, sql), sql

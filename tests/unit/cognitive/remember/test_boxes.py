@@ -147,9 +147,9 @@ async def test_an_open_box_that_nothing_is_noted_of_is_gone_on_with(database: Da
     talk = Talk(database)
     await talk.tell("The migration runs on Sunday", "postgres", "migration")
     first = await talk.tell("Its backup is on nas2", "postgres", "backup")
-    await database.write(lambda c: c.execute("DELETE FROM stretch"))
+    await database.write(lambda c: c.execute("DELETE FROM open_topic"))
     assert await talk.tell("Its log is on nas3", "backup", "log", "postgres") == first
-    await database.write(lambda c: c.execute("DELETE FROM stretch"))
+    await database.write(lambda c: c.execute("DELETE FROM open_topic"))
     assert await talk.tell("Paella needs bomba rice", "cooking", "rice") == 0
     assert (await talk.box(first)).attributes["sealed"] == "topic_shift"
 
@@ -169,7 +169,7 @@ async def test_what_was_forgotten_meanwhile_begins_no_box(database: Database) ->
         doomed = plan_purge(connection, records.last_record(connection) - 1, ("owner",))
         assert doomed is not None
         purge(connection, doomed, occasion)
-        return connection.execute("SELECT * FROM stretch").fetchall()
+        return connection.execute("SELECT * FROM open_topic").fetchall()
 
     assert await database.write(erase) == []
 
@@ -182,7 +182,7 @@ async def test_what_rests_leaves_no_note(database: Database) -> None:
     await talk.tell("Its backup is on nas2", "postgres", scope="user:1", minutes=0)
     assert await talk.rest(29) == 0
     assert await talk.rest(1) == 1
-    assert await database.read(lambda c: c.execute("SELECT count(*) FROM stretch").fetchone()) == (0,)
+    assert await database.read(lambda c: c.execute("SELECT count(*) FROM open_topic").fetchone()) == (0,)
 
 
 async def test_a_pause_closes_a_box(database: Database) -> None:

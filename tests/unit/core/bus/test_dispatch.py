@@ -116,11 +116,11 @@ async def test_a_slow_receiver_delays_only_itself(bus: Bus) -> None:
     assert (hung, failures.heard) == ([1], [])
     await bus.drain()
     await bus.drain()
-    assert (hung, failures.heard) == ([1, 2], ["receiver:failed"] * 2)
+    assert (hung, failures.heard) == ([1, 2], ["subscriber:failed"] * 2)
 
 
 async def test_a_failure_to_hear_of_failures_is_not_announced(bus: Bus) -> None:
-    """Or one broken receiver of `receiver:failed` would ring for ever."""
+    """Or one broken receiver of `subscriber:failed` would ring for ever."""
     calls: list[Envelope] = []
 
     async def broken(envelope: Envelope) -> None:

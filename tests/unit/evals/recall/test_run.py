@@ -128,7 +128,7 @@ async def _veil(place: EvalHome, key: str) -> None:
 
     def work(connection: Connection) -> None:
         connection.execute("UPDATE message SET inbox_id = 77 WHERE id = ?", (number,))
-        connection.execute("INSERT INTO veil (inbox_id, record_id) VALUES (77, 1)")
+        connection.execute("INSERT INTO hidden_turn (inbox_id, record_id) VALUES (77, 1)")
 
     await place.database.write(work)
 

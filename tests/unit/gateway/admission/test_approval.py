@@ -31,7 +31,7 @@ async def test_who_is_approved_is_let_in_and_told(house: House, dress: str) -> N
         ("9", "Mi dueño te ha dejado pasar: ya puedes hablar conmigo.")
     ]
     assert house.looks == 1
-    assert house.named("pairing:ended") == [{"reason": "approved", "channel": "fake", "user": "9"}]
+    assert house.named("pairing:closed") == [{"reason": "approved", "channel": "fake", "user": "9"}]
     again = House(house.database, house.clock)
     await again.door.refresh()
     assert await again.door(inbound(user="9", chat="9"))
@@ -56,7 +56,7 @@ async def test_five_wrong_codes_shut_pairing_for_an_hour(house: House) -> None:
     assert await scalar(house.database, "SELECT count(*) FROM pairing") == 0
     assert (await house.approve(code)).kind == "locked"
     assert not await house.stranger("10")
-    assert [ended["reason"] for ended in house.named("pairing:ended")] == ["too many wrong codes"]
+    assert [ended["reason"] for ended in house.named("pairing:closed")] == ["too many wrong codes"]
     house.clock.advance(3599)
     later = House(house.database, house.clock)
     await later.door.refresh()
@@ -113,7 +113,7 @@ async def test_an_owner_is_never_approved_as_a_guest(house: House) -> None:
     code = await house.stranger()
     house.access._rosters["fake"] = Roster.of(["1", "9"])
     assert (await house.approve(code)).kind == "nothing"
-    assert await rows(house.database, "SELECT * FROM person") == []
+    assert await rows(house.database, "SELECT * FROM approved_person") == []
 
 
 async def test_who_is_revoked_is_a_stranger_at_once(house: House) -> None:
@@ -128,7 +128,7 @@ async def test_who_is_revoked_is_a_stranger_at_once(house: House) -> None:
     await house.database.write(revoke)
     code = await house.stranger()
     assert code
-    assert house.named("pairing:ended")[-1] == {"reason": "revoked", "channel": "fake", "user": "9"}
+    assert house.named("pairing:closed")[-1] == {"reason": "revoked", "channel": "fake", "user": "9"}
     assert (await house.approve(code)).kind == "approved"
     assert await house.door(inbound(user="9", chat="9"))
 
@@ -145,7 +145,7 @@ async def test_what_is_undone_lets_nobody_in(house: House) -> None:
         await house.database.write(fails)
     await house.door.wait_refreshed()
     assert not await house.door(inbound(user="9", chat="9"))
-    assert house.named("pairing:ended") == []
+    assert house.named("pairing:closed") == []
 
 
 async def test_another_process_is_noticed(house: House, tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ async def test_a_stranger_in_private_gets_a_code_and_the_owner_hears_of_it(house
     assert notice.part.text.startswith("Solo hablo con quien mi dueño ha dejado pasar")
     [span] = notice.part.entities
     assert CODE.fullmatch(notice.part.text[span.offset : span.offset + span.length])
-    assert house.named("pairing:asked") == [{"channel": "fake", "user": "9", "name": "user 9"}]
+    assert house.named("pairing:requested") == [{"channel": "fake", "user": "9", "name": "user 9"}]
     assert await rows(house.database, "SELECT chat, text, inbox_id, state FROM outbox") == [
         ("9", notice.part.text, None, "pending")
     ]
@@ -85,7 +85,7 @@ async def test_one_notice_an_hour(house: House) -> None:
     later = House(house.database, house.clock)
     await later.door.refresh()
     assert not await later.stranger()
-    assert (len(house.named("message:refused")), len(house.named("pairing:asked"))) == (1, 1)
+    assert (len(house.named("message:refused")), len(house.named("pairing:requested"))) == (1, 1)
     house.clock.advance(3600)
     assert await house.stranger()
 

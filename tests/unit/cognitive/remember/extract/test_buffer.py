@@ -84,7 +84,7 @@ async def test_what_is_to_be_forgotten_is_not_read(database: Database) -> None:
         say(connection, "chat-1", 1, "my secret crush is Eve")
         say(connection, "chat-1", 2, "[erased]")
         say(connection, "chat-1", 3, "I live in Lyon")
-        connection.execute("INSERT INTO veil (inbox_id, record_id) VALUES (1, 5)")
+        connection.execute("INSERT INTO hidden_turn (inbox_id, record_id) VALUES (1, 5)")
 
     await database.write(talk)
     turns = await database.read(lambda c: buffer.pending_turns(c, "chat-1", 9))

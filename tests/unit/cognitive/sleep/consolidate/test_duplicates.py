@@ -225,7 +225,7 @@ def test_all_of_memory_is_looked_through(memory: Connection) -> None:
     put(memory, "the garden shed key hangs behind the blue barrel!", key="late")
     assert nearness(memory, 0.85)[0][0].lower().startswith("the garden")
     term_index.reindex_all(memory)
-    memory.execute("DELETE FROM record_term")
+    memory.execute("DELETE FROM term_index")
     assert len(sleep(memory, duplicates.PASS)) == 1
 
 

@@ -100,7 +100,7 @@ def test_nobody_else_ends_the_owners_commitment_and_words_of_before_end_nothing(
         _say(connection, done, START + _DAY, trust="guest")
         _say(connection, done, START + _DAY, scope="chat:telegram-5")
         _say(connection, done, START + _DAY, inbox=77)
-        connection.execute("INSERT INTO veil (inbox_id, record_id) VALUES (77, 1)")
+        connection.execute("INSERT INTO hidden_turn (inbox_id, record_id) VALUES (77, 1)")
         assert carry_out(connection, commitments.PASS, START + 2 * _DAY, since=None) == []
 
 

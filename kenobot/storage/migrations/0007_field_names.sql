@@ -1,0 +1,35 @@
+-- Tables, columns and signals get the field's names.
+ALTER TABLE frame RENAME TO prompt_prefix;
+ALTER TABLE prompt_prefix RENAME COLUMN seen TO last_event;
+ALTER TABLE prompt_prefix RENAME COLUMN known TO last_record;
+ALTER TABLE prompt_prefix RENAME COLUMN first TO first_message;
+ALTER TABLE prompt_prefix RENAME COLUMN made_after TO last_message;
+ALTER TABLE prompt_prefix RENAME COLUMN left_out TO omitted;
+ALTER TABLE veil RENAME TO hidden_turn;
+ALTER TABLE card RENAME TO record_file;
+ALTER TABLE mirror RENAME TO list_file;
+ALTER TABLE record_term RENAME TO term_index;
+ALTER TABLE spend RENAME TO token_usage;
+ALTER TABLE stretch RENAME TO open_topic;
+ALTER TABLE state RENAME TO key_value;
+ALTER TABLE person RENAME TO approved_person;
+ALTER TABLE inbox RENAME COLUMN apologised TO patience_sent;
+
+UPDATE signal SET name = CASE name
+  WHEN 'message:aside' THEN 'message:quarantined'
+  WHEN 'message:dead' THEN 'message:dead_lettered'
+  WHEN 'message:unstored' THEN 'message:store_failed'
+  WHEN 'message:parked' THEN 'message:deferred'
+  WHEN 'tag:inert' THEN 'tag:ignored'
+  WHEN 'link:cut' THEN 'link:removed'
+  WHEN 'memory:lost' THEN 'memory:files_missing'
+  WHEN 'memory:waiting' THEN 'extraction:deferred'
+  WHEN 'memory:compacted' THEN 'compaction:finished'
+  WHEN 'memory:extracted' THEN 'extraction:finished'
+  WHEN 'receiver:failed' THEN 'subscriber:failed'
+  WHEN 'pairing:asked' THEN 'pairing:requested'
+  WHEN 'pairing:ended' THEN 'pairing:closed'
+  ELSE name END
+WHERE name IN ('message:aside', 'message:dead', 'message:unstored', 'message:parked', 'tag:inert', 'link:cut',
+               'memory:lost', 'memory:waiting', 'memory:compacted', 'memory:extracted', 'receiver:failed',
+               'pairing:asked', 'pairing:ended');
