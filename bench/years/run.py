@@ -25,7 +25,7 @@ memory_tokens = {tokens}
 
 [sleep]
 hour = 4
-budget_tokens = 0
+daily_tokens = 0
 """
 _OWNER, _LINE, _CHAT, _OTHER = "1", "telegram", "1", "2"
 _SCOPES = ("owner",)

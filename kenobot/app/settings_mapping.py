@@ -17,7 +17,7 @@ def reply_language(settings: Settings) -> Language | None:
 def turn_policy(settings: Settings, providers: int) -> TurnPolicy:
     """How often and for how long a turn is tried. providers: how many there are to turn to."""
     retry = RetryPolicy(attempts=settings.provider.attempts, budget=settings.provider.retry_seconds)
-    expire = timedelta(hours=settings.mail.expire_hours).total_seconds()
+    expire = timedelta(hours=settings.messages.expire_hours).total_seconds()
     return TurnPolicy(settings.loop.attempts, retry, expires_after=expire, provider_count=providers)
 
 
@@ -27,11 +27,11 @@ def prompt_limits(settings: Settings) -> PromptLimits:
         budget_tokens=settings.context.budget_tokens,
         memory_tokens=settings.context.memory_tokens,
         message_tokens=settings.context.message_tokens,
-        history_min=settings.context.history_messages,
-        history_max=settings.context.history_most,
+        history_min=settings.context.history_min,
+        history_max=settings.context.history_max,
         recall_mode=settings.memory.recall,
         recent_days=settings.memory.days,
         max_tokens=settings.provider.max_tokens,
-        late_after=timedelta(minutes=settings.mail.late_minutes),
+        late_after=timedelta(minutes=settings.messages.stale_minutes),
         summary_tokens=settings.compaction.summary_tokens if settings.compaction.enabled else 0,
     )

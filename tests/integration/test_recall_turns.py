@@ -124,7 +124,7 @@ async def test_a_reply_can_be_explained_by_what_it_was_given(tmp_path: Path) -> 
 async def test_what_was_said_long_ago_in_this_chat_is_quoted(tmp_path: Path) -> None:
     """Where no memory was made of it, and only here."""
     async with Scene(tmp_path, ["I see."], environ={"KENOBOT_MEMORY__RECALL": "selective",
-                                                    "KENOBOT_CONTEXT__HISTORY_MESSAGES": "2"}) as scene:  # fmt: skip
+                                                    "KENOBOT_CONTEXT__HISTORY_MIN": "2"}) as scene:  # fmt: skip
         await scene.say("We saw a heron at the Albufera lagoon")
         for number in range(4):
             await scene.say(f"small talk number {number}")

@@ -94,7 +94,7 @@ async def test_without_a_judgement_recall_stands_as_it_was(tmp_path: Path, judge
 async def test_nobody_reads_unless_the_owner_wants_it(tmp_path: Path) -> None:
     """By default there is one call a message, and none is made when the day's tokens are used up."""
     for folder, environ in (("off", {**ON, "KENOBOT_MEMORY__RERANKER": "none"}),
-                            ("spent", {**ON, "KENOBOT_MEMORY__RERANK_TOKENS": "0"})):  # fmt: skip
+                            ("spent", {**ON, "KENOBOT_MEMORY__RERANK_DAILY_TOKENS": "0"})):  # fmt: skip
         judge = Judge()
         prompt = await _asked(tmp_path / folder, judge, environ)
         assert judge.judged == []

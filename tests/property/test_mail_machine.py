@@ -22,7 +22,7 @@ OPEN = {"pending", "claimed"}
 TOLD = {"failed", "dead", "expired"}
 LIMIT = 5  # the shipped `loop.attempts`
 KEPT = timedelta(days=7)
-EXPIRE = timedelta(hours=48)  # the shipped `mail.expire_hours`
+EXPIRE = timedelta(hours=48)  # the shipped `messages.expire_hours`
 
 _PLANS: st.SearchStrategy[list[Answer]] = st.one_of(
     st.sampled_from([["ok"], ["memory"], ["long"], ["held", "long"], ["bug", "memory"], ["bug"] * LIMIT]),

@@ -88,7 +88,7 @@ def build_extraction_worker(
         DEFAULT,
         extract=replace(
             DEFAULT.extract,
-            immediate=settings.at_once,
+            immediate=settings.immediate,
             every_turns=settings.every_turns,
             every_minutes=settings.every_minutes,
         ),

@@ -56,8 +56,8 @@ StepListener = Callable[[NightProgress], Awaitable[None]]
 
 def sleep_policy(settings: SleepSettings) -> Policy:
     """The thresholds as they are set."""
-    preset = WEEKLY_LOGS if settings.retention == "joya" else SleepPolicy()
-    sleep = replace(preset, expired=settings.expired, budget_tokens=settings.budget_tokens)
+    preset = WEEKLY_LOGS if settings.daily_log == "weekly" else SleepPolicy()
+    sleep = replace(preset, expired=settings.expired, budget_tokens=settings.daily_tokens)
     return replace(DEFAULT, sleep=sleep)
 
 

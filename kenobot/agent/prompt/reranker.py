@@ -102,4 +102,4 @@ def build_reranker(settings: Settings, model: ModelRouter | None, database: Data
     """Who judges what recall found, as it is set: by default nobody."""
     if settings.memory.reranker == "none" or model is None:
         return None
-    return ModelReranker(model, database, clock, ZoneInfo(settings.bot.timezone), settings.memory.rerank_tokens)
+    return ModelReranker(model, database, clock, ZoneInfo(settings.bot.timezone), settings.memory.rerank_daily_tokens)

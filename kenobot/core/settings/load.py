@@ -1,16 +1,15 @@
-"""What can be set, and how it is found: shipped defaults < kenobot.toml < environment < credential files.
+"""Load settings: shipped defaults < kenobot.toml < environment < credential files.
 
-Fail closed: a key that nobody knows, a value of the wrong kind or out of range stops KenoBot with one plain line each.
+Fail closed: an unknown key, a value of the wrong kind or out of range stops KenoBot, with one plain line each.
 """
 
+import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, Field, SecretStr, ValidationError
-from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from kenobot.core import plugins
 from kenobot.core.plugins import PluginGroup
@@ -26,8 +25,8 @@ from kenobot.core.settings.schema import (
     ExtractionSettings,
     LogSettings,
     LoopSettings,
-    MailSettings,
     MemorySettings,
+    MessagesSettings,
     PostProcessorsSettings,
     ProviderSettings,
     SignalsSettings,
@@ -37,6 +36,8 @@ from kenobot.core.settings.schema import (
 from kenobot.core.settings.sources import PLUGIN_SECTIONS, KeyPath, SettingsSource
 from kenobot.ports.errors import ConfigError, PluginError
 
+_log = logging.getLogger(__name__)
+
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 _NAMED: Mapping[PluginGroup, KeyPath] = {
@@ -45,10 +46,10 @@ _NAMED: Mapping[PluginGroup, KeyPath] = {
 }
 
 
-class Settings(BaseSettings):
-    """Everything that can be set. Plugins' tables are kept raw: each is validated by that plugin's own model."""
+class Settings(BaseModel):
+    """All settings. Plugins' tables are kept raw: each is validated by that plugin's own model."""
 
-    model_config = SettingsConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     bot: BotSettings = BotSettings()
     provider: ProviderSettings = ProviderSettings()
@@ -62,91 +63,80 @@ class Settings(BaseSettings):
     compaction: CompactionSettings = CompactionSettings()
     sleep: SleepSettings = SleepSettings()
     access: AccessSettings = AccessSettings()
-    mail: MailSettings = MailSettings()
+    messages: MessagesSettings = MessagesSettings()
     loop: LoopSettings = LoopSettings()
     signals: SignalsSettings = SignalsSettings()
     log: LogSettings = LogSettings()
 
-    @classmethod
-    def settings_customise_sources(
-        cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource, *_: Any, **__: Any
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Only what is handed in. By itself pydantic-settings would read variables called LOG or MEMORY."""
-        return (init_settings,)
-
     def plugin_tables(self, group: PluginGroup) -> dict[str, dict[str, Any]]:
-        """The raw tables of that group's plugins, by name."""
-        if group in _NAMED:
-            return self.providers if group == "kenobot.providers" else self.embedders
-        room = self.channels if group == "kenobot.channels" else self.postprocessors
-        return room.__pydantic_extra__ or {}
+        """Return the raw tables of a group's plugins, by name."""
+        match group:
+            case "kenobot.providers":
+                return self.providers
+            case "kenobot.embedders":
+                return self.embedders
+            case "kenobot.channels":
+                return self.channels.__pydantic_extra__
+            case "kenobot.postprocessors":
+                return self.postprocessors.__pydantic_extra__
 
     def enabled_plugins(self, group: PluginGroup) -> tuple[str, ...]:
-        """The plugins of that group that the configuration switches on."""
-        if group == "kenobot.providers":
-            asked = (*self.provider.fallbacks, *filter(None, [self.extraction.model]))
-            return (self.provider.name, *(written.partition(":")[0] for written in asked))
-        if group == "kenobot.embedders":
-            return tuple({self.memory.embedder} - {"auto", "none"})
-        return self.channels.enabled if group == "kenobot.channels" else self.postprocessors.enabled
-
-
-class _Source(PydanticBaseSettingsSource):
-    """A layer, handed to pydantic-settings."""
-
-    def __init__(self, settings: type[BaseSettings], layer: SettingsSource) -> None:
-        super().__init__(settings)
-        self._layer = layer
-
-    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
-        return self._layer.values.get(field_name), field_name, False
-
-    def __call__(self) -> dict[str, Any]:
-        return self._layer.values
+        """Name the plugins of a group that the configuration switches on."""
+        match group:
+            case "kenobot.providers":
+                others = (*self.provider.fallbacks, *filter(None, [self.extraction.model]))
+                return (self.provider.name, *(model.partition(":")[0] for model in others))
+            case "kenobot.embedders":
+                return tuple({self.memory.embedder} - {"auto", "none"})
+            case "kenobot.channels":
+                return self.channels.enabled
+            case "kenobot.postprocessors":
+                return self.postprocessors.enabled
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedSettings:
-    """Valid settings, and of each dotted key "default", "file PATH", "environment NAME" or "credential PATH"."""
+    """Valid settings, and the origin of each dotted key: "file PATH", "environment NAME" or "credential PATH"."""
 
     settings: Settings
     origins: Mapping[str, str]
     plugin_models: tuple[BaseModel, ...] = ()
 
     def origin(self, key: str) -> str:
-        """Where the value of a dotted key comes from."""
+        """Return the origin of a dotted key's value, or "default"."""
         return self.origins.get(key, "default")
 
     def plugin_settings(self, group: PluginGroup, name: str, model: type[ModelT]) -> ModelT:
-        """That plugin's table as its own model. Raises ConfigError, one line a mistake."""
+        """Validate a plugin's table as its own model. Raises ConfigError, one line a mistake."""
         value, mistakes = _validate(self, group, name, model)
         if value is None:
             raise ConfigError("\n".join(mistakes))
         return value
 
     def secrets(self) -> Iterator[str]:
-        """Every secret in plain text, for blotting it out of what is written down."""
-        held = [self.settings.plugin_tables(group) for group in PLUGIN_SECTIONS.values()] + [
-            dict(table) for table in self.plugin_models
-        ]
-        yield from dict.fromkeys(secret for table in held for secret in _secrets(table))
+        """Yield every secret in plain text, for redaction."""
+        tables = [self.settings.plugin_tables(group) for group in PLUGIN_SECTIONS.values()]
+        yield from dict.fromkeys(_secrets([*tables, *map(dict, self.plugin_models)]))
 
 
 def load_settings(
     home: Home, environ: Mapping[str, str], *, text: str | None = None, new_credentials: Mapping[str, str] | None = None
 ) -> ResolvedSettings:
-    """The settings of `home`. Raises ConfigError that lists every mistake. Changes nothing on disk.
+    """Load the settings of `home`. Raises ConfigError that lists every mistake. Changes nothing on disk.
 
-    text, new_credentials: what is about to be written as kenobot.toml and as credential files, to try it out before.
+    text, new_credentials: contents to try out before they are written as kenobot.toml and as credential files.
     """
     systemd = environ.get("CREDENTIALS_DIRECTORY")
-    found = (
+    layers = (
         sources.from_file(home.config_file, text),
         sources.from_environment(environ),
         sources.from_credentials(home.credentials, new_credentials or {}, Path(systemd) if systemd else None),
     )
-    origins = {key: origin for layer in found for key, origin in layer.origins.items()}
-    settings, mistakes = _merge(found, origins)
+    origins = {key: origin for layer in layers for key, origin in layer.origins.items()}
+    for layer in layers:
+        for old, new in layer.renamed.items():
+            _log.warning("%s%s is called %s now", explain.origin_prefix(new, origins), ".".join(old), ".".join(new))
+    settings, mistakes = _validate_merged(layers, origins)
     loaded = ResolvedSettings(settings, origins)
     tables: list[BaseModel] = []
     for group in PLUGIN_SECTIONS.values():
@@ -160,35 +150,32 @@ def load_settings(
     )
 
 
-def _merge(found: tuple[SettingsSource, ...], origins: Mapping[str, str]) -> tuple[Settings, list[str]]:
-    """The settings that the layers, weakest first, come to; sections with mistakes keep their defaults."""
+def _validate_merged(layers: tuple[SettingsSource, ...], origins: Mapping[str, str]) -> tuple[Settings, list[str]]:
+    """Validate the layers, weakest first, as one; sections with mistakes keep their defaults."""
+    values: dict[str, Any] = {}
+    for layer in layers:
+        values = _deep_merge(values, layer.values)
     try:
-        return _layered(found)(), []
+        return Settings.model_validate(values), []
     except ValidationError as error:
         mistakes = explain.explain(error, Settings, origins, list(explain.dotted_keys(Settings)))
         spoilt = {detail["loc"][0] for detail in error.errors()}
-        rest = tuple(
-            SettingsSource({key: v for key, v in layer.values.items() if key not in spoilt}) for layer in found
-        )
-        return _layered(rest)(), mistakes
+        return Settings.model_validate({key: value for key, value in values.items() if key not in spoilt}), mistakes
 
 
-def _layered(found: tuple[SettingsSource, ...]) -> type[Settings]:
-    class Layered(Settings):
-        @classmethod
-        def settings_customise_sources(
-            cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource, *_: Any, **__: Any
-        ) -> tuple[PydanticBaseSettingsSource, ...]:
-            return tuple(_Source(settings_cls, layer) for layer in reversed(found))
-
-    return Layered
+def _deep_merge(weaker: dict[str, Any], stronger: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(weaker)
+    for key, value in stronger.items():
+        table = merged.get(key)
+        merged[key] = _deep_merge(table, value) if isinstance(table, dict) and isinstance(value, dict) else value
+    return merged
 
 
 def _check_plugins(loaded: ResolvedSettings, group: PluginGroup) -> tuple[list[BaseModel], list[str]]:
-    """The valid tables of that group's plugins, and what is wrong with the others.
+    """Validate the tables of a group's plugins; returns the valid ones and a line for each mistake.
 
-    A table of a plugin that is not switched on may be incomplete. A plugin that cannot be imported is left to whoever
-    starts it: the rest shall run without it.
+    A table of a plugin that is not switched on may be incomplete. A plugin that cannot be imported is skipped, so that
+    the rest can run without it.
     """
     good: list[BaseModel] = []
     mistakes: list[str] = []
@@ -215,7 +202,7 @@ def _check_plugins(loaded: ResolvedSettings, group: PluginGroup) -> tuple[list[B
 def _validate(
     loaded: ResolvedSettings, group: PluginGroup, name: str, model: type[ModelT], complete: bool = True
 ) -> tuple[ModelT | None, list[str]]:
-    """A plugin's table as its model, or what is wrong with it; unless `complete`, what it lacks is not."""
+    """Validate a plugin's table as its model; unless `complete`, missing keys are no mistake."""
     at = (group.removeprefix("kenobot."), name)
     table = loaded.settings.plugin_tables(group).get(name, {})
     known = list(explain.dotted_keys(model, at))
@@ -234,6 +221,6 @@ def _validate(
 def _secrets(value: object) -> Iterator[str]:
     if isinstance(value, SecretStr):
         yield from filter(None, [value.get_secret_value()])
-    elif isinstance(value, dict):
-        for inner in value.values():
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
             yield from _secrets(inner)

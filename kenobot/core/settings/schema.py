@@ -117,16 +117,14 @@ class PostProcessorsSettings(SettingsModel, extra="allow"):
 class ContextSettings(SettingsModel):
     budget_tokens: int = Field(24_000, ge=2000, le=1_000_000)
     memory_tokens: int = Field(6000, ge=0, le=500_000)
-    history_messages: int = Field(20, ge=0, le=1000)
-    history_most: int = Field(60, ge=1, le=1000)
+    history_min: int = Field(20, ge=0, le=1000)
+    history_max: int = Field(60, ge=1, le=1000)
     message_tokens: int = Field(4000, ge=100, le=500_000)
 
     @model_validator(mode="after")
     def _fits(self) -> "ContextSettings":
-        if self.history_messages > self.history_most:
-            raise ValueError(
-                f"history_messages ({self.history_messages}) must not be more than history_most ({self.history_most})"
-            )
+        if self.history_min > self.history_max:
+            raise ValueError(f"history_min ({self.history_min}) must not be more than history_max ({self.history_max})")
         if self.memory_tokens > self.budget_tokens:
             raise ValueError(
                 f"memory_tokens ({self.memory_tokens}) must not be more than budget_tokens ({self.budget_tokens})"
@@ -139,13 +137,13 @@ class MemorySettings(SettingsModel):
     days: int = Field(3, ge=1, le=30)
     embedder: NonEmptyText = "auto"
     reranker: Annotated[Literal["none", "model"], BeforeValidator(_lower)] = "none"
-    rerank_tokens: int = Field(100_000, ge=0, le=1_000_000_000)
+    rerank_daily_tokens: int = Field(100_000, ge=0, le=1_000_000_000)
 
 
 class ExtractionSettings(SettingsModel):
     enabled: bool = True
     model: str = ""
-    at_once: bool = True
+    immediate: bool = True
     every_turns: int = Field(5, ge=1, le=100)
     every_minutes: float = Field(15, ge=1, le=10_080, allow_inf_nan=False)
     daily_tokens: int = Field(200_000, ge=5000, le=1_000_000_000)
@@ -167,8 +165,8 @@ class CompactionSettings(SettingsModel):
 class SleepSettings(SettingsModel):
     enabled: bool = True
     hour: int = Field(-1, ge=-1, le=23)
-    budget_tokens: int = Field(100_000, ge=0, le=1_000_000_000)
-    retention: Annotated[Literal["kenobot", "joya"], BeforeValidator(_lower)] = "kenobot"
+    daily_tokens: int = Field(100_000, ge=0, le=1_000_000_000)
+    daily_log: Annotated[Literal["30-days", "weekly"], BeforeValidator(_lower)] = "30-days"
     expired: Annotated[Literal["archive", "delete"], BeforeValidator(_lower)] = "archive"
 
 
@@ -176,8 +174,8 @@ class AccessSettings(SettingsModel):
     pairing: bool = True
 
 
-class MailSettings(SettingsModel):
-    late_minutes: float = Field(15, ge=1, le=10_080, allow_inf_nan=False)
+class MessagesSettings(SettingsModel):
+    stale_minutes: float = Field(15, ge=1, le=10_080, allow_inf_nan=False)
     expire_hours: float = Field(48, ge=1, le=8760, allow_inf_nan=False)
 
 

@@ -36,6 +36,22 @@ CREDENTIAL_FILES: Mapping[str, KeyPath] = {
     "anthropic_api_key": ("providers", "anthropic", "api_key"),
 }
 
+RENAMED_KEYS: Mapping[KeyPath, KeyPath] = {
+    ("context", "history_messages"): ("context", "history_min"),
+    ("context", "history_most"): ("context", "history_max"),
+    ("extraction", "at_once"): ("extraction", "immediate"),
+    ("memory", "rerank_tokens"): ("memory", "rerank_daily_tokens"),
+    ("sleep", "budget_tokens"): ("sleep", "daily_tokens"),
+    ("sleep", "retention"): ("sleep", "daily_log"),
+    ("mail", "late_minutes"): ("messages", "stale_minutes"),
+    ("mail", "expire_hours"): ("messages", "expire_hours"),
+    ("mail",): ("messages",),
+}
+"""Keys of older releases: they still work, with a warning."""
+_RENAMED_VALUES: Mapping[KeyPath, Mapping[str, str]] = {
+    ("sleep", "retention"): {"kenobot": "30-days", "joya": "weekly"},
+}
+
 _NOT_SETTINGS = frozenset({"KENOBOT_HOME"})
 _SECRET_ENDINGS = ("token", "api_key", "secret", "password")
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
@@ -54,15 +70,23 @@ class SettingsSource:
 
     values: dict[str, Any] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)
+    renamed: dict[KeyPath, KeyPath] = field(default_factory=dict)
 
     def put(self, key: KeyPath, value: object, origin: str) -> None:
-        """Set one value. What cannot be nested stays as it is, for validation to complain about."""
+        """Set one value. A value that cannot be nested is dropped here and reported by validation."""
+        if key in RENAMED_KEYS:
+            if value != {}:
+                self.renamed[key] = RENAMED_KEYS[key]
+            value = _RENAMED_VALUES.get(key, {}).get(str(value).lower(), value)
+            key = RENAMED_KEYS[key]
         table = self.values
         for part in key[:-1]:
             inner = table.setdefault(part, {})
             if not isinstance(inner, dict):
                 return
             table = inner
+        if value == {} and key[-1] in table:
+            return
         table[key[-1]] = SecretStr(value) if isinstance(value, str) and is_secret(key[-1]) else value
         self.origins[".".join(key) + ("." if value == {} else "")] = origin
 

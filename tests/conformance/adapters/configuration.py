@@ -67,7 +67,7 @@ def defaults(case: Case) -> Outcome:
     ours: dict[str, Any] = {
         "logLevel": settings.log.level,
         "memoryDays": settings.memory.days,
-        "sessionHistoryLimit": settings.context.history_messages,
+        "sessionHistoryLimit": settings.context.history_min,
         "circuitBreaker.threshold": settings.provider.breaker_failures,
         "circuitBreaker.cooldown": settings.provider.breaker_seconds * 1000,
         "telegram.allowedUsers": telegram.allowed_users,

@@ -44,7 +44,7 @@ def load_limit(case: Case) -> Outcome:
     texts = asyncio.run(
         _latest(
             [f"msg {number}" for number in range(count)] if isinstance(count, int) else count,
-            Settings().context.history_messages if limit == "default" else limit,
+            Settings().context.history_min if limit == "default" else limit,
         )
     )
     return compare(case, [texts[0], texts[-1]] if texts else [])

@@ -309,14 +309,14 @@ async def test_a_question_that_a_model_does_not_take_is_left_to_rules(
 def test_settings_become_thresholds() -> None:
     """The preset, what becomes of old files, and the tokens."""
     assert sleep_policy(SleepSettings()).sleep == SleepPolicy()
-    set_ = sleep_policy(SleepSettings(retention="joya", expired="delete", budget_tokens=7)).sleep
+    set_ = sleep_policy(SleepSettings(daily_log="weekly", expired="delete", daily_tokens=7)).sleep
     assert set_ == replace(WEEKLY_LOGS, expired="delete", budget_tokens=7)
     assert WEEKLY_LOGS.daily_days < SleepPolicy().daily_days
 
 
 async def test_settings_reach_sleep_and_the_files(tmp_path: Path) -> None:
     """Both go by the same dates and do the same with what is over."""
-    environ = {"KENOBOT_SLEEP__RETENTION": "joya", "KENOBOT_SLEEP__EXPIRED": "delete"}
+    environ = {"KENOBOT_SLEEP__DAILY_LOG": "weekly", "KENOBOT_SLEEP__EXPIRED": "delete"}
     async with Scene(tmp_path, environ=environ) as scene:
         wanted = replace(WEEKLY_LOGS, expired="delete")
         assert scene.app.sleep_worker._policy.sleep == wanted

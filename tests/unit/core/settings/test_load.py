@@ -12,9 +12,10 @@ import pytest
 from pydantic import BaseModel, SecretStr
 
 from kenobot.core import plugins
+from kenobot.core.settings import explain
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, Settings, load_settings
-from kenobot.core.settings.sources import PLUGIN_SECTIONS
+from kenobot.core.settings.sources import PLUGIN_SECTIONS, RENAMED_KEYS, KeyPath
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import Plugin
 from tests.recorded import CONFORMANCE
@@ -185,7 +186,7 @@ def test_a_byte_order_mark_is_tolerated(home: Home) -> None:
         ('[channels]\nenabled = ["telegrm"]', 'There is no channel called "telegrm"; did you mean "telegram"?'),
         ('[provider]\nname = "antropic"', 'There is no provider called "antropic"; did you mean "anthropic"?'),
         ("bot = 3", "bot is a section, not a value."),
-        ("[context]\nhistory_messages = 99", "history_messages (99) must not be more than history_most (60)."),
+        ("[context]\nhistory_min = 99", "history_min (99) must not be more than history_max (60)."),
         (
             "[channels.telegram]\npoll_seconds = 99",
             "channels.telegram.poll_seconds = 99 must be a whole number from 1 to 50.",
@@ -197,6 +198,30 @@ def test_a_mistake_in_the_file_is_one_plain_line(home: Home, text: str, line: st
     (only,) = refused(home, text)
     assert only.startswith(f"{home.config_file}: ")
     assert line in only
+
+
+def test_an_older_key_still_works_and_says_its_new_name(home: Home, caplog: pytest.LogCaptureFixture) -> None:
+    """Also in the environment, and with the older word for a value; an empty section is no key."""
+    text = '[context]\nhistory_messages = 3\n[messages]\nstale_minutes = 7\n[mail]\n[sleep]\nretention = "Joya"\n'
+    loaded = accepted(home, text, {"KENOBOT_MAIL__EXPIRE_HOURS": "9", "KENOBOT_EXTRACTION__AT_ONCE": "false"})
+    settings = loaded.settings
+    assert (settings.context.history_min, settings.sleep.daily_log) == (3, "weekly")
+    assert (settings.messages.stale_minutes, settings.messages.expire_hours) == (7, 9)
+    assert not settings.extraction.immediate
+    assert caplog.messages == [
+        f"{home.config_file}: context.history_messages is called context.history_min now",
+        f"{home.config_file}: sleep.retention is called sleep.daily_log now",
+        "KENOBOT_EXTRACTION__AT_ONCE: extraction.at_once is called extraction.immediate now",
+        "KENOBOT_MAIL__EXPIRE_HOURS: mail.expire_hours is called messages.expire_hours now",
+    ]
+
+
+@pytest.mark.parametrize("old", RENAMED_KEYS)
+def test_every_older_key_leads_to_one_that_is(old: KeyPath) -> None:
+    """And is none itself any more."""
+    known = set(explain.dotted_keys(Settings))
+    assert ".".join(RENAMED_KEYS[old]) in known
+    assert ".".join(old) not in known
 
 
 def test_all_mistakes_are_listed_at_once(home: Home) -> None:
@@ -383,7 +408,7 @@ def test_defaults_that_we_share_are_the_same() -> None:
     original, ours = case["expected"], Settings()
     assert original["logLevel"] == ours.log.level
     assert original["memoryDays"] == ours.memory.days
-    assert original["sessionHistoryLimit"] == ours.context.history_messages
+    assert original["sessionHistoryLimit"] == ours.context.history_min
     assert original["circuitBreaker"]["threshold"] == ours.provider.breaker_failures
     assert original["circuitBreaker"]["cooldown"] == ours.provider.breaker_seconds * 1000
     assert original["telegram"]["allowedUsers"] == []
