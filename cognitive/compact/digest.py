@@ -13,7 +13,7 @@ from typing import get_args
 from kenobot.cognitive.recall.full_load import quote_untrusted
 from kenobot.cognitive.store.records import Record
 from kenobot.core.token_estimate import estimate_tokens
-from kenobot.ports.identity import Trust
+from kenobot.ports.identity import LEAST_TRUSTED_FIRST, Trust, least_trusted, parse_trust
 from kenobot.ports.memory import Form
 
 FORM: Form = "summary"
@@ -21,7 +21,6 @@ SLOT, CATEGORY = "session", "session"
 KEY = f"slot:{SLOT}"
 MISSING_LABEL = "Not in the summary: "
 
-LEAST_TRUSTED_FIRST: tuple[Trust, ...] = ("forward", "tool", "model", "guest", "owner")
 _LETTERS: dict[str, Trust] = {trust[0]: trust for trust in get_args(Trust)}
 _PART = " · "
 _OWN: tuple[Trust, ...] = ("owner", "model")
@@ -51,9 +50,7 @@ class Digest:
     @property
     def trust(self) -> Trust:
         """The least trust of what it says."""
-        return min(
-            (line.trust for line in (*self.lines, *self.missing)), key=LEAST_TRUSTED_FIRST.index, default="model"
-        )
+        return least_trusted((line.trust for line in (*self.lines, *self.missing)), "model")
 
     @property
     def text(self) -> str:
@@ -77,7 +74,7 @@ def parse_digest(record: Record) -> Digest:
     held = record.attributes
     rows = record.text.split("\n")
     letters = held.get("voices", "")
-    least: Trust = next((trust for trust in LEAST_TRUSTED_FIRST if trust == record.trust), "forward")
+    least = parse_trust(record.trust, "forward")
     trusts = [_LETTERS.get(letter, least) for letter in letters] if len(letters) == len(rows) else [least] * len(rows)
     lines: list[SummaryLine] = []
     missing: list[SummaryLine] = []

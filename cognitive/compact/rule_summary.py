@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.compact import sentences as said
-from kenobot.cognitive.compact.digest import LEAST_TRUSTED_FIRST, Digest, SummaryLine
+from kenobot.cognitive.compact.digest import Digest, SummaryLine
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.signals import signal_level
@@ -17,7 +17,7 @@ from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.core.provenance import quoted_passages, without_quotes
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
-from kenobot.ports.identity import Trust
+from kenobot.ports.identity import Trust, trust_rank
 from kenobot.ports.messages import FORWARDED
 
 _LEVELS = {"high": 2.0, "medium": 1.0, "low": 0.3, "none": 0.0}
@@ -74,7 +74,7 @@ def _lines(turn: ConversationTurn, zone: ZoneInfo, policy: Policy) -> Iterator[t
             value = sentence_value(sentence, policy) + 1.5 * (left_open and said.is_question(sentence))
             who = f"{turn.speaker}: " if turn.speaker else ""
             yield _line(f"{day} {who}{sentence}", trust, turn, policy), value
-    trust = min(turn.trust, "model", key=LEAST_TRUSTED_FIRST.index)
+    trust = min(turn.trust, "model", key=trust_rank)
     for sentence in said.sentences(turn.answer):
         asked = 1.0 * said.is_question(sentence)
         yield (

@@ -26,13 +26,11 @@ from kenobot.cognitive.store import records, redaction
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.ports.identity import Trust
+from kenobot.ports.identity import QUOTED_TRUST, parse_trust
 from kenobot.ports.memory import Candidate, Form
 from kenobot.storage.connection import Connection
 
 _FORMS = frozenset(get_args(Form))
-_TRUSTS = frozenset(get_args(Trust))
-_QUOTED = ("forward", "tool")
 _SETTABLE = ("active", "forgotten", "archived")
 _RESTORABLE = ("forgotten", "archived", "expired")
 
@@ -198,7 +196,7 @@ def _new(connection: Connection, spot: FileLocation, card: RecordFile, occasion:
         text=card.text,
         category=slug(str(said.get("category", ""))) or "fact",
         source="edit",
-        trust=cast("Trust", trust) if trust in _TRUSTS else "tool",
+        trust=parse_trust(str(trust), "tool"),
         subject=_subject(said.get("subject")),
         attributes=_pairs(said.get("attributes")),
         tags=_tags(said.get("tags")),
@@ -267,7 +265,7 @@ class _Edit:
             share = _share(said.get(name))
             if share is not None and share != getattr(base, name):
                 wished[name] = share
-        if wished.get("category") == "preference" and self._record.trust in _QUOTED:
+        if wished.get("category") == "preference" and self._record.trust in QUOTED_TRUST:
             wished["trust"] = "owner"  # preferences are shown as they stand: so the owner vouches for it
         return wished
 

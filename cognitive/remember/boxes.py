@@ -22,6 +22,7 @@ from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.words import fold, terms
+from kenobot.ports.identity import least_trusted
 from kenobot.storage.connection import Connection
 
 BoxT = TypeVar("BoxT")  # a box, or its number
@@ -31,7 +32,6 @@ DEFAULT = BoxPolicy()
 
 _BOXED = frozenset({"note", "episode", "procedure"})
 _TALK = frozenset({"tag", "command", "extraction"})  # what is said; an edit, an import or sleep is no conversation
-_TRUST = ("tool", "forward", "model", "guest", "owner")  # from the least to the most
 _NOBODY = frozenset({"", "owner"})
 
 
@@ -283,5 +283,4 @@ def named_topics(members: Iterable[BoxMember]) -> tuple[str, ...]:
 def _least(connection: Connection, box: Record, members: Sequence[BoxMember]) -> str:
     """The trust of the least trusted memory in a box: a box is no surer than what lies in it."""
     known = store.by_ids(connection, [member.record for member in members], (box.scope,))
-    trusts = {record.trust for record in known.values()}
-    return min((trust for trust in trusts if trust in _TRUST), key=_TRUST.index, default=box.trust)
+    return least_trusted((record.trust for record in known.values()), box.trust)

@@ -22,6 +22,7 @@ from kenobot.cognitive.text.claims import Claim, mentions_value, remove_claims, 
 from kenobot.cognitive.text.entity_names import normalize_name
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.language_id import detect_language
+from kenobot.ports.identity import QUOTED_TRUST
 from kenobot.storage.connection import Connection
 
 Resolution = Literal["supersede", "invalidate", "weaken", "differ", "amend"]
@@ -55,7 +56,7 @@ def word_weight(trust: str, source: str, confidence: float, scope: str, policy: 
 
     In a scope of their own a guest is its owner.
     """
-    if trust in ("forward", "tool"):
+    if trust in QUOTED_TRUST:
         return 0
     if source in _GUESSED and confidence < policy.stated_from:
         return 1

@@ -18,12 +18,11 @@ from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.language_id import detect_language
 from kenobot.cognitive.text.words import fold
 from kenobot.core import redaction
-from kenobot.ports.identity import Trust
+from kenobot.ports.identity import QUOTED_TRUST, Trust
 from kenobot.ports.memory import Candidate, Form, Source
 from kenobot.storage.connection import Connection
 
 FACT_FORMS: tuple[Form, ...] = ("note", "episode")
-_UNTRUSTED = ("forward", "tool")
 _OWN_SOURCES = ("command", "edit")
 _ORIGINS: dict[Source, Origin] = {
     "tag": "manual",
@@ -89,7 +88,7 @@ def make_draft(connection: Connection, candidate: Candidate, text: str, occasion
     told = _told(connection, candidate, evidence, occasion)
     subject, attributes = _about(connection, candidate, text, told, occasion)
     # Preferences are shown as they stand; what others wrote is not one, but something to quote.
-    category = "fact" if candidate.category == "preference" and trust in _UNTRUSTED else candidate.category
+    category = "fact" if candidate.category == "preference" and trust in QUOTED_TRUST else candidate.category
     confidence = policy.confidence[trust] if candidate.confidence is None else candidate.confidence
     if trust != "owner":
         confidence = min(confidence, policy.confidence[trust])
@@ -115,7 +114,7 @@ def make_draft(connection: Connection, candidate: Candidate, text: str, occasion
         importance=weight,
         evidence=evidence,
         expires=records.stamp(expires) if expires is not None else None,
-        tier="daily" if trust in _UNTRUSTED else candidate.tier,
+        tier="daily" if trust in QUOTED_TRUST else candidate.tier,
         said_at=told,
     )
 
@@ -187,7 +186,7 @@ def _about(
     """Whom it is about, and what it says of them by name; read out of the text where nobody has said."""
     attributes = {name.strip(): value.strip() for name, value in candidate.attributes if name.strip() and value.strip()}
     subject = candidate.subject
-    if candidate.form == "note" and not attributes and candidate.trust not in _UNTRUSTED:
+    if candidate.form == "note" and not attributes and candidate.trust not in QUOTED_TRUST:
         subject, attributes = _read(text, subject)
     if candidate.category == "commitment" and "due" not in attributes:
         due = day_named(fold(text), datetime.fromisoformat(told).date())

@@ -19,11 +19,9 @@ from kenobot.cognitive.text.calendar import local_day
 from kenobot.cognitive.text.stopwords import NEGATIONS, STOPWORDS
 from kenobot.cognitive.text.words import stems, words
 from kenobot.core.provenance import AttributedText, Provenance, SpeechContext, quoted_passages, without_quotes
-from kenobot.ports.identity import Trust
+from kenobot.ports.identity import Trust, parse_trust, trust_rank
 from kenobot.ports.memory import Candidate, RelationVerdict
 from kenobot.ports.names import sanitize_name
-
-_RANK: tuple[Trust, ...] = ("forward", "tool", "model", "guest", "owner")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +119,7 @@ def trust_of(
 
     others: what was said elsewhere, by whom.
     """
-    least = min((turn.trust for turn in told), key=_RANK.index)
+    least = min((turn.trust for turn in told), key=trust_rank)
     speakers = {(turn.speaker, turn.trust) for turn in told}
     own = [turn for turn in turns if (turn.speaker, turn.trust) in speakers and turn.trust != "forward"]
     foreign = [*others, *(AttributedText("forward", passage) for turn in own for passage in quoted_passages(turn.text))]
@@ -136,7 +134,7 @@ def trust_of(
         other_texts=tuple(foreign),
         has_quotes=any(quoted_passages(turn.text) for turn in told),
     )
-    return min(least, Provenance(said).trust_of(text), key=_RANK.index)
+    return min(least, Provenance(said).trust_of(text), key=trust_rank)
 
 
 def _witnesses(told: Sequence[ConversationTurn]) -> tuple[int, ...]:
@@ -157,7 +155,7 @@ def _verdicts(fact: ExtractedFact, trust: Trust, scope: str, known: Sequence[Rec
         record = known[number - 1] if number <= len(known) else None
         if record is None or record.scope != scope:
             continue
-        weaker = record.trust in _RANK and _RANK.index(trust) < _RANK.index(record.trust)
+        weaker = trust_rank(trust) < trust_rank(parse_trust(record.trust, trust))
         if relation != "contradiction" or not weaker:
             found.append(RelationVerdict(record.id, relation))
     return tuple(found)

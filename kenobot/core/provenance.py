@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from kenobot.ports.identity import Trust
+from kenobot.ports.identity import LEAST_TRUSTED_FIRST, Trust, trust_rank
 from kenobot.ports.memory import Candidate
 
 _STOP = frozenset(
@@ -55,8 +55,6 @@ _FENCED = re.compile(rf"^{_FENCE}\n(?:(?!{_FENCE})[^\n]*+\n)*+(?:{_FENCE})?", re
 _IN_MARKS = re.compile(r"«[^«»]*+»|“[^“”]*+”|\"[^\"]*+\"|「[^「」]*+」|『[^『』]*+』|„[^„“”]*+[“”]")
 _PASSAGE = 60
 _LONG = 500
-
-_LEAST_TRUST: tuple[Trust, ...] = ("forward", "tool", "model", "guest", "owner")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +150,10 @@ class Provenance:
 
     def __init__(self, said: SpeechContext) -> None:
         self._trust = said.trust
-        rank = _LEAST_TRUST.index(said.trust)
-        lesser = [voice for voice in said.other_texts if _LEAST_TRUST.index(voice.trust) < rank]
+        lesser = [voice for voice in said.other_texts if trust_rank(voice.trust) < trust_rank(said.trust)]
         self._others = {
             trust: _Heard(voice.text for voice in lesser if voice.trust == trust)
-            for trust in _LEAST_TRUST
+            for trust in LEAST_TRUSTED_FIRST
             if any(voice.trust == trust for voice in lesser)
         }
         self._own = _Heard([said.message, *said.earlier_messages] if lesser else [])
@@ -165,7 +162,7 @@ class Provenance:
 
     def lowest_trust(self, candidate: Candidate) -> Trust:
         """The trust of `candidate`, lowered to that of those whose words it repeats."""
-        return min(candidate.trust, self.trust_of(candidate.text), key=_LEAST_TRUST.index)
+        return min(candidate.trust, self.trust_of(candidate.text), key=trust_rank)
 
     def trust_of(self, text: str) -> Trust:
         """How far a memory that says `text` is to be trusted: as the speaker, or as those whose words it repeats."""

@@ -2,8 +2,11 @@
 
 import hashlib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal, TypeVar
+
+D = TypeVar("D")
 
 _SAFE_SESSION = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
@@ -45,6 +48,28 @@ def user_scope(channel: str, user: str) -> str:
 
 
 Trust = Literal["owner", "guest", "forward", "model", "tool"]
+
+LEAST_TRUSTED_FIRST: Final[tuple[Trust, ...]] = ("forward", "tool", "model", "guest", "owner")
+"""The one order of trust: what draws on several sources is trusted as the least of them."""
+
+QUOTED_TRUST: Final[frozenset[Trust]] = frozenset({"forward", "tool"})
+"""Trust of words from outside the chat: they count as quotations, and end nothing that is believed."""
+
+
+def trust_rank(trust: Trust) -> int:
+    """Rank a trust in the one order; a higher rank is trusted more."""
+    return LEAST_TRUSTED_FIRST.index(trust)
+
+
+def least_trusted(trusts: Iterable[str], default: D) -> Trust | D:
+    """Return the least of `trusts`; `default` when none of them is a trust."""
+    present = frozenset(trusts)
+    return next((trust for trust in LEAST_TRUSTED_FIRST if trust in present), default)
+
+
+def parse_trust(word: str, default: Trust) -> Trust:
+    """Return the trust that a stored word names; `default` when it names none."""
+    return least_trusted((word,), default)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,11 +26,11 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.entity_names import normalize_name
-from kenobot.ports.identity import Trust
+from kenobot.ports.identity import QUOTED_TRUST, Trust, least_trusted, parse_trust
 from kenobot.ports.memory import Candidate, Source
 
 QUESTION = "question"
-_TRUSTS: tuple[Trust, ...] = ("tool", "forward", "guest", "model", "owner")  # least first
+_OTHERS: frozenset[Trust] = QUOTED_TRUST | {"guest"}  # trust of words that a prompt quotes
 _SOURCES: tuple[Source, ...] = ("tag", "edit", "command", "extraction", "sleep", "import")
 
 
@@ -120,7 +120,8 @@ def _question(view: NightView, older: Record, newer: Record) -> Change:
         text=asked.format(*texts),
         category=QUESTION,
         source="sleep",
-        trust=min((_trust(older), _trust(newer)), key=_TRUSTS.index) if _told_by_others(older, newer) else "model",
+        # The bot's own question, but a prompt has to quote it when it repeats others' words.
+        trust=least_trusted({_trust(older), _trust(newer)} & _OTHERS, "model"),
         subject="" if older.subject == "owner" else older.subject,
         importance=max(older.importance, newer.importance),
     )
@@ -129,12 +130,8 @@ def _question(view: NightView, older: Record, newer: Record) -> Change:
     return Change("questioned", f"#{older.id} and #{newer.id} cannot both be so", (learn, against), newer.id)
 
 
-def _told_by_others(*records: Record) -> bool:
-    return any(_trust(record) in ("tool", "forward", "guest") for record in records)
-
-
 def _trust(record: Record) -> Trust:
-    return next((trust for trust in _TRUSTS if trust == record.trust), "tool")
+    return parse_trust(record.trust, "tool")
 
 
 def _draft(record: Record) -> RecordDraft:

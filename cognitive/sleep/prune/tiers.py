@@ -17,7 +17,7 @@ from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import feedback
 from kenobot.cognitive.store.records import Record
 from kenobot.core.token_estimate import estimate_tokens
-from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.ports.identity import OWNER_SCOPE, QUOTED_TRUST
 
 _HEARD = ("tier", "uses", "last_used", "confirmed", "verification", "policy_class")
 _OWN_HAND = frozenset({"edit", "command"})  # who wrote it into MEMORY.md takes it out of there
@@ -64,7 +64,7 @@ def _rising(view: NightView) -> Iterator[Record]:
     since = view.now - timedelta(days=view.policy.value.recency_days)
     for record in upkeep_rows.archived_and_used(view.connection, since):
         in_preferences = record.category == "preference" and record.scope == OWNER_SCOPE
-        if in_preferences or record.trust in ("forward", "tool"):
+        if in_preferences or record.trust in QUOTED_TRUST:
             continue
         if not upkeep_rows.was_reverted(view.connection, record.id, "tier", "core"):
             yield record

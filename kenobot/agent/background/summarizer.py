@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from kenobot.agent.fact_candidates import trust_of
 from kenobot.agent.model_router import ModelRouter, tokens_used
 from kenobot.cognitive.compact import prompt, rule_summary
-from kenobot.cognitive.compact.digest import LEAST_TRUSTED_FIRST, Digest, SummaryLine
+from kenobot.cognitive.compact.digest import Digest, SummaryLine
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import request_tokens
@@ -18,7 +18,7 @@ from kenobot.core.provenance import AttributedText
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError, RemoteError
-from kenobot.ports.identity import Trust
+from kenobot.ports.identity import Trust, least_trusted
 from kenobot.ports.provider import Reply
 from kenobot.storage.database import Database
 
@@ -152,4 +152,4 @@ def _trust(text: str, told: Sequence[ConversationTurn], batch: SummaryBatch) -> 
 
 
 def _least(trusts: Iterable[Trust]) -> Trust:
-    return min(trusts, key=LEAST_TRUSTED_FIRST.index, default="owner")
+    return least_trusted(trusts, "owner")

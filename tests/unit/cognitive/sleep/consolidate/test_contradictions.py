@@ -112,10 +112,11 @@ def test_a_quotation_speaks_against_nothing(memory: Connection) -> None:
     assert sleep(memory, contradictions.PASS) == []
 
 
-def test_a_question_about_a_guests_words_is_quoted_as_theirs(memory: Connection) -> None:
+@pytest.mark.parametrize("trust", ["owner", "model", "guest"])
+def test_a_question_about_a_guests_words_is_quoted_as_theirs(memory: Connection, trust: str) -> None:
     """So that a guest's words never stand in a prompt as the house's own."""
     put(memory, "Bob eats meat", subject="bob", scope="chat:1", trust="guest")
-    put(memory, "Bob does not eat meat", subject="bob", scope="chat:1")
+    put(memory, "Bob does not eat meat", subject="bob", scope="chat:1", trust=trust)
     sleep(memory, contradictions.PASS)
     rows = memory.execute("SELECT trust, scope FROM record WHERE form = 'question'").fetchall()
     assert rows == [("guest", "chat:1")]
