@@ -13,6 +13,7 @@ from kenobot.channels.telegram.markdown import parse_markdown
 from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.channels.telegram.split import split_message
 from kenobot.channels.telegram.updates import CHANNEL, BotUser, IgnoredUpdate, MalformedUpdate, parse_update, update_id
+from kenobot.core.retry import Backoff
 from kenobot.ports.channel import Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RateLimited, RemoteError, StoreError, Unavailable
@@ -21,6 +22,7 @@ from kenobot.ports.messages import MessagePart, Outbound
 logger = logging.getLogger(__name__)
 
 MAX_PAUSE_SECONDS: Final = 30.0  # seconds
+_RETRY: Final = Backoff(1.0, MAX_PAUSE_SECONDS)
 _NOTHING_TO_SEE: Final = MessagePart("…")
 _MARGIN: Final = 10.0  # seconds that the client's own deadline gets before the channel counts as stalled
 _REPORT_EVERY: Final = 3600.0  # seconds
@@ -85,7 +87,7 @@ class TelegramChannel:
         async with self._client:
             me = await self._until_answered(self._client.get_me, sink)
             logger.info("listening on Telegram as @%s", me.username or me.id)
-            pauses = _Pauses()
+            failures = 0
             while True:
                 before = self._offset
                 batch = await self._until_answered(self._poll, sink)
@@ -97,9 +99,10 @@ class TelegramChannel:
                     stuck = True
                 if stuck or (batch and self._offset == before):
                     # The same updates would come again at once.
-                    await self._clock.sleep(pauses.longer())
+                    await self._clock.sleep(_RETRY.pause(failures))
+                    failures += 1
                 else:
-                    pauses = _Pauses()
+                    failures = 0
                 if not batch:
                     # All is confirmed. After a quiet week Telegram goes on from a random, perhaps lower, number.
                     self._offset = None
@@ -116,7 +119,7 @@ class TelegramChannel:
 
     async def _until_answered(self, ask: Callable[[], Awaitable[T]], sink: Sink) -> T:
         """What Telegram answers in the end, however long it takes. Raises Rejected."""
-        pauses = _Pauses()
+        failures = 0
         while True:
             try:
                 answer = await self._ask(ask)
@@ -125,12 +128,11 @@ class TelegramChannel:
                 logger.warning("%s; asking again in %g s", error, pause)
                 await self._report(str(error), sink)
             except (RateLimited, Unavailable) as error:
-                pause = error.retry_after or pauses.longer()
-                logger.log(
-                    logging.WARNING if pauses.count <= 1 else logging.DEBUG, "%s; next try in %g s", error, pause
-                )
+                pause = error.retry_after or _RETRY.pause(failures)
+                failures += 0 if error.retry_after else 1
+                logger.log(logging.WARNING if failures <= 1 else logging.DEBUG, "%s; next try in %g s", error, pause)
             else:
-                if pauses.count:
+                if failures:
                     logger.info("Telegram answers again")
                 return answer
             await self._clock.sleep(pause)
@@ -220,14 +222,3 @@ def _chat(raw: object) -> str:
     for name in ("message", "chat", "id"):
         raw = raw.get(name) if isinstance(raw, dict) else None
     return "" if raw is None else str(raw)
-
-
-class _Pauses:
-    """Waiting times that double: 1, 2, 4 … 30 seconds."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def longer(self) -> float:
-        self.count += 1
-        return min(2.0 ** min(self.count - 1, 10), MAX_PAUSE_SECONDS)

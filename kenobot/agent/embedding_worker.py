@@ -23,9 +23,10 @@ from kenobot.cognitive.store import events, records
 from kenobot.cognitive.text.similarity import Nearness
 from kenobot.core import plugins
 from kenobot.core.circuit_breaker import CircuitBreaker
+from kenobot.core.retry import Backoff
 from kenobot.ports.clock import Clock
 from kenobot.ports.embedder import Embedder, EmbedKind
-from kenobot.ports.errors import RateLimited, RemoteError, StoreError, Unavailable
+from kenobot.ports.errors import RemoteError, StoreError
 from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
@@ -360,16 +361,15 @@ class EmbeddingWorker:
         try:
             await work()
         except RemoteError as error:
-            asked = error.retry_after if isinstance(error, RateLimited | Unavailable) else None
-            pause = min(
-                self._policy.max_backoff_seconds, self._policy.first_backoff_seconds * 2.0 ** min(self._failures, 20)
-            )
+            longest = self._policy.max_backoff_seconds
+            backoff = Backoff(self._policy.first_backoff_seconds, longest, longest_asked=longest)
+            pause = backoff.pause(self._failures, error)
             if not self._failures:
                 _log.warning("memory waits to be placed by meaning, and is found by words: %s", error)
             self._failures += 1
             self._todo.clear()
             self._release(news=False)
-            await self._clock.sleep(max(pause, min(asked or 0.0, self._policy.max_backoff_seconds)))
+            await self._clock.sleep(pause)
             await self._look_everywhere()
             return False
         self._failures = 0

@@ -61,7 +61,7 @@ class ModelRouter:
         except Rejected:
             raise
         except (RemoteError, TimeoutError) as error:
-            route.breaker.record_failure(error.retry_after if isinstance(error, RateLimited | Unavailable) else None)
+            route.breaker.record_failure(error.retry_after if isinstance(error, RemoteError) else None)
             settled = True
             if isinstance(error, TimeoutError):
                 raise Unavailable(f"The model took longer than {self._seconds:.0f} seconds.") from error

@@ -32,7 +32,7 @@ from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.provider import Provider
-from kenobot.ports.signals import MEMORY_WRITTEN, MESSAGE_IN, MESSAGE_OUT, STARTED, STOPPING, Envelope
+from kenobot.ports.signals import MEMORY_WRITTEN, STARTED, STOPPING, Envelope
 from kenobot.storage import reply_checkpoints
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
@@ -94,8 +94,6 @@ class App:
         self.scheduler.every(_INDEX_SECONDS, "memory by meaning", self.embedding.tick)
         await self.memory_files.start()
         await self.admission.refresh()
-        self.bus.wake_on(MESSAGE_IN, self.loop.on_inbox_signal)
-        self.bus.wake_on(MESSAGE_OUT, self.delivery.on_outbox_signal)
         self.owner_alerts.attach(self.bus)
         self.bus.observe_all(self.audit.append)
         await self.delivery.start()

@@ -1,6 +1,5 @@
 """The composition root: the only module that knows everybody. It builds the house, storey by storey."""
 
-import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -31,21 +30,18 @@ from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.mirror.rebuild import require_memory
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.index.indexer import Indexer
-from kenobot.core import texts
 from kenobot.core.bus import Bus
 from kenobot.core.circuit_breaker import CircuitBreaker
-from kenobot.core.i18n import guess_language
 from kenobot.core.redaction import Redactor
 from kenobot.core.scheduler import Scheduler
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, Settings
 from kenobot.gateway.access import Access
-from kenobot.gateway.admission import AdmissionControl, BotMessages
+from kenobot.gateway.admission import AdmissionControl
 from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.owner_alerts import OwnerAlerts
 from kenobot.ports.clock import Clock
-from kenobot.ports.messages import Inbound
 from kenobot.ports.provider import Provider
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.storage.database import Database
@@ -168,8 +164,7 @@ def _mail(ground: _Ground) -> _Mail:
         database,
         bus,
         clock,
-        BotMessages(delivery.dispatch, delivery.sweep),
-        secrets.randbelow,
+        delivery,
         pairing_enabled=ground.settings.access.pairing,
         language=reply_language(ground.settings),
     )
@@ -213,22 +208,17 @@ def _parts(
 
 
 def _loop(ground: _Ground, mail: _Mail, runner: TurnRunner, model: ModelRouter) -> AgentLoop:
-    settings, rng = ground.settings, ground.rng
-    courier = BotMessenger(ground.database, ground.clock, ground.given.channels, mail.delivery.dispatch)
-
-    async def turn_away(inbound: Inbound) -> None:
-        language = reply_language(settings) or guess_language(inbound.text)
-        await courier.send(inbound.channel, inbound.chat, texts.TOO_MANY(language))
-
+    limits = ground.settings.loop
+    messenger = BotMessenger(ground.database, ground.clock, ground.given.channels, mail.delivery)
+    policy = IntakePolicy(
+        mail.door,
+        messenger,
+        reply_language(ground.settings),
+        backlog=limits.backlog,
+        chat_backlog=limits.chat_backlog,
+    )
     return AgentLoop(
-        mail.inbox,
-        ground.bus,
-        ground.clock,
-        runner,
-        model.wait_until_available,
-        lambda: f"{rng.getrandbits(64):016x}",
-        IntakePolicy(mail.door, turn_away, settings.loop.backlog, settings.loop.chat_backlog),
-        parallel=settings.loop.parallel_chats,
+        mail.inbox, ground.bus, ground.clock, runner, model, ground.rng, policy, parallel=limits.parallel_chats
     )
 
 
@@ -237,8 +227,8 @@ def _notices(ground: _Ground, mail: _Mail) -> OwnerAlerts:
         ground.database,
         ground.clock,
         ground.given.channels,
-        mail.delivery.dispatch,
-        mail.access.is_owner,
+        mail.delivery,
+        mail.access,
         ground.redact,
         reply_language(ground.settings),
     )

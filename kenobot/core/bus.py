@@ -15,11 +15,10 @@ from typing import Any
 
 import blinker
 
+from kenobot.core.worker import was_cancelled
 from kenobot.ports.clock import Clock
 from kenobot.ports.signals import (
     ALL_SIGNALS,
-    MESSAGE_IN,
-    MESSAGE_OUT,
     SUBSCRIBER_FAILED,
     Envelope,
     PayloadValue,
@@ -33,7 +32,6 @@ Middleware = Callable[[Envelope], Awaitable[Envelope | None]]
 Unsubscribe = Callable[[], None]
 
 _QUEUE = 1000
-_DOORBELLS = frozenset({MESSAGE_IN.name, MESSAGE_OUT.name})
 
 
 class _InOrder(OrderedDict[Any, None]):
@@ -87,7 +85,7 @@ class _Subscription:
                 async with asyncio.timeout(self._bus.deadline):
                     await self._receiver(envelope)
             except (Exception, asyncio.CancelledError) as error:
-                if _is_ours(error):
+                if was_cancelled(error):
                     raise
                 _log.warning("receiver %s of %s failed: %r", self._name, envelope.signal.name, error)
                 if envelope.signal is not SUBSCRIBER_FAILED:
@@ -135,7 +133,6 @@ class Bus:
         self._taps: list[Callable[[Envelope], None]] = []
         self._bells: dict[str, list[Callable[[Envelope], None]]] = {}
         self._subscriptions: set[_Subscription] = set()
-        self._unheard: set[str] = set()
 
     def add_middleware(self, middleware: Middleware) -> None:
         """Let `middleware` see every envelope before it is delivered: it returns it, a changed one, or None to stop.
@@ -185,7 +182,7 @@ class Bus:
                 async with asyncio.timeout(self.deadline):
                     following = await middleware(envelope)
             except (Exception, asyncio.CancelledError) as error:
-                if _is_ours(error):
+                if was_cancelled(error):
                     raise
                 _log.warning("middleware %r failed at %s: %r", middleware, signal.name, error)
                 continue
@@ -198,15 +195,11 @@ class Bus:
         """Hand a prepared envelope to whoever listens."""
         for listener in self._taps:
             listener(envelope)
-        bells = self._bells.get(envelope.signal.name, ())
-        for ring in bells:
+        for ring in self._bells.get(envelope.signal.name, ()):
             ring(envelope)
         signal = self._signals[envelope.signal.name]
         if signal.receivers:
             signal.send(envelope)
-        elif not bells and envelope.signal.name in _DOORBELLS and envelope.signal.name not in self._unheard:
-            self._unheard.add(envelope.signal.name)
-            _log.warning("dead signal: nobody listens to %s", envelope.signal.name)
 
     async def drain(self) -> None:
         """Return once every receiver has dealt with what was sent so far."""
@@ -217,12 +210,6 @@ class Bus:
         """Stop every receiver."""
         for subscription in list(self._subscriptions):
             await subscription.close()
-
-
-def _is_ours(error: BaseException) -> bool:
-    """Whether it is this very task that was cancelled, not just something that a receiver waited for."""
-    task = asyncio.current_task()
-    return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
 
 
 def _require_async(function: Callable[..., Any]) -> None:

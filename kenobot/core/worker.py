@@ -50,3 +50,9 @@ async def finish_or_cancel(tasks: Collection[asyncio.Task[Any]], grace: float) -
         for task in late:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
+
+
+def was_cancelled(error: BaseException) -> bool:
+    """Whether `error` cancels this very task, not just something that the task awaited."""
+    task = asyncio.current_task()
+    return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0

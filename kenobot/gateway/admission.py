@@ -5,16 +5,16 @@ In a group a stranger gets silence. In private, with pairing on, they get a code
 
 import asyncio
 import logging
+import secrets
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language, guess_language
 from kenobot.gateway import pairing
 from kenobot.gateway.access import Access
+from kenobot.gateway.delivery import Delivery
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.messages import Inbound, Outbound
@@ -30,22 +30,10 @@ _HOUR = 3600.0
 _NOTICED = 500  # strangers an hour of whom the bot takes any notice; of the rest not even a signal tells
 
 
-@dataclass(frozen=True, slots=True)
-class BotMessages:
-    """The way out.
-
-    dispatch: send what was just committed; check_outbox: find what somebody else put into the outbox.
-    """
-
-    dispatch: Callable[[Sequence[Outbound]], None]
-    check_outbox: Callable[[], Awaitable[None]]
-
-
 class AdmissionControl:
-    """Call it with every message; True lets the message in. Call `refresh` once before the first.
+    """Decide who may talk. Call `refresh` once before the first message.
 
-    random_below: see `pairing.Below`. pairing_enabled: whether strangers are given codes. language: of what strangers
-    are told; None goes by what they write.
+    pairing_enabled: whether strangers are given codes. language: of the texts to strangers; None goes by their message.
     """
 
     def __init__(
@@ -54,18 +42,18 @@ class AdmissionControl:
         database: Database,
         bus: Bus,
         clock: Clock,
-        messages: BotMessages,
-        random_below: pairing.RandomBelow,
+        delivery: Delivery,
         *,
         pairing_enabled: bool,
         language: Language | None = None,
+        random_below: pairing.RandomBelow | None = None,
     ) -> None:
         self._access = access
         self._database = database
         self._bus = bus
         self._clock = clock
-        self._post = messages
-        self._below = random_below
+        self._delivery = delivery
+        self._below = random_below or secrets.randbelow
         self._pairs = pairing_enabled
         self._language = language
         self._noticed: OrderedDict[tuple[str, str, bool], float] = OrderedDict()
@@ -75,7 +63,7 @@ class AdmissionControl:
         self.stale = False
         """Whether the latest `refresh` failed, so that another one is due."""
 
-    async def __call__(self, inbound: Inbound) -> bool:
+    async def admits(self, inbound: Inbound) -> bool:
         """Whether `inbound` may come in. Never raises."""
         await self.wait_refreshed()
         if self._access.access_level(inbound) != "stranger":
@@ -116,7 +104,7 @@ class AdmissionControl:
             _log.warning("a stranger could not be given a code: %s", error)
             return
         if waiting:
-            self._post.dispatch(waiting)
+            self._delivery.dispatch(waiting)
             asked = {"channel": stranger.channel, "user": stranger.user, "name": stranger.name}
             await self._bus.emit(PAIRING_REQUESTED, "door", "", **asked)
 
@@ -148,7 +136,7 @@ class AdmissionControl:
             await self._bus.emit(PAIRING_CLOSED, "door", "", reason=reason, channel=channel, user=user)
         if newly_locked:
             await self._bus.emit(PAIRING_CLOSED, "door", "", reason="too many wrong codes", channel="", user="")
-        await self._post.check_outbox()
+        await self._delivery.sweep()
 
     def schedule_refresh(self) -> None:
         """Have `refresh` follow the transaction that is under way. May be called from the writer's thread."""

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import cast
 
 from kenobot.core.bus import Bus
+from kenobot.core.retry import Backoff
 from kenobot.ports.channel import Channel, ReportsLiveness, Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ConfigError, Unavailable
@@ -20,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 _INTENSITY = 5
 _WINDOW = 60.0
-_LONGEST_PAUSE = 60.0
+_RESTART = Backoff(2.0, 60.0)
 _CHECKS = 8  # times a channel's patience
 _STALL_MEMORY = 3600.0
 _CLOSE_SECONDS = 5.0
@@ -63,7 +64,7 @@ async def keep_running(channel: Channel, sink: Sink, bus: Bus, clock: Clock) -> 
         if often and not announced:
             announced = True
             await bus.emit(HEALTH_DEGRADED, "supervise", "", reason=f"channel {channel.name} keeps failing")
-        await clock.sleep(_LONGEST_PAUSE if announced else min(_LONGEST_PAUSE, 2.0 ** len(failures)))
+        await clock.sleep(_RESTART.longest if announced else _RESTART.pause(len(failures) - 1))
 
 
 async def _run(channel: Channel, sink: Sink) -> None:

@@ -1,20 +1,20 @@
-"""Takes parts from the outbox to their channel: in order within a chat, chats in parallel, until they are taken."""
+"""Delivery: send parts from the outbox to their channel, in order within a chat, chats in parallel."""
 
 import asyncio
+import itertools
 import logging
-from collections import deque
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass, field
 from random import Random
 from typing import TypeVar
 
 from kenobot.core.bus import Bus
-from kenobot.core.worker import finish_or_cancel
+from kenobot.core.keyed_queue import KeyedQueue
+from kenobot.core.retry import Backoff
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import RateLimited, Rejected, RemoteError, StoreError, Unavailable
+from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable
 from kenobot.ports.messages import Outbound
-from kenobot.ports.signals import MESSAGE_FAILED, MESSAGE_SENT, Envelope, PayloadValue
+from kenobot.ports.signals import MESSAGE_FAILED, MESSAGE_SENT, PayloadValue
 from kenobot.storage.outbox import Outbox
 
 T = TypeVar("T")
@@ -22,33 +22,23 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 _TRIES = 300  # with pauses of five minutes at most: about a day
-_LONGEST_PAUSE = 300.0
+_RETRY = Backoff(1.0, 300.0)
+_RECORD_RETRY = Backoff(1.0, 30.0)
 _SHORTEST_ASKED = 1.0
 _LONGEST_ASKED = 86_400.0
 _SEND_SECONDS = 60.0
 _PARALLEL = 16
 _AHEAD = 32  # parts of a chat held in memory; the rest waits in the outbox
-_STORE_PAUSE = 5.0
 
 ChatKey = tuple[str, str]
-
-
-@dataclass(slots=True)
-class _Line:
-    """A chat's parts in order. `taken` is the newest one done; `more`: the outbox may hold some not in `ready`.
-
-    reading: `ready` is being filled from the outbox; what comes meanwhile would get ahead of it and waits there too.
-    """
-
-    ready: deque[tuple[Outbound, int]] = field(default_factory=deque)
-    taken: int = 0
-    more: bool = False
-    reading: bool = False
-    task: asyncio.Task[None] | None = None
+PendingPart = tuple[Outbound, int]  # with how often it was tried
 
 
 class Delivery:
-    """Wakes on `message:out`. A part that was sent but whose record was lost in a crash may go out once more."""
+    """Send what turns and the bot itself commit to the outbox.
+
+    A part that was sent but whose record was lost in a crash may go out once more.
+    """
 
     def __init__(self, channels: Mapping[str, Channel], outbox: Outbox, bus: Bus, clock: Clock, rng: Random) -> None:
         self._channels = channels
@@ -56,92 +46,45 @@ class Delivery:
         self._bus = bus
         self._clock = clock
         self._rng = rng
-        self._lines: dict[ChatKey, _Line] = {}
+        self._queue = KeyedQueue("outbox", clock, self._fetch, self._send, lambda item: item[0].id, ahead=_AHEAD)
         self._slots = {name: asyncio.Semaphore(_PARALLEL) for name in channels}
-        self._stopping = False
 
     async def start(self) -> None:
         """Send what an earlier run left behind."""
         await self.sweep()
 
     async def sweep(self) -> None:
-        """Take up parts that nobody works on: of an earlier run, of a line that broke, put back by the owner."""
+        """Queue parts that nothing works on: of an earlier run, of a chat whose worker broke, put back by the owner."""
         for name in self._channels:
             for chat in await self._outbox.open_chats(name):
-                if (name, chat) not in self._lines and not self._stopping:
-                    self._line((name, chat)).more = True
-                    self._wake((name, chat))
+                if self._queue.is_free((name, chat)):
+                    self._queue.put((name, chat))
 
     def dispatch(self, parts: Sequence[Outbound]) -> None:
-        """Send parts that have just been committed, so that they need not be read back, doorbell or not."""
+        """Send parts that have just been committed, without reading them back."""
         for part in parts:
-            if part.channel not in self._channels:
-                continue
-            line = self._line((part.channel, part.chat))
-            if line.more or line.reading or len(line.ready) >= _AHEAD:
-                line.more = True
-            else:
-                line.ready.append((part, 0))
-            self._wake((part.channel, part.chat))
-
-    def on_outbox_signal(self, envelope: Envelope) -> None:
-        """The bell of `message:out`."""
-        self._wake((str(envelope.payload["channel"]), str(envelope.payload["chat"])))
+            if part.channel in self._channels:
+                self._queue.put((part.channel, part.chat), (part, 0))
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is on its way."""
-        return not self._lines
+        """Whether no part is on its way."""
+        return self._queue.idle
 
     async def wait_idle(self) -> None:
-        """Return once nothing is on its way."""
-        while tasks := [line.task for line in self._lines.values() if line.task is not None]:
-            await asyncio.wait(tasks)
+        """Return once no part is on its way."""
+        await self._queue.wait_idle()
 
     async def stop(self, grace: float) -> None:
         """Give what is being sent `grace` seconds, then leave the rest to the next start."""
-        self._stopping = True
-        tasks = [line.task for line in self._lines.values() if line.task is not None]
-        await finish_or_cancel(tasks, grace)
+        await self._queue.stop(grace)
 
-    def _line(self, key: ChatKey) -> _Line:
-        return self._lines.setdefault(key, _Line())
+    async def _fetch(self, key: ChatKey, after: int, limit: int) -> Sequence[PendingPart]:
+        return await self._outbox.pending_after(*key, after=after, limit=limit)
 
-    def _wake(self, key: ChatKey) -> None:
-        line = self._lines.get(key)
-        if line is not None and line.task is None and not self._stopping:
-            line.task = asyncio.create_task(self._empty(key, line), name=f"delivery {key[0]}")
-
-    async def _empty(self, key: ChatKey, line: _Line) -> None:
-        try:
-            while not self._stopping:
-                try:
-                    while line.more and not line.ready:
-                        await self._read(key, line)
-                    if not line.ready:
-                        return
-                    part, tries = line.ready.popleft()
-                    if part.id > line.taken:
-                        await self._send(part, tries)
-                        line.taken = part.id
-                except StoreError as error:
-                    _log.error("the outbox cannot be used: %s", error)
-                    line.ready.clear()
-                    line.more = True
-                    await self._clock.sleep(_STORE_PAUSE)
-        finally:
-            self._lines.pop(key, None)
-
-    async def _read(self, key: ChatKey, line: _Line) -> None:
-        line.more, line.reading = False, True
-        try:
-            line.ready.extend(await self._outbox.pending_after(*key, after=line.taken, limit=_AHEAD))
-        finally:
-            line.reading = False
-        line.more = line.more or len(line.ready) == _AHEAD
-
-    async def _send(self, part: Outbound, tries: int) -> None:
-        """Try until the platform took it or there is no hope; the record of it is on disk before the next part."""
+    async def _send(self, _: ChatKey, pending: PendingPart) -> None:
+        """Retry a part until the platform took it or rejected it; its record is on disk before the next part."""
+        part, tries = pending
         channel = self._channels[part.channel]
         while True:
             try:
@@ -161,24 +104,21 @@ class Delivery:
 
     async def _record(self, part: Outbound, platform_id: str) -> None:
         """Keep on until it is written down that the part is sent: sending again would be worse than waiting."""
-        pause = 1.0
-        while True:
+        for failures in itertools.count():
             try:
                 await self._outbox.mark_sent(part.id, platform_id)
             except StoreError as error:
                 _log.error("a sent part could not be recorded: %s", error)
-                await self._clock.sleep(pause)
-                pause = min(30.0, pause * 2)
+                await self._clock.sleep(_RECORD_RETRY.pause(failures))
             else:
                 await self._bus.emit(MESSAGE_SENT, "delivery", part.trace, channel=part.channel, part=part.id)
                 return
 
     def _pause(self, error: Exception, tries: int) -> float:
         """Seconds until the next try: what the platform asked for, within reason, else longer and longer."""
-        asked = error.retry_after if isinstance(error, RateLimited | Unavailable) else None
-        if asked is not None:
-            return min(_LONGEST_ASKED, max(_SHORTEST_ASKED, asked))
-        return min(_LONGEST_PAUSE, 2.0 ** min(tries - 1, 10)) * self._rng.uniform(1.0, 1.25)
+        if isinstance(error, RemoteError) and error.retry_after is not None:
+            return min(_LONGEST_ASKED, max(_SHORTEST_ASKED, error.retry_after))
+        return _RETRY.pause(tries - 1) * self._rng.uniform(1.0, 1.25)
 
     async def _give_up(self, part: Outbound, error: Exception) -> None:
         await self._outbox.give_up(part.id, _describe(error))

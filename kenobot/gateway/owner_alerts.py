@@ -8,7 +8,7 @@ import asyncio
 import json
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,6 +17,8 @@ from kenobot.core import texts
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language, Text, guess_language, translate_problem
 from kenobot.core.redaction import Redactor
+from kenobot.gateway.access import Access
+from kenobot.gateway.delivery import Delivery
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
@@ -85,23 +87,23 @@ class _Notice:
 
 
 class OwnerAlerts:
-    """`attach` it to the bus. is_owner: whether an account of a channel is the owner's. language: None guesses."""
+    """`attach` it to the bus. language: None guesses."""
 
     def __init__(
         self,
         database: Database,
         clock: Clock,
         channels: Mapping[str, Channel],
-        dispatch: Callable[[Sequence[Outbound]], None],
-        is_owner: Callable[[str, str], bool],
+        delivery: Delivery,
+        access: Access,
         redact: Redactor,
         language: Language | None = None,
     ) -> None:
         self._database = database
         self._clock = clock
         self._channels = channels
-        self._hand_over = dispatch
-        self._is_owner = is_owner
+        self._delivery = delivery
+        self._access = access
         self._redact = redact
         self._language = language
         self._home: OwnerChat | None = None
@@ -194,7 +196,7 @@ class OwnerAlerts:
         except Exception:
             _log.exception("a notice could not be made")
         else:
-            self._hand_over(waiting)
+            self._delivery.dispatch(waiting)
 
     def _enqueue(self, connection: Connection, notice: _Notice, at: datetime) -> list[Outbound]:
         home = self._find_home(connection)
@@ -266,7 +268,7 @@ class OwnerAlerts:
         mine = [
             home
             for home in homes.values()
-            if home.channel in self._channels and self._is_owner(home.channel, home.user)
+            if home.channel in self._channels and self._access.is_owner(home.channel, home.user)
         ]
         return max(mine, key=lambda home: home.at, default=None)
 
@@ -278,7 +280,7 @@ class OwnerAlerts:
             "WHERE private = 1 AND forwarded = 0 AND session != '' AND state != 'dropped' ORDER BY id DESC LIMIT ?",
             (_SCANNED,),
         ):
-            if channel not in self._channels or not self._is_owner(channel, user):
+            if channel not in self._channels or not self._access.is_owner(channel, user):
                 continue
             newest = newest or (channel, chat, user, at)
             if (channel, chat) == newest[:2]:

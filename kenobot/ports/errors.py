@@ -33,23 +33,19 @@ class PluginError(KenobotError):
 
 
 class RemoteError(KenobotError):
-    """Somebody else's server failed us."""
-
-
-class RateLimited(RemoteError):
-    """The server asked us to slow down; `retry_after` is in seconds, None when it did not say."""
+    """A server failed us. retry_after: seconds after which it asked to be tried again; None when it did not say."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class RateLimited(RemoteError):
+    """The server asked us to slow down."""
 
 
 class Unavailable(RemoteError):
     """A failure that may pass: network, timeout, 5xx, overload."""
-
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
-        super().__init__(message)
-        self.retry_after = retry_after
 
 
 class CircuitOpen(Unavailable):

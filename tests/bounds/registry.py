@@ -31,7 +31,6 @@ IN_MEMORY = (
         f"{HERE}/test_in_memory.py::test_a_receiver_that_leaves_leaves_nothing_behind",
     ),
     Bound("kenobot.core.bus.Bus._taps", "the audit", "tapped once, at the start", _FIXED),
-    Bound("kenobot.core.bus.Bus._unheard", "2 names", "only doorbells are noted", _FIXED),
     Bound(
         "kenobot.core.bus._Subscription._queue",
         "1,000 signals",
@@ -293,15 +292,15 @@ IN_MEMORY = (
         f"{HERE}/test_in_memory.py::test_readers_that_stand_still_fill_no_queue",
     ),
     Bound(
-        "kenobot.gateway.delivery.Delivery._lines",
-        "chats with mail on its way out",
+        "kenobot.core.keyed_queue.KeyedQueue._lines",
+        "chats with mail: at most loop.backlog",
         "a line ends when it is empty",
         _OVER,
     ),
     Bound(
-        "kenobot.gateway.delivery._Line.ready",
-        "32 parts",
-        "the rest waits in the outbox",
+        "kenobot.core.keyed_queue._Line.ready",
+        "32 items: parts of a chat; 16 messages",
+        "the rest waits in the store",
         f"{HERE}/test_in_memory.py::test_a_chat_that_takes_nothing_holds_few_parts",
     ),
     Bound(
@@ -456,31 +455,14 @@ IN_MEMORY = (
     Bound(
         "kenobot.agent.loop.AgentLoop._flooding", "chats that write too fast now", "leaves when half is answered", _OVER
     ),
-    Bound(
-        "kenobot.agent.loop.AgentLoop._handed",
-        "10,000 messages",
-        "the rest is read from the inbox",
-        f"{HERE}/test_in_memory.py::test_messages_that_nobody_fetches_are_not_held",
-    ),
-    Bound(
-        "kenobot.agent.loop.AgentLoop._lanes",
-        "chats with mail: at most loop.backlog",
-        "a lane ends with its mail",
-        _OVER,
-    ),
     Bound("kenobot.agent.loop.AgentLoop._open", "chats with mail: at most loop.backlog", "a count of 0 leaves", _OVER),
+    Bound("kenobot.agent.loop.AgentLoop._deferrals", "chats that were parked", "leaves with the first read", _OVER),
     Bound("kenobot.agent.loop.AgentLoop._parked", "chats with mail: at most loop.backlog", "ends when resumed", _OVER),
     Bound(
         "kenobot.agent.loop.AgentLoop._taking",
         "loop.backlog",
         "intake waits",
         "tests/unit/agent/loop/test_lanes.py::test_a_full_backlog_makes_the_channel_wait",
-    ),
-    Bound(
-        "kenobot.agent.loop._Lane.ready",
-        "16 messages",
-        "the rest waits in the inbox",
-        f"{HERE}/test_in_memory.py::test_a_chat_with_much_mail_holds_little_of_it",
     ),
     Bound(
         "kenobot.gateway.owner_alerts.OwnerAlerts._tasks", "220 notices an hour", "a task that is done leaves", _OVER

@@ -146,20 +146,10 @@ async def test_a_chat_with_much_mail_holds_little_of_it(tmp_path: Path) -> None:
         largest = 0
         for number in range(200):
             await scene.put(f"message {number}")
-            largest = max([largest, *(len(lane.ready) for lane in scene.app.loop._lanes.values())])
+            largest = max([largest, *(len(lane.ready) for lane in scene.app.loop._lanes._lines.values())])
         await scene.app.wait_drained()
         assert 1 < largest <= 16
         assert len(scene.texts) == 200
-
-
-async def test_messages_that_nobody_fetches_are_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the bell rings for nobody, the messages are on disk and only so many of them in memory."""
-    monkeypatch.setattr("kenobot.agent.loop._SEEN", 10)
-    async with Scene(tmp_path, ["ok"]) as scene:
-        scene.app.bus._bells.clear()
-        for number in range(50):
-            await scene.put("hello", str(number))
-        assert len(scene.app.loop._handed) == 10
 
 
 class _Stuck:
@@ -191,11 +181,11 @@ async def test_a_chat_that_takes_nothing_holds_few_parts(database: Database, clo
         letter = Destination("fake", "1", inbox_id=number)
         parts = [MessagePart(text)]
         delivery.dispatch(await database.write(lambda c, w=letter, p=parts: enqueue(c, w, p, START)))  # type: ignore[misc]
-    assert [len(line.ready) <= 32 for line in delivery._lines.values()] == [True]
+    assert [len(line.ready) <= 32 for line in delivery._queue._lines.values()] == [True]
     channel.open.set()
     await delivery.wait_idle()
     assert channel.sent == texts
-    assert not delivery._lines
+    assert delivery.idle
 
 
 async def test_strangers_leave_little_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,8 +31,9 @@ from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.cognitive.text.language_id import detect_language
+from kenobot.core.retry import Backoff
 from kenobot.core.token_estimate import estimate_tokens
-from kenobot.ports.errors import RateLimited, RemoteError, Unavailable
+from kenobot.ports.errors import RemoteError
 from kenobot.ports.identity import chat_scope
 from kenobot.ports.memory import Candidate
 from kenobot.ports.signals import COMPACTION_FINISHED, MESSAGE_SENT
@@ -44,7 +45,6 @@ _log = logging.getLogger(__name__)
 
 _TICK_SECONDS = 300.0
 _LOOKED_AT = 600  # messages after a cursor that are looked at together
-_LONGEST_ASKED = 3600.0  # seconds that a provider's own wish counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +152,8 @@ class CompactionWorker(PerChatWorker):
     def _note(self, session: str, error: SummaryRejected | RemoteError) -> None:
         """Leave the model alone for a while, longer each time: until then the window stays as it is."""
         policy, trouble = self._policy.compact, self._troubles.setdefault(session, _Trouble())
-        asked = error.retry_after if isinstance(error, RateLimited | Unavailable) else None
-        pause = min(policy.max_backoff_seconds, policy.first_backoff_seconds * 2.0 ** min(trouble.failures, 20))
-        trouble.not_before = self._p.clock.monotonic() + max(pause, min(asked or 0.0, _LONGEST_ASKED))
+        backoff = Backoff(policy.first_backoff_seconds, policy.max_backoff_seconds)
+        trouble.not_before = self._p.clock.monotonic() + backoff.pause(trouble.failures, error)
         trouble.failures += 1
         _log.warning("%s could not be summed up: %s", session, error)
 

@@ -36,9 +36,10 @@ from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.bus import Bus
 from kenobot.core.pattern_set import PatternSet
+from kenobot.core.retry import Backoff
 from kenobot.core.settings.schema import ExtractionSettings
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import RateLimited, RemoteError, Unavailable
+from kenobot.ports.errors import RemoteError
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.signals import (
     CONFIG_CHANGED,
@@ -54,7 +55,6 @@ from kenobot.storage.database import Database
 _log = logging.getLogger(__name__)
 
 _TICK_SECONDS = 20.0
-_LONGEST_ASKED = 3600.0  # seconds that a provider's own wish counts
 
 Decisions = list[tuple[Candidate, Decision]]
 
@@ -249,9 +249,8 @@ class ExtractionWorker(PerChatWorker):
         if isinstance(error, BudgetExhausted):
             self._spent_day = local_day(self._p.clock.now(), self._p.zone)
         else:
-            asked = error.retry_after if isinstance(error, RateLimited | Unavailable) else None
-            pause = min(policy.max_backoff_seconds, policy.first_backoff_seconds * 2.0 ** min(self._failures, 20))
-            self._not_before = self._p.clock.monotonic() + max(pause, min(asked or 0.0, _LONGEST_ASKED))
+            backoff = Backoff(policy.first_backoff_seconds, policy.max_backoff_seconds)
+            self._not_before = self._p.clock.monotonic() + backoff.pause(self._failures, error)
             self._failures += 1
         if first or isinstance(error, BudgetExhausted):
             _log.warning("turns wait to be read for memories: %s", error)

@@ -131,7 +131,7 @@ class TurnRunner:
         self._inbox = inbox.Inbox(parts.database, parts.clock)
         self._herald = TurnSignals(parts.bus)
 
-    async def __call__(self, pending: PendingMessage) -> bool:
+    async def run(self, pending: PendingMessage) -> bool:
         token = log_trace.set(pending.trace)
         principal = self._p.access.principal(pending.inbound)
         language = self._p.language or guess_language(pending.inbound.text)

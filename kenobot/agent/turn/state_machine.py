@@ -18,7 +18,7 @@ from typing import Literal
 
 from kenobot.core import texts
 from kenobot.core.i18n import Text
-from kenobot.core.retry import RetryPolicy, retry_delay
+from kenobot.core.retry import Backoff, RetryPolicy, retry_delay
 from kenobot.ports.errors import Fenced, PromptTooLong, Rejected, RemoteError, StoreError
 from kenobot.ports.provider import Reply
 
@@ -294,7 +294,7 @@ def _failed(
     if turn.stage == "model" and isinstance(error, RemoteError):
         return _unanswered(turn, error, failed.elapsed, policy, jitter)
     stuck = replace(turn, stage_failures=turn.stage_failures + 1)
-    pause = min(policy.longest_pause, 2.0 ** min(turn.stage_failures, 10))
+    pause = Backoff(1.0, policy.longest_pause).pause(turn.stage_failures)
     if isinstance(error, StoreError) or (isinstance(error, MemoryError) and turn.stage_failures < _SHORTAGE):
         return stuck, Wait(pause)  # our own machine's trouble, not this message's
     if isinstance(turn.ending, MoveToDeadLetters):

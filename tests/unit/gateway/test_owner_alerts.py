@@ -13,6 +13,7 @@ import pytest
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
 from kenobot.core.redaction import Redactor
+from kenobot.gateway.access import Access, Roster
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.owner_alerts import OwnerAlerts
 from kenobot.ports.errors import Rejected, StoreError
@@ -54,8 +55,8 @@ class House:
             database,
             self.clock,
             channels,
-            self.delivery.dispatch,
-            lambda channel, user: user == "owner",
+            self.delivery,
+            Access({name: Roster.of(["owner"]) for name in channels}),
             Redactor([SECRET]),
             language,
         )
@@ -203,7 +204,7 @@ async def test_the_owner_is_found_after_their_messages_have_left_the_inbox(house
     [text] = await again.tell(MESSAGE_DEAD_LETTERED)
     assert ("no he podido" in text, again.channel.sent[-1].chat) == (True, "casa")
     again.clock.advance(3601)
-    again.notices._is_owner = lambda channel, user: False
+    again.notices._access = Access({})
     assert await again.tell(MESSAGE_DEAD_LETTERED) == []
     await again.close()
 

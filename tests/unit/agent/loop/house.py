@@ -3,16 +3,42 @@
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from random import Random
 
 from kenobot.agent.loop import AgentLoop, IntakePolicy
+from kenobot.agent.model_router import ModelRouter
 from kenobot.core.bus import Bus
 from kenobot.ports.messages import Inbound
-from kenobot.ports.signals import MESSAGE_IN
 from kenobot.storage import inbox as mail
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox, PendingMessage
 from kenobot.testing.clock import START, EagerClock
 from tests.samples import inbound, scalar
+
+
+class _Policy(IntakePolicy):
+    """Admit all but those that are barred."""
+
+    def __init__(self, house: "House", backlog: int, chat_backlog: int) -> None:
+        self._house = house
+        self.backlog, self.chat_backlog = backlog, chat_backlog
+
+    async def admits(self, inbound: Inbound) -> bool:
+        return inbound.user not in self._house.barred
+
+    async def reject_flood(self, inbound: Inbound) -> None:
+        self._house.turned_away.append(inbound.chat)
+
+
+class _Model(ModelRouter):
+    """A model that is back when the test says so."""
+
+    def __init__(self, house: "House") -> None:
+        self._house = house
+
+    async def wait_until_available(self, longest: float) -> None:
+        self._house.waits.append(longest)
+        await self._house.back.wait()
 
 
 class House:
@@ -31,33 +57,17 @@ class House:
         self.most_at_once = 0
         self.most_in_a_chat = 0
         self.parked: list[int] = []
-        self._traces = 0
         self.out_of_reach: set[str] = set()
         self.back = asyncio.Event()
         self.waits: list[float] = []
         self.turned_away: list[str] = []
         self.barred: set[str] = set()
-        gate = IntakePolicy(self._admits, self._turn_away, backlog, chat_backlog)
+        policy = _Policy(self, backlog, chat_backlog)
         self.loop = AgentLoop(
-            self.inbox, self.bus, self.clock, self._turn, self._until_back, self._trace, gate, parallel=parallel
+            self.inbox, self.bus, self.clock, self, _Model(self), Random(1), policy, parallel=parallel
         )
-        self.bus.wake_on(MESSAGE_IN, self.loop.on_inbox_signal)
 
-    def _trace(self) -> str:
-        self._traces += 1
-        return f"trace {self._traces}"
-
-    async def _admits(self, message: Inbound) -> bool:
-        return message.user not in self.barred
-
-    async def _turn_away(self, message: Inbound) -> None:
-        self.turned_away.append(message.chat)
-
-    async def _until_back(self, longest: float) -> None:
-        self.waits.append(longest)
-        await self.back.wait()
-
-    async def _turn(self, pending: PendingMessage) -> bool:
+    async def run(self, pending: PendingMessage) -> bool:
         self.turns.append(pending)
         self.at_work[pending.session] += 1
         self.most_at_once = max(self.most_at_once, self.at_work.total())

@@ -125,7 +125,7 @@ async def test_an_inbox_that_cannot_be_read_is_read_again(
     await house.loop.wait_idle()
     assert house.texts() == ["hello"]
     assert len(house.clock.slept) == 2
-    assert "cannot be read" in caplog.text
+    assert "inbox cannot be used" in caplog.text
 
 
 async def test_stop_parks_what_is_under_way(database: Database) -> None:

@@ -1,20 +1,16 @@
 """The signal bus: order, isolation, and what is told of it."""
 
 import asyncio
-import logging
 
 import pytest
 
 from kenobot.core.bus import Bus
 from kenobot.ports.signals import (
     CONFIG_CHANGED,
-    MEMORY_WRITTEN,
     MESSAGE_IN,
-    MESSAGE_OUT,
     STARTED,
     SUBSCRIBER_FAILED,
     Envelope,
-    Signal,
 )
 from kenobot.testing.clock import START, ManualClock
 from tests.unit.core.bus.ears import Ear, fire
@@ -181,24 +177,6 @@ async def test_a_bell_rings_at_once_and_misses_nothing(bus: Bus) -> None:
 
 
 # ── the rest ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@pytest.mark.parametrize("signal", [MESSAGE_IN, MESSAGE_OUT])
-async def test_a_doorbell_that_nobody_hears_is_reported_once(
-    bus: Bus, signal: Signal, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Without a listener to these two nothing would ever be answered."""
-    with caplog.at_level(logging.WARNING):
-        for number in range(3):
-            await fire(bus, number, signal)
-    assert caplog.text.count("dead signal") == 1
-    assert signal.name in caplog.text
-
-
-async def test_other_signals_may_go_unheard(bus: Bus, caplog: pytest.LogCaptureFixture) -> None:
-    """Announcements need no listener."""
-    await fire(bus, 1, MEMORY_WRITTEN)
-    assert caplog.text == ""
 
 
 async def test_a_tap_sees_what_is_delivered_at_once(bus: Bus) -> None:

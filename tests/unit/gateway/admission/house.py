@@ -1,12 +1,14 @@
 """A door with somebody to watch it."""
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 
 from kenobot.core.bus import Bus
 from kenobot.gateway import pairing
 from kenobot.gateway.access import Access, Roster
-from kenobot.gateway.admission import AdmissionControl, BotMessages
+from kenobot.gateway.admission import AdmissionControl
+from kenobot.gateway.delivery import Delivery
 from kenobot.ports.messages import Outbound
 from kenobot.ports.signals import Envelope
 from kenobot.storage.connection import Connection
@@ -15,6 +17,19 @@ from kenobot.testing.clock import ManualClock
 from tests.samples import inbound
 
 CODE = re.compile(r"[A-Z2-9]{4}-[A-Z2-9]{4}")
+
+
+class _Sending(Delivery):
+    """Note what would be sent."""
+
+    def __init__(self, house: "House") -> None:
+        self._house = house
+
+    def dispatch(self, parts: Sequence[Outbound]) -> None:
+        self._house.sent.extend(parts)
+
+    async def sweep(self) -> None:
+        self._house.looks += 1
 
 
 class House:
@@ -35,16 +50,13 @@ class House:
             database,
             bus,
             clock,
-            BotMessages(self.sent.extend, self._look),
-            self._below,
+            _Sending(self),
             pairing_enabled=pairs,
+            random_below=self._below,
         )
 
     def _note(self, envelope: Envelope) -> None:
         self.signals.append((envelope.signal.name, dict(envelope.payload)))
-
-    async def _look(self) -> None:
-        self.looks += 1
 
     def _below(self, bound: int) -> int:
         """Numbers that differ from code to code, and that a test can foretell."""
@@ -57,7 +69,7 @@ class House:
     async def stranger(self, user: str = "9", text: str = "hello") -> str:
         """A stranger's private message; returns the code that they got, or nothing."""
         before = len(self.sent)
-        assert not await self.door(inbound(text, user=user, chat=user))
+        assert not await self.door.admits(inbound(text, user=user, chat=user))
         return "".join(match[0] for out in self.sent[before:] if (match := CODE.search(out.part.text)))
 
     async def approve(self, code: str) -> pairing.PairingResult:

@@ -24,9 +24,9 @@ async def test_who_is_approved_is_let_in_and_told(house: House, dress: str) -> N
     code = await house.stranger(text="Hola, ¿qué tal?")
     verdict = await house.approve(dress.format(code.lower()))
     assert (verdict.kind, verdict.person and verdict.person.account) == ("approved", ("fake", "9"))
-    assert await house.door(inbound(user="9", chat="9"))
-    assert await house.door(inbound(user="9", chat="-7", private=False))
-    assert not await house.door(inbound(user="9", chat="-7", channel="other", private=False))
+    assert await house.door.admits(inbound(user="9", chat="9"))
+    assert await house.door.admits(inbound(user="9", chat="-7", private=False))
+    assert not await house.door.admits(inbound(user="9", chat="-7", channel="other", private=False))
     assert await rows(house.database, "SELECT chat, text FROM outbox ORDER BY id DESC LIMIT 1") == [
         ("9", "Mi dueño te ha dejado pasar: ya puedes hablar conmigo.")
     ]
@@ -34,7 +34,7 @@ async def test_who_is_approved_is_let_in_and_told(house: House, dress: str) -> N
     assert house.named("pairing:closed") == [{"reason": "approved", "channel": "fake", "user": "9"}]
     again = House(house.database, house.clock)
     await again.door.refresh()
-    assert await again.door(inbound(user="9", chat="9"))
+    assert await again.door.admits(inbound(user="9", chat="9"))
 
 
 async def test_a_code_works_once_and_for_an_hour(house: House) -> None:
@@ -45,7 +45,7 @@ async def test_a_code_works_once_and_for_an_hour(house: House) -> None:
     late = await house.stranger("10")
     house.clock.advance(3600)
     assert (await house.approve(late)).kind == "nothing"
-    assert not await house.door(inbound(user="10", chat="10"))
+    assert not await house.door.admits(inbound(user="10", chat="10"))
 
 
 async def test_five_wrong_codes_shut_pairing_for_an_hour(house: House) -> None:
@@ -119,7 +119,7 @@ async def test_an_owner_is_never_approved_as_a_guest(house: House) -> None:
 async def test_who_is_revoked_is_a_stranger_at_once(house: House) -> None:
     """The very next message is turned away; with a new code they may be let in again."""
     await house.approve(await house.stranger())
-    assert await house.door(inbound(user="9", chat="9"))
+    assert await house.door.admits(inbound(user="9", chat="9"))
 
     def revoke(connection: Connection) -> None:
         assert approved_people.revoke_person(connection, "fake", "9")
@@ -130,7 +130,7 @@ async def test_who_is_revoked_is_a_stranger_at_once(house: House) -> None:
     assert code
     assert house.named("pairing:closed")[-1] == {"reason": "revoked", "channel": "fake", "user": "9"}
     assert (await house.approve(code)).kind == "approved"
-    assert await house.door(inbound(user="9", chat="9"))
+    assert await house.door.admits(inbound(user="9", chat="9"))
 
 
 async def test_what_is_undone_lets_nobody_in(house: House) -> None:
@@ -144,7 +144,7 @@ async def test_what_is_undone_lets_nobody_in(house: House) -> None:
     with pytest.raises(ValueError, match="the rest"):
         await house.database.write(fails)
     await house.door.wait_refreshed()
-    assert not await house.door(inbound(user="9", chat="9"))
+    assert not await house.door.admits(inbound(user="9", chat="9"))
     assert house.named("pairing:closed") == []
 
 
@@ -160,7 +160,7 @@ async def test_another_process_is_noticed(house: House, tmp_path: Path) -> None:
     connection.close()
     assert await house.database.changed_elsewhere()
     await house.door.refresh()
-    assert await house.door(inbound(user="9", chat="9"))
+    assert await house.door.admits(inbound(user="9", chat="9"))
     assert house.looks == 1
 
 
@@ -176,7 +176,7 @@ async def test_a_failed_look_is_due_again(house: House, monkeypatch: pytest.Monk
         await asyncio.sleep(0)
         await house.door.wait_refreshed()
         assert house.door.stale
-        assert await house.door(inbound(user="1", chat="1"))
+        assert await house.door.admits(inbound(user="1", chat="1"))
     await house.door.refresh()
     assert not house.door.stale
 

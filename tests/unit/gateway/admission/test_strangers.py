@@ -29,12 +29,12 @@ from tests.unit.gateway.admission.house import CODE, House
 async def test_who_is_named_in_the_configuration_is_let_in(house: House, message: Inbound, standing: str) -> None:
     """Owners and users anywhere on their channel, anybody in a listed chat, and nobody else."""
     assert house.access.access_level(message) == standing
-    assert await house.door(message) == (standing != "stranger")
+    assert await house.door.admits(message) == (standing != "stranger")
 
 
 async def test_a_stranger_in_a_group_gets_silence(house: House) -> None:
     """No notice, no code, no row: only a line in the audit."""
-    assert not await house.door(inbound(user="9", chat="-7", private=False))
+    assert not await house.door.admits(inbound(user="9", chat="-7", private=False))
     assert (house.sent, await rows(house.database, "SELECT * FROM pairing")) == ([], [])
     assert house.signals == [
         ("message:refused", {"reason": "a stranger", "channel": "fake", "chat": "-7", "user": "9"})
@@ -102,18 +102,18 @@ async def test_three_codes_a_channel(house: House) -> None:
 async def test_a_flood_of_strangers_is_bounded(house: House) -> None:
     """A thousand strangers cost at most 500 lines in the audit and three codes, and no more memory than that."""
     for number in range(1000):
-        assert not await house.door(inbound(user=f"u{number}", chat="-7", private=False))
+        assert not await house.door.admits(inbound(user=f"u{number}", chat="-7", private=False))
     assert len(house.named("message:refused")) == 500
-    assert not await house.door(inbound(user="u1", chat="-7", private=False))
+    assert not await house.door.admits(inbound(user="u1", chat="-7", private=False))
     assert len(house.signals) == 500
     house.clock.advance(3600)
-    assert not await house.door(inbound(user="u1", chat="-7", private=False))
+    assert not await house.door.admits(inbound(user="u1", chat="-7", private=False))
     assert len(house.signals) == 501
 
 
 async def test_silence_in_a_group_does_not_use_up_the_notice(house: House) -> None:
     """Who wrote in a group first still gets a code in private."""
-    assert not await house.door(inbound(user="9", chat="-7", private=False))
+    assert not await house.door.admits(inbound(user="9", chat="-7", private=False))
     assert await house.stranger("9")
 
 
@@ -134,7 +134,7 @@ async def test_a_full_disk_lets_nobody_in(
         raise StoreFull("The disk is full.")
 
     monkeypatch.setattr(house.database, "write", full)
-    assert not await house.door(inbound(user="9", chat="9"))
-    assert await house.door(inbound(user="1", chat="1"))
+    assert not await house.door.admits(inbound(user="9", chat="9"))
+    assert await house.door.admits(inbound(user="1", chat="1"))
     assert house.sent == []
     assert "could not be given a code" in caplog.text

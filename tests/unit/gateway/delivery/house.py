@@ -5,7 +5,7 @@ from random import Random
 from kenobot.core.bus import Bus
 from kenobot.gateway.delivery import Delivery
 from kenobot.ports.messages import MessagePart, Outbound
-from kenobot.ports.signals import MESSAGE_FAILED, MESSAGE_OUT, MESSAGE_SENT, Envelope
+from kenobot.ports.signals import MESSAGE_FAILED, MESSAGE_SENT, Envelope
 from kenobot.storage.database import Database
 from kenobot.storage.outbox import Destination, Outbox, enqueue
 from kenobot.testing.channel import FakeChannel
@@ -25,7 +25,6 @@ class House:
         channels = {channel.name: channel for channel in (self.channel, self.other)}
         self.delivery = Delivery(channels, self.outbox, self.bus, self.clock, Random(1))
         self.announced: list[tuple[str, object]] = []
-        self.bus.wake_on(MESSAGE_OUT, self.delivery.on_outbox_signal)
         for signal in (MESSAGE_SENT, MESSAGE_FAILED):
             self.bus.wake_on(signal, self._note)
         self._messages = 0
@@ -42,13 +41,9 @@ class House:
             lambda c: enqueue(c, Destination(to.channel, to.chat, f"trace {number}", number), parts, START)
         )
 
-    async def ring(self, chat: str = "1", channel: str = "fake") -> None:
-        await self.bus.emit(MESSAGE_OUT, "test", "", channel=channel, chat=chat)
-
     async def answer(self, *texts: str, chat: str = "1", channel: str = "fake") -> None:
-        """Commit a reply, hand it over and ring."""
+        """Commit a reply and dispatch it."""
         self.delivery.dispatch(await self.commit(*texts, chat=chat, channel=channel))
-        await self.ring(chat, channel)
 
     async def states(self) -> list[tuple[object, ...]]:
         return await rows(self.database, "SELECT text, state, attempts FROM outbox ORDER BY id")

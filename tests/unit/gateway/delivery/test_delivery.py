@@ -227,26 +227,16 @@ async def test_a_long_row_is_sent_in_order_with_few_reads(house: House, monkeypa
     house.channel.fail_next(Unavailable("down"))
     for text in texts:
         house.delivery.dispatch(await house.commit(text))
-    await house.ring()
     await house.delivery.wait_idle()
     assert house.channel.texts == texts
     assert reads <= 30
 
 
-async def test_a_reply_is_sent_although_the_doorbell_is_broken(house: House) -> None:
-    """What was handed over waits for nobody's signal."""
-    house.delivery.dispatch(await house.commit("hello"))
-    async with asyncio.timeout(5):
-        assert await house.channel.until_sent(1) == ["hello"]
-
-
-async def test_a_wake_for_nothing_does_no_harm(house: House) -> None:
-    """A signal of an unknown channel, of an empty chat, or twice."""
-    await house.ring(channel="unknown")
-    await house.ring(chat="nobody")
-    await house.answer("hello")
-    await house.ring()
-    await house.ring()
+async def test_a_part_that_is_dispatched_twice_is_sent_once(house: House) -> None:
+    """And a part of an unknown channel stays in the outbox."""
+    house.delivery.dispatch(await house.commit("nowhere", channel="unknown"))
+    parts = await house.commit("hello")
+    house.delivery.dispatch([*parts, *parts])
     await house.delivery.wait_idle()
     assert (house.channel.texts, house.delivery.idle) == (["hello"], True)
 

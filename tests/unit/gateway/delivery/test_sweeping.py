@@ -49,7 +49,7 @@ async def test_a_line_that_broke_is_taken_up_by_the_next_sweep(house: House, mon
 
     monkeypatch.setattr(house.outbox, "mark_sent", sent)
     await house.answer("one", "two")
-    tasks = [line.task for line in house.delivery._lines.values() if line.task]
+    tasks = [line.task for line in house.delivery._queue._lines.values() if line.task]
     assert [type(end) for end in await asyncio.gather(*tasks, return_exceptions=True)] == [RuntimeError]
     await house.delivery.sweep()
     await house.delivery.wait_idle()
