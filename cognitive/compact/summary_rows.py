@@ -70,7 +70,7 @@ def load_digest(connection: Connection, record: Record) -> Digest:
     ).fetchone()
     if row is None:
         return digest
-    before = parse_digest(replace(record, text=row[0] or record.text, attrs=row[1], trust="forward"))
+    before = parse_digest(record._replace(text=row[0] or record.text, attrs=row[1], trust="forward"))
     trusts = {line.text: line.trust for line in (*before.lines, *before.missing)}
     return Digest(
         tuple(replace(line, trust=trusts.get(line.text, line.trust)) for line in digest.lines),

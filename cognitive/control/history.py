@@ -1,6 +1,5 @@
 """The past of memory: what happened to a record, and what it said at any moment. Read from events, never guessed."""
 
-import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +12,7 @@ from kenobot.storage.connection import Connection
 
 ColumnValue = str | int | float | None
 
-_FIELDS = frozenset(field.name for field in dataclasses.fields(Record))
+_FIELDS = frozenset(Record._fields)
 _BOOKKEEPING = frozenset("updated last_seen last_used uses seen stability confidence importance lifecycle".split())
 _BATCH = 500
 
@@ -98,7 +97,7 @@ def _rewound(connection: Connection, known: Record, at: str) -> Record | None:
 
 
 def _with(record: Record, held: Mapping[str, ColumnValue]) -> Record:
-    return dataclasses.replace(record, **held)  # type: ignore[arg-type]  # columns come back as they were stored
+    return record._replace(**held)  # type: ignore[arg-type]  # columns come back as they were stored
 
 
 def _changes(

@@ -386,7 +386,7 @@ class _Edit:
     def _stood(self, record: store.Record) -> bool:
         """Whether it belonged here when the file was last written, and sleep has moved it since."""
         tiers = decay_store.tiers_left_by_sleep(self._connection, record.id, self._cursor())
-        return any(path_of(replace(record, tier=tier)) == self._path for tier in tiers)
+        return any(path_of(record._replace(tier=tier)) == self._path for tier in tiers)
 
     def _cursor(self) -> int:
         return int(read_state(self._connection, CURSOR) or 0)

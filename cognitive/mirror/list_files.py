@@ -388,7 +388,7 @@ def _paths_of(record: store.Record, left: Iterable[str]) -> set[str]:
 
     left: tiers that it has had since its files were written, as its events tell.
     """
-    had = [dataclasses.replace(record, tier=tier) for tier in (record.tier, *left)]
+    had = [record._replace(tier=tier) for tier in (record.tier, *left)]
     candidates = [path for each in had for path in (path_of(each), index_path_of(each))]
     return {path for path in (*candidates, entity_page_of(record)) if path is not None}
 

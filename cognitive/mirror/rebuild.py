@@ -296,7 +296,7 @@ def _once_alive(found: list[ParsedRecord], problems: list[str]) -> list[ParsedRe
         place = (record.scope, record.form, record.key)
         if record.status == "active" and place in taken:
             problems.append(f"{each.path} says the same as {taken[place]}: it is kept as history.")
-            kept.append(replace(each, record=replace(record, status="superseded")))
+            kept.append(replace(each, record=record._replace(status="superseded")))
             continue
         if record.status == "active":
             taken[place] = each.path
@@ -314,7 +314,7 @@ def _write(connection: Connection, found: list[ParsedRecord], at: datetime) -> N
         event = events.add_event(
             connection, act.at, act.actor, "rebuilt", record=each.record.id, data={"reason": act.reason}
         )
-        card_rows.insert_record(connection, replace(each.record, changed=event))
+        card_rows.insert_record(connection, each.record._replace(changed=event))
         term_index.index_record(connection, each.record.id, each.record.scope)
     evidence = [turn for each in found for turn in each.record.source_message_ids]
     card_rows.reserve_ids(connection, "inbox", max(evidence, default=0))

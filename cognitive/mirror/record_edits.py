@@ -230,7 +230,7 @@ class _Edit:
         self._occasion = occasion
         self._act: ChangeContext = occasion.change_context("the owner edited its card")
         was = card_rows.values_after(connection, record, card.revision)
-        self._base = replace(record, **{name: value for name, value in was.items() if name in _COLUMNS})  # type: ignore[arg-type]
+        self._base = record._replace(**{name: value for name, value in was.items() if name in _COLUMNS})  # type: ignore[arg-type]
 
     def apply(self) -> EditOutcome:
         status = self._card.values.get("status")

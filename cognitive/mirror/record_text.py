@@ -1,6 +1,5 @@
 """What the cards, boxes and artifacts of records should say now. Reads the database only."""
 
-from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -19,7 +18,7 @@ def render_record(connection: Connection, record: Record, row: RecordFileRow | N
     """The card of `record` as it should be now."""
     links = card_rows.links_from(connection, record.id)
     body = _box_body(connection, record, zone) if record.form == "box" else None
-    known = replace(record, changed=max(record.changed, card_rows.last_event_of(connection, record.id)))
+    known = record._replace(changed=max(record.changed, card_rows.last_event_of(connection, record.id)))
     return cards.render(known, links, row.extra_lines if row else (), row.line_ending if row else "\n", body)
 
 

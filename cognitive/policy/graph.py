@@ -1,6 +1,5 @@
 """Numbers of the graph: how links grow and fade, and how far recall follows them."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -8,23 +7,6 @@ from typing import Literal
 LinkType = Literal[
     "supports", "contradicts", "supersedes", "derived", "member", "related", "entity", "time", "causal", "trace"
 ]
-
-_FLOOR = 0.2
-_ITERATIONS = 8
-
-
-def confidence_floor(value: object) -> float:
-    """`value` as a floor of confidence, between 0 and 1; what is no number is the default."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return _FLOOR
-    return min(1.0, max(0.0, float(value)))
-
-
-def pagerank_iterations(value: object) -> int:
-    """`value` as a number of iterations, 0 for none; what is no number is the default."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return _ITERATIONS
-    return min(100, max(0, int(value)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +32,7 @@ class GraphPolicy:
     grace_days: float = 90.0
     loss_per_period: float = 0.1
     min_confidence: float = 0.1
-    follow_from: float = _FLOOR
+    follow_from: float = 0.2
     weight_by_type: Mapping[str, float] = field(
         default_factory=lambda: {
             "related": 1.0,
@@ -68,7 +50,7 @@ class GraphPolicy:
     read: int = 16
     fan_out: int = 8
     frontier: int = 10
-    iterations: int = _ITERATIONS
+    iterations: int = 8
     damping: float = 0.85
     inhibition: float = 0.15
     rivals: int = 7
@@ -77,7 +59,3 @@ class GraphPolicy:
     most_blend: float = 0.95
     links_per_type: int = 3
     window_minutes: float = 30.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "follow_from", confidence_floor(self.follow_from))
-        object.__setattr__(self, "iterations", pagerank_iterations(self.iterations))

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from kenobot.cognitive.store import records
@@ -40,7 +40,7 @@ def record_as_of(connection: Connection, record: Record, moment: str) -> Record:
     held: dict[str, str] = {}
     for (was,) in rows:
         held.update((name, value) for name, value in json.loads(was).items() if name in _RESTORED)
-    return replace(record, **held)  # type: ignore[arg-type]
+    return record._replace(**held)  # type: ignore[arg-type]
 
 
 def records_about(connection: Connection, scopes: Iterable[str], subjects: Sequence[str], limit: int) -> list[int]:

@@ -45,8 +45,6 @@ from kenobot.ports.memory import Candidate, Decision
 from kenobot.storage.connection import Connection
 
 _BLANK = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})  # kinds of characters that show nothing
-_MOST_EVIDENCE = 200  # turns that are kept as having said a thing: the newest
-_MOST_TAGS = 24
 _KEPT_WHOLE = ("store_note", "store_episode", "update_note", "create_artifact")
 
 

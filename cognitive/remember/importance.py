@@ -1,17 +1,12 @@
-"""How much something matters, from 0 to 1, told by its kind and its words.
+"""Estimate importance, 0 to 1, from a statement's category, tags and words, in Spanish and English.
 
-A hint where nobody who read it has said: it orders and decays, and never decides whether something is kept. It asks
-what a statement says, not how long it is, in Spanish and English.
+An estimate orders memories and slows their decay; it never decides whether something is kept.
 """
 
 import re
 from collections.abc import Sequence
-from typing import Literal, get_args
 
-from kenobot.cognitive.policy.admit import AdmitPolicy
 from kenobot.cognitive.text.words import fold, words
-
-Level = Literal["trivial", "low", "normal", "high", "critical"]
 
 _PLAIN = 0.5
 _KINDS = {
@@ -49,7 +44,7 @@ _NOTHING = 0.1
 
 
 def importance(text: str, category: str = "fact", tags: Sequence[str] = ()) -> float:
-    """How much `text` matters. A greeting or a thank-you hardly does, unless its kind says that it is more."""
+    """Estimate how important `text` is; lowest for a greeting or a thank-you of a plain category."""
     found = words(text[:2000])
     if category not in _KINDS and found and all(word in _EMPTY_WORDS for word in found):
         return _NOTHING
@@ -59,15 +54,3 @@ def importance(text: str, category: str = "fact", tags: Sequence[str] = ()) -> f
     fallen = min([0.0, *(weight for weight in signs if weight < 0)])
     tagged = max([0.0, *(_TAGS.get(fold(tag), 0.0) for tag in tags)])
     return min(1.0, max(_NOTHING, round(_PLAIN + risen + fallen + tagged + _KINDS.get(category, 0.0), 6)))
-
-
-def level(score: float, policy: AdmitPolicy) -> Level:
-    """The name of a score."""
-    best = max((least, name) for name, least in policy.importance.items() if score >= least)
-    return best[1]  # type: ignore[return-value]
-
-
-def at_least(one: Level, other: Level) -> bool:
-    """Whether something of level `one` matters as much as `other`, or more."""
-    order = get_args(Level)
-    return bool(order.index(one) >= order.index(other))

@@ -10,9 +10,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
-from kenobot.cognitive.store.fast_rows import maker
 from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes, scope_filter, scope_names
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state
@@ -42,11 +41,10 @@ class ChangeFilter:
     include_ended: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """Something believed, as far as recall and the mirror need to know it. Times are ISO-8601 text in UTC.
+class Record(NamedTuple):
+    """A memory: something believed, a box, a pattern, a summary or a file's note. Times are ISO-8601 text in UTC.
 
-    by: what the person who said it is called, where that is neither the owner nor the one whose scope it is.
+    by: name of the speaker, where that is neither the owner nor the person whose scope it is.
     attrs, tags, evidence: JSON, an object and two lists; see `attributes` and `source_message_ids`.
     """
 
@@ -97,7 +95,6 @@ class Record:
         return tuple(json.loads(self.evidence))
 
 
-_record = maker(Record)  # for many at once
 _COLUMNS = (
     "id, form, category, scope, text, trust, tier, status, confidence, seen, created, updated, day, changed, "
     "CASE attrs WHEN '{}' THEN '' ELSE coalesce(json_extract(attrs, '$.by'), '') END, subject, attrs, tags, lang, "
@@ -204,7 +201,7 @@ def get(connection: Connection, record: int, reach: Scopes) -> Record | None:
     """A record by its id; None when there is none within `reach`."""
     where, scopes = scope_filter(reach)
     row = connection.execute(f"SELECT {_COLUMNS} FROM record WHERE id = ? AND {where}", (record, *scopes)).fetchone()
-    return Record(*row) if row else None
+    return Record._make(row) if row else None
 
 
 def by_key(connection: Connection, scope: str, form: str, key: str) -> Record | None:
@@ -213,7 +210,7 @@ def by_key(connection: Connection, scope: str, form: str, key: str) -> Record | 
         f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND form = ? AND key = ? AND status = 'active'",
         (scope, form, key),
     ).fetchone()
-    return Record(*row) if row else None
+    return Record._make(row) if row else None
 
 
 def by_ids(connection: Connection, ids: Sequence[int], reach: Scopes) -> dict[int, Record]:
@@ -228,7 +225,7 @@ def by_ids(connection: Connection, ids: Sequence[int], reach: Scopes) -> dict[in
         rows = connection.execute(
             f"SELECT {_COLUMNS} FROM record WHERE id IN ({marks}) AND +{where}", (*chunk, *scopes)
         )
-        found |= {row[0]: _record(*row) for row in rows}
+        found |= {row[0]: Record._make(row) for row in rows}
     return found
 
 

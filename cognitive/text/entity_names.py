@@ -30,11 +30,6 @@ def normalize_name(name: str) -> str:
     return _JOINTS.sub("-", kept.strip()).strip("-")
 
 
-def entity_key(name: str, kind: str) -> str:
-    """How an entity is filed: its kind and its name."""
-    return f"{normalize_name(kind)}-{normalize_name(name)}"
-
-
 def supersession_key(subject: str, attribute: str) -> str:
     """What there is one value of at a time: an attribute of somebody."""
     return f"{normalize_name(subject)}::{normalize_name(attribute)}"
@@ -58,11 +53,6 @@ def is_same_or_more_exact(one: str, other: str) -> bool:
 
 def _plain_value(value: str) -> str:
     return normalise(_ARTICLE.sub("", normalise(value)))
-
-
-def same_name(one: str, other: str) -> bool:
-    """Whether two names are one, joined as they may be: jane-doe is janedoe."""
-    return normalize_name(one).replace("-", "") == normalize_name(other).replace("-", "")
 
 
 def is_owner(name: str) -> bool:

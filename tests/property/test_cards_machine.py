@@ -306,14 +306,14 @@ class CardMachine(Lives):
     async def _make_again(self) -> None:
         """From the tree alone the same records come back, and the same links."""
         house = self.house
-        records = [replace(record, changed=0) for record in await house.everything()]
+        records = [record._replace(changed=0) for record in await house.everything()]
         links = await house.database.read(_links)
         database = Database.open(self.root / "new.db", self.root / "backups")
         try:
             report = await database.write(lambda c: rebuild.rebuild(c, house.root, house.clock.now()))
             assert report.problems == () or not records
             found = await database.read(lambda c: store.by_ids(c, [record.id for record in records], ALL_SCOPES))
-            assert [replace(found[record.id], changed=0) for record in records] == records
+            assert [found[record.id]._replace(changed=0) for record in records] == records
             assert await database.read(_links) == links
         except ConfigError:
             assert not records

@@ -1,7 +1,6 @@
 """What holds of value, lifecycle and links whatever happens to a record, in whatever order, at whatever times."""
 
 import math
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import get_args
 
@@ -85,7 +84,7 @@ def test_every_value_is_between_nothing_and_all(
     record: Record, confidence: float, importance: float, stability: float, opinions: FeedbackCounts
 ) -> None:
     """Also with broken times, times ahead, and numbers that are none."""
-    odd = replace(record, confidence=confidence, importance=importance, stability=stability)
+    odd = record._replace(confidence=confidence, importance=importance, stability=stability)
     assert all(0.0 <= value <= 1.0 for value in _rows(odd, START, opinions).values())
 
 
@@ -100,11 +99,11 @@ def test_value_falls_with_idleness(record: Record, days: float, more: float) -> 
 def test_value_rises_with_use_and_confirmation(record: Record, opinions: FeedbackCounts) -> None:
     """Invariant 12: a use and a yes never make a record worth less, and a no never more."""
     plain = _rows(record, START, opinions)
-    shown = replace(record, uses=record.uses + 1, last_used=stamp(START), stability=min(5.0, record.stability + 0.1))
+    shown = record._replace(uses=record.uses + 1, last_used=stamp(START), stability=min(5.0, record.stability + 0.1))
     assert _holds(plain, _rows(shown, START, opinions))
-    with_yes = replace(record, verification="user_confirmed", confirmed=stamp(START))
+    with_yes = record._replace(verification="user_confirmed", confirmed=stamp(START))
     assert _holds(plain, _rows(with_yes, START, FeedbackCounts(opinions.approvals + 1, opinions.objections)))
-    with_no = replace(record, verification="disputed")
+    with_no = record._replace(verification="disputed")
     assert _holds(_rows(with_no, START, FeedbackCounts(opinions.approvals, opinions.objections + 1)), plain)
 
 
@@ -145,8 +144,8 @@ def test_every_change_of_a_life_has_an_event_that_can_put_it_back(story: list[tu
         for (event,) in events:
             held = overwritten_values(connection, event)
             assert held is not None
-            last = replace(last, **held[1])  # type: ignore[arg-type]
-        assert replace(last, changed=0) == replace(first, changed=0)
+            last = last._replace(**held[1])  # type: ignore[arg-type]
+        assert last._replace(changed=0) == first._replace(changed=0)
 
 
 @settings(max_examples=60)

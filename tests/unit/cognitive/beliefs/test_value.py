@@ -1,6 +1,5 @@
 """What a record is worth, in the cases that the seeds and their defects are about."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -30,21 +29,21 @@ _GUESS = Record(
     "2026-02-14",
     0,
 )
-_GUESS = replace(_GUESS, source="extraction", last_seen=_TOLD)
-_SAID = replace(_GUESS, text="Adrian likes jazz", trust="owner", source="tag", confidence=0.95)
+_GUESS = _GUESS._replace(source="extraction", last_seen=_TOLD)
+_SAID = _GUESS._replace(text="Adrian likes jazz", trust="owner", source="tag", confidence=0.95)
 
 
 def test_a_guess_fades_by_half_in_thirty_days_and_slower_when_it_is_stable() -> None:
     """The half-life is thirty days times the stability."""
     later = START + timedelta(days=30)
     assert strength(_GUESS, later) == pytest.approx(0.3)
-    assert strength(replace(_GUESS, stability=3.0), START + timedelta(days=90)) == pytest.approx(0.3)
+    assert strength(_GUESS._replace(stability=3.0), START + timedelta(days=90)) == pytest.approx(0.3)
 
 
 def test_recall_refreshes_the_clock_of_a_belief() -> None:
     """A belief that was used yesterday is as sure as it ever was (Personal AI 8)."""
     later = START + timedelta(days=540)
-    used = replace(_GUESS, last_used=stamp(later - timedelta(days=1)), stability=5.0)
+    used = _GUESS._replace(last_used=stamp(later - timedelta(days=1)), stability=5.0)
     assert strength(used, later) > 0.59
     assert has_faded(_GUESS, later)
     assert not has_faded(used, later)
@@ -58,31 +57,31 @@ def test_what_its_owner_said_does_not_fade() -> None:
 def test_a_guest_owns_what_they_said_of_themselves() -> None:
     """In their own scope their word does not fade; elsewhere it does."""
     later = START + timedelta(days=730)
-    theirs = replace(_SAID, trust="guest", scope="user:fake-2", confidence=0.7)
+    theirs = _SAID._replace(trust="guest", scope="user:fake-2", confidence=0.7)
     assert strength(theirs, later) == 0.7
-    assert strength(replace(theirs, scope="chat:fake-1"), later) < 0.1
+    assert strength(theirs._replace(scope="chat:fake-1"), later) < 0.1
 
 
 def test_what_was_read_out_of_a_talk_is_a_guess_until_it_is_sure() -> None:
     """An inferred fact fades; one that was read three times over stays."""
     later = START + timedelta(days=730)
-    assert strength(replace(_SAID, source="extraction", confidence=0.7), later) < 0.1
-    assert strength(replace(_SAID, source="extraction", confidence=0.95), later) == 0.95
+    assert strength(_SAID._replace(source="extraction", confidence=0.7), later) < 0.1
+    assert strength(_SAID._replace(source="extraction", confidence=0.95), later) == 0.95
 
 
 def test_what_its_owner_disputes_is_no_longer_protected() -> None:
     """An objection takes the protection of being explicit away."""
     later = START + timedelta(days=60)
-    assert strength(replace(_SAID, verification="disputed"), later) < strength(_SAID, later) / 2
+    assert strength(_SAID._replace(verification="disputed"), later) < strength(_SAID, later) / 2
 
 
 @pytest.mark.parametrize("stated", ["user_confirmed", "protected", "momentous"])
 def test_what_is_confirmed_pinned_or_momentous_does_not_fade(stated: str) -> None:
     """None of these guesses is weaker two years later (Personal AI, prune/default-horizon)."""
     kinds = {
-        "user_confirmed": replace(_GUESS, verification="user_confirmed"),
-        "protected": replace(_GUESS, policy_class="protected"),
-        "momentous": replace(_GUESS, importance=0.95),
+        "user_confirmed": _GUESS._replace(verification="user_confirmed"),
+        "protected": _GUESS._replace(policy_class="protected"),
+        "momentous": _GUESS._replace(importance=0.95),
     }
     assert strength(kinds[stated], START + timedelta(days=730)) == 0.6
 
@@ -94,7 +93,7 @@ def test_what_was_never_used_is_not_stale_from_birth() -> None:
 
 def test_a_speculation_that_nobody_ever_uses_passes_the_limit_of_the_archive() -> None:
     """In the original it never did, not after ten years (Engram 9)."""
-    idea = replace(_GUESS, confidence=0.35)
+    idea = _GUESS._replace(confidence=0.35)
     assert decay(features(idea, START + timedelta(days=365))) >= ValuePolicy().archive_from_decay
 
 
@@ -103,7 +102,7 @@ def test_a_speculation_that_nobody_ever_uses_passes_the_limit_of_the_archive() -
 )
 def test_broken_times_and_times_ahead_change_nothing(told: str) -> None:
     """A belief is then as sure as it was told, and never surer (Personal AI 12)."""
-    odd = replace(_GUESS, created=told, last_seen=told, last_used=told)
+    odd = _GUESS._replace(created=told, last_seen=told, last_used=told)
     assert strength(odd, START) == 0.6
     assert 0.0 <= decay(features(odd, START)) <= 1.0
 
@@ -132,13 +131,13 @@ def test_yes_warms_and_no_cools() -> None:
 
 def test_a_record_moves_between_tiers_only_past_the_limits() -> None:
     """What is new stays; what is old and worth little goes; between the limits nothing moves."""
-    poor = replace(_GUESS, confidence=0.1, importance=0.1)
+    poor = _GUESS._replace(confidence=0.1, importance=0.1)
     assert route_tier(features(poor, START + timedelta(days=5)), hot=True).hot
     assert not route_tier(features(poor, START + timedelta(days=60)), hot=True).hot
     middling = features(_GUESS, START + timedelta(days=20))
     assert route_tier(middling, hot=True).hot
     assert not route_tier(middling, hot=False).hot
-    prized = replace(_SAID, uses=40, importance=0.9, verification="user_confirmed")
+    prized = _SAID._replace(uses=40, importance=0.9, verification="user_confirmed")
     assert route_tier(features(prized, START), hot=False).hot
 
 

@@ -1,7 +1,6 @@
 """The parts of compaction by themselves: what must not get lost, the summary by rules, its record, the self-check."""
 
 import json
-from dataclasses import replace
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
@@ -167,7 +166,7 @@ def test_a_summary_comes_back_from_its_record(lines: list[SummaryLine], missing:
         assert back.lines == digest.lines
         assert sorted(map(str, back.missing)) == sorted(map(str, digest.missing))
     assert (back.last_message, back.last_message_at) == (digest.last_message, digest.last_message_at)
-    edited = parse_digest(replace(record, text=f"{record.text}\n- one more"))
+    edited = parse_digest(record._replace(text=f"{record.text}\n- one more"))
     assert {line.trust for line in (*edited.lines, *edited.missing)} == {"forward"}
 
 

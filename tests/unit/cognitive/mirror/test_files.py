@@ -1,7 +1,6 @@
 import asyncio
 import os
 import threading
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -17,65 +16,65 @@ RECORD = Record(1, "note", "fact", "owner", "x", "owner", "daily", "active", 1.0
 
 PLACES = [
     (RECORD, "2026-02-14.md", FileRole("owner", "daily", "2026-02-14")),
-    (replace(RECORD, tier="core"), "MEMORY.md", FileRole("owner", "core")),
-    (replace(RECORD, category="preference"), "identity/preferences.md", FileRole("owner", "preferences")),
+    (RECORD._replace(tier="core"), "MEMORY.md", FileRole("owner", "core")),
+    (RECORD._replace(category="preference"), "identity/preferences.md", FileRole("owner", "preferences")),
     (
-        replace(RECORD, scope="chat:telegram-1", form="episode"),
+        RECORD._replace(scope="chat:telegram-1", form="episode"),
         "chats/telegram-1/2026-02-14.md",
         FileRole("chat:telegram-1", "daily", "2026-02-14"),
     ),
     (
-        replace(RECORD, scope="chat:telegram-1", tier="core"),
+        RECORD._replace(scope="chat:telegram-1", tier="core"),
         "chats/telegram-1/MEMORY.md",
         FileRole("chat:telegram-1", "core"),
     ),
     (
-        replace(RECORD, scope="chat:telegram-1", form="profile", key="slot:context"),
+        RECORD._replace(scope="chat:telegram-1", form="profile", key="slot:context"),
         "chats/telegram-1/context.md",
         FileRole("chat:telegram-1", "slot", "context"),
     ),
     (
-        replace(RECORD, scope="chat:telegram-1", form="scratchpad"),
+        RECORD._replace(scope="chat:telegram-1", form="scratchpad"),
         "working/telegram-1.md",
         FileRole("chat:telegram-1", "slot", "working"),
     ),
     (
-        replace(RECORD, scope="user:telegram-7", category="preference"),
+        RECORD._replace(scope="user:telegram-7", category="preference"),
         "users/telegram-7/2026-02-14.md",
         FileRole("user:telegram-7", "daily", "2026-02-14"),
     ),
     (
-        replace(RECORD, scope="user:telegram-7", tier="core"),
+        RECORD._replace(scope="user:telegram-7", tier="core"),
         "users/telegram-7/MEMORY.md",
         FileRole("user:telegram-7", "core"),
     ),
-    (replace(RECORD, source="import"), "2026-02-14.md", FileRole("owner", "daily", "2026-02-14")),
-    (replace(RECORD, tier="archive"), "archive/2026-02-14.md", FileRole("owner", "daily", "2026-02-14", archived=True)),
+    (RECORD._replace(source="import"), "2026-02-14.md", FileRole("owner", "daily", "2026-02-14")),
+    (RECORD._replace(tier="archive"), "archive/2026-02-14.md", FileRole("owner", "daily", "2026-02-14", archived=True)),
     (
-        replace(RECORD, tier="archive", scope="chat:telegram-1", form="episode"),
+        RECORD._replace(tier="archive", scope="chat:telegram-1", form="episode"),
         "archive/chats/telegram-1/2026-02-14.md",
         FileRole("chat:telegram-1", "daily", "2026-02-14", archived=True),
     ),
-    (replace(RECORD, tier="ref:n8n"), "ref-n8n.md", FileRole("owner", "ref", "n8n")),
+    (RECORD._replace(tier="ref:n8n"), "ref-n8n.md", FileRole("owner", "ref", "n8n")),
     (
-        replace(RECORD, tier="ref:茶", scope="user:telegram-7"),
+        RECORD._replace(tier="ref:茶", scope="user:telegram-7"),
         "users/telegram-7/ref-茶.md",
         FileRole("user:telegram-7", "ref", "茶"),
     ),
     (
-        replace(RECORD, form="summary", key="slot:week:2026-W07"),
+        RECORD._replace(form="summary", key="slot:week:2026-W07"),
         "week-2026-W07.md",
         FileRole("owner", "slot", "week:2026-W07"),
     ),
     (
-        replace(RECORD, form="summary", key="slot:week:2026-W07", tier="archive", scope="chat:telegram-1"),
+        RECORD._replace(form="summary", key="slot:week:2026-W07", tier="archive", scope="chat:telegram-1"),
         "archive/chats/telegram-1/week-2026-W07.md",
         FileRole("chat:telegram-1", "slot", "week:2026-W07", archived=True),
     ),
-    (replace(RECORD, form="profile", key="slot:person"), "profile.md", FileRole("owner", "slot", "person")),
-    (replace(RECORD, form="profile", key="slot:identity"), "IDENTITY.md", FileRole("owner", "slot", "identity")),
+    (RECORD._replace(form="profile", key="slot:person"), "profile.md", FileRole("owner", "slot", "person")),
+    (RECORD._replace(form="profile", key="slot:identity"), "IDENTITY.md", FileRole("owner", "slot", "identity")),
     (
-        replace(RECORD, form="summary", key="slot:session", scope="chat:telegram-1"),
+        RECORD._replace(form="summary", key="slot:session", scope="chat:telegram-1"),
         "chats/telegram-1/SESSION.md",
         FileRole("chat:telegram-1", "slot", "session"),
     ),
@@ -98,13 +97,13 @@ def test_a_persons_topic_file_goes_by_its_date(path: str, place: FileRole) -> No
 @pytest.mark.parametrize("tier", ["ref:../../x", "ref:a/b", "ref:", "ref:a\nb", f"ref:{'x' * 300}"])
 def test_no_tier_leads_out_of_the_folder(tier: str) -> None:
     """A tier that cannot be a file's name, from whatever export it came, stands in the log of its day."""
-    assert path_of(replace(RECORD, tier=tier)) == "2026-02-14.md"
+    assert path_of(RECORD._replace(tier=tier)) == "2026-02-14.md"
 
 
 @pytest.mark.parametrize("key", ["slot:week:../../x", "slot:week:2026-W7", "slot:other", "k"])
 def test_a_summary_of_nothing_known_stands_in_no_file(key: str) -> None:
     """Only weeks and sessions have files of their own."""
-    assert path_of(replace(RECORD, form="summary", key=key)) is None
+    assert path_of(RECORD._replace(form="summary", key=key)) is None
 
 
 @pytest.mark.parametrize(("record", "path", "place"), PLACES)
@@ -117,7 +116,7 @@ def test_a_record_and_its_file_find_each_other(record: Record, path: str, place:
 @pytest.mark.parametrize("form", ["procedure", "entity", "box", "summary", "question"])
 def test_other_forms_stand_in_no_file_of_the_mirror(form: str) -> None:
     """What has no line in the seeds' tree has none here."""
-    assert path_of(replace(RECORD, form=form)) is None
+    assert path_of(RECORD._replace(form=form)) is None
 
 
 @pytest.mark.parametrize(
