@@ -14,7 +14,7 @@ from kenobot.agent.background.sleep import SleepContext as Bedroom
 from kenobot.agent.background.sleep import SleepWorker, sleep_policy
 from kenobot.agent.background.summarizer import Summarizer
 from kenobot.agent.commands import catalog
-from kenobot.agent.commands.memory_base import MemoryCommandContext
+from kenobot.agent.commands.base import CommandContext
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.loop import AgentLoop, IntakePolicy
 from kenobot.agent.model_router import ModelRouter, ProviderRoute
@@ -183,7 +183,7 @@ def _parts(
     settings, database, clock, zone = ground.settings, ground.database, ground.clock, ground.zone
     builder = ContextBuilder(memory.identity, zone, prompt_limits(settings), memory.index)
     reranker = build_reranker(settings, asked, database, clock)
-    hands = MemoryCommandContext(zone, ground.home.memory, memory.index, reply_language(settings))
+    hands = CommandContext(zone, ground.home.memory, memory.index, reply_language(settings))
     return TurnServices(
         database=database,
         bus=ground.bus,
@@ -198,7 +198,7 @@ def _parts(
         channels=ground.given.channels,
         redact=ground.redact,
         rng=ground.rng,
-        commands=catalog.build_commands(mail.access, mail.door.schedule_refresh, hands, decided),
+        commands=catalog.build_commands(hands, mail.access, mail.door.schedule_refresh, decided),
         finish_bootstrap=memory.identity.finish_bootstrap,
         find_rule_violations=memory.identity.violations,
         dispatch=mail.delivery.dispatch,

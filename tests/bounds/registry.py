@@ -382,6 +382,7 @@ IN_MEMORY = (
         _EMBEDDING,
     ),
     Bound("kenobot.core.settings.sources.SettingsSource.origins", "the settings", "filled once", _FIXED),
+    Bound("kenobot.core.settings.sources.SettingsSource.renamed", "the settings", "filled once", _FIXED),
     Bound("kenobot.core.settings.sources.SettingsSource.values", "the settings", "filled once", _FIXED),
     Bound("kenobot.agent.safety.urls.SeenUrls._forms", "the addresses in one prompt", "lives for one turn", _OVER),
     Bound("kenobot.cognitive.recall.spreading_activation._Wave.found", "240 records", "lives for one call", _OVER),

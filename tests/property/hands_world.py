@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from kenobot.agent.commands import forget_unextracted
+from kenobot.agent.commands.base import CommandContext
 from kenobot.agent.commands.forget import ForgetCommand
 from kenobot.agent.commands.memory import UndoCommand
-from kenobot.agent.commands.memory_base import MemoryCommandContext
 from kenobot.agent.commands.registry import CommandCall
 from kenobot.cognitive.control.find import find_memories, index_search
 from kenobot.cognitive.recall import full_load
@@ -87,7 +87,7 @@ def order(rest: str, at: AdmitContext) -> CommandCall:
 
 def commands(folder: Path, index: SideIndex) -> tuple[ForgetCommand, UndoCommand]:
     """The chat's own commands."""
-    hands = MemoryCommandContext(ZONE, folder, index, "en")
+    hands = CommandContext(ZONE, folder, index, "en")
     return ForgetCommand(hands), UndoCommand(hands)
 
 

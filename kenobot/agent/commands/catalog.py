@@ -1,10 +1,10 @@
-"""Every command that can be given in chat."""
+"""The list of all chat commands."""
 
 from collections.abc import Callable
 
+from kenobot.agent.commands.base import CommandContext
 from kenobot.agent.commands.forget import ForgetCommand, MemoryPhraseMatcher
 from kenobot.agent.commands.memory import MemoryOverviewCommand, RememberCommand, UndoCommand, WhyCommand
-from kenobot.agent.commands.memory_base import MemoryCommandContext
 from kenobot.agent.commands.missing_files import MissingFilesCommand
 from kenobot.agent.commands.people import PairCommand, PeopleCommand
 from kenobot.agent.commands.proposals import ApproveCommand, ProposalsCommand, RejectCommand
@@ -13,24 +13,15 @@ from kenobot.gateway.access import Access
 
 
 def build_commands(
-    access: Access, changed: Callable[[], None], hands: MemoryCommandContext, decided: Callable[[], None]
+    context: CommandContext, access: Access, people_changed: Callable[[], None], decided: Callable[[], None]
 ) -> CommandRegistry:
-    """The house's own commands, and the ears for those in plain words.
-
-    changed: see `Pair`. decided: called when the owner has approved a proposal.
-    """
-    people: list[Command] = [PairCommand(access, changed, hands.language), PeopleCommand(changed, hands.language)]
-    memory: list[Command] = [
-        RememberCommand(hands),
-        ForgetCommand(hands),
-        WhyCommand(hands),
-        MemoryOverviewCommand(hands),
-        UndoCommand(hands),
-        MissingFilesCommand(hands),
+    """Build all commands and the matcher of plain words. decided: called when the owner has approved a proposal."""
+    memory = (RememberCommand, ForgetCommand, WhyCommand, MemoryOverviewCommand, UndoCommand, MissingFilesCommand)
+    proposals = (ProposalsCommand, ApproveCommand, RejectCommand)
+    commands: list[Command] = [
+        PairCommand(context, access, people_changed),
+        PeopleCommand(context, people_changed),
+        *(command(context) for command in memory),
+        *(command(context, decided) for command in proposals),
     ]
-    improve: list[Command] = [
-        ProposalsCommand(hands, decided),
-        ApproveCommand(hands, decided),
-        RejectCommand(hands, decided),
-    ]
-    return CommandRegistry([*people, *memory, *improve], MemoryPhraseMatcher(hands))
+    return CommandRegistry(commands, MemoryPhraseMatcher(context))

@@ -1,24 +1,18 @@
-"""`/forget`, and the wishes of people who use plain words: what may need a question first, and the answer to it.
+"""`/forget`, and the same in plain words: find the memory that is meant, ask where it is not certain, forget.
 
-The question is a row of the database, so it outlives a restart. It is good for one hour, for the person whom it was
-put to, and only until the conversation goes on: a later "yes" is an answer to something else.
+An open question is a row of the database, so it outlives a restart. It is valid for one hour, for the person it was
+put to, and until the conversation goes on: a later "yes" answers something else.
 """
 
 import json
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 
 from kenobot.agent.commands import forget_unextracted
+from kenobot.agent.commands.base import ChatCommand, CommandContext, may_change_memory, numbered_lines, one_line
 from kenobot.agent.commands.forget_unextracted import UnextractedTurn
 from kenobot.agent.commands.memory import MemoryOverviewCommand
-from kenobot.agent.commands.memory_base import (
-    MemoryCommand,
-    MemoryCommandContext,
-    may_change_memory,
-    numbered_lines,
-    one_line,
-    record_line,
-)
 from kenobot.agent.commands.natural_language import Answer, match_command, parse_answer
 from kenobot.agent.commands.registry import Command, CommandCall
 from kenobot.cognitive.control.find import certain_match, find_memories
@@ -28,7 +22,7 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.control import ControlPolicy
 from kenobot.cognitive.store import history
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import Json, Record
+from kenobot.cognitive.store.records import Record
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.ports.identity import Principal
@@ -37,269 +31,207 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 
 
-class ForgetCommand(MemoryCommand):
-    """`/forget NUMBER` or `/forget WORDS`: out of sight at once when it is certain what is meant; otherwise it asks.
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A question put to `user`, valid until `until` and while `after` is the conversation's last message.
 
-    asking: ask even then, because nobody gave an order with a slash.
+    records: the memories it names. about: the wish, when it concerns a turn that is no memory yet.
+    """
+
+    user: str
+    records: list[int]
+    until: str
+    after: int
+    language: Language
+    about: str = ""
+
+
+class _Forgetting(ChatCommand):
+    """Forget memories, or a turn that is not extracted yet, and report it."""
+
+    def _forget(self, connection: Connection, records: Sequence[Record], call: CommandCall, language: Language) -> str:
+        names = [call.inbound.user_name] if call.inbound.user_name else []
+        reach, occasion = call.principal.read_scopes, self._context.admit_context(call)
+        results = [
+            forget_record(connection, record.id, reach, occasion, names=names, reason="a person said so")
+            for record in records
+        ]
+        hidden = [result for result in results if result is not None]
+        if not hidden:
+            return texts.FORGET_NONE(language)
+        lines = "\n".join(_hidden_line(connection, result, call, language) for result in hidden)
+        if len(hidden) > 1:
+            return texts.FORGOTTEN_SEVERAL(language, lines=lines)
+        return texts.FORGOTTEN(language, lines=lines, event=hidden[0].event)
+
+    def _forget_turn(
+        self, connection: Connection, unread: UnextractedTurn, about: str, call: CommandCall, language: Language
+    ) -> str:
+        occasion = self._context.admit_context(call)
+        number = forget_unextracted.admit_unextracted(connection, unread, about, occasion, self._context.zone)
+        record = store.get(connection, number, call.principal.read_scopes) if number is not None else None
+        if record is None or record.status != "active":
+            inbox = unread.turn.inbox_id
+            history.hide_turns(connection, [inbox] if inbox is not None else [], number or 0)
+            return texts.FORGOTTEN_SAID(language)
+        return self._forget(connection, [record], call, language)
+
+
+class ForgetCommand(_Forgetting):
+    """`/forget NUMBER` or `/forget WORDS`: forget at once when the memory is certain, ask otherwise.
+
+    asking: ask even then, because the wish came in plain words.
     """
 
     names = ("forget", "olvida")
 
     def __init__(
-        self, hands: MemoryCommandContext, *, asking: bool = False, policy: ControlPolicy = DEFAULT.control
+        self, context: CommandContext, *, asking: bool = False, policy: ControlPolicy = DEFAULT.control
     ) -> None:
-        super().__init__(hands)
+        super().__init__(context)
         self._asking = asking
         self._policy = policy
 
-    def run(self, connection: Connection, order: CommandCall) -> str:
-        language = self._hands.reply_language(order, self.names)
-        if not order.arguments:
+    def answer(self, connection: Connection, call: CommandCall, language: Language) -> str:
+        if not call.arguments:
             return texts.FORGET_HOW(language)
-        reach = order.principal.read_scopes
-        number = parse_number(order.arguments)
+        reach = call.principal.read_scopes
+        number = parse_number(call.arguments)
         if number is not None and not self._asking:
             record = store.get(connection, number, reach)
             if record is None or record.status != "active":
                 return texts.FORGET_GONE(language, number=number)
-            return forget_and_report(connection, [record], order, self._hands, language)
-        found = find_memories(connection, order.arguments, reach, search=self._hands.memory_search, policy=self._policy)
-        said = forget_unextracted.find_unextracted(
-            connection, order.arguments, order.inbound.session, reach, self._policy
+            return self._forget(connection, [record], call, language)
+        search = self._context.memory_search
+        matches = find_memories(connection, call.arguments, reach, search=search, policy=self._policy)
+        unread = forget_unextracted.find_unextracted(
+            connection, call.arguments, call.inbound.session, reach, self._policy
         )
-        if said is not None and not any(meant.exact or meant.overlap >= said.overlap for meant in found):
-            if said.certain and not self._asking:
-                return forget_turn_and_report(connection, said, order.arguments, order, self._hands, language)
-            store_question(connection, order, [], language, self._policy.answer_within, about=order.arguments)
-            return texts.FORGET_SAID(language, what=one_line(said.text))
-        if not found:
+        if unread is not None and not any(each.exact or each.overlap >= unread.overlap for each in matches):
+            if unread.certain and not self._asking:
+                return self._forget_turn(connection, unread, call.arguments, call, language)
+            self._ask(connection, call, [], language, about=call.arguments)
+            return texts.FORGET_SAID(language, what=one_line(unread.text))
+        if not matches:
             return texts.FORGET_NONE(language)
-        certain = certain_match(found)
+        certain = certain_match(matches)
         if certain is not None and not self._asking:
-            return forget_and_report(connection, [certain], order, self._hands, language)
-        records = [certain] if certain is not None else [meant.record for meant in found]
-        store_question(connection, order, records, language, self._policy.answer_within)
-        return (texts.FORGET_ONE if len(records) == 1 else texts.FORGET_WHICH)(
-            language, lines=numbered_lines(records, language)
+            return self._forget(connection, [certain], call, language)
+        records = [certain] if certain is not None else [each.record for each in matches]
+        self._ask(connection, call, records, language)
+        question = texts.FORGET_ONE if len(records) == 1 else texts.FORGET_WHICH
+        return question(language, lines=numbered_lines(records, language))
+
+    def _ask(
+        self, connection: Connection, call: CommandCall, records: Sequence[Record], language: Language, about: str = ""
+    ) -> None:
+        question = OpenQuestion(
+            call.inbound.user,
+            [record.id for record in records],
+            store.stamp(call.at + self._policy.answer_within),
+            history.last_message_id(connection, call.inbound.session),
+            language,
+            about,
         )
+        write_state(connection, _key(call.inbound.session), json.dumps(asdict(question)))
 
 
-class ForgetAnswerCommand(MemoryCommand):
-    """What somebody says to the question that is open here."""
+class ForgetAnswerCommand(_Forgetting):
+    """The answer to the question that is open here."""
 
     names = ("answer", "respuesta")
 
-    def run(self, connection: Connection, order: CommandCall) -> str:
-        said = parse_answer(order.arguments)
-        question = _open(connection, order.inbound, order.at)
-        language: Language = "es" if question and question["language"] == "es" else "en"
-        language = self._hands.language or language
-        if question is None or said is None:
-            return texts.NO_QUESTION(self._hands.language or order.language)
-        if said == "no":
-            close_question(connection, order.inbound.session)
+    def answer(self, connection: Connection, call: CommandCall, language: Language) -> str:
+        session, reach = call.inbound.session, call.principal.read_scopes
+        answer, question = parse_answer(call.arguments), _open_question(connection, call.inbound, call.at)
+        if question is None or answer is None:
+            return texts.NO_QUESTION(language)
+        language = self._context.language or question.language
+        chosen = _chosen(answer, question.records)
+        if answer != "no" and not question.about and not chosen:
+            records = store.by_ids(connection, question.records, reach)
+            return texts.FORGET_WHICH(language, lines=numbered_lines(list(records.values()), language))
+        write_state(connection, _key(session), "{}")
+        if answer == "no":
             return texts.FORGET_DECLINED(language)
-        if about := str(question.get("about") or ""):
-            close_question(connection, order.inbound.session)
-            return self._unsaid(connection, about, order, language)
-        asked = _numbers(question["records"])
-        chosen = _chosen(said, asked)
-        records = store.by_ids(connection, chosen, order.principal.read_scopes)
+        if question.about:
+            return self._forget_wish(connection, question.about, call, language)
+        records = store.by_ids(connection, chosen, reach)
         live = [records[number] for number in chosen if number in records and records[number].status == "active"]
-        if not chosen:
-            known = store.by_ids(connection, asked, order.principal.read_scopes)
-            return texts.FORGET_WHICH(language, lines=numbered_lines(list(known.values()), language))
-        close_question(connection, order.inbound.session)
-        if not live:
-            return texts.FORGET_NONE(language)
-        return forget_and_report(connection, live, order, self._hands, language)
+        return self._forget(connection, live, call, language)
 
-    def _unsaid(self, connection: Connection, about: str, order: CommandCall, language: Language) -> str:
-        """Forget what was said; it may have been read for memories since the question."""
-        reach = order.principal.read_scopes
-        said = forget_unextracted.find_unextracted(connection, about, order.inbound.session, reach)
-        if said is not None:
-            return forget_turn_and_report(connection, said, about, order, self._hands, language)
-        found = find_memories(connection, about, reach, search=self._hands.memory_search)
-        if not found:
-            return texts.FORGET_NONE(language)
-        return forget_and_report(connection, [found[0].record], order, self._hands, language)
+    def _forget_wish(self, connection: Connection, about: str, call: CommandCall, language: Language) -> str:
+        """Forget what was said; it may have been extracted since the question."""
+        reach = call.principal.read_scopes
+        unread = forget_unextracted.find_unextracted(connection, about, call.inbound.session, reach)
+        if unread is not None:
+            return self._forget_turn(connection, unread, about, call, language)
+        matches = find_memories(connection, about, reach, search=self._context.memory_search)
+        return self._forget(connection, [each.record for each in matches[:1]], call, language)
 
 
-class KnownFactsCommand(MemoryCommand):
-    """What is known about somebody who asks for it in plain words, or would have it all forgotten."""
+class ForgetEverythingCommand(ChatCommand):
+    """The wish, in plain words, to forget everything: declined."""
 
-    names = ("tell", "cuenta")
-
-    def __init__(self, hands: MemoryCommandContext, *, forgetting: bool = False) -> None:
-        super().__init__(hands)
-        self._memory = MemoryOverviewCommand(hands)
-        self._forgetting = forgetting
-
-    def run(self, connection: Connection, order: CommandCall) -> str:
-        wish = match_command(order.inbound.text)
-        language = self._hands.language or (wish.language if wish is not None else order.language)
-        if self._forgetting:
-            return texts.FORGET_EVERYTHING(language)
-        return self._memory.overview(connection, order, language)
+    def answer(self, connection: Connection, call: CommandCall, language: Language) -> str:
+        return texts.FORGET_EVERYTHING(language)
 
 
 class MemoryPhraseMatcher:
-    """Hears wishes about memory that carry no slash; see `kenobot.agent.commands.registry.NaturalLanguageMatcher`."""
+    """Match wishes about memory in plain words; see `kenobot.agent.commands.registry.NaturalLanguageMatcher`."""
 
-    def __init__(self, hands: MemoryCommandContext) -> None:
-        self._forget = _InPlainWords(hands)
-        self._tell = KnownFactsCommand(hands)
-        self._everything = KnownFactsCommand(hands, forgetting=True)
-        self._answered = ForgetAnswerCommand(hands)
+    def __init__(self, context: CommandContext) -> None:
+        self._context = context
 
     def match(self, inbound: Inbound, principal: Principal) -> tuple[Command, str] | None:
-        """The wish that a message is, and nothing but that."""
         wish = match_command(inbound.text)
         if wish is None or not may_change_memory(principal, inbound):
             return None
+        context = replace(self._context, language=self._context.language or wish.language)
         match wish.kind:
             case "tell":
-                return self._tell, ""
+                return MemoryOverviewCommand(context), ""
             case "forget_all":
-                return self._everything, ""
+                return ForgetEverythingCommand(context), ""
             case "forget":
-                return self._forget, wish.topic
+                return ForgetCommand(context, asking=True), wish.topic
 
     def may_be_answer(self, inbound: Inbound) -> bool:
-        """Whether it is worth looking for an open question."""
         return not inbound.forwarded and parse_answer(inbound.text) is not None
 
     def match_answer(
         self, connection: Connection, inbound: Inbound, principal: Principal, at: datetime
     ) -> tuple[Command, str] | None:
-        """The answer that a message gives to an open question."""
-        if not may_change_memory(principal, inbound) or _open(connection, inbound, at) is None:
+        if not may_change_memory(principal, inbound) or _open_question(connection, inbound, at) is None:
             return None
-        return self._answered, inbound.text
+        return ForgetAnswerCommand(self._context), inbound.text
 
 
-class _InPlainWords(ForgetCommand):
-    """As `/forget`, but it always asks, and in the language of the wish."""
-
-    def __init__(self, hands: MemoryCommandContext) -> None:
-        super().__init__(hands, asking=True)
-
-    def run(self, connection: Connection, order: CommandCall) -> str:
-        wish = match_command(order.inbound.text)
-        if wish is None:
-            return super().run(connection, order)
-        return super().run(
-            connection,
-            CommandCall(order.inbound, order.principal, order.arguments, wish.language, order.at, order.inbox_id),
-        )
-
-
-# ── the deed ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def forget_and_report(
-    connection: Connection,
-    records: Sequence[Record],
-    order: CommandCall,
-    hands: MemoryCommandContext,
-    language: Language,
-) -> str:
-    """Take `records` out of sight, and say so."""
-    names = [order.inbound.user_name] if order.inbound.user_name else []
-    done = []
-    for record in records:
-        hidden = forget_record(
-            connection,
-            record.id,
-            order.principal.read_scopes,
-            hands.admit_context(order),
-            names=names,
-            reason="a person said so",
-        )
-        if hidden is not None:
-            done.append(hidden)
-    if not done:
-        return texts.FORGET_NONE(language)
-    lines = "\n".join(_line(connection, hidden, order, language) for hidden in done)
-    if len(done) > 1:
-        return texts.FORGOTTEN_SEVERAL(language, lines=lines)
-    return texts.FORGOTTEN(language, lines=lines, event=done[0].event)
-
-
-def forget_turn_and_report(
-    connection: Connection,
-    said: UnextractedTurn,
-    about: str,
-    order: CommandCall,
-    hands: MemoryCommandContext,
-    language: Language,
-) -> str:
-    """Take out of sight what was said and not read yet, and say so."""
-    number = forget_unextracted.admit_unextracted(connection, said, about, hands.admit_context(order), hands.zone)
-    record = store.get(connection, number, order.principal.read_scopes) if number is not None else None
-    if record is None or record.status != "active":
-        history.hide_turns(connection, [said.turn.inbox_id] if said.turn.inbox_id is not None else [], number or 0)
-        return texts.FORGOTTEN_SAID(language)
-    return forget_and_report(connection, [record], order, hands, language)
-
-
-def _line(connection: Connection, hidden: ForgetResult, order: CommandCall, language: Language) -> str:
-    line = texts.RECORD_LINE(language, number=hidden.record.id, what=record_line(hidden.record))
-    turns = history.count_turns(connection, order.inbound.session, hidden.turns)
+def _hidden_line(connection: Connection, hidden: ForgetResult, call: CommandCall, language: Language) -> str:
+    line = texts.RECORD_LINE(language, number=hidden.record.id, what=one_line(hidden.record.text))
+    turns = history.count_turns(connection, call.inbound.session, hidden.turns)
     along = [texts.ALSO_COPIES(language, count=len(hidden.copies))] if hidden.copies else []
     along += [texts.ALSO_MESSAGES(language, count=turns)] if turns else []
     return texts.RECORD_LINE_ALSO(language, line=line, along=", ".join(along)) if along else line
 
 
-# ── the question ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def store_question(
-    connection: Connection,
-    order: CommandCall,
-    records: Sequence[Record],
-    language: Language,
-    patience: timedelta,
-    about: str = "",
-) -> None:
-    """Keep what was asked, for the next thing that this person says here. about: what was said and is no record yet."""
-    question: dict[str, Json] = {
-        "user": order.inbound.user,
-        "records": [record.id for record in records],
-        "until": store.stamp(order.at + patience),
-        "after": history.last_message_id(connection, order.inbound.session),
-        "language": language,
-        "about": about,
-    }
-    write_state(connection, _key(order.inbound.session), json.dumps(question))
-
-
-def close_question(connection: Connection, session: str) -> None:
-    """No question is open here any more."""
-    write_state(connection, _key(session), "{}")
-
-
-def _open(connection: Connection, inbound: Inbound, at: datetime) -> dict[str, Json] | None:
-    """The question that the sender of `inbound` may answer; None when there is none, or the talk has gone on."""
-    question: dict[str, Json] = json.loads(read_state(connection, _key(inbound.session)) or "{}")
-    if not question or question["user"] != inbound.user or str(question["until"]) <= store.stamp(at):
+def _open_question(connection: Connection, inbound: Inbound, at: datetime) -> OpenQuestion | None:
+    """Return the question that the sender of `inbound` may answer, if one is open."""
+    stored = json.loads(read_state(connection, _key(inbound.session)) or "{}")
+    question = OpenQuestion(**stored) if stored else None
+    if question is None or question.user != inbound.user or question.until <= store.stamp(at):
         return None
-    return question if question["after"] == history.last_message_id(connection, inbound.session) else None
+    return question if question.after == history.last_message_id(connection, inbound.session) else None
 
 
 def _key(session: str) -> str:
     return f"question:{session}"
 
 
-def _numbers(told: Json) -> list[int]:
-    return [number for number in told if isinstance(number, int)] if isinstance(told, list) else []
-
-
-def _chosen(said: Answer, asked: Sequence[int]) -> list[int]:
-    """The records that an answer means; none when it does not say which of several."""
-    if said == "all" or (said == "yes" and len(asked) == 1):
-        return list(asked)
-    if isinstance(said, frozenset):
-        return [number for number in asked if number in said] if said <= set(asked) else []
+def _chosen(answer: Answer, records: Sequence[int]) -> list[int]:
+    """Return the records that an answer means; none when it does not say which of several."""
+    if answer == "all" or (answer == "yes" and len(records) == 1):
+        return list(records)
+    if isinstance(answer, frozenset):
+        return [number for number in records if number in answer] if answer <= set(records) else []
     return []

@@ -1,4 +1,4 @@
-"""`/remember`, `/memory`, `/why` and `/undo`: a person's hands on memory in chat, each within the turn's transaction.
+"""`/remember`, `/memory`, `/why` and `/undo`: change and inspect memory from the chat.
 
 `/forget`, which may have to ask, is in `kenobot.agent.commands.forget`. Who sees a memory may change it: the owner
 theirs in private, a guest their own, and in a group everybody the group's.
@@ -6,10 +6,10 @@ theirs in private, a guest their own, and in a group everybody the group's.
 
 from collections.abc import Mapping, Sequence
 
-from kenobot.agent.commands.memory_base import MemoryCommand, numbered_lines, parse_past_time, record_line
-from kenobot.agent.commands.memory_texts import form_counts_text, time_ago_text
+from kenobot.agent.commands.base import ChatCommand, numbered_lines, one_line, time_ago_text
 from kenobot.agent.commands.registry import CommandCall
 from kenobot.cognitive.control.explain_reply import explain_last_reply
+from kenobot.cognitive.control.refs import parse_number
 from kenobot.cognitive.control.undo import UndoError, UndoResult, last_undoable_event, undo
 from kenobot.cognitive.recall.usage import UsedMemory
 from kenobot.cognitive.remember.admit import admit
@@ -19,12 +19,12 @@ from kenobot.cognitive.text.words import terms
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
-from kenobot.ports.memory import Candidate, Decision, Form, Source
+from kenobot.ports.memory import Candidate, Decision, Form
 from kenobot.storage.connection import Connection
 
 _NEWEST = 8
 _BEHIND = 8  # memories that /why names
-_QUOTED = 140  # characters of what was said
+_QUOTED = 140  # characters of a message
 _ORIGINS: Mapping[str, Text] = {
     "tag": texts.FROM_TAG,
     "extraction": texts.FROM_EXTRACTION,
@@ -33,112 +33,105 @@ _ORIGINS: Mapping[str, Text] = {
     "sleep": texts.FROM_SLEEP,
     "import": texts.FROM_IMPORT,
 }
-_COMMAND: Source = "command"
+_FORMS: Mapping[str, tuple[Text, Text]] = {
+    "note": (Text("note", "nota"), Text("notes", "notas")),
+    "episode": (Text("episode", "episodio"), Text("episodes", "episodios")),
+    "scratchpad": (Text("scratchpad", "borrador"), Text("scratchpads", "borradores")),
+    "profile": (Text("profile", "perfil"), Text("profiles", "perfiles")),
+    "procedure": (Text("procedure", "procedimiento"), Text("procedures", "procedimientos")),
+    "entity": (Text("entity", "entidad"), Text("entities", "entidades")),
+    "box": (Text("box", "caja"), Text("boxes", "cajas")),
+    "summary": (Text("summary", "resumen"), Text("summaries", "resúmenes")),
+    "question": (Text("open question", "pregunta abierta"), Text("open questions", "preguntas abiertas")),
+}
 
 
-class RememberCommand(MemoryCommand):
-    """`/remember TEXT`: what a person wants kept, in their own words, at once."""
+class RememberCommand(ChatCommand):
+    """`/remember TEXT`: store a person's own words at once."""
 
     names = ("remember", "recuerda")
-    admits = True
-    """What it is about goes into memory as it stands."""
+    stores_argument = True
 
-    def run(self, connection: Connection, order: CommandCall) -> str:
-        language = self._hands.reply_language(order, self.names)
-        if not order.arguments:
+    def answer(self, connection: Connection, call: CommandCall, language: Language) -> str:
+        if not call.arguments:
             return texts.REMEMBER_HOW(language)
-        scope = order.principal.write_scope
+        scope = call.principal.write_scope
         form: Form = "episode" if scope.startswith("chat:") else "note"
-        trust = order.principal.trust
+        evidence = (call.inbox_id,) if call.inbox_id else ()
         candidate = Candidate(
-            form,
-            scope,
-            order.arguments,
-            source=_COMMAND,
-            trust=trust,
-            evidence=(order.inbox_id,) if order.inbox_id else (),
+            form, scope, call.arguments, source="command", trust=call.principal.trust, evidence=evidence
         )
-        decision = admit(connection, candidate, self._hands.admit_context(order))
-        return _learned(decision, order.arguments, language)
+        decision = admit(connection, candidate, self._context.admit_context(call))
+        return _learned(decision, call.arguments, language)
 
 
-class MemoryOverviewCommand(MemoryCommand):
-    """`/memory`: how much is remembered here, and what came last."""
+class MemoryOverviewCommand(ChatCommand):
+    """`/memory`: how much is remembered here, and the newest of it."""
 
     names = ("memory", "memoria")
 
-    def run(self, connection: Connection, order: CommandCall) -> str:
-        return self.overview(connection, order, self._hands.reply_language(order, self.names))
-
-    def overview(self, connection: Connection, order: CommandCall, language: Language) -> str:
-        """What there is, in words."""
-        reach = order.principal.read_scopes
+    def answer(self, connection: Connection, call: CommandCall, language: Language) -> str:
+        reach = call.principal.read_scopes
         counts = records.live_counts_by_form(connection, reach)
         if not counts:
             return texts.MEMORY_NONE(language)
         newest = records.list_records(connection, reach, ("active",), ("note", "episode", "summary"), _NEWEST)
-        some = texts.MEMORY_SOME(
-            language,
-            count=sum(counts.values()),
-            forms=form_counts_text(counts, language),
-            lines=numbered_lines(newest, language),
-        )
-        parts = [some, texts.MEMORY_HANDS(language)]
+        forms = [f"{count} {_FORMS[form][count != 1](language)}" for form, count in counts.items() if form in _FORMS]
+        lines = numbered_lines(newest, language)
+        parts = [
+            texts.MEMORY_SOME(language, count=sum(counts.values()), forms=", ".join(forms), lines=lines),
+            texts.MEMORY_HANDS(language),
+        ]
         if OWNER_SCOPE in reach:
-            parts.append(texts.MEMORY_FILES(language, folder=f"`{self._hands.folder}`"))
+            parts.append(texts.MEMORY_FILES(language, folder=f"`{self._context.folder}`"))
         return "\n\n".join(parts)
 
 
-class WhyCommand(MemoryCommand):
-    """`/why`: the memories behind the last reply here, and where each came from."""
+class WhyCommand(ChatCommand):
+    """`/why`: the memories behind the last reply here, and the origin of each."""
 
     names = ("why", "porque")
 
-    def run(self, connection: Connection, order: CommandCall) -> str:
-        language = self._hands.reply_language(order, self.names)
-        found = explain_last_reply(connection, order.inbound.session, order.principal.read_scopes)
-        if found is None:
+    def answer(self, connection: Connection, call: CommandCall, language: Language) -> str:
+        reply = explain_last_reply(connection, call.inbound.session, call.principal.read_scopes)
+        if reply is None:
             return texts.WHY_NONE(language)
-        because = [each for each in found.used_memories if each.record is not None]
-        likely = _likely(because, f"{found.question}\n{found.answer}")
-        asked = f"“{_clipped(found.question)}”"
-        more = len(because) - len(likely)
+        used = [each for each in reply.used_memories if each.record is not None]
+        likely = _likely(used, f"{reply.question}\n{reply.answer}")
+        question = f"“{one_line(reply.question, _QUOTED)}”"
         if not likely:
-            parts = [texts.WHY_NOTHING(language, question=asked)]
+            parts = [texts.WHY_NOTHING(language, question=question)]
         else:
-            lines = "\n".join(_because(connection, record, order, language) for record in likely)
-            parts = [texts.WHY_SOME(language, question=asked, lines=lines)]
-        return "\n\n".join([*parts, *([texts.WHY_MORE(language, count=more)] if more else [])])
+            lines = "\n".join(_because(connection, record, call, language) for record in likely)
+            parts = [texts.WHY_SOME(language, question=question, lines=lines)]
+        if len(used) > len(likely):
+            parts.append(texts.WHY_MORE(language, count=len(used) - len(likely)))
+        return "\n\n".join(parts)
 
 
-class UndoCommand(MemoryCommand):
-    """`/undo` takes back the last change of what is remembered here; `/undo NUMBER` a change of that number."""
+class UndoCommand(ChatCommand):
+    """`/undo`: take back the last change of what is remembered here; `/undo NUMBER`: the change of that number."""
 
     names = ("undo", "deshacer")
 
-    def run(self, connection: Connection, order: CommandCall) -> str:
-        language = self._hands.reply_language(order, self.names)
-        reach = order.principal.read_scopes
-        wanted = order.arguments.lstrip("#")
-        if wanted and not (wanted.isascii() and wanted.isdecimal() and len(wanted) <= 15):
+    def answer(self, connection: Connection, call: CommandCall, language: Language) -> str:
+        event = parse_number(call.arguments)
+        if call.arguments and event is None:
             return texts.UNDO_HOW(language)
-        event = int(wanted) if wanted else last_undoable_event(connection, _owned(order))
+        if event is None:
+            own = (call.principal.write_scope, chat_scope(call.inbound.session))
+            event = last_undoable_event(connection, dict.fromkeys(own))
         if event is None:
             return texts.UNDO_NONE(language)
         try:
-            done = undo(connection, event, reach, self._hands.admit_context(order))
+            done = undo(connection, event, call.principal.read_scopes, self._context.admit_context(call))
         except UndoError as error:
             return texts.UNDO_HINDERED(language, why=error)
-        return texts.UNDONE(language, lines=_what_came_of(done, language), event=done.event)
-
-
-def _owned(order: CommandCall) -> tuple[str, ...]:
-    """The scopes whose last change `/undo` means: one's own, and the chat's."""
-    return tuple(dict.fromkeys([order.principal.write_scope, chat_scope(order.inbound.session)]))
+        return texts.UNDONE(language, lines=_undone_lines(done, language), event=done.event)
 
 
 def _learned(decision: Decision, text: str, language: Language) -> str:
-    what = _clipped(text)
+    what = one_line(text, _QUOTED)
     if decision.action in ("created", "replaced"):
         return texts.LEARNED(language, what=what)
     if decision.action == "reinforced":
@@ -161,21 +154,21 @@ def _likely(because: Sequence[UsedMemory], said: str) -> list[Record]:
     return list({record.id: record for record in [*recalled, *rest]}.values())[:_BEHIND]
 
 
-def _because(connection: Connection, record: Record, order: CommandCall, language: Language) -> str:
+def _because(connection: Connection, record: Record, call: CommandCall, language: Language) -> str:
     """A memory, where it came from and when, and what was said then."""
     quote = ""
     for turn in record.source_message_ids:
-        said = history.quotable_message(connection, turn, order.principal.read_scopes)
+        said = history.quotable_message(connection, turn, call.principal.read_scopes)
         if said is not None:
-            mine = said[0] == order.principal.trust
-            quote = (texts.WHY_QUOTE if mine else texts.WHY_QUOTE_ELSE)(language, said=_clipped(said[3]))
+            mine = said[0] == call.principal.trust
+            quote = (texts.WHY_QUOTE if mine else texts.WHY_QUOTE_ELSE)(language, said=one_line(said[3], _QUOTED))
             break
     origin = _ORIGINS.get(record.source, texts.FROM_TAG)(language)
-    age = time_ago_text(order.at - parse_past_time(record.created, order.at), language)
-    return texts.WHY_LINE(language, number=record.id, what=record_line(record), origin=origin, age=age, quote=quote)
+    age = time_ago_text(record.created, call.at, language)
+    return texts.WHY_LINE(language, number=record.id, what=one_line(record.text), origin=origin, age=age, quote=quote)
 
 
-def _what_came_of(done: UndoResult, language: Language) -> str:
+def _undone_lines(done: UndoResult, language: Language) -> str:
     was = {record.id: record for record in done.before}
     lines = []
     for record in done.after:
@@ -185,10 +178,5 @@ def _what_came_of(done: UndoResult, language: Language) -> str:
             sentence = texts.UNDONE_BACK if record.status == "active" else texts.UNDONE_GONE
         elif record.status != "active":
             continue
-        lines.append(sentence(language, number=record.id, what=record_line(record)))
+        lines.append(sentence(language, number=record.id, what=one_line(record.text)))
     return "\n".join(lines) or numbered_lines(done.after, language)
-
-
-def _clipped(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _QUOTED else f"{line[: _QUOTED - 1].rstrip()}…"

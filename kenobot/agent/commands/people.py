@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 
+from kenobot.agent.commands.base import ChatCommand, CommandContext
 from kenobot.agent.commands.registry import CommandCall
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.gateway import pairing
 from kenobot.gateway.access import Access
-from kenobot.ports.identity import OWNER_SCOPE, Principal
-from kenobot.ports.messages import Inbound
 from kenobot.storage import approved_people
 from kenobot.storage.approved_people import ApprovedPerson
 from kenobot.storage.connection import Connection
@@ -16,85 +15,64 @@ from kenobot.storage.connection import Connection
 _REVOKE = frozenset({"revoke", "revocar"})
 
 
-def _is_owner_alone(principal: Principal) -> bool:
-    return OWNER_SCOPE in principal.read_scopes
-
-
-def _language(order: CommandCall, spanish: str) -> Language:
-    """Who uses the Spanish name of a command wants a Spanish answer; a code and an id speak no language."""
-    return "es" if order.inbound.text.strip().lower().startswith(f"/{spanish}") else "en"
-
-
-class PairCommand:
-    """`/pair CODE`.
-
-    changed: called when the turn's transaction has something to say about who is let in. language: of the answers;
-    None goes by the name that the command is called by.
-    """
+class PairCommand(ChatCommand):
+    """`/pair CODE`. changed: called when the approved people may have changed."""
 
     names = ("pair", "emparejar")
+    owner_only = True
 
-    def __init__(self, access: Access, changed: Callable[[], None], language: Language | None = None) -> None:
+    def __init__(self, context: CommandContext, access: Access, changed: Callable[[], None]) -> None:
+        super().__init__(context)
         self._access = access
         self._changed = changed
-        self._language = language
 
-    def is_allowed(self, principal: Principal, inbound: Inbound) -> bool:
-        return _is_owner_alone(principal)
-
-    def run(self, connection: Connection, order: CommandCall) -> str:
-        language = self._language or _language(order, self.names[1])
-        if not order.arguments:
+    def answer(self, connection: Connection, call: CommandCall, language: Language) -> str:
+        if not call.arguments:
             return texts.PAIR_HOW(language)
-        verdict = pairing.approve(connection, order.arguments, order.at, self._access.is_owner)
+        result = pairing.approve(connection, call.arguments, call.at, self._access.is_owner)
         self._changed()
-        match verdict.kind:
+        match result.kind:
             case "approved":
-                assert verdict.person is not None
-                return texts.PAIR_DONE(language, who=_who(verdict.person))
+                assert result.person is not None
+                return texts.PAIR_DONE(language, who=_person_text(result.person))
             case "wrong":
-                return texts.PAIR_WRONG(language, left=verdict.tries_left)
+                return texts.PAIR_WRONG(language, left=result.tries_left)
             case "locked":
                 return texts.PAIR_LOCKED(language)
             case "nothing":
                 return texts.PAIR_NOTHING(language)
 
 
-class PeopleCommand:
-    """`/people` shows whom the owner let in and who waits for it; `/people revoke [CHANNEL] ID` puts somebody out.
-
-    changed, language: see `Pair`.
-    """
+class PeopleCommand(ChatCommand):
+    """`/people`: list approved and waiting people; `/people revoke [CHANNEL] ID`: revoke one. changed: see above."""
 
     names = ("people", "personas")
+    owner_only = True
 
-    def __init__(self, changed: Callable[[], None], language: Language | None = None) -> None:
+    def __init__(self, context: CommandContext, changed: Callable[[], None]) -> None:
+        super().__init__(context)
         self._changed = changed
-        self._language = language
 
-    def is_allowed(self, principal: Principal, inbound: Inbound) -> bool:
-        return _is_owner_alone(principal)
-
-    def run(self, connection: Connection, order: CommandCall) -> str:
-        language = self._language or _language(order, self.names[1])
-        known = approved_people.list_people(connection)
-        word, *account = order.arguments.split()[:4] or [""]
+    def answer(self, connection: Connection, call: CommandCall, language: Language) -> str:
+        people = approved_people.list_people(connection)
+        word, *account = call.arguments.split()[:4] or [""]
         if word.lower() in _REVOKE:
-            found = [person for person in known if account in ([person.user], [person.channel, person.user])]
-            if len(found) != 1:
+            named = [person for person in people if account in ([person.user], [person.channel, person.user])]
+            if len(named) != 1:
                 return texts.PEOPLE_UNKNOWN(language)
-            approved_people.revoke_person(connection, *found[0].account)
+            approved_people.revoke_person(connection, *named[0].account)
             self._changed()
-            return texts.PEOPLE_REVOKED(language, who=_who(found[0]))
-        lines = "\n".join(f"- {_who(person)}" for person in known)
-        shown = texts.PEOPLE_SOME(language, lines=lines) if known else texts.PEOPLE_NONE(language)
-        waiting = pairing.open_pairings(connection, order.at)
-        if not waiting:
-            return shown
-        lines = "\n".join(f"- {_who(ApprovedPerson(item.channel, item.user, item.name, ''))}" for item in waiting)
-        return f"{shown}\n\n{texts.PEOPLE_WAITING(language, lines=lines)}"
+            return texts.PEOPLE_REVOKED(language, who=_person_text(named[0]))
+        lines = "\n".join(f"- {_person_text(person)}" for person in people)
+        parts = [texts.PEOPLE_SOME(language, lines=lines) if people else texts.PEOPLE_NONE(language)]
+        if waiting := pairing.open_pairings(connection, call.at):
+            lines = "\n".join(
+                f"- {_person_text(ApprovedPerson(each.channel, each.user, each.name, ''))}" for each in waiting
+            )
+            parts.append(texts.PEOPLE_WAITING(language, lines=lines))
+        return "\n\n".join(parts)
 
 
-def _who(person: ApprovedPerson) -> str:
-    """A person as the owner recognises them: the name that they chose, and the id that is theirs alone."""
+def _person_text(person: ApprovedPerson) -> str:
+    """Name a person by the name that they chose and the id that is theirs alone."""
     return f"{person.name} ({person.channel} `{person.user}`)".strip()

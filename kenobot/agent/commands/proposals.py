@@ -1,9 +1,10 @@
-"""`/proposals`, `/approve N` and `/reject N`: the owner, in a private chat, decides what sleep has laid before them."""
+"""`/proposals`, `/approve N` and `/reject N`: the owner, in a private chat, decides on the proposals of sleep."""
 
 from collections.abc import Callable, Mapping
 
-from kenobot.agent.commands.memory_base import MemoryCommandContext
+from kenobot.agent.commands.base import ChatCommand, CommandContext, one_line
 from kenobot.agent.commands.registry import CommandCall
+from kenobot.cognitive.control.refs import parse_number
 from kenobot.cognitive.identity.identity_files import FOLDER
 from kenobot.cognitive.sleep import proposals
 from kenobot.cognitive.sleep.proposals import CannotDecide, DecisionContext
@@ -11,13 +12,10 @@ from kenobot.cognitive.store import proposals as proposal_store
 from kenobot.cognitive.store.proposals import Proposal
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
-from kenobot.ports.identity import OWNER_SCOPE, Principal
-from kenobot.ports.messages import Inbound
 from kenobot.storage.connection import Connection
 
 _SHOWN = 10
 _LONGEST = 400  # characters of a proposal in a list
-_DIGITS = 9
 
 _DOES: Mapping[str, Text] = {
     "rule": Text(" (a line in rules.json)", " (una línea en rules.json)"),
@@ -27,29 +25,25 @@ _DOES: Mapping[str, Text] = {
 }
 
 
-class _ByOwner:
-    """What the three share: only the owner may, alone with the bot."""
+class _ProposalCommand(ChatCommand):
+    """decided: called when an approval was given or taken back."""
 
-    names: tuple[str, ...] = ()
+    owner_only = True
 
-    def __init__(self, hands: MemoryCommandContext, decided: Callable[[], None]) -> None:
-        self._hands = hands
+    def __init__(self, context: CommandContext, decided: Callable[[], None]) -> None:
+        super().__init__(context)
         self._decided = decided
 
-    def is_allowed(self, principal: Principal, inbound: Inbound) -> bool:
-        return OWNER_SCOPE in principal.read_scopes and not inbound.forwarded
-
-    def _ruling(self, order: CommandCall) -> DecisionContext:
-        return DecisionContext(order.at, "owner", self._hands.folder / FOLDER)
+    def _decision(self, call: CommandCall) -> DecisionContext:
+        return DecisionContext(call.at, "owner", self._context.folder / FOLDER)
 
 
-class ProposalsCommand(_ByOwner):
-    """`/proposals`: what waits for a decision."""
+class ProposalsCommand(_ProposalCommand):
+    """`/proposals`: list the proposals that wait for a decision."""
 
     names = ("proposals", "propuestas")
 
-    def run(self, connection: Connection, order: CommandCall) -> str:
-        language = self._hands.reply_language(order, self.names)
+    def answer(self, connection: Connection, call: CommandCall, language: Language) -> str:
         waiting = proposal_store.list_proposals(connection)
         if not waiting:
             return texts.PROPOSALS_NONE(language)
@@ -60,18 +54,17 @@ class ProposalsCommand(_ByOwner):
         return "\n\n".join(parts)
 
 
-class ApproveCommand(_ByOwner):
-    """`/approve N`: have it done."""
+class ApproveCommand(_ProposalCommand):
+    """`/approve N`: carry out a proposal."""
 
     names = ("approve", "aprobar")
 
-    def run(self, connection: Connection, order: CommandCall) -> str:
-        language = self._hands.reply_language(order, self.names)
-        number = _number(order.arguments)
+    def answer(self, connection: Connection, call: CommandCall, language: Language) -> str:
+        number = parse_number(call.arguments.rstrip("."))
         if number is None:
             return texts.APPROVE_HOW(language)
         try:
-            done = proposals.approve(connection, number, self._ruling(order))
+            done = proposals.approve(connection, number, self._decision(call))
         except CannotDecide as error:
             return texts.PROPOSAL_HINDERED(language, why=error)
         self._decided()
@@ -81,31 +74,25 @@ class ApproveCommand(_ByOwner):
         return texts.PROPOSAL_APPROVED(language, title=_plain(done.title), number=number)
 
 
-class RejectCommand(_ByOwner):
-    """`/reject N`: turn it down, or take back what was approved."""
+class RejectCommand(_ProposalCommand):
+    """`/reject N`: turn a proposal down, or take back one that was approved."""
 
     names = ("reject", "rechazar")
 
-    def run(self, connection: Connection, order: CommandCall) -> str:
-        language = self._hands.reply_language(order, self.names)
-        number = _number(order.arguments)
+    def answer(self, connection: Connection, call: CommandCall, language: Language) -> str:
+        number = parse_number(call.arguments.rstrip("."))
         if number is None:
             return texts.REJECT_HOW(language)
-        known = proposal_store.get(connection, number)
+        proposal = proposal_store.get(connection, number)
         try:
-            if known is not None and known.state == "approved":
-                done = proposals.undo_approval(connection, number, self._ruling(order))
+            if proposal is not None and proposal.state == "approved":
+                done = proposals.undo_approval(connection, number, self._decision(call))
                 self._decided()
                 return texts.PROPOSAL_UNDONE(language, title=_plain(done.title))
-            done = proposals.reject(connection, number, self._ruling(order))
+            done = proposals.reject(connection, number, self._decision(call))
         except CannotDecide as error:
             return texts.PROPOSAL_HINDERED(language, why=error)
         return texts.PROPOSAL_REJECTED(language, title=_plain(done.title))
-
-
-def _number(text: str) -> int | None:
-    digits = text.strip().lstrip("#").rstrip(".")
-    return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) <= _DIGITS else None
 
 
 def _line(proposal: Proposal, language: Language) -> str:
@@ -116,6 +103,5 @@ def _line(proposal: Proposal, language: Language) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text in one line that cannot pass for another, or for formatting."""
-    line = " ".join(text.replace("*", "").replace("`", "").split()).rstrip(".")
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1].rstrip()}…"
+    """Clip a text to one line without formatting."""
+    return one_line(" ".join(text.replace("*", "").replace("`", "").split()).rstrip("."), _LONGEST)

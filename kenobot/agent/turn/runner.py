@@ -225,7 +225,7 @@ class TurnRunner:
         assert work.command is not None
         pending, (command, rest), at = work.pending, work.command, self._p.clock.now()
         order = CommandCall(pending.inbound, work.principal, rest, work.language, at, pending.id)
-        if getattr(command, "admits", False):
+        if command.stores_argument:
             await self._p.embedding.embed_statements([rest])
 
         def write(connection: Connection) -> tuple[str, list[Outbound]]:
