@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from bench.memory import put_notes
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.recall import Query, recall
+from kenobot.cognitive.recall.memory import MemoryQuery
+from kenobot.cognitive.recall.recall import recall
 from kenobot.cognitive.store.records import stamp
 from kenobot.evals.recall import datasets
 from kenobot.evals.recall.datasets import Conversation
@@ -94,12 +95,12 @@ async def _ask(
             continue
         await place.embedding.embed_query(question.text, patience=60)
         for name, policy in _LIFTED.items():
-            query = Query(
+            query = MemoryQuery(
                 question.text, SCOPES, question.at, session=SESSION, budget=BUDGET, limit=max(DEPTHS),
                 policy=replace(DEFAULT, recall=policy),
             )  # fmt: skip
 
-            def work(connection: Connection, query: Query = query) -> tuple[list[int], float]:
+            def work(connection: Connection, query: MemoryQuery = query) -> tuple[list[int], float]:
                 began = time.thread_time()
                 pack = recall(connection, place.index, query)
                 return [each.record.id for each in pack.memories], 1000 * (time.thread_time() - began)

@@ -26,11 +26,12 @@ from zoneinfo import ZoneInfo
 
 from bench.vectors import SyntheticEmbedder, insert_vectors
 from kenobot.agent.embedding_worker import EmbeddingWorker
-from kenobot.agent.prompt.context_builder import ContextBuilder, PromptLimits
+from kenobot.agent.prompt.context_builder import ContextBuilder, PromptLimits, PromptRequest
 from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.recall import Query, recall
+from kenobot.cognitive.recall.memory import MemoryQuery
+from kenobot.cognitive.recall.recall import recall
 from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
@@ -209,7 +210,7 @@ async def _recalls(
     for kind, texts in asked.items():
         times = []
         for text in texts:
-            query = Query(text, _REACH, _NOW, session="telegram-1", policy=policy)
+            query = MemoryQuery(text, _REACH, _NOW, policy=policy)
             await embedding.embed_query(text)
             began = time.perf_counter()
             await database.read(lambda connection, query=query: recall(connection, index, query))  # type: ignore[misc]
@@ -234,7 +235,7 @@ async def _contexts(
         began = time.perf_counter()
         await database.read(
             lambda connection, pending=pending, principal=principal: builder.build(  # type: ignore[misc]
-                connection, pending, principal, _NOW
+                connection, PromptRequest(pending, principal, _NOW)
             )
         )
         times.append(1000 * (time.perf_counter() - began))

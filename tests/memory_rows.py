@@ -3,9 +3,11 @@
 import contextlib
 import sqlite3
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import date, datetime, time
 from itertools import count
+from zoneinfo import ZoneInfo
 
+from kenobot.cognitive.recall.memory import MemoryQuery
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
@@ -71,3 +73,10 @@ def get(connection: Connection, record: int) -> Record:
     found = records.get(connection, record, ALL_SCOPES)
     assert found is not None
     return found
+
+
+def full_load_query(scopes: tuple[str, ...], chat: str, day: str, tokens: int) -> MemoryQuery:
+    """A full load of these scopes in the prompt of a chat, on a day in Madrid."""
+    zone = ZoneInfo("Europe/Madrid")
+    noon = datetime.combine(date.fromisoformat(day), time(12), zone)
+    return MemoryQuery("", scopes, noon, zone, chat.removeprefix("chat:"), prefix_tokens=tokens)

@@ -146,7 +146,7 @@ async def _talk(house: Simulation, meter: CostMeter, line: _Line, size: int, tur
         text, reply = _said(number, size, rng)
         inbound = Inbound(_LINE, f"b{number}", _CHAT, _OWNER, text, house.clock.now())
         wall, cpu = time.perf_counter(), time.process_time()
-        await building(PendingMessage(_FAR + number, inbound, "bench"), access.principal(inbound))
+        await building.build(PendingMessage(_FAR + number, inbound, "bench"), access.principal(inbound))
         built.wall.append(time.perf_counter() - wall)
         built.cpu.append(time.process_time() - cpu)
         meter.expect(reply)

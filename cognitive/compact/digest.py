@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from kenobot.cognitive.recall.full_load import quote_untrusted
 from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.quoting import quote_untrusted
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.identity import LEAST_TRUSTED_FIRST, Trust, least_trusted, parse_trust
 from kenobot.ports.memory import Form

@@ -22,7 +22,7 @@ from kenobot.cognitive.identity import amend
 from kenobot.cognitive.identity.amend import AmendError
 from kenobot.cognitive.mirror.list_paths import ARCHIVE
 from kenobot.cognitive.mirror.record_paths import StampTuple, stamp_tuple_of
-from kenobot.cognitive.recall import full_load
+from kenobot.cognitive.recall.render import render_record
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
@@ -139,7 +139,7 @@ class SessionNote:
         pad = next((record for record in records if record.key != KEY and record.text.strip()), None)
         if pad is not None:
             since = _when(pad.updated, self._zone)
-            parts.append(f"\n### Working memory (updated {since})\n\n{full_load.render_record(pad, indent='')}\n")
+            parts.append(f"\n### Working memory (updated {since})\n\n{render_record(pad, indent='')}\n")
         summary = next((record for record in records if record.key == KEY), None)
         told = self._told[summary] if summary is not None else _Told((), "")
         left = _listed([*_open(connection, scope, today, self._zone), *told.open])
@@ -160,7 +160,7 @@ def _open(connection: Connection, scope: str, today: date, zone: ZoneInfo) -> li
     """What is remembered of a scope and still to be done or known."""
     found = summary_rows.open_items(connection, scope, _OPEN)
     kept = (record for record in found if record.form == "question" or resolved_on(record, today, zone) is None)
-    return [full_load.render_record(record) for record in kept]
+    return [render_record(record) for record in kept]
 
 
 def _listed(texts: Sequence[str]) -> str:

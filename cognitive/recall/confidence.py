@@ -15,7 +15,7 @@ from importlib import resources
 
 from kenobot.cognitive.recall import answer_types
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.pack import RecalledMemory
+from kenobot.cognitive.recall.memory import RecalledMemory
 from kenobot.cognitive.recall.relevance import proper_names, proper_names_text
 from kenobot.cognitive.recall.trace import RecallTrace
 from kenobot.cognitive.recall.weights import record_weights

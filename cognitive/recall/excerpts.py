@@ -7,11 +7,12 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.filters import RecallFilter
-from kenobot.cognitive.recall.full_load import quote_untrusted
-from kenobot.cognitive.recall.pack import Excerpt, shorten
+from kenobot.cognitive.recall.memory import Excerpt
 from kenobot.cognitive.recall.recall_log import TurnRow
+from kenobot.cognitive.recall.render import shorten
 from kenobot.cognitive.recall.turn_ranking import RankedTurn
 from kenobot.cognitive.store.scopes import scope_names
+from kenobot.cognitive.text.quoting import quote_untrusted
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.identity import Trust

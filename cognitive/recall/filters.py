@@ -4,12 +4,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from kenobot.cognitive.beliefs.value import has_faded
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.recall import full_load, recall_log
+from kenobot.cognitive.recall import recall_log
+from kenobot.cognitive.recall.index.documents import SEARCHABLE_FORMS
+from kenobot.cognitive.recall.memory import RecalledMemory
 from kenobot.cognitive.recall.recall_log import TurnRow
+from kenobot.cognitive.recall.render import render_record
 from kenobot.cognitive.recall.score import hidden_by_lifecycle
 from kenobot.cognitive.recall.trace import RecallTrace, SourceKind
 from kenobot.cognitive.store import records as store
@@ -19,30 +22,23 @@ from kenobot.cognitive.store.scopes import Scopes
 from kenobot.cognitive.text.calendar import parse_time, week_of
 from kenobot.storage.connection import Connection
 
-if TYPE_CHECKING:
-    from kenobot.cognitive.recall.pack import RecalledMemory
-
 DropReason = Literal[
-    "out of reach", "another form", "forgotten", "not live", "not valid then", "expired", "trust", "stale", "faded",
+    "out of reach", "another form", "forgotten", "not live", "not valid then", "expired", "stale", "faded",
     "irrelevant", "on show already", "no room", "veiled", "on show as a turn", "taken back",
 ]  # fmt: skip
-
-SEARCHABLE_FORMS = frozenset({"note", "episode", "procedure", "summary", "question", "entity"})
-"""What is looked for. A scratchpad and a profile are shown as they stand, a box is shown by what is in it."""
 
 
 @dataclass(slots=True)
 class RecallFilter:
     """Lets through what may be shown to `reach`, as things are `now` or were at `as_of`, and counts the rest.
 
-    prompt_text: what the prompt shows already. least: trusts that may be shown; None lets every one through.
+    prompt_text: what the prompt shows already.
     """
 
     reach: Scopes
     now: datetime
     policy: Policy
     as_of: datetime | None = None
-    least: frozenset[str] | None = None
     prompt_text: str = ""
     dropped: Counter[DropReason] = field(default_factory=Counter)
     trace: RecallTrace | None = None
@@ -53,7 +49,7 @@ class RecallFilter:
         if not self.prompt_text:
             return False
         if record.id not in self._seen:
-            self._seen[record.id] = is_in_prompt(full_load.render_record(record), self.prompt_text)
+            self._seen[record.id] = is_in_prompt(render_record(record), self.prompt_text)
         return self._seen[record.id]
 
     def filter_records(self, connection: Connection, ids: Sequence[int]) -> dict[int, Record]:
@@ -86,8 +82,6 @@ class RecallFilter:
                 return "not valid then"
         elif today.expires is not None and (ends := parse_time(today.expires)) is not None and ends <= self.now:
             return "expired"
-        if self.least is not None and seen.trust not in self.least:
-            return "trust"
         if hidden_by_lifecycle(seen.lifecycle, self.policy.recall):
             return "stale"
         if self.as_of is None and has_faded(seen, self.now, self.policy.value):
@@ -165,7 +159,7 @@ def summarized_week(record: Record) -> str:
     return record.key.rpartition(":")[2]
 
 
-def drop_covered_weeks(memories: "Sequence[RecalledMemory]", sieve: RecallFilter) -> "list[RecalledMemory]":
+def drop_covered_weeks(memories: Sequence[RecalledMemory], sieve: RecallFilter) -> list[RecalledMemory]:
     """`memories` without the summaries of weeks of which a fact was found itself: that says it in full."""
     told = {(each.record.scope, week_of(each.record.day)) for each in memories if not is_week_summary(each.record)}
     kept = [

@@ -3,14 +3,13 @@
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from kenobot.cognitive.beliefs import value
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall import recall_log
 from kenobot.cognitive.recall.by_words import LexicalHit, MentionedSubjects
 from kenobot.cognitive.recall.filters import RecallFilter, drop_covered_weeks
-from kenobot.cognitive.recall.pack import MatchWay, PathEdge, RecalledMemory
+from kenobot.cognitive.recall.memory import MatchWay, MemoryQuery, RecalledMemory
 from kenobot.cognitive.recall.relevance import question_features, record_features, score_relevance
 from kenobot.cognitive.recall.score import Score, ScoreFeatures, feedback_delta, fuse_relevance, score
 from kenobot.cognitive.recall.spreading_activation import Activation, PathStep, spread_activation
@@ -20,9 +19,6 @@ from kenobot.cognitive.store.feedback import NO_FEEDBACK
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.recall_need import is_question
 from kenobot.storage.connection import Connection
-
-if TYPE_CHECKING:
-    from kenobot.cognitive.recall.recall import Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +36,7 @@ class SearchHits:
 
 
 def rank_records(
-    connection: Connection, query: "Query", found: SearchHits, sieve: RecallFilter, shares: Mapping[int, float]
+    connection: Connection, query: MemoryQuery, found: SearchHits, sieve: RecallFilter, shares: Mapping[int, float]
 ) -> list[RecalledMemory]:
     """The memories that may be shown, best first, with the neighbours of the best among them.
 
@@ -131,7 +127,13 @@ class _Valuer:
     """Values records for one message; what people said of them is read once. fitted: by meaning too."""
 
     def __init__(
-        self, connection: Connection, query: "Query", spoken_of: MentionedSubjects, ids: Sequence[int], *, fitted: bool
+        self,
+        connection: Connection,
+        query: MemoryQuery,
+        spoken_of: MentionedSubjects,
+        ids: Sequence[int],
+        *,
+        fitted: bool,
     ) -> None:
         self._spoken_of = spoken_of
         self._opinions = value_store.feedback_counts(connection, ids)
@@ -189,14 +191,13 @@ class _Valuer:
     def linked(self, record: Record, parent: RecalledMemory, found: Activation) -> RecalledMemory:
         """A neighbour of `parent`."""
         share = self.share(found.path)
-        path = tuple(PathEdge(step.src, step.dst, step.type, step.confidence) for step in found.path)
         valued = Score(parent.score.value * share, {"neighbour": parent.score.value * share})
         effective = value.strength(record, self._at, self._of_values)
-        return RecalledMemory(record, valued, parent.relevance * share, ("link",), (), path, effective)
+        return RecalledMemory(record, valued, parent.relevance * share, ("link",), (), found.path, effective)
 
 
 def _with_neighbours(
-    connection: Connection, query: "Query", memories: list[RecalledMemory], sieve: RecallFilter, value_of: _Valuer
+    connection: Connection, query: MemoryQuery, memories: list[RecalledMemory], sieve: RecallFilter, value_of: _Valuer
 ) -> list[RecalledMemory]:
     """`memories`, and what links lead to from the best of them, worth a part of what it hangs on.
 

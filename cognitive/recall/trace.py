@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from kenobot.cognitive.recall.confidence import ConfidenceFeatures
-    from kenobot.cognitive.recall.pack import RecalledMemory
+    from kenobot.cognitive.recall.memory import RecalledMemory
     from kenobot.cognitive.recall.turn_ranking import RankedTurn
 
 SourceKind = Literal["record", "turn"]

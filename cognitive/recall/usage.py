@@ -12,41 +12,14 @@ from typing import Literal
 from kenobot.cognitive.beliefs import lifecycle
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.recall import recall_log
-from kenobot.cognitive.recall.pack import Pack
-from kenobot.cognitive.recall.xray import MatchExplanation, explain_match
+from kenobot.cognitive.recall.match_explanation import DIGITS, MatchExplanation, as_float
+from kenobot.cognitive.recall.memory import PREFIX_SECTIONS, MemoryPack, Section
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.storage.connection import Connection
-
-_DIGITS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class ShownMemories:
-    """What a turn's prompt showed for the first time: a new frame's records, and what was recalled for the message.
-
-    procedures: the patterns that were shown for it, and why. updates: what became known since the frame and is told
-    with this message.
-    """
-
-    prefix_records: tuple[int, ...] | None = None
-    pack: Pack | None = None
-    procedures: tuple[MatchExplanation, ...] = ()
-    updates: tuple[int, ...] = ()
-
-    @property
-    def matched_records(self) -> list[int]:
-        """Those that the message itself called for."""
-        recalled = [memory.record.id for memory in self.pack.memories] if self.pack else []
-        return [*(why.record for why in self.procedures), *recalled]
-
-    @property
-    def records(self) -> list[int]:
-        """Every record among it, each once."""
-        return list(dict.fromkeys([*self.matched_records, *self.updates, *(self.prefix_records or ())]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,46 +54,51 @@ class TurnExplanation:
 
 def log_usage(
     connection: Connection,
-    shown: ShownMemories,
+    shown: MemoryPack,
     inbox: int,
     session: str,
     at: datetime,
     reach: Scopes,
     policy: Policy = DEFAULT,
 ) -> int | None:
-    """Note what a turn was shown, inside its transaction; the event, or None when there is nothing to note.
+    """Log what a turn's prompt shows for the first time, inside its transaction; the event, or None for nothing.
 
-    reach: of whom it was shown to; what use has made warm is lifted within it.
+    reach: the scopes of its reader, within which use warms records.
     """
-    if shown.prefix_records is None and shown.pack is None and not shown.procedures and not shown.updates:
+    loaded = not PREFIX_SECTIONS.isdisjoint(shown.sections)
+    if not loaded and shown.search is None and not shown.entries:
         return None
-    records = shown.records
-    unused = {*shown.updates}  # what was just told is not used by saying so
-    if shown.prefix_records:  # nor what a frame shows that was only made anew for something else
+    matched, updates = shown.records("procedures", "recalled"), shown.records("updates")
+    prefix_records = shown.records(*PREFIX_SECTIONS)
+    records = list(dict.fromkeys([*matched, *updates, *prefix_records]))
+    unused = {*updates}  # to tell an update is not to use it
+    if prefix_records:  # nor is it to make a prefix anew for other reasons
         lately = at - timedelta(minutes=policy.recall.again_minutes)
-        unused |= recall_log.used_since(connection, shown.prefix_records, lately, reach).difference(
-            shown.matched_records
-        )
+        unused |= recall_log.used_since(connection, prefix_records, lately, reach).difference(matched)
     used = [number for number in records if number not in unused]
     if used:
         recall_log.mark_used(connection, used, at, policy.recall.stability_per_use, policy.recall.most_stable)
         lifecycle.apply_use(connection, used, reach, ChangeContext(at, "recall", "it was used", session), policy.value)
     data: dict[str, Json] = {"inbox": inbox, "records": [*records]}
-    if shown.prefix_records is not None:
-        data["frame"] = [*shown.prefix_records]
-    if shown.updates:
-        data["noted"] = [*shown.updates]
-    if shown.pack is not None:
+    if loaded:
+        data["frame"] = [*prefix_records]
+    if updates:
+        data["noted"] = [*updates]
+    if shown.search is not None:
         data |= {
-            "level": shown.pack.level,
-            "score": round(shown.pack.score, _DIGITS),
-            "items": [explain_match(memory).as_json() for memory in shown.pack.memories],
-            "turns": [excerpt.turn.id for excerpt in shown.pack.excerpts],
-            "dropped": {**shown.pack.dropped},
+            "level": shown.search.level,
+            "score": round(shown.search.score, DIGITS),
+            "items": _reasons(shown, "recalled"),
+            "turns": [excerpt.turn.id for excerpt in shown.search.excerpts],
+            "dropped": {**shown.search.dropped},
         }
-    if shown.procedures:
-        data["practice"] = [each.as_json() for each in shown.procedures]
+    if reasons := _reasons(shown, "procedures"):
+        data["practice"] = reasons
     return events.add_event(connection, at, "recall", "recalled", session=session, data=data)
+
+
+def _reasons(shown: MemoryPack, section: Section) -> list[Json]:
+    return [each.reason.as_json() for each in shown.entries if each.section == section and each.reason is not None]
 
 
 def explain_turn(connection: Connection, inbox: int, reach: Scopes) -> TurnExplanation | None:
@@ -139,7 +117,7 @@ def explain_turn(connection: Connection, inbox: int, reach: Scopes) -> TurnExpla
     for happened, told in recall_log.recall_events(connection, session, inbox):
         mine = told.get("inbox") == inbox
         if mine:
-            level, value, at = str(told.get("level", "")), _number(told.get("score")), happened
+            level, value, at = str(told.get("level", "")), as_float(told.get("score")), happened
             turns = _numbers(told.get("turns"))
             dropped = {str(name): int(count) for name, count in _mapping(told.get("dropped")).items()}
         reasons = [
@@ -177,10 +155,6 @@ def records_in_prompt(connection: Connection, session: str) -> tuple[list[int], 
 
 def _if_not_forgotten(record: Record | None) -> Record | None:
     return None if record is None or record.status == "forgotten" else record
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _numbers(value: object) -> list[int]:

@@ -14,73 +14,11 @@ from kenobot.cognitive.recall.keywords import (
     grade_keywords,
     score_keywords,
 )
-from kenobot.cognitive.recall.pack import Pack, PathEdge, RecalledMemory
-from kenobot.cognitive.store.records import Json
+from kenobot.cognitive.recall.match_explanation import DIGITS, MatchExplanation
+from kenobot.cognitive.recall.memory import SearchReport
 
-_DIGITS = 3
 _LONGEST = 160
 _KINDS: Mapping[str, MemoryKind] = {"episode": "episodes", "procedure": "procedures"}
-_WAYS = {
-    "words": "shares words",
-    "subject": "is about somebody named",
-    "meaning": "means the like",
-    "link": "is linked",
-    "practice": "worked before",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class MatchExplanation:
-    """Why a memory was chosen, without its words. path: the links that led to it."""
-
-    record: int
-    score: float
-    relevance: float
-    parts: Mapping[str, float]
-    ways: tuple[str, ...]
-    matched: tuple[str, ...] = ()
-    path: tuple[PathEdge, ...] = ()
-
-    def as_json(self) -> dict[str, Json]:
-        """What is kept of it with the turn."""
-        return {
-            "record": self.record,
-            "score": self.score,
-            "relevance": self.relevance,
-            "parts": dict(self.parts),
-            "ways": [*self.ways],
-            "matched": [*self.matched],
-            "path": [[edge.src, edge.dst, edge.type, edge.confidence] for edge in self.path],
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, object]) -> "MatchExplanation":
-        """The same from what was kept; what cannot be read of it is left out."""
-        parts, ways, matched, path = (data.get(name) for name in ("parts", "ways", "matched", "path"))
-        return cls(
-            record=int(str(data.get("record", 0))),
-            score=_number(data.get("score")),
-            relevance=_number(data.get("relevance")),
-            parts={str(name): _number(part) for name, part in parts.items()} if isinstance(parts, dict) else {},
-            ways=tuple(map(str, ways)) if isinstance(ways, list) else (),
-            matched=tuple(map(str, matched)) if isinstance(matched, list) else (),
-            path=tuple(PathEdge(*edge) for edge in path if len(edge) == 4) if isinstance(path, list) else (),
-        )
-
-    def sentence(self) -> str:
-        """Why, in one line."""
-        reasons = [_WAYS.get(way, way) for way in self.ways]
-        if self.matched:
-            by_words = (_WAYS["words"], _WAYS["practice"])
-            reasons = [f"{each} ({', '.join(self.matched)})" if each in by_words else each for each in reasons]
-        if self.path:
-            steps = "".join(f" —{edge.type} {edge.confidence:.2f}→ {edge.dst}" for edge in self.path)
-            reasons = [f"{each}: {self.path[0].src}{steps}" if each == _WAYS["link"] else each for each in reasons]
-        return "; ".join(reasons)
-
-    def score_parts(self) -> str:
-        """The parts of the score."""
-        return " ".join(f"{name} {part:+.3f}" for name, part in self.parts.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,19 +70,19 @@ class Xray:
     by_keywords: KeywordGrade
 
 
-def xray(pack: Pack, asked: str = "") -> Xray:
+def xray(pack: SearchReport, asked: str = "") -> Xray:
     """The X-ray of what a recall found for a message."""
     sought = extract_keywords(asked)
     items = [
         XrayMemory(
-            explain_match(memory),
+            memory.explain(),
             memory.record.text,
             memory.record.subject,
             memory.record.category,
             memory.record.source,
             memory.record.created,
-            round(memory.record.confidence, _DIGITS),
-            round(memory.current_confidence, _DIGITS),
+            round(memory.record.confidence, DIGITS),
+            round(memory.current_confidence, DIGITS),
             memory.tokens,
             score_keywords(sought, memory.record.text),
         )
@@ -152,13 +90,13 @@ def xray(pack: Pack, asked: str = "") -> Xray:
     ]
     quoted = [
         XrayExcerpt(
-            each.turn.id, each.turn.inbox, each.turn.at, round(each.relevance, _DIGITS), each.matched, each.tokens
+            each.turn.id, each.turn.inbox, each.turn.at, round(each.relevance, DIGITS), each.matched, each.tokens
         )
         for each in pack.excerpts
     ]
     return Xray(
         pack.level,
-        round(pack.score, _DIGITS),
+        round(pack.score, DIGITS),
         pack.need,
         pack.query_terms,
         pack.subjects,
@@ -172,25 +110,12 @@ def xray(pack: Pack, asked: str = "") -> Xray:
     )
 
 
-def _grade(pack: Pack, items: Sequence[XrayMemory]) -> KeywordGrade:
+def _grade(pack: SearchReport, items: Sequence[XrayMemory]) -> KeywordGrade:
     scores: dict[MemoryKind, list[float]] = {"facts": [], "procedures": [], "episodes": []}
     for memory, item in zip(pack.memories, items, strict=True):
         if item.points.score:
             scores[_KINDS.get(memory.record.form, "facts")].append(item.points.score)
     return grade_keywords(scores)
-
-
-def explain_match(memory: RecalledMemory) -> MatchExplanation:
-    """Why a memory was chosen."""
-    return MatchExplanation(
-        memory.record.id,
-        round(memory.score.value, _DIGITS),
-        round(memory.relevance, _DIGITS),
-        {name: round(part, _DIGITS) for name, part in memory.score.parts.items()},
-        memory.ways,
-        tuple(sorted(memory.matched)),
-        memory.path,
-    )
 
 
 def as_json(seen: Xray) -> dict[str, object]:
@@ -245,7 +170,3 @@ def _foot(seen: Xray) -> list[str]:
 def _short(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0

@@ -131,6 +131,11 @@ class EmbeddingWorker:
         """Look whether there is anything to do; does not wait for it."""
         self.wake()
 
+    @property
+    def ready(self) -> bool:
+        """Whether there is an embedder that may be asked."""
+        return self._embedder is not None and not self._stopped
+
     async def embed_query(self, text: str, *, patience: float | None = None) -> bool:
         """Have the vectors of a message at hand, and those of what was remembered just before it; whether that is so.
 

@@ -9,12 +9,12 @@ from kenobot.cli import options
 from kenobot.cli.memory_options import add_as_of, add_scope, examples_epilog, requested_scopes
 from kenobot.cli.options import clock_of, home_of
 
-_NO_CHAT = "chat:none"
+_NO_SESSION = "none"
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kenobot.cognitive.recall.pack import Pack
+    from kenobot.cognitive.recall.memory import SearchReport
     from kenobot.core.settings.home import Home
     from kenobot.ports.clock import Clock
     from kenobot.storage.connection import Connection
@@ -101,36 +101,44 @@ def _loaded_text(arguments: argparse.Namespace, clock: "Clock | None") -> str:
     from zoneinfo import ZoneInfo
 
     from kenobot.cli import db_read
-    from kenobot.cognitive.recall import full_load
-    from kenobot.cognitive.text.calendar import local_day
+    from kenobot.cognitive.recall.full_load import FullLoader
+    from kenobot.cognitive.recall.memory import MemoryQuery, Section
     from kenobot.core.settings.load import load_settings as settings
 
     home = home_of(arguments)
     loaded = settings(home, os.environ).settings
-    zone = ZoneInfo(loaded.bot.timezone)
     scope = arguments.scope or "owner"
-    chat = scope if scope.startswith("chat:") else _NO_CHAT
-    budget = arguments.budget or loaded.context.memory_tokens
-    day = local_day(clock_of(clock).now(), zone)
+    query = MemoryQuery(
+        "",
+        (scope,),
+        clock_of(clock).now(),
+        ZoneInfo(loaded.bot.timezone),
+        scope.removeprefix("chat:") if scope.startswith("chat:") else _NO_SESSION,
+        mode=loaded.memory.recall,
+        prefix_tokens=arguments.budget or loaded.context.memory_tokens,
+        recent_days=loaded.memory.days,
+    )
     with db_read.open_readonly(home) as connection:
-        query = full_load.FullLoadQuery((scope,), chat, day, budget, loaded.memory.recall, loaded.memory.days)
-        pack = full_load.FullLoader(zone)(connection, query)
-    return "\n\n".join(part for part in (pack.long_term, pack.recent, pack.chat, pack.context) if part)
+        pack = FullLoader().load(connection, query)
+    sections: tuple[Section, ...] = ("long_term", "recent", "chat", "context")
+    return "\n\n".join(pack[name] for name in sections if pack[name])
 
 
-def _recalled(arguments: argparse.Namespace, clock: "Clock | None", text: str, budget: int, limit: int) -> "Pack":
+def _recalled(
+    arguments: argparse.Namespace, clock: "Clock | None", text: str, budget: int, limit: int
+) -> "SearchReport":
     from zoneinfo import ZoneInfo
 
     from kenobot.cli import db_read, vectors
     from kenobot.cognitive.recall.index.index import SideIndex
-    from kenobot.cognitive.recall.recall import Query
+    from kenobot.cognitive.recall.memory import MemoryQuery
     from kenobot.cognitive.recall.recall import recall as remembered
     from kenobot.core.settings.load import load_settings
 
     home = home_of(arguments)
     zone = ZoneInfo(load_settings(home, os.environ).settings.bot.timezone)
     as_of = options.since_moment(getattr(arguments, "as_of", None), clock)
-    query = Query(
+    query = MemoryQuery(
         text,
         requested_scopes(arguments),
         clock_of(clock).now(),

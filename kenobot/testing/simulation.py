@@ -12,7 +12,8 @@ from zoneinfo import ZoneInfo
 from kenobot.app.app import App
 from kenobot.app.plugin_instances import load_plugins
 from kenobot.app.wiring import assemble
-from kenobot.cognitive.recall.recall import Query, recall
+from kenobot.cognitive.recall.memory import MemoryQuery
+from kenobot.cognitive.recall.recall import recall
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 from kenobot.gateway.access import Roster
@@ -208,7 +209,7 @@ class Simulation:
 
     async def recall_text(self, question: str, scopes: Sequence[str]) -> str:
         """What memory finds for a question, for somebody who may know these scopes only."""
-        query = Query(question, tuple(scopes), self.clock.now(), self.zone, force=True)
+        query = MemoryQuery(question, tuple(scopes), self.clock.now(), self.zone, force=True)
         pack = await self.app.database.read(lambda connection: recall(connection, self.app.index, query))
         return "\n".join([*(memory.line for memory in pack.memories), *(excerpt.line for excerpt in pack.excerpts)])
 

@@ -175,7 +175,7 @@ IN_MEMORY = (
         _OVER,
     ),
     Bound(
-        "kenobot.cognitive.recall.pack.RecalledMemory.relevance_parts",
+        "kenobot.cognitive.recall.memory.RecalledMemory.relevance_parts",
         "the seven parts of a fit",
         "lives for one turn",
         _OVER,
@@ -265,14 +265,18 @@ IN_MEMORY = (
     Bound("kenobot.evals.recall.eval_home.EvalHome.turn_keys", "the data of one run", "lives for one command", _OVER),
     Bound("kenobot.evals.recall.baselines.BM25._lists", "the data of one run", "lives for one command", _OVER),
     Bound("kenobot.evals.recall.run.RecallReport.rows", "the data of one run", "lives for one command", _OVER),
-    Bound("kenobot.cognitive.recall.pack.Pack.dropped", "the 12 reasons there are", "lives for one turn", _OVER),
     Bound(
-        "kenobot.cognitive.recall.recall.Query.vector_relevance",
+        "kenobot.cognitive.recall.memory.SearchReport.dropped", "the 12 reasons there are", "lives for one turn", _OVER
+    ),
+    Bound(
+        "kenobot.cognitive.recall.memory.MemoryQuery.vector_relevance",
         "what a search by vectors found",
         "lives for one turn",
         _OVER,
     ),
-    Bound("kenobot.cognitive.recall.recall.Query.marks", "12 memories that were read", "lives for one turn", _OVER),
+    Bound(
+        "kenobot.cognitive.recall.memory.MemoryQuery.marks", "12 memories that were read", "lives for one turn", _OVER
+    ),
     Bound(
         "kenobot.cognitive.recall.full_load.FullLoader._logs",
         "64 logs and 8 million characters",

@@ -5,7 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.prompt.context_builder import ContextBuilder, PromptLimits
+from kenobot.agent.prompt.context_builder import ContextBuilder, PromptLimits, PromptRequest
 from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.gateway.access import Access, Roster
 from kenobot.ports.messages import Inbound
@@ -66,9 +66,11 @@ class _Builder:
         connection.set_progress_handler(tick, _TICK)
         context = self._builder.build(
             connection,
-            PendingMessage(9, inbound, "t"),
-            self._access.principal(inbound),
-            self._clock.now() + timedelta(hours=2),
+            PromptRequest(
+                PendingMessage(9, inbound, "t"),
+                self._access.principal(inbound),
+                self._clock.now() + timedelta(hours=2),
+            ),
         )
         connection.set_progress_handler(None, 0)
         return ticks * _TICK, len(context.request.system[1].text)

@@ -18,6 +18,7 @@ from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.mirror.list_files import ListFiles
 from kenobot.cognitive.recall import full_load
+from kenobot.cognitive.recall.memory import MemoryPack
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.core.bus import Bus
@@ -34,6 +35,7 @@ from kenobot.storage.database import Database
 from kenobot.storage.outbox import Destination, Outbox, enqueue
 from kenobot.testing.clock import START, ManualClock
 from tests.bounds.registry import IN_MEMORY
+from tests.memory_rows import full_load_query
 from tests.samples import rows
 from tests.scene import Scene
 
@@ -303,22 +305,20 @@ async def test_worked_out_logs_are_kept_within_a_number_and_a_size(
             )
 
     await database.write(learn)
-    recall = full_load.FullLoader(_ZONE)
+    loader = full_load.FullLoader()
 
-    def ask(chat: int, connection: Connection) -> full_load.FullLoad:
-        return recall(
-            connection, full_load.FullLoadQuery(("owner", f"chat:{chat}"), f"chat:{chat}", "2026-02-14", 6000)
-        )
+    def ask(chat: int, connection: Connection) -> MemoryPack:
+        return loader.load(connection, full_load_query(("owner", f"chat:{chat}"), f"chat:{chat}", "2026-02-14", 6000))
 
     for chat in range(100):
         await database.read(partial(ask, chat))
-    assert len(recall._logs) == 64
-    assert recall._held == sum(log.size for log in recall._logs.values()) > 0
+    assert len(loader._logs) == 64
+    assert loader._characters == sum(full_load._size(log) for log in loader._logs.values()) > 0
 
     monkeypatch.setattr(full_load, "_LOGS_CHARACTERS", 10_000)
     for chat in range(100, 110):
         await database.read(partial(ask, chat))
-    assert recall._held == sum(log.size for log in recall._logs.values()) <= 10_000
+    assert loader._characters == sum(full_load._size(log) for log in loader._logs.values()) <= 10_000
 
 
 def test_the_identity_folder_is_read_by_four_names(tmp_path: Path) -> None:

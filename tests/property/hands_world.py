@@ -11,9 +11,10 @@ from kenobot.agent.commands.forget import ForgetCommand
 from kenobot.agent.commands.memory import UndoCommand
 from kenobot.agent.commands.registry import CommandCall
 from kenobot.cognitive.control.find import find_memories, index_search
-from kenobot.cognitive.recall import full_load
+from kenobot.cognitive.recall.full_load import FullLoader
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.recall import Query, recall
+from kenobot.cognitive.recall.memory import MemoryQuery
+from kenobot.cognitive.recall.recall import recall
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract import buffer
@@ -23,6 +24,7 @@ from kenobot.ports.memory import Candidate
 from kenobot.ports.messages import Inbound
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
+from tests.memory_rows import full_load_query
 from tests.unit.cognitive.mirror.house import ZONE
 
 SESSION = "telegram-1"
@@ -108,14 +110,16 @@ def snapshot(connection: Connection) -> Snapshot:
 
 def shown(connection: Connection, index: SideIndex, facts: Sequence[Fact], now: AdmitContext) -> str:
     """Whatever the owner or a prompt is shown of memory and talk, asked for each of `facts` by its own words."""
-    pack = full_load.FullLoader(ZONE)(connection, full_load.FullLoadQuery(REACH, CHAT, now.day, 60_000))
-    parts = [pack.long_term, pack.recent, pack.chat, pack.context, *pack.texts]
+    pack = FullLoader().load(connection, full_load_query(REACH, CHAT, now.day, 60_000))
+    parts = [pack["long_term"], pack["recent"], pack["chat"], pack["context"], *pack.texts]
     parts += [line.text for line in conversation.latest(connection, SESSION, 1000)]
     parts += [turn.text for turn in buffer.pending_turns(connection, SESSION, 1000) if not turn.hidden]
     parts += [record.text for record in records.list_records(connection, REACH, ("active",), (), 1000)]
     for fact in facts:
         found = recall(
-            connection, index, Query(text=fact.text, reach=REACH, now=now.at, session=SESSION, force=True, whole=True)
+            connection,
+            index,
+            MemoryQuery(text=fact.text, reach=REACH, now=now.at, force=True),
         )
         parts += [each.line for each in found.memories]
         parts += [each.line for each in found.excerpts]
@@ -134,7 +138,7 @@ def waiting(connection: Connection) -> set[int]:
 
 def recalled(connection: Connection, index: SideIndex, fact: Fact, now: AdmitContext) -> bool:
     """Whether the fact is found by its own words as a memory."""
-    found = recall(connection, index, Query(text=fact.text, reach=REACH, now=now.at, force=True))
+    found = recall(connection, index, MemoryQuery(text=fact.text, reach=REACH, now=now.at, force=True))
     return any(each.record.id == fact.record for each in found.memories)
 
 

@@ -10,12 +10,14 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control.forget import forget, forget_record
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.full_load import FullLoad, FullLoader, FullLoadQuery, read_scratchpad
+from kenobot.cognitive.recall.full_load import FullLoader, read_scratchpad
+from kenobot.cognitive.recall.memory import MemoryPack
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.storage.connection import Connection
+from tests.memory_rows import full_load_query
 
 ZONE = ZoneInfo("Europe/Madrid")
 
@@ -130,7 +132,7 @@ class Seen:
     live: dict[Key, Row]
     gone: dict[int, tuple[str, str, str]]
     links: list[tuple[int, int]]
-    packs: dict[tuple[Reader, int], FullLoad]
+    packs: dict[tuple[Reader, int], MemoryPack]
     pads: dict[str, set[str]]
 
     @classmethod
@@ -140,9 +142,9 @@ class Seen:
             "ON event.id = (SELECT max(id) FROM event WHERE record_id = record.id) "
             "WHERE status != 'active' AND form != 'box'"
         ).fetchall()
-        recall = FullLoader(ZONE)
+        loader = FullLoader()
         packs = {
-            ((scopes, chat), budget): recall(connection, FullLoadQuery(scopes, chat, today, budget))
+            ((scopes, chat), budget): loader.load(connection, full_load_query(scopes, chat, today, budget))
             for scopes, chat in READERS
             for budget in BUDGETS
         }
@@ -178,9 +180,9 @@ def recorded(connection: Connection) -> dict[Key, Row]:
     return found
 
 
-def facts_in(pack: FullLoad) -> set[str]:
+def facts_in(pack: MemoryPack) -> set[str]:
     """Which facts a pack shows."""
-    shown = "\n".join([pack.long_term, pack.recent, pack.chat, pack.context, *pack.texts])
+    shown = "\n".join([pack["long_term"], pack["recent"], pack["chat"], pack["context"], *pack.texts])
     assert "ⓧ" not in shown
     return _shown(shown)
 

@@ -15,7 +15,8 @@ from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.decay import DecayPolicy
 from kenobot.cognitive.policy.sleep import WEEKLY_LOGS, SleepPolicy
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.recall import Query, recall
+from kenobot.cognitive.recall.memory import MemoryQuery
+from kenobot.cognitive.recall.recall import recall
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate import distil, hygiene, promote, weeks
@@ -128,7 +129,7 @@ async def _all_is_there(house: House, texts: dict[str, str], folder: Path) -> No
         for text, scope in texts.items():
             said = text if text in live else text.removeprefix("I learned that ")
             assert said in live, f"{text} is lost"
-            query = Query(said, (scope,), now, force=True)
+            query = MemoryQuery(said, (scope,), now, force=True)
             pack = await house.database.read(lambda c, query=query: recall(c, index, query))  # type: ignore[misc]
             assert live[said].id in {memory.record.id for memory in pack.memories}, f"{text} is not recalled"
     finally:

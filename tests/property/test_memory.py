@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.full_load import FullLoad, FullLoader, FullLoadQuery
+from kenobot.cognitive.recall.full_load import FullLoader
+from kenobot.cognitive.recall.memory import MemoryPack
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
 from kenobot.cognitive.store.scopes import ALL_SCOPES
@@ -22,6 +23,7 @@ from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.migrate import migrations
 from kenobot.testing.clock import START
+from tests.memory_rows import full_load_query
 
 _ZONE = ZoneInfo("Europe/Madrid")
 _WORDS = st.sampled_from(
@@ -82,8 +84,8 @@ def _occasion(days: int = 0) -> AdmitContext:
     return AdmitContext(at, at.date().isoformat(), "test", "fake-1")
 
 
-def _shown(pack: FullLoad) -> str:
-    return "\n".join([pack.long_term, pack.recent, pack.chat, pack.context, *pack.texts])
+def _shown(pack: MemoryPack) -> str:
+    return "\n".join([pack["long_term"], pack["recent"], pack["chat"], pack["context"], *pack.texts])
 
 
 def _live(connection: Connection) -> list[tuple[str, str, str, str]]:
@@ -173,11 +175,11 @@ def test_a_pack_keeps_its_budget_whatever_is_in_it(candidates: list[Candidate], 
         for candidate in candidates:
             admit(connection, candidate, _occasion())
         for scopes, chat in ((("owner", "chat:fake-1"), "chat:fake-1"), (("chat:fake-2",), "chat:fake-2")):
-            pack = FullLoader(_ZONE)(connection, FullLoadQuery(scopes, chat, _occasion().day, budget))
-            parts = [pack.long_term, pack.recent, pack.chat]
+            pack = FullLoader().load(connection, full_load_query(scopes, chat, _occasion().day, budget))
+            parts = [pack["long_term"], pack["recent"], pack["chat"]]
             notes = sum(part.count("_(MEMORY.md goes on") for part in parts) * 16
             assert sum(estimate_tokens(part) for part in parts if part) <= budget + notes + len(parts)
-            assert estimate_tokens(pack.context) <= DEFAULT.working_tokens
+            assert estimate_tokens(pack["context"]) <= DEFAULT.working_tokens
             allowed = {
                 text
                 for scope, text in connection.execute("SELECT scope, text FROM record WHERE status = 'active'")
@@ -200,6 +202,6 @@ def test_nothing_of_another_scope_or_forgotten_is_ever_shown(kept: list[tuple[st
                 assert forget(connection, decision.record, ALL_SCOPES, _occasion())
             marks[mark] = (scope, away)
         for scopes in (("owner", chat), (chat,), ("user:fake-2", chat)):
-            shown = _shown(FullLoader(_ZONE)(connection, FullLoadQuery(scopes, chat, _occasion().day, 6000)))
+            shown = _shown(FullLoader().load(connection, full_load_query(scopes, chat, _occasion().day, 6000)))
             for mark, (scope, away) in marks.items():
                 assert (mark in shown) == (scope in scopes and not away)

@@ -210,10 +210,10 @@ class MemoryMachine(Lives):
         may = shown_to(self.model, scopes, chat)
         for budget in BUDGETS:
             pack = seen.packs[reader, budget]
-            notes = sum(part.count("_(MEMORY.md goes on") for part in (pack.long_term, pack.chat)) * 16
-            parts = [part for part in (pack.long_term, pack.recent, pack.chat) if part]
+            notes = sum(part.count("_(MEMORY.md goes on") for part in (pack["long_term"], pack["chat"])) * 16
+            parts = [part for part in (pack["long_term"], pack["recent"], pack["chat"]) if part]
             assert sum(map(estimate_tokens, parts)) <= budget + notes + len(parts)
-            assert estimate_tokens(pack.context) <= DEFAULT.working_tokens
+            assert estimate_tokens(pack["context"]) <= DEFAULT.working_tokens
             shown = facts_in(pack)
             assert not shown - may, f"{scopes} are shown {shown - may}"
             assert budget < BUDGETS[-1] or shown == may, f"{scopes} are not shown {may - shown}"

@@ -8,7 +8,8 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kenobot.cognitive.recall.recall import Query, recall
+from kenobot.cognitive.recall.memory import MemoryQuery
+from kenobot.cognitive.recall.recall import recall
 from kenobot.cognitive.store import records
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.storage.connection import Connection
@@ -36,23 +37,20 @@ def _in_a_memory(work: Callable[[Memory], Awaitable[None]]) -> None:
     said=st.lists(st.tuples(_TEXTS, st.sampled_from(["telegram-1", "telegram-2"])), max_size=6),
     query=_TEXTS,
     budget=st.integers(1, 400),
-    pads=st.booleans(),
 )
 def test_a_pack_keeps_to_its_budget_and_its_reach(
-    notes: list[tuple[str, str, int]], said: list[tuple[str, str]], query: str, budget: int, pads: bool
+    notes: list[tuple[str, str, int]], said: list[tuple[str, str]], query: str, budget: int
 ) -> None:
-    """Whatever is in memory, however long; and with a profile on show, a memory that fits is not starved."""
+    """Whatever is in memory, however long."""
 
     async def work(memory: Memory) -> None:
         for text, scope, times in notes:
             await memory.learn(" ".join([text] * times), scope=scope)
         for number, (text, session) in enumerate(said):
             await memory.say(text, number, session)
-        if pads:
-            await memory.learn("profile " * 300, scope="chat:telegram-1", form="profile", key="slot:context")
-        pack = await memory.recall(query, budget=budget, whole=pads, force=True)
+        pack = await memory.recall(query, budget=budget, force=True)
         lines = [each.line for each in pack.memories] + [each.line for each in pack.excerpts]
-        everything = [text for text in (pack.scratchpad, pack.profile, *lines) if text]
+        everything = [text for text in lines if text]
         assert estimate_tokens("\n".join(everything)) <= pack.tokens <= budget or not everything
         assert {each.record.scope for each in pack.memories} <= set(REACH)
         assert {each.turn.session for each in pack.excerpts} <= {"telegram-1"}
@@ -120,7 +118,7 @@ def test_a_recall_reads_as_much_of_a_large_memory_as_of_a_small_one(query: str) 
 
             def count(connection: Connection) -> int:
                 connection.set_progress_handler(tick, 10)
-                recall(connection, memory.index, Query(query, REACH, memory.now, ZONE))
+                recall(connection, memory.index, MemoryQuery(query, REACH, memory.now, ZONE))
                 connection.set_progress_handler(None, 0)
                 return ticks
 

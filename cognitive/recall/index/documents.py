@@ -29,6 +29,9 @@ _NAME = re.compile(r"[^\W_]+")
 _ALIASES = ("name", "alias", "aliases", "nickname", "nombre", "apodo")
 OWNER_SUBJECT = "owner"
 
+SEARCHABLE_FORMS = frozenset({"note", "episode", "procedure", "summary", "question", "entity"})
+"""Forms that a search may show. A scratchpad and a profile are shown as they stand, a box by its records."""
+
 
 @dataclass(frozen=True, slots=True)
 class Document:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kenobot.cognitive.recall.filters import SEARCHABLE_FORMS
+from kenobot.cognitive.recall.index.documents import SEARCHABLE_FORMS
 from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes, scope_filter
 from kenobot.storage.connection import Connection
 

@@ -8,11 +8,11 @@ from datetime import date, timedelta
 from itertools import groupby
 
 from kenobot.cognitive.policy.decay import DecayPolicy
-from kenobot.cognitive.recall.full_load import quote_untrusted
 from kenobot.cognitive.sleep.plan import model_answers
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text import calendar
+from kenobot.cognitive.text.quoting import quote_untrusted
 
 _SYSTEM = (
     "You sum up one week of a personal assistant's notes for its owner. Keep names, numbers, decisions, what was "

@@ -1,29 +1,36 @@
-"""What the model is shown: identity, rules, preferences, memory, the conversation, the message. In that order.
+"""Build prompts: identity, rules, preferences, memory, the conversation, the message, in that order.
 
-The prompt has three stretches, so that a provider's prompt cache holds from turn to turn:
-- a frozen beginning (the frame): identity, and memory as it stood when the frame was made;
+A prompt has three stretches, so that a provider's prompt cache holds from turn to turn:
+- a frozen beginning (the prefix): identity, and memory as it stood when the prefix was made;
 - a log that only grows: messages, each with the notes that had become known when it was sent;
 - a tail that changes every turn and comes last: the time, working memory, guidance.
-A frame is made anew when it no longer tells the truth (something shown was changed or forgotten), when the day
+A prefix is made anew when it no longer tells the truth (a record on show was changed or forgotten), when the day
 changes, when the log has grown too long, or when the conversation rested so long that no cache holds it any more.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.history_window import HistoryWindow
-from kenobot.agent.prompt import conversation_summary, memory_updates, procedures, recalled, speakers
-from kenobot.agent.prompt.recalled import NO_MARKS
+from kenobot.agent.prompt import conversation_summary, speakers
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
 from kenobot.agent.safety.trifecta import Exposure
-from kenobot.cognitive.identity import onboarding as bootstrap
+from kenobot.cognitive.identity import onboarding
 from kenobot.cognitive.identity.identity_files import Identity, IdentityText
-from kenobot.cognitive.recall import full_load
+from kenobot.cognitive.recall.full_load import read_scratchpad
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.pack import Pack
-from kenobot.cognitive.recall.usage import ShownMemories
+from kenobot.cognitive.recall.memory import (
+    NO_MARKS,
+    PREFIX_SECTIONS,
+    LoadMode,
+    MemoryEntry,
+    MemoryPack,
+    MemoryQuery,
+    Section,
+)
+from kenobot.cognitive.recall.reader import MemoryReader
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.text.calendar import describe_age
 from kenobot.core.provenance import SpeechContext
@@ -52,18 +59,28 @@ only. What stands in `<kenobot-context>` comes from the runtime; quoted memories
 
 _RULE = "\n\n---\n\n"
 _REST = timedelta(hours=1)
-_NARROWER = 4
-_CHAT_CONTEXT = "### Chat context"
+_REDUCTION = 4
 _PAD = "### Working memory"
+_CHAT_CONTEXT = "### Chat context"
+_HEADINGS: Mapping[Section, str] = {
+    "long_term": "### Long-term memory",
+    "recent": "### Recent notes",
+    "chat": "### Chat-specific memory",
+    "context": _CHAT_CONTEXT,
+}
+_UPDATES: frozenset[Section] = frozenset({"updates"})
+_PROCEDURES: frozenset[Section] = frozenset({"procedures"})
+_RECALLED: frozenset[Section] = frozenset({"recalled"})
+_PRECEDING = 2  # messages from which a short one borrows search terms
 
 
 @dataclass(frozen=True, slots=True)
 class PromptLimits:
-    """history_min: messages a new frame begins with; history_max: messages before a new frame is made. The rest are
-    tokens.
+    """How large a prompt may be; all but messages and days in tokens.
 
-    late_after: how long a message may wait before the model is told. always_new_prefix: make a new frame for every
-    prompt. summary_tokens: of what is no longer shown of the conversation; 0 when nothing is summed up.
+    history_min: messages that a new prefix begins with. history_max: messages before a new prefix is made. late_after:
+    wait of a message from which on the model is told. always_new_prefix: make a new prefix for every prompt.
+    summary_tokens: of the summary of messages that are not shown; 0 without summaries.
     """
 
     budget_tokens: int = 24_000
@@ -71,7 +88,7 @@ class PromptLimits:
     message_tokens: int = 4_000
     history_min: int = 20
     history_max: int = 60
-    recall_mode: full_load.LoadMode = "auto"
+    recall_mode: LoadMode = "auto"
     recent_days: int = 3
     max_tokens: int = 4096
     late_after: timedelta = timedelta(minutes=15)
@@ -84,15 +101,71 @@ class PromptLimits:
         room = max(self.message_tokens, self.budget_tokens - self.memory_tokens - 2 * self.message_tokens)
         return HistoryWindow(self.history_min, self.history_max, self.message_tokens, room, self.summary_tokens)
 
+    def reduced(self) -> "PromptLimits":
+        """Limits of a quarter of the size, for a model that could not read a prompt of the usual one."""
+        return replace(
+            self,
+            budget_tokens=self.budget_tokens // _REDUCTION,
+            memory_tokens=self.memory_tokens // _REDUCTION,
+            message_tokens=self.message_tokens // _REDUCTION,
+            history_min=self.history_min // _REDUCTION,
+            history_max=self.history_max // _REDUCTION,
+            summary_tokens=self.summary_tokens // _REDUCTION,
+            always_new_prefix=True,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PromptRequest:
+    """The message that a prompt is for. reduced: make it much smaller than usual."""
+
+    pending: PendingMessage
+    principal: Principal
+    now: datetime
+    reduced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PromptPlan:
+    """What a prompt shows besides what a search finds.
+
+    memory: what this message shows of memory for the first time. texts: every memory text on show. query: the search
+    for the message; None where the message is not searched for.
+    """
+
+    limits: PromptLimits
+    identity: IdentityText
+    prefix: PromptPrefix
+    previous_prefix: PromptPrefix | None
+    history: Sequence[StoredMessage]
+    memory: MemoryPack
+    texts: tuple[str, ...]
+    query: MemoryQuery | None = None
+
+    @property
+    def notes(self) -> str:
+        """The context block of the message."""
+        sections: tuple[Section, ...] = ("updates", "procedures", "recalled")
+        return "\n\n".join(escape_runtime_block(self.memory[name]) for name in sections if self.memory[name])
+
+    @property
+    def memory_on_show(self) -> tuple[str, ...]:
+        """What the prompt shows of memory, as it stands there."""
+        contexts = (line.context for line in self.history if line.id > self.prefix.last_message)
+        return (self.prefix.text, *contexts, self.notes)
+
+    def adding(self, pack: MemoryPack) -> "PromptPlan":
+        """The plan with more of memory beside the message."""
+        return replace(self, memory=self.memory + pack, texts=(*self.texts, *pack.texts))
+
 
 @dataclass(frozen=True, slots=True)
 class PromptContext:
-    """A prompt, and what has to be stored with the turn so that the next one repeats its bytes.
+    """A prompt, and what is stored with the turn so that the next prompt repeats its bytes.
 
-    notes: the context block sent with this message. untrusted_texts: texts whose tags must not act. memory_texts:
-    memory texts.
-    speech: who said what of it. shows_private: it shows memory, preferences or history. shows_untrusted: it shows, or
-    may show, words of somebody else than the speaker. used: the records that are shown for the first time.
+    notes: the context block of the message. untrusted_texts: texts whose tags must not act. memory_texts: memory texts
+    on show. speech: who said what of it. shows_private: it shows memory, preferences or history. shows_untrusted: it
+    shows, or may show, words of others than the speaker. memory: what it shows of memory for the first time.
     """
 
     request: Request
@@ -101,11 +174,11 @@ class PromptContext:
     notes: str
     untrusted_texts: tuple[str, ...]
     memory_texts: tuple[str, ...]
-    bootstrap: bootstrap.BootstrapState | None
+    bootstrap: onboarding.BootstrapState | None
     speech: SpeechContext
     shows_private: bool
     shows_untrusted: bool
-    used: ShownMemories = field(default_factory=ShownMemories)
+    memory: MemoryPack
 
     @property
     def exposure(self) -> Exposure:
@@ -118,150 +191,107 @@ class PromptContext:
         yield from (message.text for message in self.request.messages)
 
 
-@dataclass(frozen=True, slots=True)
-class _Past:
-    """What came before a message: the frame, the notes since, the messages shown, and the memory texts on show.
-
-    loaded: the records of a frame that was made just now; None when it was there. noted: those of the notes.
-    """
-
-    frame: PromptPrefix
-    frame_before: PromptPrefix | None
-    notes: str
-    lines: Sequence[StoredMessage]
-    texts: tuple[str, ...]
-    loaded: tuple[int, ...] | None = None
-    noted: tuple[int, ...] = ()
-
-    @property
-    def shown(self) -> tuple[str, ...]:
-        """What the prompt shows of memory so far, as it is written there."""
-        return (
-            self.frame.text,
-            *(line.context for line in self.lines if line.id > self.frame.last_message),
-            self.notes,
-        )
-
-    def told(self, text: str, lines: Iterable[str]) -> "_Past":
-        """The same, and memory has `text` to add to the message: these `lines`."""
-        notes = "\n\n".join(part for part in (self.notes, escape_runtime_block(text)) if part)
-        return replace(self, notes=notes, texts=(*self.texts, *lines))
-
-
 class ContextBuilder:
-    """Builds the prompt of a turn from one snapshot of the database and the identity files."""
+    """Build the prompt of a turn from one snapshot of the database and the identity files.
+
+    Every method blocks; it runs in a reader's thread.
+    """
 
     def __init__(
         self, identity: Identity, zone: ZoneInfo, limits: PromptLimits, index: SideIndex | None = None
     ) -> None:
-        """index: finds what the frame has no room for; without one, nothing is looked for."""
-        self._index = index
+        """index: finds what the prefix has no room for; without one, nothing is searched for."""
         self._identity = identity
         self._zone = zone
         self._limits = limits
-        self._recall = full_load.FullLoader(zone)
+        self.memory = MemoryReader(index)
 
-    def reduced(self) -> "ContextBuilder":
-        """One that builds prompts of a quarter of the size, for a model that could not read the usual one."""
-        less, limits = _NARROWER, self._limits
-        return ContextBuilder(
-            self._identity,
-            self._zone,
-            replace(
-                limits,
-                budget_tokens=limits.budget_tokens // less,
-                memory_tokens=limits.memory_tokens // less,
-                message_tokens=limits.message_tokens // less,
-                history_min=limits.history_min // less,
-                history_max=limits.history_max // less,
-                summary_tokens=limits.summary_tokens // less,
-                always_new_prefix=True,
-            ),
-            self._index,
-        )
+    @property
+    def may_search(self) -> bool:
+        """Whether there may be messages that are searched for."""
+        return self.memory.searches(self._limits.recall_mode, omitted=1)
 
     def build(
-        self,
-        connection: Connection,
-        pending: PendingMessage,
-        principal: Principal,
-        now: datetime,
-        judged: Mapping[int, float] = NO_MARKS,
+        self, connection: Connection, request: PromptRequest, marks: Mapping[int, float] = NO_MARKS
     ) -> PromptContext:
-        """Assemble the prompt for `pending`. Blocking; runs in a reader's thread. judged: as in a query of recall."""
-        identity = self._identity.read()
-        session = pending.session
-        day = now.astimezone(self._zone).date().isoformat()
-        past = self._past(connection, session, principal, now, day)
-        offered = procedures.select_procedures(connection, pending.inbound.text, principal.read_scopes, past.shown)
-        past = past.told(offered.text, offered.lines)
-        past, pack = self._recollected(connection, pending, principal, past, (now, identity, judged))
+        """Assemble the prompt of a message. marks: as in `MemoryQuery`."""
+        plan = self.plan(connection, request)
+        if plan.query is not None:
+            plan = plan.adding(self.memory.read(connection, replace(plan.query, marks=marks)))
+        return self._assemble(connection, request, plan)
+
+    def plan(self, connection: Connection, request: PromptRequest) -> PromptPlan:
+        """Decide what the prompt of a message shows, and what to search for; nothing is searched or rendered yet."""
+        limits = self._limits.reduced() if request.reduced else self._limits
+        identity, text, reach = self._identity.read(), request.pending.inbound.text, request.principal.read_scopes
+        base = MemoryQuery(
+            text,
+            reach,
+            request.now,
+            self._zone,
+            request.pending.session,
+            mode=limits.recall_mode,
+            prefix_tokens=limits.memory_tokens,
+            recent_days=limits.recent_days,
+        )
+        plan = self._continued(connection, base, limits, identity) or self._new(connection, base, limits, identity)
+        query = replace(base, sections=_PROCEDURES, prompt_text=_joined(plan.memory_on_show))
+        plan = plan.adding(self.memory.read(connection, query))
+        if not self.memory.searches(limits.recall_mode, plan.prefix.omitted):
+            return plan
+        query = replace(
+            base,
+            sections=_RECALLED,
+            preceding_text=" ".join(line.text for line in plan.history[-_PRECEDING:]),
+            prompt_text=_joined((*plan.memory_on_show, identity.preferences)),
+            from_message=plan.history[0].id if plan.history else None,
+        )
+        return replace(plan, query=query)
+
+    def _assemble(self, connection: Connection, request: PromptRequest, plan: PromptPlan) -> PromptContext:
+        pending, principal, identity = request.pending, request.principal, plan.identity
+        inbound, history, notes = pending.inbound, plan.history, plan.notes
         state, guidance = self._onboarding(connection, pending, principal, identity)
-        tail = self._tail(connection, pending, now, guidance)
-        asked = escape_runtime_block(pending.inbound.prompt_text)
-        clipped = clip_to_tokens(asked, self._limits.message_tokens)
-        if clipped != asked:
-            clipped += f"\n\n[… the message is {len(asked)} characters long; the rest is not shown]"
-        blocks = [Block(runtime_block(past.notes))] if past.notes else []
+        tail = self._tail(connection, pending, request.now, guidance)
+        message = escape_runtime_block(inbound.prompt_text)
+        clipped = clip_to_tokens(message, plan.limits.message_tokens)
+        if clipped != message:
+            clipped += f"\n\n[… the message is {len(message)} characters long; the rest is not shown]"
+        blocks = [Block(runtime_block(notes))] if notes else []
         blocks += [Block(clipped or " ", cache=True), Block(runtime_block(tail))]
         system = (
             Block(self._who(identity, principal, state), cache=True),
-            Block(f"## Memory\n{TAG_INSTRUCTIONS}\n\n{past.frame.text}", cache=True),
+            Block(f"## Memory\n{TAG_INSTRUCTIONS}\n\n{plan.prefix.text}", cache=True),
         )
-        messages = (*self._replay(past.lines, past.frame.last_message), Message("user", tuple(blocks)))
-        said = speakers.speech_context(pending.inbound, principal, past.lines, (*past.shown, tail))
+        speech = speakers.speech_context(inbound, principal, history, (*plan.memory_on_show, tail))
         return PromptContext(
-            request=Request(system, messages, self._limits.max_tokens),
-            prefix=past.frame,
-            previous_prefix=past.frame_before,
-            notes=past.notes,
+            request=Request(system, (*_replay(plan), Message("user", tuple(blocks))), plan.limits.max_tokens),
+            prefix=plan.prefix,
+            previous_prefix=plan.previous_prefix,
+            notes=notes,
             untrusted_texts=(
-                pending.inbound.text,
-                past.frame.text,
-                past.notes,
+                inbound.text,
+                plan.prefix.text,
+                notes,
                 tail,
-                *speakers.texts_with_markup(past.lines, said),
+                *speakers.texts_with_markup(history, speech),
             ),
-            memory_texts=past.texts,
+            memory_texts=plan.texts,
             bootstrap=state,
-            speech=said,
-            shows_private=bool(past.lines)
-            or any(past.texts)
-            or _CHAT_CONTEXT in past.frame.text
-            or conversation_summary.HEADING in past.frame.text
+            speech=speech,
+            shows_private=bool(history)
+            or any(plan.texts)
+            or _CHAT_CONTEXT in plan.prefix.text
+            or conversation_summary.HEADING in plan.prefix.text
             or _PAD in tail
-            or _is_written(identity, principal),
-            shows_untrusted=speakers.shows_untrusted_words(pending.inbound, principal, past.lines, said),
-            used=ShownMemories(past.loaded, pack, offered.reasons, past.noted),
+            or _has_preferences(identity, principal),
+            shows_untrusted=speakers.shows_untrusted_words(inbound, principal, history, speech),
+            memory=plan.memory,
         )
-
-    def _recollected(
-        self,
-        connection: Connection,
-        pending: PendingMessage,
-        principal: Principal,
-        past: _Past,
-        at: tuple[datetime, IdentityText, Mapping[int, float]],
-    ) -> tuple[_Past, Pack | None]:
-        """`past` with what is remembered for this message, where the frame does not show everything anyway."""
-        now, identity, judged = at
-        if self._index is None or not self._looks_beyond(past.frame):
-            return past, None
-        shown = (*past.shown, identity.preferences)
-        found = recalled.recall_for_message(
-            connection, self._index, pending, principal, past.lines, shown, (now, self._zone), judged
-        )
-        lines = [item.line for item in found.pack.memories] + [item.line for item in found.pack.excerpts]
-        return past.told(found.text, lines), found.pack
-
-    def _looks_beyond(self, frame: PromptPrefix) -> bool:
-        """Whether each message is searched for in memory, since the frame does not show all of it."""
-        mode = self._limits.recall_mode
-        return self._index is not None and (mode == "selective" or (mode == "auto" and frame.omitted > 0))
 
     # ── the frozen beginning ─────────────────────────────────────────────────────────────────────────────────────
 
-    def _who(self, identity: IdentityText, principal: Principal, state: bootstrap.BootstrapState | None) -> str:
+    def _who(self, identity: IdentityText, principal: Principal, state: onboarding.BootstrapState | None) -> str:
         """Identity, rules, and for the owner in private their preferences and onboarding."""
         sections = [identity.core, identity.rules]
         if OWNER_SCOPE in principal.read_scopes:
@@ -271,76 +301,65 @@ class ContextBuilder:
                 sections.append(f"## First Conversation — Bootstrap\n{identity.bootstrap.strip()}")
         return _RULE.join(section.strip() for section in sections if section.strip()) + _RULE.rstrip("\n")
 
-    def _past(self, connection: Connection, session: str, principal: Principal, now: datetime, day: str) -> _Past:
-        """What came before this message: as the session's frame has it, or with a new frame."""
-        scopes = " ".join(principal.read_scopes)
-        frame = conversation.load_prefix(connection, session)
-        if frame is not None and frame.scopes == scopes and frame.day == day and not self._limits.always_new_prefix:
-            lines = conversation.since(connection, session, frame.first_message, self._limits.history_max + 1)
-            fits = self._limits.window.fits(lines, conversation_summary.summary_tokens_in(frame.text))
-            if lines and fits and now - datetime.fromisoformat(lines[-1].at) <= _REST:
-                searched = self._looks_beyond(frame)
-                fresh = memory_updates.updates_since(
-                    connection, frame, principal.read_scopes, self._zone, searched=searched
-                )
-                if fresh is not None:
-                    texts = (frame.text, fresh.text, *(line.context for line in lines if line.context))
-                    return _Past(fresh.prefix, frame, fresh.text, lines, texts, noted=fresh.records)
-        return self._new_frame(connection, session, principal, scopes, day)
-
-    def _new_frame(self, connection: Connection, session: str, principal: Principal, scopes: str, day: str) -> _Past:
-        query = full_load.FullLoadQuery(
-            principal.read_scopes,
-            chat_scope(session),
-            day,
-            self._limits.memory_tokens,
-            self._limits.recall_mode,
-            self._limits.recent_days,
+    def _continued(
+        self, connection: Connection, base: MemoryQuery, limits: PromptLimits, identity: IdentityText
+    ) -> PromptPlan | None:
+        """The plan that goes on with the session's prefix; None when a new one has to be made."""
+        prefix, scopes = conversation.load_prefix(connection, base.session), " ".join(base.scopes)
+        if prefix is None or (prefix.scopes, prefix.day) != (scopes, base.day) or limits.always_new_prefix:
+            return None
+        history = conversation.since(connection, base.session, prefix.first_message, limits.history_max + 1)
+        fits = limits.window.fits(history, conversation_summary.summary_tokens_in(prefix.text))
+        if not history or not fits or base.now - datetime.fromisoformat(history[-1].at) > _REST:
+            return None
+        updates = self.memory.read(connection, replace(base, sections=_UPDATES, prefix=prefix))
+        if updates.stale or updates.prefix is None:
+            return None
+        texts = (
+            prefix.text,
+            escape_runtime_block(updates["updates"]),
+            *(each.context for each in history if each.context),
         )
-        pack = self._recall(connection, query)
-        window = self._limits.window
-        before = conversation_summary.load_summary(connection, session, window.summary_budget, principal.read_scopes)
-        there = conversation.latest(connection, session, self._limits.history_min + window.summary_batch + 1)
-        lines = window.shown(there, before.cursor, before.tokens)
-        newest = there[-1].id if there else 0
-        summary = before.section(there[: len(there) - len(lines)])
-        frame = PromptPrefix(
+        return PromptPlan(limits, identity, updates.prefix, prefix, history, updates, texts)
+
+    def _new(
+        self, connection: Connection, base: MemoryQuery, limits: PromptLimits, identity: IdentityText
+    ) -> PromptPlan:
+        """The plan with a new prefix."""
+        memory = self.memory.read(connection, replace(base, sections=PREFIX_SECTIONS))
+        window, session = limits.window, base.session
+        summary = conversation_summary.load_summary(connection, session, window.summary_budget, base.scopes)
+        latest = conversation.latest(connection, session, limits.history_min + window.summary_batch + 1)
+        history = window.shown(latest, summary.cursor, summary.tokens)
+        newest = latest[-1].id if latest else 0
+        dropped = latest[: len(latest) - len(history)]
+        prefix = PromptPrefix(
             session=session,
-            scopes=scopes,
-            text=_render(pack, escape_runtime_block(summary)),
-            day=day,
+            scopes=" ".join(base.scopes),
+            text=_render(memory, escape_runtime_block(summary.section(dropped))),
+            day=base.day,
             last_event=events.last_event(connection),
             last_record=records.last_record(connection),
-            first_message=lines[0].id if lines else newest + 1,
+            first_message=history[0].id if history else newest + 1,
             last_message=newest,
-            omitted=pack.omitted,
+            omitted=memory.omitted,
         )
-        ids = pack.ids if before.record is None else (*pack.ids, before.record)
-        return _Past(frame, None, "", lines, pack.texts, ids)
-
-    def _replay(self, history: Sequence[StoredMessage], made_after: int) -> list[Message]:
-        """The conversation so far. Notes from before the frame are in the frame; later ones stay where they were."""
-        messages = []
-        for line in history:
-            if not line.text.strip():
-                continue
-            notes = runtime_block(line.context) if line.id > made_after else ""
-            text = clip_to_tokens(escape_runtime_block(line.text), self._limits.message_tokens)
-            messages.append(Message(line.role, tuple(Block(part) for part in (notes, text) if part)))
-        return messages
+        if summary.record is not None:
+            memory += MemoryPack(entries=(MemoryEntry(summary.record, "chat"),))
+        return PromptPlan(limits, identity, prefix, None, history, memory, memory.texts)
 
     # ── the tail ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _onboarding(
         self, connection: Connection, pending: PendingMessage, principal: Principal, identity: IdentityText
-    ) -> tuple[bootstrap.BootstrapState | None, str]:
+    ) -> tuple[onboarding.BootstrapState | None, str]:
         """The chat's onboarding after this message, and what to do about it now; None when there is none."""
         if identity.bootstrap is None or OWNER_SCOPE not in principal.read_scopes:
             return None, ""
-        before = bootstrap.load(connection, pending.session)
+        before = onboarding.load(connection, pending.session)
         if before.phase == "complete":
             return None, ""
-        state, guidance = bootstrap.advance(before, pending.inbound.text)
+        state, guidance = onboarding.advance(before, pending.inbound.text)
         return state, guidance.prompt()
 
     def _tail(self, connection: Connection, pending: PendingMessage, now: datetime, guidance: str) -> str:
@@ -353,7 +372,7 @@ class ContextBuilder:
                 f"_The message above was sent {describe_age(waited)} (on {sent:%A %Y-%m-%d at %H:%M}) "
                 "and could not be answered before. Answer with that in mind: what it speaks of may be over._"
             )
-        pad = full_load.read_scratchpad(connection, chat_scope(pending.session))
+        pad = read_scratchpad(connection, chat_scope(pending.session))
         if pad is not None:
             sections.append(f"{_PAD} (updated {describe_age(now - pad.updated)})\n{escape_runtime_block(pad.text)}")
         if guidance:
@@ -361,24 +380,35 @@ class ContextBuilder:
         return "\n\n".join(sections)
 
 
-def _render(pack: full_load.FullLoad, summary: str) -> str:
-    sections = [
-        ("### Long-term memory", pack.long_term),
-        ("### Recent notes", pack.recent),
-        ("### Chat-specific memory", pack.chat),
-        (_CHAT_CONTEXT, pack.context),
+def _joined(texts: Sequence[str]) -> str:
+    return "".join(f"{text}\n" for text in texts if text)
+
+
+def _replay(plan: PromptPlan) -> Iterator[Message]:
+    """The conversation so far. Notes from before the prefix are in the prefix; later ones stay where they were."""
+    for line in plan.history:
+        if line.text.strip():
+            notes = runtime_block(line.context) if line.id > plan.prefix.last_message else ""
+            text = clip_to_tokens(escape_runtime_block(line.text), plan.limits.message_tokens)
+            yield Message(line.role, tuple(Block(part) for part in (notes, text) if part))
+
+
+def _render(memory: MemoryPack, summary: str) -> str:
+    parts = [
+        f"{heading}\n{escape_runtime_block(memory[section])}"
+        for section, heading in _HEADINGS.items()
+        if memory[section]
     ]
-    parts = [f"{heading}\n{escape_runtime_block(text)}" for heading, text in sections if text]
-    if pack.empty:
+    if not (memory["long_term"] or memory["recent"] or memory["chat"]):
         parts.insert(0, "_Nothing was remembered when this conversation began. When asked, say so; do not guess._")
-    if pack.omitted:
-        parts.append(f"_({pack.omitted} older notes are remembered but did not fit here.)_")
+    if memory.omitted:
+        parts.append(f"_({memory.omitted} older notes are remembered but did not fit here.)_")
     if summary:
         parts.append(summary)
     return "\n\n".join(parts)
 
 
-def _is_written(identity: IdentityText, principal: Principal) -> bool:
+def _has_preferences(identity: IdentityText, principal: Principal) -> bool:
     """Whether preferences are shown that hold more than headings."""
     lines = identity.preferences.splitlines() if OWNER_SCOPE in principal.read_scopes else []
     return any(line.strip() and not line.startswith("#") for line in lines)

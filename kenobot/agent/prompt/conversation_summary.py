@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kenobot.cognitive.compact import summary_rows
-from kenobot.cognitive.compact.digest import KEY, render_digest, trim_digest
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.compact.digest import render_digest, trim_digest
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import StoredMessage
@@ -52,11 +51,6 @@ def load_summary(connection: Connection, session: str, tokens: int, reads: Seque
     while (text := render_digest(shown, own=own)) and estimate_tokens(text) > room:
         shown = trim_digest(shown, shown.size - 1)  # quoting takes room too
     return ConversationSummary(head + text if text else "", cursor, record.id if text else None)
-
-
-def is_summary(record: Record) -> bool:
-    """Whether a record that changed is a live summary: what it reaches by now is still on show where it matters."""
-    return record.key == KEY and record.status == "active"
 
 
 def summary_tokens_in(frame: str) -> int:

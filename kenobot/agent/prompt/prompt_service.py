@@ -1,12 +1,14 @@
-"""Gets a turn its prompt: from memory as it is now, files that people just edited included, and by meaning too."""
+"""Build the prompt of a turn once what it needs from models is at hand."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TypeVar
 
 from kenobot.agent.embedding_worker import EmbeddingWorker
-from kenobot.agent.prompt.context_builder import ContextBuilder, PromptContext
-from kenobot.agent.prompt.recalled import NO_MARKS
-from kenobot.agent.prompt.reranker import rerank as judged_by
+from kenobot.agent.prompt.context_builder import ContextBuilder, PromptContext, PromptRequest
+from kenobot.agent.prompt.reranker import rerank
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
+from kenobot.cognitive.recall.memory import NO_MARKS, MemoryQuery
 from kenobot.cognitive.text.recall_need import recall_need
 from kenobot.ports.clock import Clock
 from kenobot.ports.embedder import Reranker
@@ -15,12 +17,14 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import PendingMessage
 
+T = TypeVar("T")
+
 
 class PromptService:
-    """Built by a reader of the database, which waits for nobody: what needs a model is asked for before.
+    """Plan a prompt, ask the embedder and the reranker where its plan has a search, then build it.
 
-    Whether anything is looked for shows only then; so it is guessed from the turn before, and where that was wrong the
-    prompt is built once more.
+    The database's readers wait for no model. Building works the plan out again in its own snapshot, so a prompt never
+    mixes two.
     """
 
     def __init__(
@@ -38,51 +42,39 @@ class PromptService:
         self._clock = clock
         self._embedding = embedding
         self._reranker = reranker
-        self._recalls = False
 
-    async def __call__(self, pending: PendingMessage, principal: Principal, *, narrow: bool = False) -> PromptContext:
-        """The prompt for a message; `narrow`: a much smaller one than usual."""
-        builder = self._builder.reduced() if narrow else self._builder
-        guessed = self._recalls
-        if guessed:
-            await self._ask(pending)
-        context = await self._build(builder, pending, principal)
-        self._recalls = context.used.pack is not None
-        if self._recalls and not guessed and await self._ask(pending):
-            context = await self._build(builder, pending, principal)
-        if judged := await self._judged(pending, context):
-            context = await self._build(builder, pending, principal, judged)
-        return context
+    async def build(self, pending: PendingMessage, principal: Principal, *, reduced: bool = False) -> PromptContext:
+        """The prompt for a message. reduced: make it much smaller than usual."""
+        request = PromptRequest(pending, principal, self._clock.now(), reduced)
+        marks = NO_MARKS
+        if self._may_wait(pending.inbound.text):
+            plan = await self._read(pending.session, partial(self._builder.plan, request=request))
+            if plan.query is not None:
+                marks = await self._ask_models(plan.query)
+        return await self._read(pending.session, partial(self._builder.build, request=request, marks=marks))
 
-    async def _judged(self, pending: PendingMessage, context: PromptContext) -> Mapping[int, float]:
-        """How much each of the memories that were found helps to answer, where somebody is there to read them."""
-        pack = context.used.pack
-        if self._reranker is None or pack is None:
-            return {}
-        return await judged_by(self._reranker, pending.inbound.text, pack)
+    def _may_wait(self, text: str) -> bool:
+        """Whether a search for `text` may need a model."""
+        models = self._embedding.ready or self._reranker is not None
+        return models and self._builder.may_search and recall_need(text) != "no_recall"
 
-    async def _ask(self, pending: PendingMessage) -> bool:
-        text = pending.inbound.text
-        return recall_need(text) != "no_recall" and await self._embedding.embed_query(text)
+    async def _ask_models(self, query: MemoryQuery) -> Mapping[int, float]:
+        """Embed the query, and have what it finds marked by the reranker, if there is one."""
+        await self._embedding.embed_query(query.text)
+        if self._reranker is None:
+            return NO_MARKS
+        pack = await self._database.read(partial(self._builder.memory.read, query=query))
+        return await rerank(self._reranker, query.text, pack.search) if pack.search is not None else NO_MARKS
 
-    async def _build(
-        self,
-        builder: ContextBuilder,
-        pending: PendingMessage,
-        principal: Principal,
-        judged: Mapping[int, float] = NO_MARKS,
-    ) -> PromptContext:
-        """Build the prompt; if a person edited a file that it shows, take that in first."""
-        now = self._clock.now()
-        edited = self._mirror.has_changes(pending.session)
+    async def _read(self, session: str, work: Callable[[Connection], T]) -> T:
+        """Read memory as it is now: files that a person edited are synced in first."""
+        edited = self._mirror.has_changes(session)
 
-        def build(connection: Connection) -> PromptContext | None:
-            if edited is None or edited():
-                return None
-            return builder.build(connection, pending, principal, now, judged)
+        def read(connection: Connection) -> T | None:
+            return None if edited is None or edited() else work(connection)
 
-        context = await self._database.read(build) if edited is not None else None
-        if context is None:
-            await self._mirror.sync_in(pending.session)
-            context = await self._database.read(lambda c: builder.build(c, pending, principal, now, judged))
-        return context
+        result = await self._database.read(read) if edited is not None else None
+        if result is None:
+            await self._mirror.sync_in(session)
+            result = await self._database.read(work)
+        return result

@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 
 from kenobot.agent.model_router import ModelRouter, tokens_used
 from kenobot.cognitive.recall import reranking
-from kenobot.cognitive.recall.full_load import render_record
-from kenobot.cognitive.recall.pack import Pack
+from kenobot.cognitive.recall.memory import SearchReport
+from kenobot.cognitive.recall.render import render_record
 from kenobot.cognitive.remember.extract.prompt import request_tokens
 from kenobot.cognitive.store import token_budget
 from kenobot.cognitive.text.calendar import local_day
@@ -44,9 +44,9 @@ async def request_marks(model: ModelRouter, request: Request, count: int, second
     return RerankResult(reranking.parse_marks(reply.text, count), tokens_used(request, reply), reply.model)
 
 
-async def rerank(reranker: Reranker, question: str, pack: Pack) -> Mapping[int, float]:
+async def rerank(reranker: Reranker, question: str, report: SearchReport) -> Mapping[int, float]:
     """How much each record that was found helps to answer, by its number; nothing where nobody could tell."""
-    read = pack.candidates[: reranking.MAX_NOTES]
+    read = report.candidates[: reranking.MAX_NOTES]
     texts = [render_record(memory.record) for memory in read]
     marks = await reranker.score(question, texts) if texts else None
     if marks is None or len(marks) != len(texts):

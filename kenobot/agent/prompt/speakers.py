@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from kenobot.cognitive.recall import full_load
+from kenobot.cognitive.text.quoting import find_quotations
 from kenobot.core.provenance import AttributedText, SpeechContext, may_be_pasted, quoted_passages, without_quotes
 from kenobot.ports.identity import Principal, Trust
 from kenobot.ports.messages import Inbound
@@ -21,7 +21,7 @@ def speech_context(
     """
     before: list[str] = []
     asked: list[str] = []
-    others = [AttributedText(trust, text) for block in memory for trust, text in full_load.find_quotations(block)]
+    others = [AttributedText(trust, text) for block in memory for trust, text in find_quotations(block)]
     answers_to: Trust | None = None
     for line in lines:
         if line.role == "assistant":

@@ -172,7 +172,7 @@ class TurnRunner:
                 await self._obey(work)
                 return TurnCommitted()
             case BuildContext(narrow):
-                work.context = await self._p.prompt_service(work.pending, work.principal, narrow=narrow)
+                work.context = await self._p.prompt_service.build(work.pending, work.principal, reduced=narrow)
                 return ContextBuilt()
             case AskModel(level):
                 assert work.context is not None
@@ -316,7 +316,7 @@ class TurnRunner:
         conversation.append(connection, pending.session, "assistant", clean, at, pending.id, "model")
         conversation.set_scope(connection, pending.id, work.principal.write_scope)
         conversation.save_prefix(connection, context.prefix, context.previous_prefix)
-        access.log_usage(connection, context.used, pending.id, pending.session, at, work.principal.read_scopes)
+        access.log_usage(connection, context.memory, pending.id, pending.session, at, work.principal.read_scopes)
         if context.bootstrap is not None:
             state = onboarding.completed(context.bootstrap) if effects.bootstrap_ended else context.bootstrap
             onboarding.save(connection, pending.session, state)

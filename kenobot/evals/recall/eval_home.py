@@ -12,8 +12,8 @@ from kenobot.agent.prompt.reranker import rerank
 from kenobot.app.embedder_choice import choose_embedder
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.pack import Pack
-from kenobot.cognitive.recall.recall import Query, recall
+from kenobot.cognitive.recall.memory import MemoryQuery, SearchReport
+from kenobot.cognitive.recall.recall import recall
 from kenobot.cognitive.recall.trace import RecallTrace, TracedItem
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
@@ -50,7 +50,7 @@ class RecallAnswer:
     """
 
     ranking: tuple[str, ...]
-    pack: Pack
+    pack: SearchReport
     seconds: float
     trace: RecallTrace
     explained_ranking: tuple[tuple[str, str], ...] = ()
@@ -75,11 +75,10 @@ class EvalHome:
     ) -> RecallAnswer:
         """Recall for a question, as a chat of its owner's would, or whose `reach` it is; read by `reranker` if any."""
         await self.embedding.embed_query(question.text, patience=_PATIENCE)
-        query = Query(
+        query = MemoryQuery(
             text=question.text,
             reach=reach,
             now=question.at,
-            session=SESSION,
             budget=budget,
             limit=most,
             excerpt_limit=most,
@@ -90,11 +89,11 @@ class EvalHome:
             return replace(again, seconds=answer.seconds + again.seconds)
         return answer
 
-    async def _answer(self, query: Query) -> RecallAnswer:
+    async def _answer(self, query: MemoryQuery) -> RecallAnswer:
         trace = RecallTrace()
         query = replace(query, trace=trace)
 
-        def work(connection: Connection) -> tuple[Pack, float]:
+        def work(connection: Connection) -> tuple[SearchReport, float]:
             began = time.perf_counter()
             return recall(connection, self.index, query), time.perf_counter() - began
 

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.filters import was_valid_at
-from kenobot.cognitive.recall.full_load import render_record
+from kenobot.cognitive.recall.render import render_record
 from kenobot.cognitive.remember import actions
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext

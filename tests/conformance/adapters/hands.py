@@ -18,7 +18,8 @@ from kenobot.cognitive.control.forget import forget_record, plan_purge, purge
 from kenobot.cognitive.control.refs import AmbiguousReference, resolve_reference
 from kenobot.cognitive.mirror.list_paths import is_memory_file
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.recall import Query, recall
+from kenobot.cognitive.recall.memory import MemoryQuery
+from kenobot.cognitive.recall.recall import recall
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events, links
@@ -173,7 +174,7 @@ def recollected(case: Case) -> Outcome:
             index.catch_up(connection)
             while index.index_backlog(connection, 1000):
                 pass
-            pack = recall(connection, index, Query(case.input["query"], _OWNER, START, force=True))
+            pack = recall(connection, index, MemoryQuery(case.input["query"], _OWNER, START, force=True))
         finally:
             index.close()
     shown = "\n".join([*(m.line for m in pack.memories), *(e.line for e in pack.excerpts)])
@@ -336,7 +337,7 @@ def told_turn(case: Case) -> Outcome:
         index = SideIndex(Path(folder) / "index.db")
         try:
             later = replace(_NOW, at=START + timedelta(hours=1))
-            query = Query("what is my salary?", _OWNER, later.at, force=True, session="telegram-1")
+            query = MemoryQuery("what is my salary?", _OWNER, later.at, force=True)
             pack = recall(connection, index, query)
             again = admit(connection, replace(candidate, source="extraction"), later).record
             doomed = plan_purge(connection, record, _OWNER)

@@ -8,7 +8,8 @@ from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from kenobot.cognitive.mirror import list_layout
-from kenobot.cognitive.recall.full_load import FullLoader, FullLoadQuery
+from kenobot.cognitive.recall.full_load import FullLoader
+from kenobot.cognitive.recall.memory import MemoryQuery
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from tests.conformance.cases import Case, Checked, NotApplicable, Outcome, compare
 from tests.unit.cognitive.mirror.house import House, open_house
@@ -47,9 +48,18 @@ def recent_days(case: Case) -> Outcome:
         for name, text in files.items():
             house.write(name, text)
         await house.mirror.start()
-        query = FullLoadQuery((OWNER_SCOPE,), chat_scope("telegram-1"), newest, _ROOMY, "full", case.input["days"])
-        pack = await house.database.read(lambda connection: FullLoader(house.zone)(connection, query))
-        return pack.recent
+        query = MemoryQuery(
+            "",
+            (OWNER_SCOPE,),
+            house.clock.now(),
+            house.zone,
+            "telegram-1",
+            mode="full",
+            prefix_tokens=_ROOMY,
+            recent_days=case.input["days"],
+        )
+        pack = await house.database.read(lambda connection: FullLoader().load(connection, query))
+        return pack["recent"]
 
     return compare(case, _in_a_house(remember, datetime.fromisoformat(f"{newest}T20:00:00+00:00")))
 

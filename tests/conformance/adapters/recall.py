@@ -9,20 +9,19 @@ from math import hypot
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kenobot.agent.prompt.recalled import render
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall import usage
 from kenobot.cognitive.recall.filters import was_valid_at
 from kenobot.cognitive.recall.index.documents import name_key
-from kenobot.cognitive.recall.pack import Pack
-from kenobot.cognitive.recall.pack import RecalledMemory as Shelf
+from kenobot.cognitive.recall.memory import RecalledMemory as Shelf
+from kenobot.cognitive.recall.memory import SearchReport
+from kenobot.cognitive.recall.render import render_search as render
 from kenobot.cognitive.recall.score import diversify, hidden_by_lifecycle, lifecycle_delta, penalty
-from kenobot.cognitive.recall.usage import ShownMemories
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.recall_need import recall_need
 from kenobot.cognitive.text.words import words
 from tests.conformance.cases import Case, Checked, Compared, NotApplicable, Outcome, compare
-from tests.unit.cognitive.recall.house import REACH, Memory, open_memory
+from tests.unit.cognitive.recall.house import REACH, Memory, open_memory, shown
 
 T = TypeVar("T")
 
@@ -113,7 +112,7 @@ def formula(case: Case) -> Outcome:
         found = await store.search(case.input)
         await store.memory.database.write(
             lambda c: usage.log_usage(
-                c, ShownMemories(None, Pack(memories=tuple(found.values()))), 1, "s", store.memory.now, REACH
+                c, shown(None, SearchReport(memories=tuple(found.values()))), 1, "s", store.memory.now, REACH
             )
         )
         rows = await store.memory.database.read(
@@ -189,10 +188,10 @@ def accessed(case: Case) -> Outcome:
     """Shown by frames that are made hours apart: within an hour, they count once."""
 
     async def run(store: _Store) -> Outcome:
-        shown = ShownMemories(tuple(store.ids.values()))
+        pack = shown(tuple(store.ids.values()))
         for _ in range(case.input["args"]["times"]):
             store.memory.now += timedelta(hours=2)
-            await store.memory.database.write(lambda c: usage.log_usage(c, shown, 1, "s", store.memory.now, REACH))
+            await store.memory.database.write(lambda c: usage.log_usage(c, pack, 1, "s", store.memory.now, REACH))
         ((uses, stability, used),) = await store.memory.database.read(
             lambda c: c.execute("SELECT uses, stability, last_used FROM record").fetchall()
         )

@@ -1,6 +1,6 @@
 """A home for recall's tests: a real database and a real index, with little that has to be said to fill them."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -9,8 +9,9 @@ from uuid import uuid4
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.pack import Pack
-from kenobot.cognitive.recall.recall import Query, recall
+from kenobot.cognitive.recall.memory import MemoryEntry, MemoryPack, MemoryQuery, SearchReport
+from kenobot.cognitive.recall.recall import recall
+from kenobot.cognitive.recall.render import search_pack
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.cognitive.store.scopes import ALL_SCOPES
@@ -107,8 +108,8 @@ class Memory:
 
         await self.database.write(work)
 
-    async def recall(self, text: str, **more: object) -> Pack:
-        query = replace(Query(text, REACH, self.now, ZONE, session="telegram-1"), **more)  # type: ignore[arg-type]
+    async def recall(self, text: str, **more: object) -> SearchReport:
+        query = replace(MemoryQuery(text, REACH, self.now, ZONE), **more)  # type: ignore[arg-type]
         return await self.database.read(lambda connection: recall(connection, self.index, query))
 
     async def texts(self, text: str, **more: object) -> list[str]:
@@ -125,3 +126,11 @@ async def open_memory(folder: Path) -> AsyncIterator[Memory]:
     finally:
         await database.close()
         memory.index.close()
+
+
+def shown(prefix: Sequence[int] | None, report: SearchReport | None = None) -> MemoryPack:
+    """What a prompt shows for the first time: the records of a new prefix, and what a search found."""
+    pack = MemoryPack()
+    if prefix is not None:
+        pack += MemoryPack({"recent": ""}, entries=tuple(MemoryEntry(number, "recent") for number in prefix))
+    return pack if report is None else pack + search_pack(report)

@@ -6,7 +6,6 @@ import pytest
 
 pytest.importorskip("numpy", reason="vectors are compared with numpy, which is not installed")
 
-from kenobot.agent.prompt.recalled import render
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.confidence import (
     FEATURE_NAMES,
@@ -17,6 +16,7 @@ from kenobot.cognitive.recall.confidence import (
     probability,
 )
 from kenobot.cognitive.recall.pack import answer_level
+from kenobot.cognitive.recall.render import render_search as render
 from kenobot.cognitive.recall.trace import RecallTrace
 from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration
 from kenobot.cognitive.recall.vectors.texts import VectorKey

@@ -193,17 +193,15 @@ async def test_an_order_to_a_machine_gets_a_smaller_part(memory: Memory) -> None
 
 
 async def test_what_expired_is_hidden_before_anybody_has_swept(memory: Memory) -> None:
-    """And so is what has faded away, and what others said when only the owner's word is wanted."""
+    """And so is what has faded away."""
     past = (memory.now - timedelta(days=1)).isoformat()
     await memory.learn("The voucher code is A", expires=past)
     await memory.learn("The voucher code is B", days_ago=900, source="extraction", confidence=0.3)
-    await memory.learn("The voucher code is C", trust="forward")
-    pack = await memory.recall("voucher code", least=frozenset({"owner"}))
+    pack = await memory.recall("voucher code")
     assert pack.memories == ()
-    assert {name: pack.dropped[name] for name in ("expired", "faded", "trust")} == {
+    assert {name: pack.dropped[name] for name in ("expired", "faded")} == {
         "expired": 1,
         "faded": 1,
-        "trust": 1,
     }
 
 
@@ -242,18 +240,6 @@ async def test_near_finds_records_by_words_for_whoever_edits_memory(memory: Memo
         lambda c: similar_records(c, memory.index, "the train to Atocha", ("owner", HERE), 1)
     )
     assert found == [first]
-
-
-async def test_the_pad_comes_first_and_the_profile_keeps_to_its_cap(memory: Memory) -> None:
-    """Neither takes what memories need."""
-    await memory.learn("- task: paint the fence", scope=HERE, form="scratchpad", key="slot:working")
-    await memory.learn("A very chatty profile. " * 400, scope=HERE, form="profile", key="slot:context")
-    await memory.learn("The fence paint is in the shed")
-    pack = await memory.recall("where is the fence paint?", whole=True, budget=400)
-    assert pack.scratchpad == "- task: paint the fence"
-    assert estimate_tokens(pack.profile) <= 100
-    assert [each.record.text for each in pack.memories] == ["The fence paint is in the shed"]
-    assert pack.tokens <= 400
 
 
 @pytest.mark.parametrize(

@@ -4,15 +4,16 @@ import json
 from datetime import timedelta
 
 from kenobot.cognitive.recall import usage
-from kenobot.cognitive.recall.pack import Pack
-from kenobot.cognitive.recall.usage import ShownMemories, explain_turn, records_behind_reply
-from kenobot.cognitive.recall.xray import MatchExplanation, as_json, as_markdown, as_text, explain_match, xray
-from tests.unit.cognitive.recall.house import REACH, Memory
+from kenobot.cognitive.recall.match_explanation import MatchExplanation
+from kenobot.cognitive.recall.memory import MemoryPack, SearchReport
+from kenobot.cognitive.recall.usage import explain_turn, records_behind_reply
+from kenobot.cognitive.recall.xray import as_json, as_markdown, as_text, xray
+from tests.unit.cognitive.recall.house import REACH, Memory, shown
 
 
 async def _trip(memory: Memory) -> tuple[int, int]:
     best = await memory.learn("The trip to Oslo is in June", subject="trip")
-    other = await memory.learn("Pack the warm coat")
+    other = await memory.learn("SearchReport the warm coat")
     await memory.link(best, other, confidence=0.9)
     await memory.learn("The trip to Rome is over", status="superseded")
     return best, other
@@ -47,7 +48,7 @@ async def test_the_x_ray_tells_how_the_keywords_were_met(memory: Memory) -> None
 async def test_the_x_ray_has_three_forms_with_one_content(memory: Memory) -> None:
     """Text, Markdown, and JSON that can be read back."""
     best, other = await _trip(memory)
-    seen = xray(await memory.recall("when is the trip to Oslo?", least=frozenset({"owner"})))
+    seen = xray(await memory.recall("when is the trip to Oslo?"))
     data = json.loads(json.dumps(as_json(seen)))
     assert [item["why"]["record"] for item in data["items"]] == [best, other]
     assert data["level"] == "high"
@@ -61,27 +62,25 @@ async def test_what_is_kept_of_a_reason_reads_back_as_it_was(memory: Memory) -> 
     """With every part."""
     await _trip(memory)
     for found in (await memory.recall("when is the trip to Oslo?")).memories:
-        assert MatchExplanation.from_json(json.loads(json.dumps(explain_match(found).as_json()))) == explain_match(
-            found
-        )
+        assert MatchExplanation.from_json(json.loads(json.dumps(found.explain().as_json()))) == found.explain()
 
 
-async def _note(memory: Memory, shown: ShownMemories, inbox: int) -> None:
+async def _note(memory: Memory, pack: MemoryPack, inbox: int) -> None:
     await memory.say(f"question {inbox}", inbox)
-    await memory.database.write(lambda c: usage.log_usage(c, shown, inbox, "telegram-1", memory.now, REACH))
+    await memory.database.write(lambda c: usage.log_usage(c, pack, inbox, "telegram-1", memory.now, REACH))
 
 
 async def test_what_was_shown_counts_as_used_once(memory: Memory) -> None:
     """Times, stability up to its cap, and when; what was not shown is left as it was."""
-    shown = await memory.learn("The trip to Oslo is in June", days_ago=9)
+    seen = await memory.learn("The trip to Oslo is in June", days_ago=9)
     stable = await memory.learn("The trip to Oslo is by train", stability=4.95)
     hidden = await memory.learn("Something quite different")
     pack = await memory.recall("the trip to Oslo")
-    await _note(memory, ShownMemories(None, pack), 1)
+    await _note(memory, shown(None, pack), 1)
     rows = await memory.database.read(
         lambda c: c.execute("SELECT id, uses, stability, last_used IS NOT NULL FROM record ORDER BY id").fetchall()
     )
-    assert rows == [(shown, 1, 1.1, 1), (stable, 1, 5.0, 1), (hidden, 0, 1.0, 0)]
+    assert rows == [(seen, 1, 1.1, 1), (stable, 1, 5.0, 1), (hidden, 0, 1.0, 0)]
     events = await memory.database.read(
         lambda c: c.execute("SELECT count(*) FROM event WHERE type = 'recalled'").fetchone()
     )
@@ -91,19 +90,19 @@ async def test_what_was_shown_counts_as_used_once(memory: Memory) -> None:
 async def test_a_frame_made_anew_counts_nothing_twice(memory: Memory) -> None:
     """Within the hour only what it did not show before; what a message asks for counts each time, later all does."""
     kept, fresh = await memory.learn("Lives in Oviedo"), await memory.learn("The trip to Oslo is in June")
-    await _note(memory, ShownMemories((kept,)), 1)
-    await _note(memory, ShownMemories((kept, fresh)), 2)
-    await _note(memory, ShownMemories((kept, fresh), await memory.recall("the trip to Oslo")), 3)
+    await _note(memory, shown((kept,)), 1)
+    await _note(memory, shown((kept, fresh)), 2)
+    await _note(memory, shown((kept, fresh), await memory.recall("the trip to Oslo")), 3)
     uses = "SELECT uses FROM record ORDER BY id"
     assert await memory.database.read(lambda c: c.execute(uses).fetchall()) == [(1,), (2,)]
     memory.now += timedelta(minutes=61)
-    await _note(memory, ShownMemories((kept, fresh)), 4)
+    await _note(memory, shown((kept, fresh)), 4)
     assert await memory.database.read(lambda c: c.execute(uses).fetchall()) == [(2,), (3,)]
 
 
 async def test_nothing_shown_leaves_no_trace(memory: Memory) -> None:
     """A turn within its frame that was not searched for."""
-    await _note(memory, ShownMemories(), 1)
+    await _note(memory, MemoryPack(), 1)
     rows = await memory.database.read(lambda c: c.execute("SELECT 1 FROM event WHERE type = 'recalled'").fetchall())
     assert rows == []
 
@@ -115,10 +114,10 @@ async def test_any_reply_can_be_explained_later(memory: Memory) -> None:
     trip = await memory.learn("The trip to Oslo is in June")
     coat = await memory.learn("The warm coat is blue")
     later = await memory.learn("The hotel is booked")
-    await _note(memory, ShownMemories((before,)), 1)
-    await _note(memory, ShownMemories((framed,), await memory.recall("the trip to Oslo")), 2)
-    await _note(memory, ShownMemories(None, await memory.recall("which coat is warm?")), 3)
-    await _note(memory, ShownMemories(None, await memory.recall("hotel?")), 4)
+    await _note(memory, shown((before,)), 1)
+    await _note(memory, shown((framed,), await memory.recall("the trip to Oslo")), 2)
+    await _note(memory, shown(None, await memory.recall("which coat is warm?")), 3)
+    await _note(memory, shown(None, await memory.recall("hotel?")), 4)
     told = await memory.database.read(lambda c: explain_turn(c, 3, REACH))
     assert told is not None
     assert [(each.record_id, each.where) for each in told.used_memories] == [
@@ -134,7 +133,7 @@ async def test_any_reply_can_be_explained_later(memory: Memory) -> None:
 async def test_an_explanation_shows_no_more_than_its_reader_may_see(memory: Memory) -> None:
     """What was forgotten since is a number, and so is what belongs to others; an unknown turn has no explanation."""
     trip = await memory.learn("The trip to Oslo is in June")
-    await _note(memory, ShownMemories(None, await memory.recall("the trip to Oslo")), 1)
+    await _note(memory, shown(None, await memory.recall("the trip to Oslo")), 1)
     assert await memory.database.read(lambda c: explain_turn(c, 1, ("user:telegram-9",))) is None
     guest = await memory.database.read(lambda c: explain_turn(c, 1, ("chat:telegram-1",)))
     assert guest is not None
@@ -148,6 +147,6 @@ async def test_an_explanation_shows_no_more_than_its_reader_may_see(memory: Memo
 
 def test_an_empty_recall_says_so() -> None:
     """In every form."""
-    seen = xray(Pack())
+    seen = xray(SearchReport())
     assert "Confidence none" in as_text(seen)
     assert "nothing" in as_markdown(seen)

@@ -9,8 +9,8 @@ import pytest
 
 from kenobot.cli import main
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.pack import Pack
-from kenobot.cognitive.recall.recall import Query, recall
+from kenobot.cognitive.recall.memory import MemoryQuery, SearchReport
+from kenobot.cognitive.recall.recall import recall
 from kenobot.evals.recall import eval_home as place_module
 from kenobot.evals.recall.caching_embedder import CachingEmbedder
 from kenobot.evals.recall.datasets import Conversation, Passage, Question
@@ -67,11 +67,11 @@ def _run(*conversations: Conversation) -> RecallReport:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[Query, Pack]]]:
+def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[MemoryQuery, SearchReport]]]:
     """Every call of the product's door, with what came of it; the door itself is untouched."""
-    calls: list[tuple[Query, Pack]] = []
+    calls: list[tuple[MemoryQuery, SearchReport]] = []
 
-    def spy(connection: Connection, index: SideIndex, query: Query) -> Pack:
+    def spy(connection: Connection, index: SideIndex, query: MemoryQuery) -> SearchReport:
         pack = recall(connection, index, query)
         calls.append((query, pack))
         return pack
@@ -80,7 +80,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[Query, Pack]]]
     yield calls
 
 
-def test_the_ranking_that_is_measured_is_what_recall_gives(asked: list[tuple[Query, Pack]]) -> None:
+def test_the_ranking_that_is_measured_is_what_recall_gives(asked: list[tuple[MemoryQuery, SearchReport]]) -> None:
     """One call of the product's door a question, within the budget; its order, and nothing beside it."""
     report = _run(TALK)
     assert [query.text for query, _ in asked] == [question.text for question in TALK.questions]

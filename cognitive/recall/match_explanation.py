@@ -1,0 +1,77 @@
+"""Explain why a memory was chosen, without its words, in a form that is stored with the turn."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kenobot.cognitive.recall.spreading_activation import PathStep
+from kenobot.cognitive.store.records import Json
+
+DIGITS = 3
+"""Decimals of a score that is stored or shown."""
+
+_WAYS = {
+    "words": "shares words",
+    "subject": "is about somebody named",
+    "meaning": "means the like",
+    "link": "is linked",
+    "practice": "worked before",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MatchExplanation:
+    """Why a memory was chosen. path: the links that led to it."""
+
+    record: int
+    score: float
+    relevance: float
+    parts: Mapping[str, float]
+    ways: tuple[str, ...]
+    matched: tuple[str, ...] = ()
+    path: tuple[PathStep, ...] = ()
+
+    def as_json(self) -> dict[str, Json]:
+        """The stored form."""
+        return {
+            "record": self.record,
+            "score": self.score,
+            "relevance": self.relevance,
+            "parts": dict(self.parts),
+            "ways": [*self.ways],
+            "matched": [*self.matched],
+            "path": [[step.src, step.dst, step.type, step.confidence] for step in self.path],
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, object]) -> "MatchExplanation":
+        """Read the stored form, without what cannot be read of it."""
+        parts, ways, matched, path = (data.get(name) for name in ("parts", "ways", "matched", "path"))
+        return cls(
+            record=int(str(data.get("record", 0))),
+            score=as_float(data.get("score")),
+            relevance=as_float(data.get("relevance")),
+            parts={str(name): as_float(part) for name, part in parts.items()} if isinstance(parts, dict) else {},
+            ways=tuple(map(str, ways)) if isinstance(ways, list) else (),
+            matched=tuple(map(str, matched)) if isinstance(matched, list) else (),
+            path=tuple(PathStep(*step) for step in path if len(step) == 4) if isinstance(path, list) else (),
+        )
+
+    def sentence(self) -> str:
+        """The reasons in one line."""
+        reasons = [_WAYS.get(way, way) for way in self.ways]
+        if self.matched:
+            by_words = (_WAYS["words"], _WAYS["practice"])
+            reasons = [f"{each} ({', '.join(self.matched)})" if each in by_words else each for each in reasons]
+        if self.path:
+            steps = "".join(f" —{step.type} {step.confidence:.2f}→ {step.dst}" for step in self.path)
+            reasons = [f"{each}: {self.path[0].src}{steps}" if each == _WAYS["link"] else each for each in reasons]
+        return "; ".join(reasons)
+
+    def score_parts(self) -> str:
+        """The parts of the score in one line."""
+        return " ".join(f"{name} {part:+.3f}" for name, part in self.parts.items())
+
+
+def as_float(value: object) -> float:
+    """A number of stored JSON; 0 for what is none."""
+    return float(value) if isinstance(value, int | float) else 0.0

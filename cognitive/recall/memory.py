@@ -1,0 +1,204 @@
+"""Define what is asked of memory for a prompt, and what memory answers; see `reader.MemoryReader`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.policy.recall import RecallNeed
+from kenobot.cognitive.recall.match_explanation import DIGITS, MatchExplanation
+from kenobot.cognitive.recall.recall_log import TurnRow
+from kenobot.cognitive.recall.score import Score
+from kenobot.cognitive.recall.spreading_activation import PathStep
+from kenobot.cognitive.recall.trace import RecallTrace
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.scopes import Scopes, scope_names
+from kenobot.cognitive.text.calendar import local_day
+from kenobot.storage.conversation import PromptPrefix
+
+Section = Literal["long_term", "recent", "chat", "context", "updates", "procedures", "recalled"]
+LoadMode = Literal["auto", "full", "selective"]
+ConfidenceLevel = Literal["none", "low", "medium", "high"]
+MatchWay = Literal["words", "subject", "meaning", "link"]
+
+PREFIX_SECTIONS: frozenset[Section] = frozenset({"long_term", "recent", "chat", "context"})
+"""What a full load shows, in the frozen beginning of a prompt."""
+
+NO_MARKS: Mapping[int, float] = MappingProxyType({})
+"""Marks of a reranker that was not asked."""
+
+_UTC = ZoneInfo("UTC")
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryQuery:
+    """What to read of memory, for a message and within which scopes.
+
+    text: the message. sections: what `MemoryReader` reads.
+
+    Of a full load: session: the chat. mode: how far back it goes. prefix_tokens, recent_days: its size.
+    Of updates: prefix: the beginning that the chat's prompt has.
+    Of a search: preceding_text: what was said before the message. budget (tokens), limit, excerpt_limit: 0 leaves them
+    to the policy. as_of: search what was known then. vector_relevance: relevance of records found by vectors, 0 to 1.
+    prompt_text: what the prompt shows already. from_message: the first message that it shows. force: search also where
+    the message calls for nothing. marks: how much each record helps to answer, 0 to 1, by a reranker; then no other is
+    shown. trace: collects what became of each candidate.
+    """
+
+    text: str
+    reach: Scopes
+    now: datetime
+    zone: ZoneInfo = _UTC
+    session: str = ""
+    sections: frozenset[Section] = frozenset()
+    prefix: PromptPrefix | None = None
+    mode: LoadMode = "auto"
+    prefix_tokens: int = 0
+    recent_days: int = 3
+    preceding_text: str = ""
+    budget: int = 0
+    limit: int = 0
+    as_of: datetime | None = None
+    vector_relevance: Mapping[int, float] = field(default_factory=dict)
+    prompt_text: str = ""
+    from_message: int | None = None
+    force: bool = False
+    excerpt_limit: int = 0
+    marks: Mapping[int, float] = field(default_factory=dict)
+    trace: RecallTrace | None = None
+    policy: Policy = DEFAULT
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """The scopes within reach by name."""
+        return scope_names(self.reach) or ()
+
+    @property
+    def day(self) -> str:
+        """The owner's calendar day, YYYY-MM-DD."""
+        return local_day(self.now, self.zone)
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledMemory:
+    """A record that a search chose.
+
+    ways: how it was found. matched: stems of the message that it holds; terms: all of its terms in the index.
+    current_confidence: its confidence as of now. relevance_parts: what its relevance is made of, where vectors were
+    searched. line: its rendering; tokens: those of the line and its heading.
+    """
+
+    record: Record
+    score: Score
+    relevance: float
+    ways: tuple[MatchWay, ...]
+    matched: tuple[str, ...] = ()
+    path: tuple[PathStep, ...] = ()
+    current_confidence: float = 1.0
+    line: str = ""
+    tokens: int = 0
+    terms: frozenset[str] = frozenset()
+    relevance_parts: Mapping[str, float] = field(default_factory=dict)
+
+    def explain(self) -> MatchExplanation:
+        """Why it was chosen."""
+        return MatchExplanation(
+            self.record.id,
+            round(self.score.value, DIGITS),
+            round(self.relevance, DIGITS),
+            {name: round(part, DIGITS) for name, part in self.score.parts.items()},
+            self.ways,
+            tuple(sorted(self.matched)),
+            self.path,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A turn of the conversation that a search chose."""
+
+    turn: TurnRow
+    relevance: float
+    matched: tuple[str, ...]
+    line: str = ""
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SearchReport:
+    """What a search found for a message.
+
+    score: relevance of the best of it, 0 to 1; `level` says it in a word. answer_probability: how likely a memory
+    answers the question, 0 to 1, and then `level` goes by it; None without a question or vectors. need: how much of
+    memory the message calls for. dropped: how many were left out, by reason. candidates: the best that the prompt does
+    not show yet, also those without room.
+    """
+
+    level: ConfidenceLevel = "none"
+    score: float = 0.0
+    answer_probability: float | None = None
+    need: RecallNeed = "full"
+    memories: tuple[RecalledMemory, ...] = ()
+    excerpts: tuple[Excerpt, ...] = ()
+    query_terms: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
+    dropped: dict[str, int] = field(default_factory=dict)
+    budget: int = 0
+    candidates: tuple[RecalledMemory, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of all that was chosen, at most the budget."""
+        return sum(item.tokens for item in self.memories) + sum(item.tokens for item in self.excerpts)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryEntry:
+    """A record that a section shows. reason: why it was chosen for the message."""
+
+    record: int
+    section: Section
+    reason: MatchExplanation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPack:
+    """What memory has to show.
+
+    sections: Markdown without headings of a prompt. texts: the memory texts among it. omitted: records of a full load
+    without room. stale: updates cannot be shown by adding to the prefix. prefix: the prefix of the query with its
+    updates counted as shown. search: what a search found.
+    """
+
+    sections: Mapping[Section, str] = field(default_factory=dict)
+    texts: tuple[str, ...] = ()
+    entries: tuple[MemoryEntry, ...] = ()
+    omitted: int = 0
+    stale: bool = False
+    prefix: PromptPrefix | None = None
+    search: SearchReport | None = None
+
+    def __add__(self, other: "MemoryPack") -> "MemoryPack":
+        """Both packs, sections of one name joined."""
+        sections = dict(self.sections)
+        for name, text in other.sections.items():
+            sections[name] = "\n\n".join(part for part in (sections.get(name, ""), text) if part)
+        return MemoryPack(
+            sections,
+            (*self.texts, *other.texts),
+            (*self.entries, *other.entries),
+            self.omitted + other.omitted,
+            self.stale or other.stale,
+            other.prefix or self.prefix,
+            other.search or self.search,
+        )
+
+    def __getitem__(self, section: Section) -> str:
+        return self.sections.get(section, "")
+
+    def records(self, *sections: Section) -> list[int]:
+        """The records that these sections show, in their order."""
+        return [entry.record for entry in self.entries if entry.section in sections]

@@ -1,0 +1,54 @@
+"""Read the procedures that fit a message, as the section "What worked before"."""
+
+from kenobot.cognitive.procedural import pattern_rows
+from kenobot.cognitive.procedural.match import MatchedPattern, best_matches, match_patterns
+from kenobot.cognitive.procedural.pattern import Pattern, patterns_of
+from kenobot.cognitive.recall.filters import is_in_prompt
+from kenobot.cognitive.recall.match_explanation import DIGITS, MatchExplanation
+from kenobot.cognitive.recall.memory import MemoryEntry, MemoryPack, MemoryQuery
+from kenobot.cognitive.recall.render import render_record
+from kenobot.cognitive.store import records
+from kenobot.core.token_estimate import estimate_tokens
+from kenobot.storage.connection import Connection
+
+HEADING = "### What worked before"
+_WIDER = 4  # times as many are read as are shown: the prompt shows some already
+
+
+def read_procedures(connection: Connection, query: MemoryQuery) -> MemoryPack:
+    """The patterns within reach that fit the message well enough and are not in the prompt already."""
+    policy = query.policy.procedural
+    candidates = pattern_rows.live_texts(connection, query.reach, policy.max_matched)
+    numbers = best_matches(candidates, query.text, policy.min_score, _WIDER * policy.max_shown)
+    if not numbers:
+        return MemoryPack()
+    patterns = patterns_of(records.by_ids(connection, numbers, query.reach).values())
+    left = policy.max_tokens - estimate_tokens(HEADING)
+    lines: list[str] = []
+    entries: list[MemoryEntry] = []
+    for fit in match_patterns(patterns, query.text):
+        if fit.score < policy.min_score or len(lines) == policy.max_shown:
+            break
+        if is_in_prompt(render_record(fit.pattern.record), query.prompt_text):
+            continue
+        line = _line(fit.pattern)
+        left -= estimate_tokens(f"{line}\n")
+        if left < 0:
+            break
+        lines.append(line)
+        entries.append(MemoryEntry(fit.pattern.id, "procedures", _explain(fit)))
+    if not lines:
+        return MemoryPack()
+    return MemoryPack({"procedures": "\n".join([HEADING, *lines])}, tuple(lines), tuple(entries))
+
+
+def _line(pattern: Pattern) -> str:
+    times = pattern.record.uses
+    used = "not tried yet" if not times else f"tried {times} time{'' if times == 1 else 's'}"
+    return f"- {render_record(pattern.record)} _(confidence {pattern.confidence:.2f}, {used})_"
+
+
+def _explain(fit: MatchedPattern) -> MatchExplanation:
+    coverage, confidence = round(fit.coverage, DIGITS), round(fit.pattern.confidence, DIGITS)
+    parts = {"coverage": coverage, "confidence": confidence}
+    return MatchExplanation(fit.pattern.id, round(fit.score, DIGITS), coverage, parts, ("practice",), fit.matched_words)

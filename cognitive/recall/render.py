@@ -1,0 +1,94 @@
+"""Render records as a prompt shows them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from kenobot.cognitive.recall.index.documents import OWNER_SUBJECT
+from kenobot.cognitive.recall.memory import MemoryEntry, MemoryPack, RecalledMemory, SearchReport
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.quoting import quote_untrusted
+from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
+
+_UNSURE = 0.4
+_CLIPPED = " […]"
+_NAME = 60  # characters of a name in a heading
+_NOTHING = (
+    "_Beyond what is shown here, nothing is remembered that seems to be about the next message. When asked, say so; "
+    "do not guess._"
+)
+_DOUBTS = {
+    "none": "_Memory probably does not hold what the next message asks for; what follows only comes near it. Use it "
+    "where it really answers; where it does not, say that this is not remembered, and do not guess._",
+    "low": "_It is uncertain whether what follows answers the next message. Where it does not, say so; do not guess._",
+}
+
+
+def render_record(record: Record, indent: str = "  ") -> str:
+    """A record's text as one item, quoted where others wrote it. indent: of its further lines."""
+    own = record.trust == "guest" and record.scope.startswith("user:")
+    return quote_untrusted(record.text, "owner" if own else record.trust, record.by, indent)
+
+
+def render_log_entry(record: Record, zone: ZoneInfo) -> str:
+    """A record as an entry of a daily log."""
+    at = datetime.fromisoformat(record.created).astimezone(zone)
+    return f"## {at:%H:%M} — {render_record(record)}"
+
+
+def render_memory(record: Record, confidence: float, zone: ZoneInfo) -> str:
+    """A record as an item of a list, with its day and a warning where it is disputed or unsure."""
+    marks = [datetime.fromisoformat(record.valid_from or record.created).astimezone(zone).date().isoformat()]
+    if record.verification == "disputed":
+        marks.append("disputed")
+    elif confidence < _UNSURE:
+        marks.append("unsure")
+    return f"- {render_record(record)} _({', '.join(marks)})_"
+
+
+def subject_heading(subject: str) -> str:
+    """The heading above the memories of one subject."""
+    if subject in ("", OWNER_SUBJECT):
+        return "**About the owner:**"
+    return f"**About {' '.join(subject.replace('*', ' ').split())[:_NAME]}:**"
+
+
+def group_by_subject(memories: Sequence[RecalledMemory]) -> str:
+    """The lines of memories, by subject where there are several, each subject where its best memory stands."""
+    groups: dict[str, list[str]] = {}
+    for memory in memories:
+        groups.setdefault(subject_heading(memory.record.subject), []).append(memory.line)
+    if list(groups) == [subject_heading(OWNER_SUBJECT)]:
+        return "\n".join(groups[subject_heading(OWNER_SUBJECT)])
+    return "\n".join("\n".join([heading, *lines]) for heading, lines in groups.items())
+
+
+def shorten(line: str, room: int) -> str:
+    """`line` within `room` tokens, with a mark where it is cut."""
+    if estimate_tokens(line) <= room:
+        return line
+    return clip_to_tokens(line, max(1, room - estimate_tokens(_CLIPPED))) + _CLIPPED
+
+
+def render_search(report: SearchReport) -> str:
+    """What a search found as the model is shown it; "" when there is nothing to say."""
+    sections = []
+    if report.memories:
+        sections.append(f"### Remembered about this\n{group_by_subject(report.memories)}")
+    if report.excerpts:
+        sections.append("### Said earlier in this chat\n" + "\n".join(excerpt.line for excerpt in report.excerpts))
+    if not sections and report.need == "full" and not report.dropped.get("on show already"):
+        return _NOTHING
+    if sections and report.answer_probability is not None and report.level in _DOUBTS:
+        sections.insert(0, _DOUBTS[report.level])
+    return "\n\n".join(sections)
+
+
+def search_pack(report: SearchReport) -> MemoryPack:
+    """The section that shows what a search found."""
+    return MemoryPack(
+        {"recalled": render_search(report)},
+        (*(memory.line for memory in report.memories), *(excerpt.line for excerpt in report.excerpts)),
+        tuple(MemoryEntry(memory.record.id, "recalled", memory.explain()) for memory in report.memories),
+        search=report,
+    )
