@@ -1,4 +1,4 @@
-"""Every threshold of memory, in one place."""
+"""Thresholds of memory, one module a room."""
 
 from dataclasses import dataclass, field
 
@@ -23,23 +23,18 @@ from kenobot.ports.identity import Trust
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Numbers are the seeds' where a seed has one.
+    """Thresholds of memory, by room."""
 
-    confidence: of a new record, by who said it. reinforcement: added by a repeat, capped at 1.
-    max_text_chars: characters of one record; the rest is cut. window_days: days of daily logs that count as recent.
-    """
-
-    confidence: dict[Trust, float] = field(
+    confidence: dict[Trust, float] = field(  # of a new record, by its speaker
         default_factory=lambda: {"owner": 0.95, "guest": 0.7, "model": 0.7, "tool": 0.4, "forward": 0.4}
     )
-    reinforcement: float = 0.1
-    importance: float = 0.5
-    stability: float = 1.0
-    max_text_chars: int = 16_000
-    window_days: int = 3
-    long_term_share: float = 0.5
-    chat_share: float = 0.25
-    working_tokens: int = 800
+    reinforcement: float = 0.1  # confidence gained by a repeat, up to 1
+    importance: float = 0.5  # of a new record
+    stability: float = 1.0  # of a new record
+    max_text_chars: int = 16_000  # of one record; the rest is cut
+    long_term_share: float = 0.5  # of the memory budget, for MEMORY.md
+    chat_share: float = 0.25  # of what the core leaves, for the lists beside it
+    working_tokens: int = 800  # of each working memory
     admit: AdmitPolicy = field(default_factory=AdmitPolicy)
     value: ValuePolicy = field(default_factory=ValuePolicy)
     graph: GraphPolicy = field(default_factory=GraphPolicy)
@@ -59,7 +54,7 @@ class Policy:
 
     @property
     def tokens_beside_memory(self) -> int:
-        """Tokens, at most, of what a prompt shows beside the memory that every message shows."""
+        """Tokens of memory that a prompt shows for one message alone."""
         return self.recall.budget + self.procedural.max_tokens + self.working_tokens
 
 

@@ -1,4 +1,4 @@
-"""When a memory box is closed, and when two boxes belong to one trace."""
+"""Thresholds of closing memory boxes and of joining them to traces."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -6,20 +6,13 @@ from datetime import timedelta
 
 @dataclass(frozen=True, slots=True)
 class BoxPolicy:
-    """close_below_overlap: overlap of topics below which a box is closed. close_after: so long without a memory
-    closes it, too.
+    """Thresholds of closing memory boxes and of joining them to traces."""
 
-    max_records: memories in one box. box_single_records: one memory alone makes a box, as it did in the seed.
-    trace_from_overlap: overlap from
-    which two closed boxes tell of the same thing. lookback: how far back such a box is looked for, among the newest
-    `max_candidates` at most. max_topics: of one memory.
-    """
-
-    close_below_overlap: float = 0.35
-    close_after: timedelta = timedelta(minutes=30)
+    close_below_overlap: float = 0.35  # share of topics in common below which a box is closed
+    close_after: timedelta = timedelta(minutes=30)  # time without a memory that closes a box
     max_records: int = 50
-    box_single_records: bool = False
-    trace_from_overlap: float = 0.4
-    lookback: timedelta = timedelta(days=7)
-    max_candidates: int = 50
-    max_topics: int = 24
+    box_single_records: bool = False  # whether one memory alone makes a box
+    trace_from_overlap: float = 0.4  # share of topics in common from which two closed boxes belong to one trace
+    lookback: timedelta = timedelta(days=7)  # age of the closed boxes that are compared
+    max_candidates: int = 50  # newest closed boxes that are compared
+    max_topics: int = 24  # of one memory

@@ -1,26 +1,19 @@
-"""How memory's files are watched, what is quoted in them, and when missing ones are a loss."""
+"""Thresholds of watching memory's files and of taking missing ones for a loss."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class FilesPolicy:
-    """loss_above_share, loss_above_files: more missing at once than both, of the files looked at, is a loss and no
-    wish.
+    """Thresholds of watching memory's files and of taking missing ones for a loss."""
 
-    announce_from: so many files or lines that are taken out at once are told; so many of a file that is empty are a
-    loss.
-    hot_days: days whose folders are looked at before each turn; hot_files: of each, the newest so many. round_files:
-    files that one step of the slow round looks at. batch: files written with one note of them.
-    artifact_categories, artifact_confidence: what is kept word for word, and how sure it must be.
-    """
-
-    loss_above_share: float = 0.2
-    loss_above_files: int = 3
-    announce_from: int = 20
-    hot_days: int = 3
-    hot_files: int = 100
-    scan_step_files: int = 10_000
-    batch: int = 100
+    loss_above_share: float = 0.2  # of the scanned files, missing at once: a loss, if also
+    loss_above_files: int = 3  # more than so many are missing
+    announce_from: int = 20  # files or lines removed at once; lines of an emptied file that are a loss
+    hot_days: int = 3  # days whose folders are scanned before each turn
+    hot_files: int = 100  # newest files scanned of each day
+    scan_step_files: int = 10_000  # files that one step of the background scan reads
+    batch: int = 100  # files written before one note of them
+    # Quoted word for word, from this confidence on.
     artifact_categories: frozenset[str] = frozenset({"decision", "correction", "principle", "commitment"})
     artifact_confidence: float = 0.8

@@ -1,4 +1,4 @@
-"""Numbers of sleep."""
+"""Thresholds of sleep."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,42 +9,27 @@ PHASES: tuple[Phase, ...] = ("consolidate", "errors", "prune", "improve")
 
 @dataclass(frozen=True, slots=True)
 class SleepPolicy:
-    """due_hours: since the last finished night. hot_days, warm_days: ages at which days become weeks, weeks lessons.
+    """Thresholds of sleep."""
 
-    daily_days: age at which a day's log leaves for the archive. scratchpad_days: age at which a scratchpad expires.
-    expired: what becomes of files whose days are over; records only change their status. large_above_share: the share
-    of live
-    records above which a pass is pointed out in the report and to the owner, from `large_from_records` records on:
-    two are never many.
-
-    batch, batch_seconds: changes of one transaction, and how long it may take; whoever writes beside it waits as long.
-    rest_factor: the pause after it, as a multiple of its time. max_changes: of one pass in one night; the rest comes
-    with the next. budget_tokens: what a model may use in a night. max_attempts, max_backoff_seconds: of one question,
-    while the model is
-    out of reach, and seconds between them. drain_seconds: the longest that turns are read before. begin_seconds: from
-    start-up until the first look. max_reported: changes of a pass that a report shows. kept_nights: nights in the
-    ledger.
-    """
-
-    due_hours: float = 20.0
-    hot_days: int = 3
-    warm_days: int = 14
-    daily_days: int = 30
-    scratchpad_days: int = 7
-    expired: Literal["archive", "delete"] = "archive"
-    large_above_share: float = 0.05
-    large_from_records: int = 3
-    batch: int = 32
-    batch_seconds: float = 0.005
-    rest_factor: float = 30.0
-    max_changes: int = 20_000
-    budget_tokens: int = 100_000
-    max_attempts: int = 2
+    due_hours: float = 20.0  # since the last finished night
+    hot_days: int = 3  # age at which days become weeks
+    warm_days: int = 14  # age at which weeks become lessons
+    daily_days: int = 30  # age at which a day's log is archived
+    scratchpad_days: int = 7  # age at which a scratchpad expires
+    expired: Literal["archive", "delete"] = "archive"  # what becomes of expired files; records only change their status
+    large_above_share: float = 0.05  # share of live records whose change by one pass is pointed out
+    large_from_records: int = 3  # and how many they must be
+    batch: int = 32  # changes of one transaction
+    batch_seconds: float = 0.005  # longest transaction; other writers wait as long
+    rest_factor: float = 30.0  # pause after a transaction, as a multiple of its time
+    max_changes: int = 20_000  # of one pass in a night; the rest comes with the next
+    budget_tokens: int = 100_000  # of the model in a night
+    max_attempts: int = 2  # of one question while the model is out of reach
     max_backoff_seconds: float = 120.0
-    drain_seconds: float = 900.0
-    begin_seconds: float = 60.0
-    max_reported: int = 20
-    kept_nights: int = 400
+    drain_seconds: float = 900.0  # longest extraction before the night
+    begin_seconds: float = 60.0  # from start-up until the first check
+    max_reported: int = 20  # changes of a pass in a report
+    kept_nights: int = 400  # in the ledger
 
 
 WEEKLY_LOGS = SleepPolicy(daily_days=4)
