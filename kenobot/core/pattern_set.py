@@ -1,50 +1,48 @@
-"""The owner's own patterns, matched in linear time whatever they are.
+"""Match the owner's own patterns in linear time, whatever they are.
 
-Python's `re` backtracks: `(a+)+$` against forty letters takes years. So these patterns are no regular expressions of
-`re` but of a language without what needs backtracking, and all of them together are one automaton that is built while
-it is used, as in RE2. Where even that would take long it stops looking: a signal decides when a turn is read, never
-whether.
+Python's `re` backtracks: `(a+)+$` against forty letters takes years. These patterns leave out what needs backtracking,
+and all of them together are one automaton, determinised while it runs, as in RE2. A search that would still take long
+gives up: a match decides when a turn is extracted, never whether.
 
-What may be written: letters, `.`, `\\d \\w \\s` and their opposites, `\\b`, `[classes]`, `( )`, `|`, `^`, `$`, and
+The syntax: letters, `.`, `\\d \\w \\s` and their opposites, `\\b \\B`, `[classes]`, `( )`, `|`, `^`, `$`, and
 `* + ? {m,n}` up to 50 repeats. Upper and lower case are the same; `^` and `$` are the ends of a line.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
-from kenobot.core.pattern_syntax import (
-    Alternation,
-    Assertion,
-    AssertionKind,
-    CharTest,
-    Concatenation,
-    InvalidPattern,
-    Repetition,
-    Test,
-    Tree,
-    is_word,
-    parse,
-)
-
-__all__ = ["MAX_PATTERNS", "InvalidPattern", "PatternSet"]
-
 MAX_PATTERNS = 50
+MAX_LENGTH = 200
 _MOST_NODES = 4000
 _MOST_MOVES = 10_000
-_OTHER, _WORD, _LINE = 0, 1, 2
+_MOST_REPEATS = 50
+_DEEPEST = 20
+_OTHER, _WORD, _LINE = 0, 1, 2  # kinds of characters; the ends of the text count as line ends
+
+CharTest = Callable[[str], bool]
+"""Tests a character, given in lower case."""
+NodeKind = Literal["char", "split", "match", "word edge", "no word edge", "line start", "line end"]
+Fragment = Callable[[int], int]
+"""Adds the nodes of a piece of a pattern, to be followed by a given node; returns the node where they begin."""
+
+
+class InvalidPattern(ValueError):
+    """A pattern that cannot be used; the message says why, as one plain clause."""
 
 
 @dataclass(slots=True)
 class _Node:
-    kind: AssertionKind | Literal["char", "split", "match"]
-    test: Test | None = None
+    kind: NodeKind
+    test: CharTest | None = None
     out: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class _State:
-    """Where the automaton may stand before a character, and what stood before that. A move to None is a match."""
+    """The nodes that wait for the next character, and the kind of the one before. A move to None is a match."""
 
     kernel: frozenset[int]
     before: int
@@ -52,18 +50,18 @@ class _State:
 
 
 class PatternSet:
-    """All patterns at once. Raises BadPattern when one of them cannot be used."""
+    """The automaton of all patterns. Raises InvalidPattern when one of them cannot be used."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
         if len(patterns) > MAX_PATTERNS:
             raise InvalidPattern(f"there are more than {MAX_PATTERNS}")
         self._nodes: list[_Node] = []
-        self._starts = [self._compile(parse(pattern), self._add("match")) for pattern in patterns]
+        self._starts = [_Compiler(pattern, self._nodes).compile() for pattern in patterns]
         self._states: dict[tuple[frozenset[int], int], _State] = {}
         self._moves = 0
 
     def search(self, text: str, steps: int) -> bool:
-        """Whether any pattern fits anywhere in `text`. Visits no more than about `steps` nodes, then gives up."""
+        """Return whether any pattern matches anywhere in `text`; gives up after visiting about `steps` nodes."""
         if not self._starts:
             return False
         state = self._state(frozenset(), _LINE)
@@ -75,18 +73,11 @@ class PatternSet:
                     return False
                 state.moves[char] = self._follow(closure, char)
                 self._moves += 1
-            moved = state.moves[char]
-            if moved is None:
+            following = state.moves[char]
+            if following is None:
                 return True
-            state = moved
+            state = following
         return self._matches(self._closure(state, ""))
-
-    @property
-    def cached_moves(self) -> int:
-        """How many moves from state to state are known at present."""
-        return self._moves
-
-    # ── running ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _state(self, kernel: frozenset[int], before: int) -> _State:
         if self._moves > _MOST_MOVES:
@@ -97,69 +88,218 @@ class PatternSet:
     def _follow(self, closure: set[int], char: str) -> _State | None:
         if self._matches(closure):
             return None
-        nodes = (self._nodes[at] for at in closure)
+        nodes = (self._nodes[number] for number in closure)
         kernel = frozenset(node.out[0] for node in nodes if node.test is not None and node.test(char))
-        return self._state(kernel, _kind(char))
+        return self._state(kernel, _char_kind(char))
 
     def _matches(self, closure: set[int]) -> bool:
-        return any(self._nodes[at].kind == "match" for at in closure)
+        return any(self._nodes[number].kind == "match" for number in closure)
 
     def _closure(self, state: _State, char: str) -> set[int]:
-        """Every node that can be reached without reading, `char` being what comes next, "" the end."""
-        after = _kind(char) if char else _LINE
-        edge = (state.before == _WORD) != (after == _WORD)
-        open_kinds = {"split", "word edge" if edge else "no word edge"}
-        if state.before == _LINE:
-            open_kinds.add("line start")
-        if after == _LINE:
-            open_kinds.add("line end")
-        found: set[int] = set()
+        """Every node that can be reached without reading; `char` is the next character, "" at the end."""
+        after = _char_kind(char) if char else _LINE
+        open_kinds: set[NodeKind] = {"split", "line start"} if state.before == _LINE else {"split"}
+        open_kinds |= {"line end"} if after == _LINE else set()
+        open_kinds.add("word edge" if (state.before == _WORD) != (after == _WORD) else "no word edge")
+        reached: set[int] = set()
         waiting = [*self._starts, *state.kernel]
         while waiting:
-            at = waiting.pop()
-            if at not in found:
-                found.add(at)
-                if self._nodes[at].kind in open_kinds:
-                    waiting.extend(self._nodes[at].out)
-        return found
+            number = waiting.pop()
+            if number not in reached:
+                reached.add(number)
+                if self._nodes[number].kind in open_kinds:
+                    waiting.extend(self._nodes[number].out)
+        return reached
 
-    # ── building ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _add(self, kind: AssertionKind | Literal["char", "split", "match"], *out: int, test: Test | None = None) -> int:
+def _is_word(char: str) -> bool:
+    return char.isalnum() or char == "_"
+
+
+def _char_kind(char: str) -> int:
+    if char == "\n":
+        return _LINE
+    return _WORD if _is_word(char) else _OTHER
+
+
+_CLASSES: dict[str, CharTest] = {
+    "d": str.isdecimal,
+    "D": lambda char: not char.isdecimal(),
+    "w": _is_word,
+    "W": lambda char: not _is_word(char),
+    "s": str.isspace,
+    "S": lambda char: not char.isspace(),
+}
+_CONTROLS = {"n": "\n", "t": "\t", "r": "\r"}
+_EDGES: dict[str, NodeKind] = {"^": "line start", "$": "line end", "\\b": "word edge", "\\B": "no word edge"}
+_SIMPLE_REPEATS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+_COUNT = re.compile(r"\{(\d{1,4})(?:(,)(\d{0,4}))?\}")
+
+
+class _Compiler:
+    """Compile one pattern, by recursive descent, into nodes of the automaton."""
+
+    def __init__(self, pattern: str, nodes: list[_Node]) -> None:
+        self._text = pattern
+        self._nodes = nodes
+        self._at = 0
+        self._depth = 0
+
+    def compile(self) -> int:
+        """Add the nodes of the pattern; returns the first. Raises InvalidPattern."""
+        if not self._text.strip():
+            raise InvalidPattern("a pattern is empty")
+        if len(self._text) > MAX_LENGTH:
+            raise InvalidPattern(f'"{self._text[:20]}…" is longer than {MAX_LENGTH} characters')
+        whole = self._choice()
+        if self._at < len(self._text):
+            raise self._bad("a ) without its (")
+        return whole(self._add("match"))
+
+    def _add(self, kind: NodeKind, *out: int, test: CharTest | None = None) -> int:
         if len(self._nodes) >= _MOST_NODES:
             raise InvalidPattern("with all their repeats they are too long")
         self._nodes.append(_Node(kind, test, list(out)))
         return len(self._nodes) - 1
 
-    def _compile(self, tree: Tree, after: int) -> int:
-        """Add the nodes of `tree`, which is followed by node `after`; returns where it begins."""
-        match tree:
-            case CharTest(test):
-                return self._add("char", after, test=test)
-            case Assertion(kind):
-                return self._add(kind, after)
-            case Concatenation(items):
-                for item in reversed(items):
-                    after = self._compile(item, after)
-                return after
-            case Alternation(items):
-                return self._add("split", *(self._compile(item, after) for item in items))
-            case Repetition(item, least, most):
-                return self._repeat(item, least, most, after)
+    def _bad(self, problem: str) -> InvalidPattern:
+        return InvalidPattern(f'"{self._text}" has {problem}')
 
-    def _repeat(self, item: Tree, least: int, most: int | None, after: int) -> int:
+    def _peek(self) -> str:
+        return self._text[self._at : self._at + 1]
+
+    def _take(self, opening: str = "something") -> str:
+        char = self._peek()
+        if not char:
+            raise self._bad(f"{opening} without its end")
+        self._at += 1
+        return char
+
+    def _choice(self) -> Fragment:
+        branches = [self._sequence()]
+        while self._peek() == "|":
+            self._at += 1
+            branches.append(self._sequence())
+        if len(branches) == 1:
+            return branches[0]
+        return lambda after: self._add("split", *(branch(after) for branch in branches))
+
+    def _sequence(self) -> Fragment:
+        items: list[Fragment] = []
+        while self._peek() not in ("", "|", ")"):
+            items.append(self._item())
+
+        def add(after: int) -> int:
+            for item in reversed(items):
+                after = item(after)
+            return after
+
+        return add
+
+    def _item(self) -> Fragment:
+        """An atom with the repeat sign behind it, if any; a ? that asks for the fewest makes no difference here."""
+        char = self._take()
+        edge = _EDGES.get(char + self._peek() if char == "\\" else char)
+        self._at += edge is not None and char == "\\"
+        item: Fragment = self._atom(char) if edge is None else partial(self._add, edge)
+        char, count = self._peek(), _COUNT.match(self._text, self._at)
+        if char in _SIMPLE_REPEATS:
+            (least, most), self._at = _SIMPLE_REPEATS[char], self._at + 1
+        elif count:
+            least, self._at = int(count[1]), count.end()
+            most = least if count[2] is None else int(count[3]) if count[3] else None
+        else:
+            return item
+        if max(least, most or 0) > _MOST_REPEATS:
+            raise self._bad(f"a repeat of more than {_MOST_REPEATS}")
+        if most is not None and most < least:
+            raise self._bad("a repeat whose end comes before its beginning")
+        if edge is not None:
+            raise self._bad("a repeated edge")
+        self._at += self._peek() == "?"
+        if self._peek() in _SIMPLE_REPEATS:
+            raise self._bad("two repeat signs in a row")
+        return partial(self._repeat, item, least, most)
+
+    def _repeat(self, item: Fragment, least: int, most: int | None, after: int) -> int:
         start = after
         if most is None:
             start = self._add("split", after)
-            self._nodes[start].out.append(self._compile(item, start))
+            self._nodes[start].out.append(item(start))
         for _ in range((most or least) - least):
-            start = self._add("split", after, self._compile(item, start))
+            start = self._add("split", after, item(start))
         for _ in range(least):
-            start = self._compile(item, start)
+            start = item(start)
         return start
 
+    def _atom(self, char: str) -> Fragment:
+        match char:
+            case "(":
+                return self._group()
+            case "[":
+                return self._char(self._class())
+            case ".":
+                return self._char(lambda found: found != "\n")
+            case "*" | "+" | "?":
+                raise self._bad(f"a {char} with nothing to repeat")
+            case "\\":
+                escaped = self._take("a \\")
+                return self._char(_CLASSES.get(escaped) or self._literal(escaped).lower().__eq__)
+            case _:
+                return self._char(char.lower().__eq__)
 
-def _kind(char: str) -> int:
-    if char == "\n":
-        return _LINE
-    return _WORD if is_word(char) else _OTHER
+    def _char(self, test: CharTest) -> Fragment:
+        return lambda after: self._add("char", after, test=test)
+
+    def _group(self) -> Fragment:
+        if self._text.startswith("?:", self._at):
+            self._at += 2
+        elif self._peek() == "?":
+            raise self._bad("a (?…) other than (?:…), which is not supported")
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise self._bad(f"groups more than {_DEEPEST} deep")
+        group = self._choice()
+        if self._take("a (") != ")":
+            raise self._bad("a ( without its end")
+        self._depth -= 1
+        return group
+
+    def _literal(self, escaped: str) -> str:
+        """The character that an escape other than a class stands for."""
+        if escaped in _CONTROLS:
+            return _CONTROLS[escaped]
+        if _is_word(escaped):
+            raise self._bad(f"\\{escaped}, which is not supported")
+        return escaped
+
+    def _class(self) -> CharTest:
+        negated = self._peek() == "^"
+        self._at += negated
+        tests: list[CharTest] = []
+        while not tests or self._peek() != "]":
+            low = self._member()
+            if not isinstance(low, str):
+                tests.append(low)
+                continue
+            high: str | CharTest = low
+            if self._peek() == "-" and self._text[self._at + 1 : self._at + 2] not in ("", "]"):
+                self._at += 1
+                high = self._member()
+            if not isinstance(high, str) or high < low:
+                raise self._bad("a range in [ ] that ends before it begins")
+            tests.append(partial(_is_between, low, high))
+        self._at += 1
+        return lambda char: any(test(char) for test in tests) != negated
+
+    def _member(self) -> str | CharTest:
+        """The next character of a class, or the test of one like \\d."""
+        char = self._take("a [")
+        if char != "\\":
+            return char
+        escaped = self._take("a [")
+        return _CLASSES.get(escaped) or self._literal(escaped)
+
+
+def _is_between(low: str, high: str, char: str) -> bool:
+    return low <= char <= high or low <= char.upper() <= high

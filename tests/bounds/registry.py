@@ -331,7 +331,7 @@ IN_MEMORY = (
         "deque(maxlen)",
         f"{HERE}/test_tables.py::test_a_flood_of_dropped_messages_keeps_its_newest",
     ),
-    Bound("kenobot.core.pattern_set.PatternSet._nodes", "4,000 nodes", "BadPattern", _REFUSED),
+    Bound("kenobot.core.pattern_set.PatternSet._nodes", "4,000 nodes", "InvalidPattern", _REFUSED),
     Bound(
         "kenobot.core.pattern_set.PatternSet._states",
         "10,000 moves between states",
@@ -344,7 +344,7 @@ IN_MEMORY = (
         "forgotten with the states",
         "tests/unit/core/test_pattern_set.py::test_states_are_forgotten",
     ),
-    Bound("kenobot.core.pattern_set._Node.out", "4,000 nodes", "BadPattern", _REFUSED),
+    Bound("kenobot.core.pattern_set._Node.out", "4,000 nodes", "InvalidPattern", _REFUSED),
     Bound(
         "kenobot.agent.background.compaction.CompactionWorker._troubles",
         "chats that no model can sum up",

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kenobot.core.pattern_set import MAX_PATTERNS, PatternSet
-from kenobot.core.pattern_syntax import InvalidPattern
+from kenobot.core.pattern_set import MAX_PATTERNS, InvalidPattern, PatternSet
 
 _PLENTY = 10**6
 _CHARS = st.sampled_from(["a", "b", "c", "ñ", ".", r"\w", r"\s", r"\d", r"\W", "[ab]", "[^a]", "[a-c\\d]", " ", r"\."])
@@ -60,7 +59,7 @@ def test_states_are_forgotten() -> None:
     automaton = PatternSet([r"a.{30}b"])
     for number in range(60):
         automaton.search("".join(chr(0x4E00 + (number * 400 + at) % 20_000) for at in range(400)), _PLENTY)
-    assert automaton.cached_moves <= 10_001
+    assert automaton._moves <= 10_001
 
 
 @pytest.mark.parametrize(
