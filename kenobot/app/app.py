@@ -31,7 +31,6 @@ from kenobot.gateway.owner_alerts import OwnerAlerts
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
-from kenobot.ports.provider import Provider
 from kenobot.ports.signals import MEMORY_WRITTEN, STARTED, STOPPING, Envelope
 from kenobot.storage import reply_checkpoints
 from kenobot.storage.database import Database
@@ -78,7 +77,8 @@ class App:
     missing_files: MissingFilesWorker
     scheduler: Scheduler
     channels: dict[str, Channel]
-    providers: Sequence[Provider]
+    provider_name: str
+    plugins: Sequence[object]
 
     async def start(self) -> None:
         """Take up what an earlier run left behind, then be ready for new mail."""
@@ -95,14 +95,14 @@ class App:
         await self.memory_files.start()
         await self.admission.refresh()
         self.owner_alerts.attach(self.bus)
-        self.bus.observe_all(self.audit.append)
+        self.audit.attach(self.bus)
         await self.delivery.start()
         await self.loop.start()
         await self.extraction.start(self.scheduler)
         await self.compaction.start(self.scheduler)
         await self.proposal_announcer.start(self.scheduler)
         self.sleep_worker.start(self.scheduler)
-        await self.bus.emit(STARTED, "app", "", channels=" ".join(self.channels), provider=self.providers[0].name)
+        await self.bus.emit(STARTED, "app", "", channels=" ".join(self.channels), provider=self.provider_name)
 
     async def _keep_house(self) -> None:
         await self.owner_alerts.save_owner_chat()
@@ -131,9 +131,9 @@ class App:
         while True:
             await self.loop.wait_idle()
             await self.admission.wait_refreshed()
-            await self.owner_alerts.wait_idle()
             await self.delivery.wait_idle()
             await self.bus.drain()
+            await self.owner_alerts.wait_idle()
             if self.delivery.idle and self.loop.idle:
                 break
         await self.memory_files.sync_out()
@@ -149,20 +149,25 @@ class App:
         await self.proposal_announcer.stop()
         await self.indexer.stop()
         await self.embedding.stop()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_CLOSE_SECONDS):
-                await self.bus.drain()
+        await self._drain()
         await self.owner_alerts.stop()
         await self.delivery.stop(_CLOSE_SECONDS)
+        await self._drain()
         await self.bus.close()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self.memory_files.stop()
                 with contextlib.suppress(StoreError):  # a full disk is no reason to end badly
                     await self.audit.flush()
-                await plugins.close(self.providers)
+                await plugins.close(self.plugins)
         await self.database.close()
         self.index.close()
+
+    async def _drain(self) -> None:
+        """Give observers a moment for the signals that were sent."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await self.bus.drain()
 
 
 async def serve(app: App, console: ConsoleOptions | None = None) -> int:
@@ -173,7 +178,7 @@ async def serve(app: App, console: ConsoleOptions | None = None) -> int:
     with stop_signals(stop):
         try:
             await app.start()
-            _log.info("ready: %s, with %s", ", ".join(app.channels), app.providers[0].name)
+            _log.info("ready: %s, with %s", ", ".join(app.channels), app.provider_name)
             notify_systemd("READY=1")
             await app.scheduler.start()
             app.indexer.begin()

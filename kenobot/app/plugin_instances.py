@@ -9,6 +9,7 @@ from typing import Any
 from kenobot.agent.embedding_worker import PreviousEmbedders, no_embedders
 from kenobot.app import embedder_choice
 from kenobot.core import plugins
+from kenobot.core.bus import Bus
 from kenobot.core.plugins import PluginGroup
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings
@@ -20,17 +21,20 @@ from kenobot.ports.errors import ConfigError, PluginError
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.postprocessor import PostProcessor
 from kenobot.ports.provider import Provider
+from kenobot.ports.signals import NoSignals, Signals
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class PluginInstances:
-    """The parts that come from plugins, ready made. `access_lists`: for each channel, who may talk there.
+    """The parts that come from plugins, built.
 
-    fallbacks: who is asked when `provider` does not answer, in this order. extraction_provider: who reads for
-    memories, if another.
-    embedder: what places memory by its meaning, if anything; previous_embedders: finds those that did before.
+    access_lists: by channel, who may talk there.
+    fallbacks: the providers to ask when `provider` does not answer, in this order.
+    extraction_provider: the provider of the background work, if another.
+    previous_embedders: finds the embedders of vectors made before.
+    bus: the bus that plugins subscribed to; None: none did.
     """
 
     provider: Provider
@@ -41,30 +45,42 @@ class PluginInstances:
     extraction_provider: Provider | None = None
     embedder: Embedder | None = None
     previous_embedders: PreviousEmbedders = no_embedders
+    observers: Sequence[object] = ()
+    bus: Bus | None = None
 
     @property
     def providers(self) -> tuple[Provider, ...]:
         return (self.provider, *self.fallbacks)
 
+    @property
+    def closable(self) -> tuple[object, ...]:
+        """The parts to close when the bot stops."""
+        return (*self.providers, self.extraction_provider, *self.observers)
+
 
 def load_plugins(home: Home, loaded: ResolvedSettings, clock: Clock, names: Iterable[str]) -> PluginInstances:
-    """The plugins that the configuration asks for. Raises ConfigError when a person must fix something."""
-    surroundings = PluginContext(home.path, clock, loaded.settings.bot.name)
-    given = load_providers(home, loaded, clock)
+    """Build the plugins that the configuration asks for. Raises ConfigError when a person must fix something."""
+    bus = Bus(clock)
+    surroundings = PluginContext(home.path, clock, loaded.settings.bot.name, bus)
+    given = load_providers(home, loaded, clock, bus)
     channels, rosters = _channels(loaded, names, surroundings)
     return replace(
         given,
         channels=channels,
         access_lists=rosters,
-        processors=_processors(loaded, surroundings),
+        processors=_enabled(loaded, "kenobot.postprocessors", surroundings, "Replies go out without it."),
+        observers=_enabled(loaded, "kenobot.observers", surroundings, "KenoBot runs without it."),
+        bus=bus,
         embedder=embedder_choice.choose_embedder(loaded, surroundings).embedder,
         previous_embedders=partial(embedder_choice.previous_embedders, loaded, surroundings),
     )
 
 
-def load_providers(home: Home, loaded: ResolvedSettings, clock: Clock) -> PluginInstances:
-    """Only who is asked, for what needs nobody else. Raises ConfigError when a person must fix something."""
-    surroundings = PluginContext(home.path, clock, loaded.settings.bot.name)
+def load_providers(
+    home: Home, loaded: ResolvedSettings, clock: Clock, signals: Signals | None = None
+) -> PluginInstances:
+    """Build the providers alone. Raises ConfigError when a person must fix something."""
+    surroundings = PluginContext(home.path, clock, loaded.settings.bot.name, signals or NoSignals())
     provider: Provider = _part(loaded, "kenobot.providers", loaded.settings.provider.name, surroundings)
     written = loaded.settings.provider.fallbacks
     fallbacks = [_fallback(loaded, "provider.fallbacks", each, surroundings) for each in written]
@@ -93,14 +109,15 @@ def _channels(
     return channels, rosters
 
 
-def _processors(loaded: ResolvedSettings, surroundings: PluginContext) -> list[PostProcessor]:
-    found: list[PostProcessor] = []
-    for name in loaded.settings.postprocessors.enabled:
+def _enabled(loaded: ResolvedSettings, group: PluginGroup, surroundings: PluginContext, without: str) -> list[Any]:
+    """The plugins of a group that are switched on. A broken one is left out, loudly."""
+    built = []
+    for name in loaded.settings.enabled_plugins(group):
         try:
-            found.append(_part(loaded, "kenobot.postprocessors", name, surroundings))
+            built.append(_part(loaded, group, name, surroundings))
         except PluginError as error:
-            _log.error("%s Replies go out without it.", error)
-    return found
+            _log.error("%s %s", error, without)
+    return built
 
 
 def _fallback(loaded: ResolvedSettings, key: str, written: str, surroundings: PluginContext) -> Provider:

@@ -121,9 +121,8 @@ def assemble(home: Home, loaded: ResolvedSettings, clock: Clock, given: PluginIn
         missing_files=MissingFilesWorker(database, bus, clock, ground.zone, lambda: mirror.mark_dirty(())),
         scheduler=Scheduler(),
         channels=given.channels,
-        providers=given.providers
-        if given.extraction_provider is None
-        else (*given.providers, given.extraction_provider),
+        provider_name=given.provider.name,
+        plugins=given.closable,
     )
 
 
@@ -138,7 +137,7 @@ def _ground(home: Home, loaded: ResolvedSettings, clock: Clock, given: PluginIns
         given=given,
         redact=Redactor(loaded.secrets()),
         database=Database.open(home.database, home.backups),
-        bus=Bus(clock),
+        bus=given.bus or Bus(clock),
     )
 
 

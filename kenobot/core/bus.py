@@ -1,16 +1,14 @@
 """The signal bus: blinker made safe.
 
-Every receiver has a queue and a task of its own, so order is kept for each, a slow one delays only itself, and a
-failing one is logged and announced but never breaks what sent the signal. Nothing that must not be lost travels only
-by signal.
+Every receiver has a queue and a task of its own: order is kept for each, a slow one delays only itself, and a failing
+one is logged and announced but never breaks the sender. Nothing that must not be lost travels only by signal.
 """
 
 import asyncio
 import functools
 import inspect
 import logging
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import blinker
@@ -21,44 +19,20 @@ from kenobot.ports.signals import (
     ALL_SIGNALS,
     SUBSCRIBER_FAILED,
     Envelope,
+    Middleware,
     PayloadValue,
     Signal,
+    Subscriber,
+    Unsubscribe,
 )
 
 _log = logging.getLogger(__name__)
 
-Subscriber = Callable[[Envelope], Awaitable[None]]
-Middleware = Callable[[Envelope], Awaitable[Envelope | None]]
-Unsubscribe = Callable[[], None]
-
 _QUEUE = 1000
 
 
-class _InOrder(OrderedDict[Any, None]):
-    """As much of a set as blinker needs, in order of insertion, so that receivers hear in order of subscription."""
-
-    def __init__(self, items: Iterable[Any] = ()) -> None:
-        super().__init__((item, None) for item in items)
-
-    def add(self, item: Any) -> None:
-        self[item] = None
-
-    def discard(self, item: Any) -> None:
-        self.pop(item, None)
-
-    def remove(self, item: Any) -> None:
-        del self[item]
-
-    def copy(self) -> "_InOrder":
-        return _InOrder(self)
-
-
-class _OrderedSignal(blinker.Signal):
-    set_class: Any = _InOrder
-
-
 class _Subscription:
-    """One receiver: its queue, and the task that empties it."""
+    """A receiver, its queue, and the task that empties it."""
 
     def __init__(self, bus: "Bus", receiver: Subscriber) -> None:
         self._bus = bus
@@ -102,7 +76,7 @@ class _Subscription:
                 self._queue.task_done()
 
     def end(self) -> None:
-        """Hear nothing more: what waits is dropped, what is under way is finished."""
+        """Receive no more: drop what waits, finish what is under way."""
         self._ended = True
         while not self._queue.empty():
             self._queue.get_nowait()
@@ -120,7 +94,7 @@ class _Subscription:
 
 
 class Bus:
-    """Subscribe, fire, and let middleware look at, enrich or stop what is fired.
+    """Deliver signals to receivers; middleware sees, changes or stops them first.
 
     deadline: seconds a receiver or a middleware may take for one signal.
     """
@@ -128,40 +102,35 @@ class Bus:
     def __init__(self, clock: Clock, deadline: float = 5.0) -> None:
         self.deadline = deadline
         self._clock = clock
-        self._signals = {name: _OrderedSignal(signal.meaning) for name, signal in ALL_SIGNALS.items()}
+        self._signals = {name: blinker.Signal(signal.meaning) for name, signal in ALL_SIGNALS.items()}
         self._middleware: list[Middleware] = []
-        self._taps: list[Callable[[Envelope], None]] = []
         self._bells: dict[str, list[Callable[[Envelope], None]]] = {}
         self._subscriptions: set[_Subscription] = set()
 
     def add_middleware(self, middleware: Middleware) -> None:
-        """Let `middleware` see every envelope before it is delivered: it returns it, a changed one, or None to stop.
-
-        For `message:in` this happens before the message is stored, so an enriched text is what is remembered.
-        """
+        """Pass every envelope through `middleware` before delivery. Raises TypeError unless it is `async def`."""
         _require_async(middleware)
         self._middleware.append(middleware)
 
-    def observe_all(self, listener: Callable[[Envelope], None]) -> None:
-        """Call `listener` at once with every delivered envelope; it must be quick and must not raise. For the audit."""
-        self._taps.append(listener)
-
     def wake_on(self, signal: Signal, ring: Callable[[Envelope], None]) -> None:
-        """Call `ring` at once with every envelope of `signal`. For the house's own wake-ups, which only note the call.
+        """Call `ring` at once with every envelope of `signal`: for workers, which only note that there is work.
 
-        A plugin subscribes instead: here there is no queue and no deadline.
+        Observers subscribe instead: here there is no queue and no deadline.
         """
         self._bells.setdefault(signal.name, []).append(ring)
 
-    def subscribe(self, signal: Signal, receiver: Subscriber) -> Unsubscribe:
-        """Have `receiver` called with every envelope of `signal`. Raises TypeError unless it is `async def`."""
+    def subscribe(self, signals: Signal | Iterable[Signal], receiver: Subscriber) -> Unsubscribe:
+        """Call `receiver` with every envelope of `signals`, in order. Raises TypeError unless it is `async def`."""
         _require_async(receiver)
         subscription = _Subscription(self, receiver)
         self._subscriptions.add(subscription)
-        self._signals[signal.name].connect(subscription.offer, weak=False)
+        names = [signal.name for signal in ([signals] if isinstance(signals, Signal) else signals)]
+        for name in names:
+            self._signals[name].connect(subscription.offer, weak=False)
 
         def unsubscribe() -> None:
-            self._signals[signal.name].disconnect(subscription.offer)
+            for name in names:
+                self._signals[name].disconnect(subscription.offer)
             self._subscriptions.discard(subscription)
             subscription.end()
 
@@ -192,14 +161,13 @@ class Bus:
         return envelope
 
     def deliver(self, envelope: Envelope) -> None:
-        """Hand a prepared envelope to whoever listens."""
-        for listener in self._taps:
-            listener(envelope)
+        """Hand a prepared envelope to its receivers, in the order in which they subscribed."""
         for ring in self._bells.get(envelope.signal.name, ()):
             ring(envelope)
-        signal = self._signals[envelope.signal.name]
-        if signal.receivers:
-            signal.send(envelope)
+        # The dictionary, because `send` goes through a set, in no order.
+        receivers: dict[Any, Any] = self._signals[envelope.signal.name].receivers
+        for offer in list(receivers.values()):
+            offer(envelope)
 
     async def drain(self) -> None:
         """Return once every receiver has dealt with what was sent so far."""

@@ -9,13 +9,16 @@ from typing import Any, Literal
 from kenobot.ports.errors import ConfigError, PluginError
 from kenobot.ports.plugin import Plugin
 
-PluginGroup = Literal["kenobot.channels", "kenobot.providers", "kenobot.postprocessors", "kenobot.embedders"]
+PluginGroup = Literal[
+    "kenobot.channels", "kenobot.providers", "kenobot.postprocessors", "kenobot.embedders", "kenobot.observers"
+]
 
 _KINDS: dict[PluginGroup, str] = {
     "kenobot.channels": "channel",
     "kenobot.providers": "provider",
     "kenobot.postprocessors": "post-processor",
     "kenobot.embedders": "embedder",
+    "kenobot.observers": "observer",
 }
 
 

@@ -14,7 +14,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from kenobot.core import texts
-from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language, Text, guess_language, translate_problem
 from kenobot.core.redaction import Redactor
 from kenobot.gateway.access import Access
@@ -35,6 +34,7 @@ from kenobot.ports.signals import (
     PAIRING_REQUESTED,
     SLEEP_FINISHED,
     Envelope,
+    Signals,
 )
 from kenobot.storage import conversation, outbox
 from kenobot.storage.connection import Connection
@@ -112,10 +112,9 @@ class OwnerAlerts:
         self._chats = _Hour(clock, _CHATS)
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def attach(self, bus: Bus) -> None:
-        """Hear what needs somebody's eye from now on."""
-        for signal in _HEARD:
-            bus.wake_on(signal, self._hear)
+    def attach(self, signals: Signals) -> None:
+        """Alert the owner of these signals from now on."""
+        signals.subscribe(_HEARD, self._hear)
 
     async def wait_idle(self) -> None:
         """Return once every notice has been put on its way."""
@@ -130,7 +129,7 @@ class OwnerAlerts:
 
     # ── what is told ─────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _hear(self, envelope: Envelope) -> None:
+    async def _hear(self, envelope: Envelope) -> None:
         told = {key: str(value) for key, value in envelope.payload.items()}
         channel, chat, trace = told.get("channel", ""), told.get("chat", ""), envelope.trace
         match envelope.signal.name:

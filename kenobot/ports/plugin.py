@@ -1,13 +1,14 @@
 """What an entry point holds: settings, and how to build the part from them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
 from kenobot.ports.clock import Clock
+from kenobot.ports.signals import NoSignals, Signals
 
 SettingsT = TypeVar("SettingsT", bound=BaseModel)
 
@@ -17,11 +18,15 @@ InstanceT = TypeVar("InstanceT")
 
 @dataclass(frozen=True, slots=True)
 class PluginContext:
-    """What every plugin is handed beside its own settings."""
+    """The bot that a plugin is built for.
+
+    signals: subscribe to its signals, or add middleware; see `kenobot.ports.signals`.
+    """
 
     home: Path
     clock: Clock
     bot_name: str
+    signals: Signals = field(default_factory=NoSignals)
 
 
 class NoSettings(BaseModel, extra="forbid"):

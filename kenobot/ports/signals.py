@@ -4,9 +4,10 @@ A signal is a doorbell: it wakes, announces and lets plugins watch. What must no
 the signal is sent. Names exist only here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
 PayloadValue = str | int | float | bool | None
 
@@ -32,6 +33,38 @@ class Envelope:
     source: str
     trace: str
     at: datetime
+
+
+Subscriber = Callable[[Envelope], Awaitable[None]]
+Middleware = Callable[[Envelope], Awaitable[Envelope | None]]
+Unsubscribe = Callable[[], None]
+
+
+class Signals(Protocol):
+    """The signal bus, as plugins and observers see it."""
+
+    def subscribe(self, signals: Signal | Iterable[Signal], receiver: Subscriber) -> Unsubscribe:
+        """Call `receiver`, an `async def`, with every envelope of `signals`; `ALL_SIGNALS.values()` for all of them.
+
+        A receiver has a queue and a few seconds a signal: a slow or failing one costs only itself.
+        """
+        ...
+
+    def add_middleware(self, middleware: Middleware) -> None:
+        """Pass every envelope through `middleware`, an `async def` that returns it, a changed one, or None to stop it.
+
+        For `message:in` this happens before the message is stored, so a changed text is what is remembered.
+        """
+        ...
+
+
+class NoSignals:
+    """A bus on which nothing is sent, for plugins that are built outside a running bot."""
+
+    def subscribe(self, signals: Signal | Iterable[Signal], receiver: Subscriber) -> Unsubscribe:
+        return lambda: None
+
+    def add_middleware(self, middleware: Middleware) -> None: ...
 
 
 _TEXT = frozenset({"text"})

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from kenobot.core.redaction import Redactor
 from kenobot.ports.errors import StoreError
-from kenobot.ports.signals import Envelope, PayloadValue
+from kenobot.ports.signals import ALL_SIGNALS, Envelope, PayloadValue, Signals
 from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.database import Database
 
@@ -28,8 +28,12 @@ class SignalLog:
         self._redact = redact or Redactor()
         self._held: deque[Envelope] = deque(maxlen=_HELD)
 
-    def append(self, envelope: Envelope) -> None:
-        """Remember one signal; written with the next batch. A crash may lose the last few."""
+    def attach(self, signals: Signals) -> None:
+        """Log every signal from now on."""
+        signals.subscribe(ALL_SIGNALS.values(), self.append)
+
+    async def append(self, envelope: Envelope) -> None:
+        """Hold a signal for the next batch. A crash may lose the last few."""
         self._held.append(envelope)
         if len(self._held) >= _BATCH:
             self._submit()

@@ -30,7 +30,6 @@ IN_MEMORY = (
         "unsubscribing takes them out",
         f"{HERE}/test_in_memory.py::test_a_receiver_that_leaves_leaves_nothing_behind",
     ),
-    Bound("kenobot.core.bus.Bus._taps", "the audit", "tapped once, at the start", _FIXED),
     Bound(
         "kenobot.core.bus._Subscription._queue",
         "1,000 signals",

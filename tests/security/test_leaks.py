@@ -17,7 +17,7 @@ import pytest
 from kenobot.gateway.access import Roster
 from kenobot.ports.errors import Rejected
 from kenobot.ports.provider import Request
-from kenobot.ports.signals import Envelope
+from kenobot.ports.signals import ALL_SIGNALS, Envelope
 from kenobot.testing.provider import ScriptedProvider
 from tests.scene import Scene
 
@@ -149,7 +149,8 @@ async def story(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> AsyncIterat
             scene.channel.number = 1000 * life
             told = told or Story(scene)
             told.scene, told.lives = scene, life
-            scene.app.bus.observe_all(told.hear)
+            for signal in ALL_SIGNALS.values():
+                scene.app.bus.wake_on(signal, told.hear)
             if life == 0:
                 await _plant(told)
             await _ask(told)

@@ -27,6 +27,7 @@ from kenobot.core.settings.schema import (
     LoopSettings,
     MemorySettings,
     MessagesSettings,
+    ObserversSettings,
     PostProcessorsSettings,
     ProviderSettings,
     SignalsSettings,
@@ -57,6 +58,7 @@ class Settings(BaseModel):
     embedders: dict[str, dict[str, Any]] = Field(default_factory=dict)
     channels: ChannelsSettings = ChannelsSettings()
     postprocessors: PostProcessorsSettings = PostProcessorsSettings()
+    observers: ObserversSettings = ObserversSettings()
     context: ContextSettings = ContextSettings()
     memory: MemorySettings = MemorySettings()
     extraction: ExtractionSettings = ExtractionSettings()
@@ -79,6 +81,8 @@ class Settings(BaseModel):
                 return self.channels.__pydantic_extra__
             case "kenobot.postprocessors":
                 return self.postprocessors.__pydantic_extra__
+            case "kenobot.observers":
+                return self.observers.__pydantic_extra__
 
     def enabled_plugins(self, group: PluginGroup) -> tuple[str, ...]:
         """Name the plugins of a group that the configuration switches on."""
@@ -92,6 +96,8 @@ class Settings(BaseModel):
                 return self.channels.enabled
             case "kenobot.postprocessors":
                 return self.postprocessors.enabled
+            case "kenobot.observers":
+                return self.observers.enabled
 
 
 @dataclass(frozen=True, slots=True)

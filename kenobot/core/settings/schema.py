@@ -114,6 +114,13 @@ class PostProcessorsSettings(SettingsModel, extra="allow"):
     )
 
 
+class ObserversSettings(SettingsModel, extra="allow"):
+    """The tables beside `enabled` belong to the plugins they are named after."""
+
+    __pydantic_extra__: dict[str, dict[str, Any]] = Field(init=False)
+    enabled: UniqueNames = ()
+
+
 class ContextSettings(SettingsModel):
     budget_tokens: int = Field(24_000, ge=2000, le=1_000_000)
     memory_tokens: int = Field(6000, ge=0, le=500_000)

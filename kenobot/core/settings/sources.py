@@ -21,6 +21,7 @@ PLUGIN_SECTIONS: Mapping[str, plugins.PluginGroup] = {
     "providers": "kenobot.providers",
     "postprocessors": "kenobot.postprocessors",
     "embedders": "kenobot.embedders",
+    "observers": "kenobot.observers",
 }
 
 ENV_ALIASES: Mapping[str, KeyPath] = {

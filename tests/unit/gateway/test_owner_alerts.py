@@ -78,6 +78,7 @@ class House:
         return self.channel.texts[before:]
 
     async def settle(self) -> None:
+        await self.bus.drain()
         await self.notices.wait_idle()
         await self.delivery.wait_idle()
 

@@ -6,7 +6,9 @@ import pytest
 
 from kenobot.core.bus import Bus
 from kenobot.ports.signals import (
+    ALL_SIGNALS,
     CONFIG_CHANGED,
+    MEMORY_WRITTEN,
     MESSAGE_IN,
     STARTED,
     SUBSCRIBER_FAILED,
@@ -179,12 +181,21 @@ async def test_a_bell_rings_at_once_and_misses_nothing(bus: Bus) -> None:
 # ── the rest ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_tap_sees_what_is_delivered_at_once(bus: Bus) -> None:
-    """Before any receiver has run, also when there is none."""
-    tapped: list[Envelope] = []
-    bus.observe_all(tapped.append)
-    sent = await fire(bus)
-    assert tapped == [sent]
+async def test_one_receiver_hears_several_signals_in_order(bus: Bus) -> None:
+    """In the order in which they were sent, until it unsubscribes from all of them."""
+    heard: list[str] = []
+
+    async def receiver(envelope: Envelope) -> None:
+        heard.append(envelope.signal.name)
+
+    unsubscribe = bus.subscribe(ALL_SIGNALS.values(), receiver)
+    for signal in (STARTED, MEMORY_WRITTEN, STARTED):
+        await fire(bus, 1, signal)
+    await bus.drain()
+    unsubscribe()
+    await fire(bus, 1, MEMORY_WRITTEN)
+    await bus.drain()
+    assert heard == [STARTED.name, MEMORY_WRITTEN.name, STARTED.name]
 
 
 async def test_settling_waits_for_what_was_sent(bus: Bus) -> None:

@@ -47,7 +47,7 @@ async def test_middleware_may_stop_a_signal(bus: Bus) -> None:
 
     bus.add_middleware(stop)
     bus.add_middleware(after)
-    bus.observe_all(tapped.append)
+    bus.wake_on(STARTED, tapped.append)
     bus.subscribe(STARTED, ear)
     assert await fire(bus) is None
     await bus.drain()

@@ -10,7 +10,7 @@ from kenobot.gateway.access import Access, Roster
 from kenobot.gateway.admission import AdmissionControl
 from kenobot.gateway.delivery import Delivery
 from kenobot.ports.messages import Outbound
-from kenobot.ports.signals import Envelope
+from kenobot.ports.signals import MESSAGE_REFUSED, PAIRING_CLOSED, PAIRING_REQUESTED, Envelope
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import ManualClock
@@ -43,7 +43,8 @@ class House:
         self.signals: list[tuple[str, dict[str, object]]] = []
         self.access = Access({"fake": Roster.of(["1"], ["2"], ["-100"])})
         bus = Bus(clock)
-        bus.observe_all(self._note)
+        for signal in (MESSAGE_REFUSED, PAIRING_REQUESTED, PAIRING_CLOSED):
+            bus.wake_on(signal, self._note)
         self._count = 0
         self.door = AdmissionControl(
             self.access,
