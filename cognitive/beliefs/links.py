@@ -1,18 +1,18 @@
-"""Links between records: unique by both ends and type, so that saying it again makes one surer and never a second.
+"""Links between records, unique by both ends and type: a repeat raises their confidence, silence lowers it.
 
-A new record is linked to a few others: those about the same person or thing, those that the same conversation brought
-in just before, and what it names as its cause. Always within one scope.
+A new record is linked to a few others of its scope: those about the same subject, those that the same conversation
+brought in just before, and what it names as its cause. Fading is worked out when a link is read.
 """
 
 import json
+import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from kenobot.cognitive.beliefs.causal import causal_phrase, names_previous_as_cause
-from kenobot.cognitive.beliefs.link_decay import DEFAULT, decay_function, raised_confidence
-from kenobot.cognitive.beliefs.value import days_since
+from kenobot.cognitive.beliefs.value import clamp, days_since
 from kenobot.cognitive.policy.graph import GraphPolicy, LinkType
 from kenobot.cognitive.store import links, records
 from kenobot.cognitive.store.change import ChangeContext
@@ -25,6 +25,18 @@ _EITHER_WAY = frozenset({"related", "entity", "time", "trace"})
 _NAME = re.compile(r"[^\W_][\w'’+#-]*", re.UNICODE)
 _NAMES = 12  # words of one text, and tags, that are looked up as names
 _SELF = frozenset({"", "owner"})
+_CAUSAL = re.compile(
+    r"(?<!\w)(?:as a result of|as a result|as a consequence|because of|because|caused by|due to|therefore|consequently"
+    r"|thanks to|which led to|led to|that is why|that's why|which is why|resulted in|so that|como resultado"
+    r"|como consecuencia|en consecuencia|a causa de|a raiz de|debido a|gracias a|por culpa de|por lo tanto|por tanto"
+    r"|por eso|por ello|porque|puesto que|ya que|asi que|causado por|provoco)(?!\w)"
+)
+_BACKWARD = re.compile(
+    r"(?:y |and )?(?:because of (?:that|this)|as a (?:result|consequence)|therefore|consequently|that(?: i|')s why"
+    r"|por eso|por ello|por (?:lo )?tanto|en consecuencia|como (?:resultado|consecuencia)|asi que"
+    r"|debido a (?:eso|ello|esto)|a (?:raiz|causa) de (?:eso|ello|esto))(?!\w)"
+)
+DEFAULT = GraphPolicy()
 
 
 def strengthen_link(
@@ -108,3 +120,50 @@ def _causes(text: str, before: list[tuple[int, str]]) -> list[int]:
     if names_previous_as_cause(text) and before and before[0][0] not in found:
         found.insert(0, before[0][0])
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class DecayedConfidence:
+    """Confidence left to a link, and the days of silence that it accounts for."""
+
+    confidence: float
+    days: float
+
+
+def stored_confidence(confidence: float | None) -> float:
+    """A link's confidence as it was written; one that was written without any is sure."""
+    return 1.0 if confidence is None else clamp(confidence)
+
+
+def raised_confidence(confidence: float | None, growth: float) -> float:
+    """Confidence after a repeat: never less than before, at most 1."""
+    return min(1.0, stored_confidence(confidence) + max(0.0, growth))
+
+
+def decayed_confidence(confidence: float | None, days: float, policy: GraphPolicy = DEFAULT) -> DecayedConfidence:
+    """Confidence after `days` of silence: nothing happens for a grace period, then it sinks by steps down to a floor.
+
+    A link that is already below the floor stays where it is.
+    """
+    sure, window = stored_confidence(confidence), policy.grace_days
+    steps = max(0, math.ceil(days / window) - 1) if window > 0 and math.isfinite(days) else 0
+    lowest = min(sure, clamp(policy.min_confidence))
+    return DecayedConfidence(max(lowest, sure - steps * max(0.0, policy.loss_per_period)), steps * window)
+
+
+def decay_function(type_: str, policy: GraphPolicy = DEFAULT) -> Callable[[float, float], float]:
+    """How links of a type fade, as a function of confidence and days: what is not observed but decided does not."""
+    if type_ not in policy.first_confidence:
+        return lambda confidence, _: stored_confidence(confidence)
+    return lambda confidence, days: decayed_confidence(confidence, days, policy).confidence
+
+
+def causal_phrase(text: str) -> str | None:
+    """The first phrase of cause in `text`, folded; None when it tells of none."""
+    found = _CAUSAL.search(fold(text))
+    return found[0] if found else None
+
+
+def names_previous_as_cause(text: str) -> bool:
+    """Whether `text` begins by naming what came before it as its cause: "That's why …", «Por eso …»."""
+    return _BACKWARD.match(fold(text).lstrip("¿¡\"'«“( ")) is not None

@@ -6,6 +6,7 @@ falls as a record lies idle and rises with every use and confirmation.
 """
 
 import math
+import re
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,10 +14,28 @@ from kenobot.cognitive.policy.value import Feature, FeatureWeights, ValuePolicy
 from kenobot.cognitive.store.feedback import NO_FEEDBACK, FeedbackCounts
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import parse_time
+from kenobot.cognitive.text.words import fold
 
 _DAY = 86_400.0
 _GUESSED = frozenset({"extraction", "sleep"})
 _PRIOR_HALF_LIFE = 0.023  # per day: recency is halved in thirty
+# Folded words, each from its beginning; `\w*` where any ending will do.
+_SIGNS = {
+    "error": r"errors?|fail\w*|bug|bugs|crash\w*|broke|broken|exception|4(?:0[0-9]|1[0357]|2[259])|50[0-4]|errores"
+    r"|fall[aoe]\w*|fracas\w*|averia\w*|rompi\w*|roto|rota",
+    "success": r"success\w*|solved|fixed|works now|exito\w*|solucion\w*|resuelt[oa]s?|arregl\w*|logr\w*|funciono",
+    "correction": r"actually|correction|corrected|wrong|mistake\w*|not anymore|no longer|en realidad"
+    r"|correccion\w*|corrij\w*|corregi\w*|equivoc\w*|ya no|mas bien",
+    "new": r"new|first time|never before|nuev[oa]s?|primera vez|por primera|nunca antes|estren\w*",
+    "preference": r"prefer\w*|favou?rite\w*|likes|loves|hates|dislikes?"
+    r"|(?:i|we|they|you) (?:really )?(?:like|love|hate)"
+    r"|always|never|allergic|time ?zone"
+    r"|prefier\w*|preferi\w*|preferenc\w*|favorit[oa]s?|gusta\w*|encanta\w*|odi[oa]\w*|detest\w*|siempre|nunca"
+    r"|alergic[oa]s?|zona horaria|huso horario",
+    "lesson": r"decided?|decision\w*|decides|learn\w*|learnt|remember\w*|lesson\w*|decidi\w*|aprend\w*|recuerd\w*"
+    r"|recordar\w*|acuerd\w*|leccion\w*",
+}
+_PATTERNS = {name: re.compile(rf"(?<!\w)(?:{words})(?!\w)") for name, words in _SIGNS.items()}
 DEFAULT = ValuePolicy()
 
 
@@ -64,31 +83,21 @@ def features(
     """The features of a record at a moment. Times that cannot be read, or lie ahead, count as now."""
     idle = days_since(now, record.created, record.last_used, record.last_seen, record.confirmed)
     unsaid = days_since(now, record.created, record.last_seen, record.confirmed)
-    confidence, importance = clamp(record.confidence), clamp(record.importance)
-    access = math.log1p(max(0, record.uses)) / math.log1p(policy.max_counted_uses)
-    recency = clamp(1 - idle / policy.recency_days)
-    feedback = approval_ratio(opinions.approvals, opinions.objections)
-    disputed = float(record.verification == "disputed")
     parts: dict[Feature, float] = {
-        "confidence": confidence,
-        "access": clamp(access),
-        "recency": recency,
-        "importance": importance,
-        "feedback": feedback,
-        "disputed": disputed,
+        "confidence": clamp(record.confidence),
+        "access": clamp(math.log1p(max(0, record.uses)) / math.log1p(policy.max_counted_uses)),
+        "recency": clamp(1 - idle / policy.recency_days),
+        "importance": clamp(record.importance),
+        "feedback": approval_ratio(opinions.approvals, opinions.objections),
+        "said": clamp(1 - unsaid / policy.said_days),
+        "touched": clamp(1 - idle / policy.touched_days),
+        "stability": clamp(record.stability / policy.max_stability),
+        "disputed": float(record.verification == "disputed"),
+        "confirmed": float(record.verification == "user_confirmed"),
+        "correction": float(record.category == "correction"),
     }
     return ValueFeatures(
-        confidence=confidence,
-        access=parts["access"],
-        recency=recency,
-        importance=importance,
-        feedback=feedback,
-        said=clamp(1 - unsaid / policy.said_days),
-        touched=clamp(1 - idle / policy.touched_days),
-        stability=clamp(record.stability / policy.max_stability),
-        disputed=disputed,
-        confirmed=float(record.verification == "user_confirmed"),
-        correction=float(record.category == "correction"),
+        **parts,
         heat=clamp(sum(weight * parts[name] for name, weight in policy.heat_weights.items())),
         protected=is_protected(record, policy),
         explicit=is_explicit(record, policy),
@@ -201,3 +210,19 @@ def days_since(now: datetime, *times: str | None) -> float:
 def clamp(value: float) -> float:
     """`value` between 0 and 1; what is no number is 0."""
     return value if 0.0 < value < 1.0 else 1.0 if value >= 1.0 else 0.0
+
+
+def salience_signs(text: str) -> tuple[str, ...]:
+    """What stands out in `text`: error, success, correction, new, preference, lesson; each once."""
+    folded = fold(text)
+    return tuple(name for name, pattern in _PATTERNS.items() if pattern.search(folded))
+
+
+def salience(text: str, policy: ValuePolicy = DEFAULT) -> float:
+    """How much `text` stands out, from 0 to 1."""
+    return clamp(sum(policy.salience_weights[name] for name in salience_signs(text)))
+
+
+def is_salient(text: str, policy: ValuePolicy = DEFAULT) -> bool:
+    """Whether `text` stands out enough for MEMORY.md."""
+    return salience(text, policy) >= policy.salient_from

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from kenobot.cognitive.beliefs.salience import salience_signs
+from kenobot.cognitive.beliefs.value import salience_signs
 from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
 from kenobot.cognitive.procedural.pattern import is_failure_word, keyword_coverage, keywords, stems_in
 from kenobot.cognitive.text.words import fold, words

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Self
 
-from kenobot.cognitive.beliefs.link_decay import DEFAULT, decay_function, stored_confidence
+from kenobot.cognitive.beliefs.links import DEFAULT, decay_function, stored_confidence
 from kenobot.cognitive.beliefs.value import clamp, days_since
 from kenobot.cognitive.policy.graph import GraphPolicy, LinkType
 from kenobot.cognitive.store import links as graph_store

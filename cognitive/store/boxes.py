@@ -11,7 +11,7 @@ from datetime import datetime
 
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Scopes, scope_filter
+from kenobot.cognitive.store.scopes import Scopes
 from kenobot.storage.connection import Connection
 
 _COMMA = ", "
@@ -59,14 +59,8 @@ def open_box(connection: Connection, scope: str) -> Record | None:
 
 
 def open_boxes(connection: Connection, reach: Scopes) -> list[Record]:
-    """The open box of every scope within `reach` that has one."""
-    where, values = scope_filter(reach)
-    scopes = connection.execute(
-        f"SELECT scope FROM record WHERE {where} AND form = 'box' AND key = ? AND status = 'active'",
-        (*values, OPEN_KEY),
-    ).fetchall()
-    found = (open_box(connection, scope) for (scope,) in scopes)
-    return [box for box in found if box is not None]
+    """Query the open box of every scope within `reach` that has one."""
+    return records.select(connection, f"form = 'box' AND key = ? AND {records.LIVE}", (OPEN_KEY,), reach)
 
 
 def create_box(connection: Connection, like: Record, at: datetime, session: str) -> Record:

@@ -1,10 +1,11 @@
-"""Rows that value and lifecycle are worked out from: opinions on records, and all records by pages."""
+"""Rows of feedback: what people said of records, the last exchange, and records without recent use."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.records import AMONG, FACTS, LAST_HEARD, LIVE, Record
 from kenobot.cognitive.store.scopes import Scopes, scope_filter
 from kenobot.cognitive.text.calendar import parse_time
 from kenobot.storage.connection import Connection
@@ -66,31 +67,21 @@ def recently_learned(connection: Connection, session: str) -> list[tuple[int, st
 
 
 def feedback_counts(connection: Connection, records: Sequence[int]) -> dict[int, FeedbackCounts]:
-    """How often each record was confirmed and disputed by the person it belongs to; every one has an answer."""
-    found = dict.fromkeys(records, NO_FEEDBACK)
-    for start in range(0, len(records), _PAGE):
-        chunk = records[start : start + _PAGE]
-        marks = ", ".join("?" * len(chunk))
-        rows = connection.execute(
-            "SELECT record_id, sum(type IN ('confirmed', 'pinned')), sum(type = 'disputed') FROM event "
-            f"WHERE record_id IN ({marks}) AND type IN ('confirmed', 'pinned', 'disputed') GROUP BY record_id",
-            tuple(chunk),
-        )
-        found.update((row[0], FeedbackCounts(row[1], row[2])) for row in rows)
-    return found
+    """Count the approvals and objections of each of `records`; a record without any counts none."""
+    rows = connection.execute(
+        "SELECT record_id, sum(type IN ('confirmed', 'pinned')), sum(type = 'disputed') FROM event "
+        f"WHERE record_id {AMONG} AND type IN ('confirmed', 'pinned', 'disputed') GROUP BY record_id",
+        (json.dumps(list(records)),),
+    )
+    return dict.fromkeys(records, NO_FEEDBACK) | {row[0]: FeedbackCounts(row[1], row[2]) for row in rows}
 
 
 def quiet_page(connection: Connection, reach: Scopes, after: int, quiet_since: str) -> list[Record]:
-    """Live records that age and of which nothing was heard since a moment, in the order they came, at most 500.
-
-    after: the id that the page comes after.
-    """
+    """Query the live facts past id `after` that were not seen or used since a moment, by id, at most 500."""
     where, scopes = scope_filter(reach)
     rows = connection.execute(
-        "SELECT id FROM record NOT INDEXED WHERE id > ? AND status = 'active' "
-        "AND form IN ('note', 'episode') "
-        "AND max(created, last_seen, coalesce(last_used, ''), coalesce(confirmed, '')) <= ? "
-        f"AND {where} ORDER BY id LIMIT ?",
+        f"SELECT id FROM record NOT INDEXED WHERE id > ? AND {LIVE} AND {FACTS} AND {LAST_HEARD} <= ? AND {where} "
+        "ORDER BY id LIMIT ?",
         (after, quiet_since, *scopes, _PAGE),
     )
     found = store.by_ids(connection, [row[0] for row in rows], reach)

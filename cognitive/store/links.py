@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kenobot.cognitive.policy.graph import LinkType
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.records import AMONG, LIVE, Record, select_ids
 from kenobot.cognitive.store.scopes import Scopes, scope_filter
 from kenobot.storage.connection import Connection
 
@@ -80,13 +80,8 @@ def links_around_each(
 
 
 def visible_ids(connection: Connection, records: Sequence[int], reach: Scopes) -> set[int]:
-    """Those of `records` that are live and within `reach`."""
-    where, scopes = scope_filter(reach)
-    marks = ", ".join("?" * len(records))
-    rows = connection.execute(
-        f"SELECT id FROM record WHERE id IN ({marks}) AND status = 'active' AND {where}", (*records, *scopes)
-    )
-    return {row[0] for row in rows}
+    """Query those of `records` that are live and within `reach`."""
+    return {*select_ids(connection, f"id {AMONG} AND {LIVE}", (json.dumps(list(records)),), reach, scan_scope=False)}
 
 
 def ids_about_subjects(
@@ -144,10 +139,10 @@ def ids_derived_from(connection: Connection, record: int) -> list[int]:
 
 def remove_supersedes_links(connection: Connection, records: Sequence[int]) -> list[tuple[int, int]]:
     """Take away the supersessions among `records`; returns them as (new, old)."""
-    marks = ", ".join("?" * len(records))
+    among = json.dumps(list(records))
     rows = connection.execute(
-        f"DELETE FROM link WHERE type = 'supersedes' AND src IN ({marks}) AND dst IN ({marks}) RETURNING src, dst",
-        (*records, *records),
+        f"DELETE FROM link WHERE type = 'supersedes' AND src {AMONG} AND dst {AMONG} RETURNING src, dst",
+        (among, among),
     )
     return [(row[0], row[1]) for row in rows.fetchall()]
 

@@ -231,10 +231,6 @@ def language_counts(connection: Connection, scope: str) -> dict[str, int]:
 
 
 def lessons_since(connection: Connection, scope: str, since: datetime) -> list[int]:
-    """The live lessons of a scope since a moment, the newest first."""
-    rows = connection.execute(
-        "SELECT id FROM record WHERE scope = ? AND status = 'active' AND form = 'note' AND category = 'lesson' "
-        "AND created >= ? ORDER BY id DESC LIMIT 100",
-        (scope, store.stamp(since)),
-    ).fetchall()
-    return [row[0] for row in rows]
+    """Query the live lessons of a scope since a moment, the newest first."""
+    where = f"{store.LIVE} AND form = 'note' AND category = 'lesson' AND created >= ?"
+    return store.select_ids(connection, where, (store.stamp(since),), (scope,), order="id DESC", limit=100)

@@ -7,8 +7,7 @@ from datetime import datetime
 
 from kenobot.cognitive.policy.sleep import PHASES
 from kenobot.cognitive.store import events
-from kenobot.cognitive.store.records import stamp
-from kenobot.cognitive.store.scopes import ALL_SCOPES, scope_filter
+from kenobot.cognitive.store.records import LIVE, SAYS, count, stamp
 from kenobot.storage.connection import Connection
 
 _INSERTED = 500  # rows of a plan that are written at once
@@ -149,23 +148,19 @@ def prune_nights(connection: Connection, keep: int) -> None:
 
 
 def count_live_records(connection: Connection) -> int:
-    """How many records are live."""
-    where, scopes = scope_filter(ALL_SCOPES)
-    (count,) = connection.execute(
-        f"SELECT count(*) FROM record WHERE status = 'active' AND form != 'box' AND {where}", scopes
-    ).fetchone()
-    return int(count)
+    """Count the live records, boxes aside."""
+    return count(connection, f"{LIVE} AND {SAYS}")
 
 
 def count_touched_records(connection: Connection, run: int, name: str) -> int:
     """How many records a pass has changed in a night; what it made is not counted."""
-    (count,) = connection.execute(
+    (touched,) = connection.execute(
         f"SELECT count(DISTINCT record_id) FROM (SELECT record_id, data FROM event WHERE id IN ({_ROOTS}) UNION ALL "
         f"SELECT record_id, data FROM event WHERE json_extract(data, '$.part_of') IN ({_ROOTS})) "
         "WHERE json_extract(data, '$.was') IS NOT NULL",
         (run, name, run, name),
     ).fetchone()
-    return int(count)
+    return int(touched)
 
 
 def pass_decisions(connection: Connection, run: int, name: str, limit: int) -> list[int]:

@@ -17,8 +17,7 @@ from kenobot.cognitive.beliefs.lifecycle import (
     next_state,
 )
 from kenobot.cognitive.beliefs.links import strengthen_link
-from kenobot.cognitive.beliefs.salience import salience
-from kenobot.cognitive.beliefs.value import ValueFeatures, decay, features, strength, tier_value
+from kenobot.cognitive.beliefs.value import ValueFeatures, decay, features, salience, strength, tier_value
 from kenobot.cognitive.policy.graph import GraphPolicy, LinkType
 from kenobot.cognitive.recall.spreading_activation import spread_activation
 from kenobot.cognitive.sleep.prune.lifecycle import PASS

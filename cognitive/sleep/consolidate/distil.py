@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 
-from kenobot.cognitive.beliefs.salience import salience_signs
+from kenobot.cognitive.beliefs.value import salience_signs
 from kenobot.cognitive.mirror.names import slug
 from kenobot.cognitive.sleep import upkeep_rows
 from kenobot.cognitive.sleep.consolidate import week_summary

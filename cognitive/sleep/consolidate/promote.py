@@ -7,7 +7,7 @@ already is not said there twice; what its owner took back from there is not put 
 import re
 from collections.abc import Iterator, Sequence
 
-from kenobot.cognitive.beliefs.salience import is_salient, salience, salience_signs
+from kenobot.cognitive.beliefs.value import is_salient, salience, salience_signs
 from kenobot.cognitive.mirror import list_layout
 from kenobot.cognitive.policy.procedural import ProceduralPolicy
 from kenobot.cognitive.procedural.similar_texts import SimilarTexts

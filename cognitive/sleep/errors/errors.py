@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
-from kenobot.cognitive.beliefs.salience import salience_signs
+from kenobot.cognitive.beliefs.value import salience_signs
 from kenobot.cognitive.sleep import upkeep_rows
 from kenobot.cognitive.sleep.errors import classify
 from kenobot.cognitive.sleep.errors.classify import ErrorVerdict

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kenobot.cognitive.beliefs import lifecycle
-from kenobot.cognitive.beliefs.salience import salience
 from kenobot.cognitive.beliefs.value import (
     approval_ratio,
     decay,
@@ -15,6 +14,7 @@ from kenobot.cognitive.beliefs.value import (
     features,
     recency_weight,
     route_tier,
+    salience,
     strength,
 )
 from kenobot.cognitive.policy.recall import RecallPolicy

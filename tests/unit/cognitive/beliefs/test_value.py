@@ -4,8 +4,17 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive.beliefs.salience import is_salient, salience, salience_signs
-from kenobot.cognitive.beliefs.value import decay, effective_confidence, features, has_faded, route_tier, strength
+from kenobot.cognitive.beliefs.value import (
+    decay,
+    effective_confidence,
+    features,
+    has_faded,
+    is_salient,
+    route_tier,
+    salience,
+    salience_signs,
+    strength,
+)
 from kenobot.cognitive.policy.value import ValuePolicy
 from kenobot.cognitive.store.feedback import FeedbackCounts
 from kenobot.cognitive.store.records import Record, stamp

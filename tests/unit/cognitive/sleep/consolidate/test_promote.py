@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive.beliefs.salience import salience
+from kenobot.cognitive.beliefs.value import salience
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate import promote
