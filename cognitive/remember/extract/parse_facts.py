@@ -1,7 +1,6 @@
-"""What a model says about a batch of turns, read with patience: each item stands alone, each field has a default.
+"""Parse the facts in a model's answer about a batch of turns: each item stands alone, each field has a default.
 
 Models wrap JSON in fences and prose, leave it unfinished, answer "None", apologise, or change the names of the fields.
-Nothing that cannot be read becomes a memory, and nothing that can be read is lost because of its neighbour.
 """
 
 import math
@@ -9,9 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Annotated, Any, Literal, get_args
-
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from typing import Literal, get_args
 
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.json_answers import outermost_json_values
@@ -66,11 +63,10 @@ _ABOUT_THE_TALK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ExtractedFact:
-    """Something that a batch of turns says, before memory has decided about it.
+    """A fact that a batch of turns holds, before admission.
 
-    subject: "" for whoever said it. importance: 0 to 1, None when not told. evidence: numbers of the turns that say it,
-    from 1. kind: what the model takes it for, "" when it does not say. verdicts: by number of the memories it was
-    shown, how it relates to each.
+    subject: "" for the speaker. importance: 0 to 1. evidence: numbers of its turns, from 1.
+    verdicts: its relation to the memories shown, by their numbers.
     """
 
     text: str
@@ -93,10 +89,10 @@ def parse_facts(answer: str) -> tuple[ExtractedFact, ...] | None:
     if not values:
         return () if _NOTHING.fullmatch(answer) else tuple(_told_in_prose(answer)) or None
     items = [item for value in values for item in _items(value)]
-    read = [_item(item) for item in items]
-    if items and not any(read):
+    facts = [fact for item in items if (fact := _fact(item)) is not None]
+    if items and not facts:
         return None
-    return tuple(_unlike(_fact(item) for item in read if item and not _says_nothing(item.text)))
+    return tuple(_unlike(fact for fact in facts if not _says_nothing(fact.text)))
 
 
 # ── finding the JSON ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -247,58 +243,38 @@ def _verdicts(value: object) -> tuple[tuple[int, Relation], ...]:
     return tuple(found.items())[:_MOST_VERDICTS]
 
 
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError("a memory is a text")
-    return one_line(value, _LONGEST_TEXT)
+def _first(item: Mapping[str, object], *names: str) -> object:
+    """The first of the names by which models call a field; None when the item has none of them."""
+    return next((item[name] for name in names if name in item), None)
 
 
-class _Item(BaseModel):
-    """One item as models write it. Only the text must be right; whatever else is not falls back."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-    text: Annotated[str, BeforeValidator(_text)] = Field(
-        min_length=1, validation_alias=AliasChoices("text", "fact", "statement", "memory", "content", "hecho")
-    )
-    category: Annotated[Category, BeforeValidator(_category)] = Field(
-        "fact", validation_alias=AliasChoices("category", "factType", "fact_type", "type")
-    )
-    subject: Annotated[str, BeforeValidator(_subject)] = ""
-    attributes: Annotated[tuple[tuple[str, str], ...], BeforeValidator(_attributes)] = ()
-    tags: Annotated[tuple[str, ...], BeforeValidator(_tags)] = Field(
-        (), validation_alias=AliasChoices("tags", "related", "relatedTo", "related_to")
-    )
-    confidence: Annotated[float, BeforeValidator(_confidence)] = TIERS["implied"]
-    importance: Annotated[float | None, BeforeValidator(_importance)] = None
-    evidence: Annotated[tuple[int, ...], BeforeValidator(_numbers)] = Field(
-        (), validation_alias=AliasChoices("evidence", "turns", "turn")
-    )
-    kind: Annotated[FactKind, BeforeValidator(_kind)] = ""
-    due: Annotated[date | None, BeforeValidator(_date)] = Field(
-        None, validation_alias=AliasChoices("due", "deadline", "date", "temporal")
-    )
-    expires: Annotated[date | None, BeforeValidator(_date)] = None
-    verdicts: Annotated[tuple[tuple[int, Relation], ...], BeforeValidator(_verdicts)] = Field(
-        (), validation_alias=AliasChoices("verdicts", "relations")
-    )
-
-
-def _item(item: object) -> _Item | None:
-    try:
-        return _Item.model_validate({"text": item} if isinstance(item, str) else item)
-    except ValidationError:
+def _fact(item: object) -> ExtractedFact | None:
+    """Read one item as models write it. Only the text must be right; whatever else is not falls back."""
+    fields: Mapping[str, object] = {"text": item} if isinstance(item, str) else item if isinstance(item, dict) else {}
+    written = _first(fields, "text", "fact", "statement", "memory", "content", "hecho")
+    text = one_line(written, _LONGEST_TEXT) if isinstance(written, str) else ""
+    if not text:
         return None
+    category = _category(_first(fields, "category", "factType", "fact_type", "type"))
+    attributes = _attributes(fields.get("attributes"))
+    due = _date(_first(fields, "due", "deadline", "date", "temporal"))
+    if due is not None and category == "commitment":
+        attributes = (*(pair for pair in attributes if pair[0] != "due"), ("due", due.isoformat()))
+    return ExtractedFact(
+        text=text,
+        category=category,
+        subject=_subject(fields.get("subject")),
+        attributes=attributes,
+        tags=_tags(_first(fields, "tags", "related", "relatedTo", "related_to")),
+        confidence=_confidence(fields.get("confidence")),
+        importance=_importance(fields.get("importance")),
+        evidence=_numbers(_first(fields, "evidence", "turns", "turn")),
+        kind=_kind(fields.get("kind")),
+        expires=_date(fields.get("expires")),
+        verdicts=_verdicts(_first(fields, "verdicts", "relations")),
+    )
 
 
 def _says_nothing(text: str) -> bool:
     """Whether it is no memory at all: "None", or something about the conversation only."""
     return _NOTHING.fullmatch(text) is not None or _ABOUT_THE_TALK.match(text) is not None
-
-
-def _fact(read: _Item) -> ExtractedFact:
-    held: dict[str, Any] = read.model_dump(exclude={"due"})
-    if read.due is not None and read.category == "commitment":
-        others = (pair for pair in read.attributes if pair[0] != "due")
-        held["attributes"] = (*others, ("due", read.due.isoformat()))
-    return ExtractedFact(**held)
