@@ -33,6 +33,7 @@ from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.memory import MemoryQuery
 from kenobot.cognitive.recall.recall import recall
 from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration
+from kenobot.cognitive.recall.vectors.vector_search import VectorIndex
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store.records import stamp
@@ -179,7 +180,7 @@ async def measure(folder: Path, records: int, turns: int, *, words: bool = False
             began = time.perf_counter()
             await embedding.load()
             figures["loading all vectors in the background, s"] = time.perf_counter() - began
-            if index.vectors is not None:
+            if isinstance(index.vectors, VectorIndex):
                 index.vectors.set_calibration(made.model_id, _SCALE)
         figures |= await _recalls(database, index, asked, embedding)
         figures |= await _recalls(database, index, asked, embedding, talk=True)

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kenobot.app.embedder_choice import GROUP
-from kenobot.cognitive.recall.index import turn_vectors
 from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.vectors import turn_vectors
 from kenobot.core.plugins import load, names
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.embedder import EmbedKind

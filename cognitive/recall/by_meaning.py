@@ -2,17 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.recall import recall_log
 from kenobot.cognitive.recall.by_words import LexicalHit
+from kenobot.cognitive.recall.index.vector_port import VectorSearch
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.storage.connection import Connection
-
-if TYPE_CHECKING:
-    from kenobot.cognitive.recall.vectors.vector_search import VectorIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +25,7 @@ class VectorHits:
 
 def find_by_meaning(
     connection: Connection,
-    meaning: "VectorIndex",
+    meaning: VectorSearch,
     text: str,
     reach: Scopes,
     by_words: Sequence[LexicalHit],

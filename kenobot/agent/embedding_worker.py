@@ -14,8 +14,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.recall.index import turn_vectors
 from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.index.vector_port import VectorSearch
 from kenobot.cognitive.recall.relevance import proper_names_text
 from kenobot.cognitive.recall.vectors import calibration, vector_rows
 from kenobot.cognitive.recall.vectors.texts import PendingText, passage_text, query_text
@@ -268,11 +268,11 @@ class EmbeddingWorker:
         self._opened.set()
         high = newest = await self._database.read(records.last_record)
         while high > 0:
-            await self._database.read(partial(self._shelves.load_records, high=high))
+            await self._database.read(partial(self._shelves.load, kind="record", high=high))
             high -= self._policy.page_rows
         high, oldest = self._seen.message, self._seen.message - self._policy.max_turns_compared
         while high > max(0, oldest):
-            await self._database.read(partial(self._shelves.load_turns, high=high))
+            await self._database.read(partial(self._shelves.load, kind="turn", high=high))
             high -= self._policy.page_rows
         self._left = [(True, self._seen.message), (False, newest)]
         for model in meaning.models:
@@ -284,7 +284,10 @@ class EmbeddingWorker:
         """The models that there are vectors of."""
         none: list[str] = []
         self._index.catch_up(connection)  # it is made, if it was not there
-        return [*vector_rows.models(connection), *self._index.read(turn_vectors.models, none)]
+        return [
+            *vector_rows.models(connection),
+            *self._index.read(partial(vector_rows.models, table="turn_vector"), none),
+        ]
 
     async def _look(self) -> None:
         """Take note of what came since the last look, also from other processes."""
@@ -347,7 +350,7 @@ class EmbeddingWorker:
         if not meaning.has_calibration(model):
             await self._learn_scale(meaning, model)
 
-    async def _have(self, meaning: "VectorIndex", model: str, kind: EmbedKind, texts: Sequence[str]) -> None:
+    async def _have(self, meaning: VectorSearch, model: str, kind: EmbedKind, texts: Sequence[str]) -> None:
         """Have the vectors of these texts at hand. Raises RemoteError."""
         wanted = [text for text in dict.fromkeys(texts) if meaning.cached(model, kind, text) is None]
         if wanted:
@@ -395,11 +398,11 @@ def _is_anything(connection: Connection) -> bool:
 
 
 def _shelves(
-    index: SideIndex, models: Sequence[str], policy: Policy, known: "VectorIndex | None"
+    index: SideIndex, models: Sequence[str], policy: Policy, known: VectorSearch | None
 ) -> "tuple[VectorIndex, VectorSync]":
     """What holds vectors; imported only when there is a model."""
     from kenobot.cognitive.recall.vectors.vector_search import VectorIndex  # noqa: PLC0415 - needs numpy, and a tenth of a second
     from kenobot.cognitive.recall.vectors.vector_sync import VectorSync  # noqa: PLC0415 - same
 
-    meaning = known or VectorIndex(models, policy)
+    meaning = known if isinstance(known, VectorIndex) else VectorIndex(models, policy)
     return meaning, VectorSync(index, meaning, models, policy)

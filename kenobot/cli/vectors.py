@@ -71,8 +71,7 @@ def enable_vector_search(
 def vector_stats(home: "Home", connection: sqlite3.Connection, reach: "Scopes", clock: "Clock") -> dict[str, Any]:
     """Which model places memory, why none does, and how much of it has a vector of that model."""
     from kenobot.app.embedder_choice import choose_embedder
-    from kenobot.cognitive.recall.index import turn_vectors
-    from kenobot.cognitive.recall.vectors import vector_rows
+    from kenobot.cognitive.recall.vectors import turn_vectors, vector_rows
     from kenobot.core.settings.load import load_settings
     from kenobot.ports.errors import ConfigError
     from kenobot.ports.plugin import PluginContext

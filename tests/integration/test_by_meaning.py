@@ -17,7 +17,7 @@ from kenobot.storage.connection import Connection
 from kenobot.testing.clock import ManualClock
 from kenobot.testing.embedder import WordEmbedder
 from tests.scene import Scene
-from tests.unit.cognitive.recall.house import insert
+from tests.unit.cognitive.recall.house import insert, relevant
 
 SELECTIVE = {"KENOBOT_MEMORY__RECALL": "selective", "KENOBOT_CONTEXT__MEMORY_TOKENS": "300"}
 SAME = [("plumber", "fontanero"), ("called", "llama"), ("boiler", "caldera"), ("repaired", "reparo")]
@@ -109,7 +109,7 @@ async def test_another_persons_memory_is_not_found_by_meaning(tmp_path: Path) ->
         assert "Ramón" not in scene.requests[-1]
         meaning = scene.app.index.vectors
         assert meaning is not None
-        assert meaning.records("plumber called?", ("user:telegram-9", "chat:telegram-9")) == {}
+        assert relevant(meaning, "plumber called?", ("user:telegram-9", "chat:telegram-9")) == {}
 
 
 async def test_the_same_in_other_words_is_no_second_memory(tmp_path: Path) -> None:

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kenobot.cognitive.recall.index import conversation_rows, merging, postings
 from kenobot.cognitive.recall.index.documents import record_documents, turn_documents
+from kenobot.cognitive.recall.index.vector_port import VectorSearch
 from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
-    from kenobot.cognitive.recall.vectors.vector_search import VectorIndex
     from kenobot.cognitive.text.similarity import Nearness
 
 T = TypeVar("T")
@@ -53,7 +53,7 @@ class SideIndex:
         self._readers: list[Connection] = []
         self._generation = 0
         self._sick = False
-        self.vectors: VectorIndex | None = None
+        self.vectors: VectorSearch | None = None
         """What can be found by its meaning besides, once there are vectors."""
 
     @property

@@ -69,10 +69,6 @@ class SimilarityCalibration:
     alike: float
     common: bytes = b""
 
-    def relevance(self, cosine: float, policy: MeaningPolicy) -> float:
-        """How much a passage is about a query, from 0 to 1."""
-        return relevance_from_similarity(self.query_similarity(cosine), policy)
-
     def query_similarity(self, cosine: float) -> float:
         """Where a passage lies between what has nothing to do with a query (0) and its usual answer (1), or beyond."""
         return (cosine - self.unrelated) / max(1e-6, self.answer - self.unrelated)

@@ -49,9 +49,6 @@ class VectorMatrix:
         self._exact = exact
         self._shortlist = shortlist
         self._lock = threading.Lock()
-        self._clear()
-
-    def _clear(self) -> None:
         self._count = 0
         self._codes: NDArray[np.int8] = np.empty((0, self._dimensions), np.int8)
         self._scales: Floats = np.empty(0, np.float32)
@@ -72,20 +69,6 @@ class VectorMatrix:
     def dimensions(self) -> int:
         """How many numbers a vector has."""
         return self._dimensions
-
-    def clear(self) -> None:
-        """Take everything out."""
-        with self._lock:
-            self._clear()
-
-    def numbers(self) -> Numbers:
-        """What is in it, in no order."""
-        with self._lock:
-            return self._ids[: self._count].copy()
-
-    def holds(self, number: int) -> bool:
-        with self._lock:
-            return self._row(number) >= 0
 
     # ── in and out ───────────────────────────────────────────────────────────────────────────────────────────────
 

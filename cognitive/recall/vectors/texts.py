@@ -1,4 +1,4 @@
-"""Texts as they are placed: bounded, with a number that stands for each, and where a vector of one belongs."""
+"""Texts as they are embedded, their hashes, and where a vector belongs."""
 
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -12,7 +12,7 @@ _END = 1 / 3  # of what counts of a long message is its end: people say what it 
 class VectorKey:
     """Where a vector belongs: the number of its record or message, its scope, and of a record its subject.
 
-    live: not, of a record that another took the place of.
+    live: not, of a record that another one superseded.
     """
 
     number: int
@@ -22,8 +22,18 @@ class VectorKey:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredVector:
+    """A row of a record or message, and its vector as bytes of floats. model: "" while there is no vector."""
+
+    key: VectorKey
+    text: str = ""
+    model: str = ""
+    embedding: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
 class PendingText:
-    """A record or message to be placed. is_new: it came since somebody began to look."""
+    """A record or message to be embedded. is_new: it came since the worker began."""
 
     key: VectorKey
     text: str
@@ -32,12 +42,12 @@ class PendingText:
 
 
 def passage_text(text: str, policy: MeaningPolicy) -> str:
-    """What of a text is looked through."""
+    """What of a text is embedded as a passage."""
     return " ".join(text[: 2 * policy.passage_chars].split())[: policy.passage_chars]
 
 
 def query_text(text: str, policy: MeaningPolicy) -> str:
-    """What of a message is looked for: of a long one its beginning and its end."""
+    """What of a message is embedded as a query: of a long one its beginning and its end."""
     said = " ".join(text.split())
     if len(said) <= policy.query_chars:
         return said

@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import Literal
 
 from kenobot.cognitive.recall.index.documents import SEARCHABLE_FORMS
+from kenobot.cognitive.recall.vectors.texts import StoredVector, VectorKey
 from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes, scope_filter
 from kenobot.storage.connection import Connection
+
+VectorTable = Literal["vector", "turn_vector"]
 
 _FORMS = json.dumps(sorted(SEARCHABLE_FORMS))
 # The note of a conversation is found as the turns that it is made of.
@@ -21,23 +24,7 @@ _LEADING = (
 """Also what another took the place of: a question for what it said is a question for that other."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordVector:
-    """A record and its vector, as bytes of 32-bit floats. model: whose it is; "" when it has none yet.
-
-    live: not, of what another record took the place of.
-    """
-
-    id: int
-    scope: str
-    subject: str
-    text: str
-    live: bool
-    model: str = ""
-    embedding: bytes = b""
-
-
-def between(connection: Connection, low: int, high: int) -> list[RecordVector]:
+def between(connection: Connection, low: int, high: int) -> list[StoredVector]:
     """The findable records above `low` up to `high` that have vectors, a row for each vector, without their texts."""
     where, _ = scope_filter(ALL_SCOPES)  # they are kept by scope, and found within one
     rows = connection.execute(
@@ -45,10 +32,10 @@ def between(connection: Connection, low: int, high: int) -> list[RecordVector]:
         f"JOIN vector ON record_id = record.id WHERE record.id > ? AND record.id <= ? AND {_LEADING} AND +{where}",
         (low, high, _FORMS),
     )
-    return [_placed(*row) for row in rows]
+    return [_stored(*row) for row in rows]
 
 
-def vectors_of(connection: Connection, records: Iterable[int]) -> list[RecordVector]:
+def vectors_of(connection: Connection, records: Iterable[int]) -> list[StoredVector]:
     """Those of `records` that can be found, newest first, a row for each vector, and one for each without any."""
     where, _ = scope_filter(ALL_SCOPES)
     rows = connection.execute(
@@ -57,10 +44,10 @@ def vectors_of(connection: Connection, records: Iterable[int]) -> list[RecordVec
         f"WHERE record.id IN (SELECT value FROM json_each(?)) AND {_LEADING} AND +{where} ORDER BY record.id DESC",
         (json.dumps(list(records)), _FORMS),
     )
-    return [_placed(*row) for row in rows]
+    return [_stored(*row) for row in rows]
 
 
-def missing(connection: Connection, model: str, high: int, width: int, size: int) -> list[RecordVector]:
+def missing(connection: Connection, model: str, high: int, width: int, size: int) -> list[StoredVector]:
     """The records that can be found among the `width` numbers up to `high` without a vector of `model`, newest first.
 
     size: the bytes that a vector has; one of another size is none. 0: of any.
@@ -73,15 +60,17 @@ def missing(connection: Connection, model: str, high: int, width: int, size: int
         "ORDER BY record.id DESC",
         (high - width, high, _FORMS, model, size, size),
     )
-    return [_placed(*row) for row in rows]
+    return [_stored(*row) for row in rows]
 
 
-def vectors_by_hash(connection: Connection, model: str, hashes: Sequence[bytes]) -> dict[bytes, bytes]:
-    """Vectors of `model` that were made of these contents, wherever they stand."""
+def vectors_by_hash(
+    connection: Connection, table: VectorTable, model: str, hashes: Sequence[bytes]
+) -> dict[bytes, bytes]:
+    """Vectors of `model` that were made of texts with these hashes, wherever they stand."""
     found: dict[bytes, bytes] = {}
     for digest in hashes:
         row = connection.execute(
-            "SELECT embedding FROM vector WHERE hash = ? AND model = ? AND hash != x'' LIMIT 1", (digest, model)
+            f"SELECT embedding FROM {table} WHERE hash = ? AND model = ? AND hash != x'' LIMIT 1", (digest, model)
         ).fetchone()
         if row is not None:
             found[digest] = bytes(row[0])
@@ -105,15 +94,15 @@ def write_vectors(connection: Connection, model: str, rows: Sequence[tuple[int, 
             connection.execute("DELETE FROM vector WHERE record_id = ? AND model != ?", (record, model))
 
 
-def _placed(
+def _stored(
     number: int, scope: str, subject: str, text: str, live: int, model: str = "", embedding: bytes = b""
-) -> RecordVector:
-    return RecordVector(number, scope, subject, text, bool(live), model, embedding)
+) -> StoredVector:
+    return StoredVector(VectorKey(number, scope, subject, bool(live)), text, model, embedding)
 
 
-def models(connection: Connection) -> list[str]:
+def models(connection: Connection, table: VectorTable = "vector") -> list[str]:
     """The models that there are vectors of."""
-    return [row[0] for row in connection.execute("SELECT DISTINCT model FROM vector")]
+    return [row[0] for row in connection.execute(f"SELECT DISTINCT model FROM {table}")]
 
 
 def count(connection: Connection, reach: Scopes, model: str) -> tuple[int, int]:

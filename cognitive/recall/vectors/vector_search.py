@@ -10,43 +10,33 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.recall.vectors.calibration import (
-    COMMON_SHARE_REMOVED,
-    SimilarityCalibration,
-    relevance_from_similarity,
-)
+from kenobot.cognitive.recall.vectors.calibration import COMMON_SHARE_REMOVED, SimilarityCalibration
 from kenobot.cognitive.recall.vectors.matrix import Floats, VectorMatrix, partition_key
 from kenobot.cognitive.recall.vectors.texts import VectorKey, passage_text, query_text, text_hash
 from kenobot.ports.embedder import EmbedKind
 from kenobot.storage.connection import Connection
+
+VectorKind = Literal["record", "turn"]
+_Shelf = Literal["record", "past", "turn"]
 
 _CLOSE = 0.05
 
 
 @dataclass(slots=True)
 class _Model:
-    """The vectors of one model. scale: what its cosines mean, once that is known. common: that of its questions.
+    """The vectors of one model. scale: what its cosines mean, once that is known. common: what questions share.
 
-    past: of records that others took the place of.
+    matrices: of records, of superseded records ("past"), and of turns.
     """
 
     scale: SimilarityCalibration | None = None
     common: Floats | None = None
-    records: VectorMatrix | None = None
-    past: VectorMatrix | None = None
-    turns: VectorMatrix | None = None
-
-
-@dataclass(slots=True)
-class _Kept:
-    """Vectors of texts, the newest last; `most` of them."""
-
-    most: int
-    rows: "OrderedDict[tuple[str, bytes], Floats]" = field(default_factory=OrderedDict)
+    matrices: dict[_Shelf, VectorMatrix] = field(default_factory=dict)
 
 
 class VectorIndex:
@@ -55,10 +45,8 @@ class VectorIndex:
     def __init__(self, models: Sequence[str], policy: Policy = DEFAULT) -> None:
         self._policy = policy
         self._models = {model: _Model() for model in models}
-        self._kept: dict[EmbedKind, _Kept] = {
-            "query": _Kept(policy.meaning.cached_texts),
-            "passage": _Kept(policy.meaning.cached_texts),
-        }
+        self._cache: dict[EmbedKind, OrderedDict[tuple[str, bytes], Floats]]
+        self._cache = {"query": OrderedDict(), "passage": OrderedDict()}
         self._lock = threading.Lock()
 
     @property
@@ -81,81 +69,63 @@ class VectorIndex:
         self, model: str, kind: EmbedKind, texts: Sequence[str], rows: Sequence[Sequence[float] | Floats]
     ) -> None:
         """Have the vectors of these texts at hand for a while."""
-        kept = self._kept[kind]
+        kept = self._cache[kind]
         with self._lock:
             for text, row in zip(texts, rows, strict=True):
-                kept.rows[model, text_hash(text)] = np.asarray(row, dtype=np.float32)
-                kept.rows.move_to_end((model, text_hash(text)))
-            while len(kept.rows) > kept.most:
-                kept.rows.popitem(last=False)
+                kept[model, text_hash(text)] = np.asarray(row, dtype=np.float32)
+                kept.move_to_end((model, text_hash(text)))
+            while len(kept) > self._policy.meaning.cached_texts:
+                kept.popitem(last=False)
 
     def cached(self, model: str, kind: EmbedKind, text: str) -> Floats | None:
-        """The vector of a text, if it was asked for lately."""
-        kept = self._kept[kind]
+        """The vector of a text, if it was embedded lately."""
+        kept, key = self._cache[kind], (model, text_hash(text))
         with self._lock:
-            row = kept.rows.get((model, text_hash(text)))
+            row = kept.get(key)
             if row is not None:
-                kept.rows.move_to_end((model, text_hash(text)))
+                kept.move_to_end(key)
             return row
 
     def clear_cache(self) -> None:
-        """Have none at hand any more: something was erased for good."""
+        """Forget the vectors of texts: something was erased for good."""
         with self._lock:
-            for kept in self._kept.values():
-                kept.rows.clear()
+            for kept in self._cache.values():
+                kept.clear()
 
     # ── in and out ───────────────────────────────────────────────────────────────────────────────────────────────
 
-    def put_records(self, model: str, spots: Sequence[VectorKey], rows: Floats) -> None:
-        """Records can be found by these vectors from now on, and by no other model's."""
-        held = self._models[model]
+    def put(self, kind: VectorKind, model: str, keys: Sequence[VectorKey], rows: Floats) -> None:
+        """Let records or messages be found by these vectors from now on, and by no other model's."""
+        matrices = self._models[model].matrices
         for live in (True, False):
-            if not (ats := [at for at, spot in enumerate(spots) if spot.live == live]):
+            if not (ats := [at for at, key in enumerate(keys) if key.live == live]):
                 continue
-            if live and held.records is None:
-                held.records = self._matrix(rows.shape[1])
-            if not live and held.past is None:
-                held.past = self._matrix(rows.shape[1])
-            some = [spots[at] for at in ats]
-            here, there = (held.records, held.past) if live else (held.past, held.records)
-            topics = [partition_key(spot.scope, spot.subject) for spot in some]
-            assert here is not None
-            here.put([spot.number for spot in some], rows[ats], [partition_key(spot.scope) for spot in some], topics)
-            if there is not None:
-                there.drop([spot.number for spot in some])
-        for other in self._models.keys() - {model}:
-            self.drop_records([spot.number for spot in spots], other)
+            shelf: _Shelf = kind if live else "past"
+            some = [keys[at] for at in ats]
+            numbers, scopes = [key.number for key in some], [partition_key(key.scope) for key in some]
+            topics = [partition_key(key.scope, key.subject) for key in some] if kind == "record" else None
+            if shelf not in matrices:
+                matrices[shelf] = self._matrix(rows.shape[1])
+            matrices[shelf].put(numbers, rows[ats], scopes, topics)
+            if kind == "record" and (other := matrices.get("past" if live else "record")) is not None:
+                other.drop(numbers)
+        for another in self._models.keys() - {model}:
+            self.drop(kind, [key.number for key in keys], another)
 
-    def put_turns(self, model: str, spots: Sequence[VectorKey], rows: Floats) -> None:
-        """The same of messages."""
-        held = self._models[model]
-        if held.turns is None:
-            held.turns = self._matrix(rows.shape[1])
-        held.turns.put([spot.number for spot in spots], rows, [partition_key(spot.scope) for spot in spots])
-        for other in self._models.keys() - {model}:
-            self.drop_turns([spot.number for spot in spots], other)
-
-    def drop_records(self, numbers: Sequence[int], model: str) -> None:
-        """Records cannot be found by this model's vectors any more."""
-        for matrix in (self._models[model].records, self._models[model].past):
-            if matrix is not None:
+    def drop(self, kind: VectorKind, numbers: Sequence[int], model: str) -> None:
+        """Let records or messages be found by this model's vectors no more."""
+        shelves: tuple[_Shelf, ...] = ("record", "past") if kind == "record" else ("turn",)
+        for shelf in shelves:
+            if (matrix := self._models[model].matrices.get(shelf)) is not None:
                 matrix.drop(numbers)
-
-    def drop_turns(self, numbers: Sequence[int], model: str) -> None:
-        """The same of messages."""
-        matrix = self._models[model].turns
-        if matrix is not None:
-            matrix.drop(numbers)
 
     def accepts(self, model: str, dimensions: int) -> bool:
         """Whether a vector of so many numbers can stand beside what there is of this model."""
-        held = (self._models[model].records, self._models[model].past, self._models[model].turns)
-        return all(matrix is None or matrix.dimensions == dimensions for matrix in held)
+        return all(matrix.dimensions == dimensions for matrix in self._models[model].matrices.values())
 
     def size(self, model: str) -> int:
         """How many records and messages can be found by this model's vectors."""
-        held = (self._models[model].records, self._models[model].turns)
-        return sum(len(matrix) for matrix in held if matrix is not None)
+        return sum(len(matrix) for shelf, matrix in self._models[model].matrices.items() if shelf != "past")
 
     def _matrix(self, dimensions: int) -> VectorMatrix:
         return VectorMatrix(dimensions, self._policy.meaning.exact_up_to, self._policy.meaning.shortlist)
@@ -169,32 +139,24 @@ class VectorIndex:
             held.scale and self.cached(model, "query", sought) is not None for model, held in self._models.items()
         )
 
-    def records(self, text: str, scopes: Sequence[str] | None, also: Iterable[int] = ()) -> dict[int, float]:
-        """The records of `scopes` (None: of all) that are most about a message, each with its relevance, 0 to 1.
-
-        also: records whose relevance is wanted in any case, where they can be compared.
-        """
-        return self._search(text, scopes, also, "records", self._policy.meaning.records)
-
-    def turns(self, text: str, scopes: Sequence[str] | None, also: Iterable[int] = ()) -> dict[int, float]:
-        """The same of messages."""
-        return self._search(text, scopes, also, "turns", self._policy.meaning.turns)
-
     def record_similarities(
         self, text: str, scopes: Sequence[str] | None, also: Iterable[int], limit: int
     ) -> dict[int, float]:
-        """As `records`, but where each lies between what has nothing to do with the message and its usual answer."""
-        return self._shares(text, scopes, also, "records", limit)
+        """The records of `scopes` (None: of all) nearest to a message; see `SimilarityCalibration.query_similarity`.
+
+        also: records that are compared in any case.
+        """
+        return self._similarities(text, scopes, also, "record", limit)
 
     def past_similarities(self, text: str, scopes: Sequence[str] | None, limit: int) -> dict[int, float]:
-        """The same of records that others took the place of, by the numbers that they had."""
-        return self._shares(text, scopes, (), "past", limit)
+        """The same of superseded records."""
+        return self._similarities(text, scopes, (), "past", limit)
 
     def turn_similarities(
         self, text: str, scopes: Sequence[str] | None, also: Iterable[int], limit: int
     ) -> dict[int, float]:
         """The same of messages."""
-        return self._shares(text, scopes, also, "turns", limit)
+        return self._similarities(text, scopes, also, "turn", limit)
 
     def similarity_without_names(self, text: str, names: str, number: int) -> float | None:
         """As `record_shares` of one record, without what is due to names alone: who is asked about is often known, and
@@ -203,13 +165,14 @@ class VectorIndex:
         sought = query_text(text, self._policy.meaning)
         for model, held in self._models.items():
             row, named = self.cached(model, "query", sought), self.cached(model, "query", names)
-            if row is None or named is None or held.records is None or held.scale is None:
+            matrix = held.matrices.get("record")
+            if row is None or named is None or matrix is None or held.scale is None:
                 continue
             row, named = _without(row, held.common), _without(named, held.common)
             named /= max(float(np.linalg.norm(named)), _CLOSE)
             rest = row - (row @ named) * named
             rest *= float(np.linalg.norm(row)) / max(float(np.linalg.norm(rest)), _CLOSE)
-            cosines = held.records.cosines(rest, [number])
+            cosines = matrix.cosines(rest, [number])
             if number in cosines:
                 return held.scale.query_similarity(cosines[number])
         return None
@@ -230,10 +193,11 @@ class VectorIndex:
     def nearest_to_record(self, scope: str, subject: str, record: int, limit: int) -> Mapping[int, float]:
         """The same for what a record says, by the vector that it has; itself left out."""
         for held in self._models.values():
-            row = held.records.vector(record) if held.records is not None else None
-            if row is None or held.records is None or held.scale is None:
+            matrix = held.matrices.get("record")
+            row = matrix.vector(record) if matrix is not None else None
+            if row is None or matrix is None or held.scale is None:
                 continue
-            near = held.records.nearest(row, limit + 1, None, partition_key(scope, subject))
+            near = matrix.nearest(row, limit + 1, None, partition_key(scope, subject))
             nearness = (
                 (number, held.scale.statement_similarity(cosine, self._policy.admit)) for number, cosine in near
             )
@@ -248,22 +212,14 @@ class VectorIndex:
             found += [(scale.statement_similarity(cosine, self._policy.admit), number) for number, cosine in near]
         return [number for nearness, number in sorted(found, reverse=True)[:limit] if nearness > 0]
 
-    def _search(
-        self, text: str, scopes: Sequence[str] | None, also: Iterable[int], what: str, limit: int
-    ) -> dict[int, float]:
-        policy = self._policy.meaning
-        shares = self._shares(text, scopes, also, what, limit)
-        return {number: relevance_from_similarity(share, policy) for number, share in shares.items()}
-
-    def _shares(
-        self, text: str, scopes: Sequence[str] | None, also: Iterable[int], what: str, limit: int
+    def _similarities(
+        self, text: str, scopes: Sequence[str] | None, also: Iterable[int], shelf: _Shelf, limit: int
     ) -> dict[int, float]:
         policy = self._policy.meaning
         sought, wanted, places = query_text(text, policy), list(also), _places(scopes)
         found: dict[int, float] = {}
         for model, held in self._models.items():
-            matrix: VectorMatrix | None = getattr(held, what)
-            row = self.cached(model, "query", sought)
+            matrix, row = held.matrices.get(shelf), self.cached(model, "query", sought)
             if matrix is None or held.scale is None or row is None or len(row) != matrix.dimensions:
                 continue
             row = _without(row, held.common)
@@ -276,10 +232,9 @@ class VectorIndex:
         said = passage_text(text, self._policy.meaning)
         found: list[tuple[Floats, VectorMatrix, SimilarityCalibration]] = []
         for model, held in self._models.items():
-            row = self.cached(model, "passage", said)
-            if row is None or held.records is None or held.scale is None or len(row) != held.records.dimensions:
-                continue
-            found.append((row, held.records, held.scale))
+            row, matrix = self.cached(model, "passage", said), held.matrices.get("record")
+            if row is not None and matrix is not None and held.scale is not None and len(row) == matrix.dimensions:
+                found.append((row, matrix, held.scale))
         return found
 
 

@@ -3,20 +3,19 @@
 All of it blocking, on a snapshot of the database: for a reader's thread, or the writer's.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.recall.index import turn_vectors
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.index.turn_vectors import TurnVector
-from kenobot.cognitive.recall.vectors import vector_rows
+from kenobot.cognitive.recall.vectors import turn_vectors, vector_rows
 from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration, parse_calibration, shipped_calibrations
 from kenobot.cognitive.recall.vectors.matrix import Floats
-from kenobot.cognitive.recall.vectors.texts import PendingText, VectorKey, passage_text, text_hash
+from kenobot.cognitive.recall.vectors.texts import PendingText, StoredVector, passage_text, text_hash
 from kenobot.cognitive.recall.vectors.vector_search import (
     VectorIndex,
+    VectorKind,
     decode_vectors,
     encode_vector,
     have_unit_length,
@@ -28,8 +27,6 @@ from kenobot.storage.state import read_state, write_state
 
 _SCALE = "meaning:"  # a key of `state` begins so, the model's id follows
 _BYTES, _HALF = 4, 2  # of a number in a record's vector, in a message's
-
-VectorRows = Sequence[tuple[VectorKey, bytes]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +49,9 @@ class SyncChanges:
 class VectorSync:
     """Reads and writes vectors of `models`, the one in use first."""
 
-    def __init__(self, index: SideIndex, meaning: VectorIndex, models: Sequence[str], policy: Policy) -> None:
+    def __init__(self, index: SideIndex, vectors: VectorIndex, models: Sequence[str], policy: Policy) -> None:
         self._index = index
-        self._meaning = meaning
+        self._vectors = vectors
         self._models = tuple(models)
         self._model = self._models[0]
         self._policy = policy
@@ -65,7 +62,7 @@ class VectorSync:
         for model in self._models:
             scale = shipped_calibrations().get(model) or parse_calibration(read_state(connection, _SCALE + model) or "")
             if scale is not None:
-                self._meaning.set_calibration(model, scale)
+                self._vectors.set_calibration(model, scale)
         return SyncPosition(events.last_event(connection), self.newest_turn())
 
     def newest_turn(self) -> int:
@@ -78,31 +75,26 @@ class VectorSync:
 
     # ── loading ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def load_records(self, connection: Connection, high: int) -> None:
-        """Hold the vectors of a page of records, up to the number `high`."""
-        placed = vector_rows.between(connection, high - self._policy.meaning.page_rows, high)
-        for model in self._models:
-            rows = [(_spot(e), e.embedding) for e in placed if e.model == model]
-            self._put(model, rows, self._meaning.put_records, _BYTES)
-
-    def load_turns(self, _: Connection, high: int) -> None:
-        """Hold the vectors of a page of messages, up to the number `high`."""
-        none: list[TurnVector] = []
+    def load(self, connection: Connection, kind: VectorKind, high: int) -> None:
+        """Hold the vectors of a page of records or messages, up to the number `high`."""
         low = high - self._policy.meaning.page_rows
-        placed = self._index.read(partial(turn_vectors.between, low=low, high=high), none)
+        if kind == "turn":
+            stored = self._index.read(partial(turn_vectors.between, low=low, high=high), list[StoredVector]())
+        else:
+            stored = vector_rows.between(connection, low, high)
         for model in self._models:
-            rows = [(VectorKey(each.message, each.scope), each.embedding) for each in placed if each.model == model]
-            self._put(model, rows, self._meaning.put_turns, _HALF)
+            self._put(kind, model, [each for each in stored if each.model == model])
 
-    def _put(self, model: str, rows: VectorRows, put: Callable[..., None], width: int) -> None:
+    def _put(self, kind: VectorKind, model: str, stored: Sequence[StoredVector]) -> None:
         """Hold those vectors that can be read: all of one size, and beside what there is."""
-        sizes = {len(embedding) for _, embedding in rows if embedding and not len(embedding) % width}
-        for size in sizes:
-            if self._meaning.accepts(model, size // width):
-                some = [(spot, embedding) for spot, embedding in rows if len(embedding) == size]
-                vectors = decode_vectors([embedding for _, embedding in some], half=width == _HALF)
-                fit = have_unit_length(vectors)
-                put(model, [spot for (spot, _), good in zip(some, fit, strict=True) if good], vectors[fit])
+        width = _HALF if kind == "turn" else _BYTES
+        for size in {len(each.embedding) for each in stored if each.embedding and not len(each.embedding) % width}:
+            if self._vectors.accepts(model, size // width):
+                some = [each for each in stored if len(each.embedding) == size]
+                rows = decode_vectors([each.embedding for each in some], half=width == _HALF)
+                fit = have_unit_length(rows)
+                keys = [each.key for each, good in zip(some, fit, strict=True) if good]
+                self._vectors.put(kind, model, keys, rows[fit])
 
     # ── what is to be placed ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -113,22 +105,22 @@ class VectorSync:
         if now == before:
             return SyncChanges(now)
         if vector_rows.has_purge(connection, before.event, now.event):
-            self._meaning.clear_cache()
+            self._vectors.clear_cache()
             for model in self._models:
-                self._meaning.drop_turns(vector_rows.purged_messages(connection, before.event, now.event), model)
+                self._vectors.drop("turn", vector_rows.purged_messages(connection, before.event, now.event), model)
         far = self._policy.meaning.resync_from_rows
         if now.event - before.event > far or now.message - before.message > far:
             return SyncChanges(now, rescan=True)
         touched = events.record_ids_touched_since(connection, before.event)
         standing = vector_rows.vectors_of(connection, touched)
         for model in self._models:
-            mine = [(_spot(e), e.embedding) for e in standing if e.model == model]
-            here = {spot.number for spot, _ in mine}
-            self._meaning.drop_records([number for number in touched if number not in here], model)
-            self._put(model, mine, self._meaning.put_records, _BYTES)
-        placed = {each.id for each in standing if each.model == self._model}
-        missing = {each.id: each for each in standing if each.id not in placed}
-        records = [PendingText(_spot(e), e.text, is_turn=False, is_new=True) for e in missing.values()]
+            mine = [each for each in standing if each.model == model]
+            here = {each.key.number for each in mine}
+            self._vectors.drop("record", [number for number in touched if number not in here], model)
+            self._put("record", model, mine)
+        done = {each.key.number for each in standing if each.model == self._model}
+        missing = {each.key.number: each for each in standing if each.key.number not in done}
+        records = [PendingText(each.key, each.text, is_turn=False, is_new=True) for each in missing.values()]
         return SyncChanges(now, (*records, *self.missing_turns(connection, before.message, now.message, new=True)))
 
     def missing_records(self, connection: Connection, high: int, dimensions: int) -> list[PendingText]:
@@ -138,18 +130,14 @@ class VectorSync:
         """
         page, size = self._policy.meaning.page_rows, dimensions * _BYTES
         missing = vector_rows.missing(connection, self._model, high, page, size)
-        return [PendingText(_spot(each), each.text, is_turn=False) for each in missing]
+        return [PendingText(each.key, each.text, is_turn=False) for each in missing]
 
     def missing_turns(self, connection: Connection, low: int, high: int, *, new: bool = False) -> list[PendingText]:
         """The same of the messages above `low` up to `high`."""
-        none: list[TurnVector] = []
-        found = self._index.read(partial(turn_vectors.missing, model=self._model, low=low, high=high), none)
-        texts = turn_vectors.texts(connection, [each.message for each in found])
-        known = [each for each in found if each.message in texts]
-        return [
-            PendingText(VectorKey(each.message, each.scope), texts[each.message], is_turn=True, is_new=new)
-            for each in known
-        ]
+        rows = partial(turn_vectors.missing, model=self._model, low=low, high=high)
+        keys = [each.key for each in self._index.read(rows, list[StoredVector]())]
+        texts = turn_vectors.texts(connection, [key.number for key in keys])
+        return [PendingText(key, texts[key.number], is_turn=True, is_new=new) for key in keys if key.number in texts]
 
     # ── placing ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -160,26 +148,27 @@ class VectorSync:
     def cache_by_hash(self, connection: Connection, texts: Sequence[str]) -> None:
         """Have at hand what was placed before under another number: people repeat themselves."""
         digests = {text_hash(text): text for text in texts}
-        whole = vector_rows.vectors_by_hash(connection, self._model, list(digests))
-        none: dict[bytes, bytes] = {}
-        half = self._index.read(partial(turn_vectors.vectors_by_hash, model=self._model, hashes=list(digests)), none)
+        lookup = partial(vector_rows.vectors_by_hash, model=self._model, hashes=list(digests))
+        whole = lookup(connection, table="vector")
+        half = self._index.read(partial(lookup, table="turn_vector"), dict[bytes, bytes]())
         found = {key: decode_vectors([half[key]], half=True)[0] for key in half}
         found |= {key: decode_vectors([whole[key]])[0] for key in whole}
-        fit = {key: row for key, row in found.items() if self._meaning.accepts(self._model, len(row))}
-        self._meaning.cache(self._model, "passage", [digests[key] for key in fit], list(fit.values()))
+        fit = {key: row for key, row in found.items() if self._vectors.accepts(self._model, len(row))}
+        self._vectors.cache(self._model, "passage", [digests[key] for key in fit], list(fit.values()))
 
     def add_vectors(self, items: Sequence[PendingText], rows: Mapping[str, Floats]) -> "PendingVectors":
         """Let items be found by their vectors from now on. rows: of each passage. Returns what is to be written."""
         placed = PendingVectors(self._model)
-        for turn, put in ((False, self._meaning.put_records), (True, self._meaning.put_turns)):
+        for turn in (False, True):
             some = [
                 (item, rows[text], text_hash(text))
                 for item, text in zip(items, self.passages(items), strict=True)
-                if item.is_turn == turn and text in rows and self._meaning.accepts(self._model, len(rows[text]))
+                if item.is_turn == turn and text in rows and self._vectors.accepts(self._model, len(rows[text]))
             ]
             if not some:
                 continue
-            put(self._model, [item.key for item, _, _ in some], stack([row for _, row, _ in some]))
+            kind: VectorKind = "turn" if turn else "record"
+            self._vectors.put(kind, self._model, [item.key for item, _, _ in some], stack([row for _, row, _ in some]))
             if turn:
                 placed.turns = [(item.key.number, key, encode_vector(row, half=True)) for item, row, key in some]
             else:
@@ -192,10 +181,6 @@ class VectorSync:
             self._index.write_derived(
                 connection, partial(turn_vectors.write_vectors, model=placed.model, rows=placed.turns)
             )
-
-
-def _spot(placed: vector_rows.RecordVector) -> VectorKey:
-    return VectorKey(placed.id, placed.scope, placed.subject, placed.live)
 
 
 class PendingVectors:

@@ -19,7 +19,7 @@ from kenobot.storage.connection import Connection
 from kenobot.testing.clock import ManualClock
 from kenobot.testing.embedder import WordEmbedder
 from tests.unit.agent.embedded_house import ANIMALS, House, house, learn
-from tests.unit.cognitive.recall.house import HERE, REACH
+from tests.unit.cognitive.recall.house import HERE, REACH, relevant
 
 pytest.importorskip("numpy", reason="vectors are compared with numpy, which is not installed")
 
@@ -67,7 +67,7 @@ async def test_a_restart_loads_what_there_is_and_asks_nothing(tmp_path: Path) ->
         assert await home.memory.texts("gato duerme") == ["the cat sleeps"]
         assert await again.embedding.embed_query("dog barks?")
         assert home.memory.index.vectors is not None
-        assert list(home.memory.index.vectors.turns("dog barks?", (HERE,)))[:1] == [1]
+        assert list(relevant(home.memory.index.vectors, "dog barks?", (HERE,), turns=True))[:1] == [1]
         await again.embedding.stop()
 
 
@@ -112,7 +112,7 @@ async def test_what_is_forgotten_is_not_found_and_comes_back_when_undone(tmp_pat
         await home.memory.database.write(lambda c: forget_record(c, one, ALL_SCOPES, occasion))
         assert await home.embedding.embed_query("gato duerme")
         assert home.memory.index.vectors is not None
-        assert home.memory.index.vectors.records("gato duerme", None) == {}
+        assert relevant(home.memory.index.vectors, "gato duerme", None) == {}
         assert await home.rows() == [(1, "words")]
         await home.memory.change(one, "undone", status="active")
         assert await home.embedding.embed_query("gato duerme")
@@ -143,8 +143,8 @@ async def test_what_is_erased_leaves_no_vector_anywhere(tmp_path: Path) -> None:
         assert meaning is not None
         assert meaning.cached("words", "query", "the cat sleeps") is None
         assert await home.embedding.embed_query("the cat sleeps")
-        assert meaning.records("the cat sleeps", None) == {}
-        assert set(meaning.turns("the cat sleeps", None)) <= {3, 4}
+        assert relevant(meaning, "the cat sleeps", None) == {}
+        assert set(relevant(meaning, "the cat sleeps", None, turns=True)) <= {3, 4}
 
 
 async def test_a_vector_of_what_was_erased_meanwhile_is_not_written(tmp_path: Path) -> None:
@@ -289,4 +289,4 @@ async def _is_of_the_past(home: House, record: int) -> None:
     meaning = home.memory.index.vectors
     assert meaning is not None
     assert meaning.past_similarities("gato?", None, 5).keys() == {record}
-    assert record not in meaning.records("gato?", None)
+    assert record not in relevant(meaning, "gato?", None)

@@ -1,6 +1,6 @@
 """A home for recall's tests: a real database and a real index, with little that has to be said to fill them."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -8,10 +8,13 @@ from pathlib import Path
 from uuid import uuid4
 from zoneinfo import ZoneInfo
 
+from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.index.vector_port import VectorSearch
 from kenobot.cognitive.recall.memory import MemoryEntry, MemoryPack, MemoryQuery, SearchReport
 from kenobot.cognitive.recall.recall import recall
 from kenobot.cognitive.recall.render import search_pack
+from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.cognitive.store.scopes import ALL_SCOPES
@@ -134,3 +137,18 @@ def shown(prefix: Sequence[int] | None, report: SearchReport | None = None) -> M
     if prefix is not None:
         pack += MemoryPack({"recent": ""}, entries=tuple(MemoryEntry(number, "recent") for number in prefix))
     return pack if report is None else pack + search_pack(report)
+
+
+def relevant(
+    vectors: VectorSearch | None,
+    text: str,
+    scopes: Sequence[str] | None,
+    also: Iterable[int] = (),
+    *,
+    turns: bool = False,
+) -> dict[int, float]:
+    """The records, or turns, that vectors find for a message, each with its relevance, 0 to 1."""
+    assert vectors is not None
+    search = vectors.turn_similarities if turns else vectors.record_similarities
+    found = search(text, scopes, also, DEFAULT.meaning.records)
+    return {number: relevance_from_similarity(each, DEFAULT.meaning) for number, each in found.items()}

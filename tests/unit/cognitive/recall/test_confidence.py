@@ -63,7 +63,7 @@ def _placed(memory: Memory, rows: dict[str, tuple[int, list[float]]], texts: dic
     meaning = VectorIndex(("m",))
     meaning.set_calibration("m", WIDE)
     for number, row in rows.values():
-        meaning.put_records("m", [VectorKey(number, "owner", "owner")], np.array([row], np.float32))
+        meaning.put("record", "m", [VectorKey(number, "owner", "owner")], np.array([row], np.float32))
     meaning.cache("m", "query", list(texts), list(texts.values()))
     memory.index.vectors = meaning
 

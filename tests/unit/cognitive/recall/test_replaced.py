@@ -10,7 +10,7 @@ from kenobot.cognitive.recall import recall_log  # noqa: E402
 from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration  # noqa: E402
 from kenobot.cognitive.recall.vectors.texts import VectorKey  # noqa: E402
 from kenobot.cognitive.recall.vectors.vector_search import VectorIndex  # noqa: E402 - needs numpy
-from tests.unit.cognitive.recall.house import REACH, Memory  # noqa: E402
+from tests.unit.cognitive.recall.house import REACH, Memory, relevant  # noqa: E402
 
 SCALE = SimilarityCalibration(unrelated=0.0, answer=0.5, apart=0.0, alike=0.9)
 
@@ -39,11 +39,11 @@ async def test_the_meaning_of_the_old_leads_to_the_new(memory: Memory) -> None:
     meaning = VectorIndex(("m",))
     meaning.set_calibration("m", SCALE)
     near, far = np.array([[1, 0, 0, 0]], np.float32), np.array([[0, 1, 0, 0]], np.float32)
-    meaning.put_records("m", [VectorKey(first, "owner", live=False)], near)
-    meaning.put_records("m", [VectorKey(second, "owner")], far)
+    meaning.put("record", "m", [VectorKey(first, "owner", live=False)], near)
+    meaning.put("record", "m", [VectorKey(second, "owner")], far)
     meaning.cache("m", "query", ["who?"], [near[0]])
     memory.index.vectors = meaning
-    assert meaning.records("who?", None) == {second: 0.0}
+    assert relevant(meaning, "who?", None) == {second: 0.0}
     found = (await memory.recall("who?")).memories
     assert [each.record.id for each in found] == [second]
     assert found[0].relevance_parts["meaning"] == pytest.approx(2, abs=0.02)
@@ -56,11 +56,11 @@ async def test_a_record_that_holds_again_is_no_longer_of_the_past() -> None:
     row = np.array([[1, 0, 0, 0]], np.float32)
     meaning.cache("m", "query", ["who?"], [row[0]])
     for live in (True, False, True):
-        meaning.put_records("m", [VectorKey(1, "owner", live=live)], row)
-        assert bool(meaning.records("who?", None)) is live
+        meaning.put("record", "m", [VectorKey(1, "owner", live=live)], row)
+        assert bool(relevant(meaning, "who?", None)) is live
         assert bool(meaning.past_similarities("who?", None, 5)) is not live
-    meaning.put_records("m", [VectorKey(1, "owner", live=False)], row)
-    meaning.drop_records([1], "m")
+    meaning.put("record", "m", [VectorKey(1, "owner", live=False)], row)
+    meaning.drop("record", [1], "m")
     assert not meaning.past_similarities("who?", None, 5)
 
 
@@ -88,8 +88,8 @@ def test_what_questions_have_in_common_is_taken_out() -> None:
     for scale in (SCALE, replace(SCALE, common=common)):
         meaning = VectorIndex(("m",))
         meaning.set_calibration("m", scale)
-        meaning.put_records("m", [VectorKey(1, "owner")], hub)
-        meaning.put_records("m", [VectorKey(2, "owner")], answer)
+        meaning.put("record", "m", [VectorKey(1, "owner")], hub)
+        meaning.put("record", "m", [VectorKey(2, "owner")], answer)
         meaning.cache("m", "query", ["who?"], [row])
         shares = meaning.record_similarities("who?", None, (), 5)
         found[bool(scale.common)] = max(shares, key=lambda number: shares[number])

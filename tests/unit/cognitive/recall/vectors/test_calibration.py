@@ -7,7 +7,7 @@ import pytest
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.vectors import calibration
-from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration
+from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration, relevance_from_similarity
 from kenobot.cognitive.text.similarity import band_of
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.plugin import PluginContext
@@ -22,11 +22,13 @@ WIDE = SimilarityCalibration(unrelated=0.03, answer=0.28, apart=0.11, alike=0.9)
 def test_the_usual_answer_is_relevant_and_the_unrelated_is_not(known: SimilarityCalibration) -> None:
     """Whether the model's cosines lie between 0.7 and 0.9 or between 0 and 0.5."""
     policy = DEFAULT.meaning
-    assert known.relevance(known.unrelated, policy) == 0
-    assert 0.2 < known.relevance(known.answer, policy) < 0.6
-    assert known.relevance(known.unrelated + 2 * (known.answer - known.unrelated), policy) == pytest.approx(1)
-    assert known.relevance(-1, policy) == 0
-    assert known.relevance(1, policy) == 1
+    assert relevance_from_similarity(known.query_similarity(known.unrelated), policy) == 0
+    assert 0.2 < relevance_from_similarity(known.query_similarity(known.answer), policy) < 0.6
+    assert relevance_from_similarity(
+        known.query_similarity(known.unrelated + 2 * (known.answer - known.unrelated)), policy
+    ) == pytest.approx(1)
+    assert relevance_from_similarity(known.query_similarity(-1), policy) == 0
+    assert relevance_from_similarity(known.query_similarity(1), policy) == 1
 
 
 @pytest.mark.parametrize("known", [NARROW, WIDE])

@@ -8,6 +8,7 @@ from kenobot.cognitive.policy import DEFAULT  # noqa: E402
 from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration  # noqa: E402
 from kenobot.cognitive.recall.vectors.texts import VectorKey, passage_text, query_text  # noqa: E402
 from kenobot.cognitive.recall.vectors.vector_search import VectorIndex, decode_vectors, encode_vector, have_unit_length  # noqa: E402 - needs numpy
+from tests.unit.cognitive.recall.house import relevant  # noqa: E402
 
 WIDE = SimilarityCalibration(unrelated=0.0, answer=0.5, apart=0.0, alike=0.9)
 
@@ -29,14 +30,14 @@ def test_what_is_at_hand_is_bounded() -> None:
 def test_nothing_is_found_before_it_is_known_what_cosines_mean() -> None:
     """And nothing by a vector of another size, which another release of a model may give."""
     meaning = VectorIndex(("m",))
-    meaning.put_records("m", [VectorKey(1, "owner", "owner")], np.array([[1, 0, 0, 0]], np.float32))
+    meaning.put("record", "m", [VectorKey(1, "owner", "owner")], np.array([[1, 0, 0, 0]], np.float32))
     meaning.cache("m", "query", ["cat", "odd"], [[1, 0, 0, 0], [1, 0]])
     meaning.cache("m", "passage", ["cat", "odd"], [[1, 0, 0, 0], [1, 0]])
-    assert meaning.records("cat", None) == {}
+    assert relevant(meaning, "cat", None) == {}
     meaning.set_calibration("m", WIDE)
-    assert meaning.records("cat", None) == {1: 1.0}
+    assert relevant(meaning, "cat", None) == {1: 1.0}
     assert meaning.similar_records("cat", None, 5) == [1]
-    assert meaning.records("odd", None) == {}
+    assert relevant(meaning, "odd", None) == {}
     assert meaning.similar_records("odd", None, 5) == []
     assert meaning.accepts("m", 4)
     assert not meaning.accepts("m", 2)
@@ -47,13 +48,13 @@ def test_scopes_are_kept_apart() -> None:
     meaning = VectorIndex(("m",))
     meaning.set_calibration("m", WIDE)
     rows = np.tile(np.array([[0.6, 0.8, 0, 0]], np.float32), (3, 1))
-    meaning.put_records("m", [VectorKey(1, "owner"), VectorKey(2, "user:a"), VectorKey(3, "chat:c")], rows)
-    meaning.put_turns("m", [VectorKey(7, "chat:c"), VectorKey(8, "chat:d")], rows[:2])
+    meaning.put("record", "m", [VectorKey(1, "owner"), VectorKey(2, "user:a"), VectorKey(3, "chat:c")], rows)
+    meaning.put("turn", "m", [VectorKey(7, "chat:c"), VectorKey(8, "chat:d")], rows[:2])
     meaning.cache("m", "query", ["cat"], [rows[0]])
-    assert set(meaning.records("cat", ("owner", "chat:c"))) == {1, 3}
-    assert set(meaning.turns("cat", ("owner", "chat:c"))) == {7}
-    assert meaning.records("cat", ()) == {}
-    assert set(meaning.records("cat", None)) == {1, 2, 3}
+    assert set(relevant(meaning, "cat", ("owner", "chat:c"))) == {1, 3}
+    assert set(relevant(meaning, "cat", ("owner", "chat:c"), turns=True)) == {7}
+    assert relevant(meaning, "cat", ()) == {}
+    assert set(relevant(meaning, "cat", None)) == {1, 2, 3}
 
 
 def test_what_is_wanted_in_any_case_is_compared() -> None:
@@ -63,10 +64,10 @@ def test_what_is_wanted_in_any_case_is_compared() -> None:
     rows = np.zeros((100, 4), np.float32)
     rows[:, 0] = 1
     rows[99] = [0.6, 0.8, 0, 0]
-    meaning.put_records("m", [VectorKey(number, "owner") for number in range(100)], rows)
+    meaning.put("record", "m", [VectorKey(number, "owner") for number in range(100)], rows)
     meaning.cache("m", "query", ["cat"], [rows[0]])
-    assert 99 not in meaning.records("cat", None)
-    assert meaning.records("cat", None, also=[99, 12345])[99] == pytest.approx(0.4667, abs=0.02)
+    assert 99 not in relevant(meaning, "cat", None)
+    assert relevant(meaning, "cat", None, also=[99, 12345])[99] == pytest.approx(0.4667, abs=0.02)
 
 
 def test_vectors_are_stored_as_they_are() -> None:

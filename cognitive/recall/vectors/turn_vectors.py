@@ -1,22 +1,12 @@
-"""Vectors of what was said, word for word. They stand in the side index, for they can be made again at any time."""
+"""Rows of the table of turn vectors, which stands in the side index: they can be made again at any time."""
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kenobot.cognitive.recall.index.documents import IDS_PER_SOURCE, TURN_OFFSET
+from kenobot.cognitive.recall.vectors.texts import StoredVector, VectorKey
 from kenobot.cognitive.store.scopes import ALL_SCOPES, chat_filter
 from kenobot.storage.connection import Connection
-
-
-@dataclass(frozen=True, slots=True)
-class TurnVector:
-    """A message, the scope of its chat, and its vector as bytes of 16-bit floats."""
-
-    message: int
-    scope: str
-    model: str = ""
-    embedding: bytes = b""
 
 
 def newest(index: Connection) -> int:
@@ -25,17 +15,17 @@ def newest(index: Connection) -> int:
     return int(row[0] or 0) // IDS_PER_SOURCE
 
 
-def between(index: Connection, low: int, high: int) -> list[TurnVector]:
+def between(index: Connection, low: int, high: int) -> list[StoredVector]:
     """The messages above `low` up to `high` that have vectors."""
     rows = index.execute(
         "SELECT message, scope, model, embedding FROM turn_vector JOIN doc ON doc.id = message * ? + ? "
         "JOIN room ON room.id = doc.room WHERE message > ? AND message <= ?",
         (IDS_PER_SOURCE, TURN_OFFSET, low, high),
     )
-    return [TurnVector(*row) for row in rows]
+    return [StoredVector(VectorKey(row[0], row[1]), "", row[2], row[3]) for row in rows]
 
 
-def missing(index: Connection, model: str, low: int, high: int) -> list[TurnVector]:
+def missing(index: Connection, model: str, low: int, high: int) -> list[StoredVector]:
     """The messages above `low` up to `high` without a vector of `model`, newest first."""
     rows = index.execute(
         "SELECT (doc.id - ?2) / ?1, scope FROM doc JOIN room ON room.id = doc.room "
@@ -43,19 +33,7 @@ def missing(index: Connection, model: str, low: int, high: int) -> list[TurnVect
         "(SELECT 1 FROM turn_vector WHERE message = (doc.id - ?2) / ?1 AND model = ?5) ORDER BY doc.id DESC",
         (IDS_PER_SOURCE, TURN_OFFSET, low, high, model),
     )
-    return [TurnVector(*row) for row in rows]
-
-
-def vectors_by_hash(index: Connection, model: str, hashes: Sequence[bytes]) -> dict[bytes, bytes]:
-    """Vectors of `model` that were made of these contents, whoever said them."""
-    found: dict[bytes, bytes] = {}
-    for digest in hashes:
-        row = index.execute(
-            "SELECT embedding FROM turn_vector WHERE hash = ? AND model = ? LIMIT 1", (digest, model)
-        ).fetchone()
-        if row is not None:
-            found[digest] = bytes(row[0])
-    return found
+    return [StoredVector(VectorKey(*row)) for row in rows]
 
 
 def texts(truth: Connection, messages: Sequence[int]) -> dict[int, str]:
@@ -77,11 +55,6 @@ def write_vectors(index: Connection, model: str, rows: Sequence[tuple[int, bytes
     index.executemany(
         "DELETE FROM turn_vector WHERE message = ? AND model != ?", [(message, model) for message, _, _ in rows]
     )
-
-
-def models(index: Connection) -> list[str]:
-    """The models that there are vectors of."""
-    return [row[0] for row in index.execute("SELECT DISTINCT model FROM turn_vector")]
 
 
 def count(index: Connection, model: str) -> tuple[int, int]:
