@@ -104,7 +104,7 @@ class MemoryFiles:
         )
         return None if lines is None else lambda: lines() or cards() or patterns()
 
-    def mark_dirty(self, record_ids: Iterable[int]) -> None:
+    def mark_dirty(self, record_ids: Iterable[int] = ()) -> None:
         """Remember that these records were written, so that their files are. Call after the commit."""
         self.list_files.mark_dirty(record_ids)
         self._wake.set()

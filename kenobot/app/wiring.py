@@ -1,6 +1,6 @@
 """The composition root: the only module that knows everybody. It builds the house, storey by storey."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 from zoneinfo import ZoneInfo
@@ -95,8 +95,8 @@ def assemble(home: Home, loaded: ResolvedSettings, clock: Clock, given: PluginIn
     model = build_model_router(settings, given.providers, clock)
     asked = choose_background_model(settings, given, model, clock)
     proposing = ProposalAnnouncer(database, bus)
-    runner = TurnRunner(_parts(ground, memory, mail, model, asked, proposing.mark_decided))
-    rooms = ExtractionContext(database, bus, clock, ground.zone, mirror.mark_dirty, memory.index, memory.embedding)
+    runner = TurnRunner(_parts(ground, memory, mail, model, asked, proposing))
+    rooms = ExtractionContext(database, bus, clock, ground.zone, mirror, memory.index, memory.embedding)
     reading = build_extraction_worker(settings.extraction, rooms, asked)
     return App(
         clock=clock,
@@ -117,8 +117,8 @@ def assemble(home: Home, loaded: ResolvedSettings, clock: Clock, given: PluginIn
         index=memory.index,
         indexer=memory.keeper,
         embedding=memory.embedding,
-        purge_finisher=PurgeFinisher(database, home.database, mirror.sync_out, memory.keeper.index_all),
-        missing_files=MissingFilesWorker(database, bus, clock, ground.zone, lambda: mirror.mark_dirty(())),
+        purge_finisher=PurgeFinisher(database, home.database, mirror, memory.keeper),
+        missing_files=MissingFilesWorker(database, bus, clock, ground.zone, mirror),
         scheduler=Scheduler(),
         channels=given.channels,
         provider_name=given.provider.name,
@@ -176,9 +176,9 @@ def _parts(
     mail: _Mail,
     model: ModelRouter,
     asked: ModelRouter | None,
-    decided: Callable[[], None],
+    proposing: ProposalAnnouncer,
 ) -> TurnServices:
-    """What a turn works with. decided: told that a proposal was approved or rejected."""
+    """What a turn works with."""
     settings, database, clock, zone = ground.settings, ground.database, ground.clock, ground.zone
     builder = ContextBuilder(memory.identity, zone, prompt_limits(settings), memory.index)
     reranker = build_reranker(settings, asked, database, clock)
@@ -197,10 +197,10 @@ def _parts(
         channels=ground.given.channels,
         redact=ground.redact,
         rng=ground.rng,
-        commands=catalog.build_commands(hands, mail.access, mail.door.schedule_refresh, decided),
-        finish_bootstrap=memory.identity.finish_bootstrap,
-        find_rule_violations=memory.identity.violations,
-        dispatch=mail.delivery.dispatch,
+        commands=catalog.build_commands(hands, mail.access),
+        command_listeners=(mail.door, proposing),
+        identity=memory.identity,
+        delivery=mail.delivery,
         language=reply_language(settings),
         policy=turn_policy(settings, model.provider_count),
     )
@@ -234,22 +234,16 @@ def _notices(ground: _Ground, mail: _Mail) -> OwnerAlerts:
 
 
 def _bedroom(ground: _Ground, memory: _Memory, reading: ExtractionWorker) -> Bedroom:
-    mirror, index = memory.mirror, memory.index
-
-    async def gather() -> None:
-        await mirror.sync_in()  # what people wrote into the files comes before what a night makes of it
-        await reading.drain()
-
     return Bedroom(
         ground.database,
         ground.bus,
         ground.clock,
         ground.zone,
         ground.home.sleep_lock,
-        gather,
-        lambda: mirror.mark_dirty(()),
-        memory.keeper.index_all,
-        lambda: index.record_similarity,
+        memory.mirror,
+        reading,
+        memory.keeper,
+        memory.index,
     )
 
 

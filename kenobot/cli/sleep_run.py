@@ -89,7 +89,7 @@ async def _bedroom(
     try:
         tree = MemoryFiles(home.memory, database, clock, zone, sleep_policy(loaded.settings.sleep), pause=0)
         reading = build_extraction_worker(
-            loaded.settings.extraction, Study(database, bus, clock, zone, tree.mark_dirty, index), asked
+            loaded.settings.extraction, Study(database, bus, clock, zone, tree, index), asked
         )
         if alone:
             await tree.sync_in()
@@ -100,9 +100,9 @@ async def _bedroom(
                 clock,
                 zone,
                 home.sleep_lock,
-                reading.drain if alone else _nothing,
-                lambda: tree.mark_dirty(()),
-                Indexer(database, index).index_all,
+                tree if alone else None,
+                reading if alone else None,
+                Indexer(database, index),
             ),
             asked,
         )
@@ -130,9 +130,7 @@ async def dry_run(home: Home, loaded: ResolvedSettings, clock: Clock, phases: tu
             bus = Bus(clock)
             try:
                 zone = ZoneInfo(loaded.settings.bot.timezone)
-                rooms = SleepContext(
-                    database, bus, clock, zone, contextlib.nullcontext, _nothing, lambda: None, _nothing
-                )
+                rooms = SleepContext(database, bus, clock, zone, contextlib.nullcontext)
                 return await wiring.build_sleep_worker(loaded.settings, rooms, None, unthrottled=True).sleep(
                     "rehearsal", phases, print_progress
                 )

@@ -7,7 +7,7 @@ import asyncio
 import logging
 import secrets
 from collections import OrderedDict
-from contextlib import suppress
+from collections.abc import Collection
 from datetime import datetime
 
 from kenobot.core.bus import Bus
@@ -58,7 +58,7 @@ class AdmissionControl:
         self._language = language
         self._noticed: OrderedDict[tuple[str, str, bool], float] = OrderedDict()
         self._locked: datetime | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._refreshed = False
         self._refreshing: set[asyncio.Task[None]] = set()
         self.stale = False
         """Whether the latest `refresh` failed, so that another one is due."""
@@ -113,7 +113,6 @@ class AdmissionControl:
     async def refresh(self) -> None:
         """Learn who is let in by now, and send what people were told about it. Raises StoreError."""
         self.stale = True
-        first, self._loop = self._loop is None, asyncio.get_running_loop()
         at = self._clock.now()
         # A write comes after the transaction that is under way; a read might see what was before it.
         known, locked = await self._database.write(
@@ -125,6 +124,7 @@ class AdmissionControl:
         before, now = self._access.approved, frozenset(known)
         self._access.set_approved(now)
         self.stale = False
+        first, self._refreshed = not self._refreshed, True
         newly_locked = locked is not None and locked != self._locked
         self._locked = locked
         if first:
@@ -138,21 +138,17 @@ class AdmissionControl:
             await self._bus.emit(PAIRING_CLOSED, "door", "", reason="too many wrong codes", channel="", user="")
         await self._delivery.sweep()
 
-    def schedule_refresh(self) -> None:
-        """Have `refresh` follow the transaction that is under way. May be called from the writer's thread."""
-        if self._loop is not None:
-            with suppress(RuntimeError):  # the loop is closed: the next start will know
-                self._loop.call_soon_threadsafe(self._begin_refresh)
+    def after_command(self, changes: Collection[str]) -> None:
+        """Refresh when a command changed the approved people; the next message waits for it."""
+        if "people" in changes:
+            task = asyncio.create_task(self._refresh_or_log(), name="people")
+            self._refreshing.add(task)
+            task.add_done_callback(self._refreshing.discard)
 
     async def wait_refreshed(self) -> None:
-        """Return once what `changed` told of is known."""
+        """Return once every change that a command made is known."""
         while self._refreshing:
             await asyncio.wait(self._refreshing)
-
-    def _begin_refresh(self) -> None:
-        task = asyncio.create_task(self._refresh_or_log(), name="people")
-        self._refreshing.add(task)
-        task.add_done_callback(self._refreshing.discard)
 
     async def _refresh_or_log(self) -> None:
         try:

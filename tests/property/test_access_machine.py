@@ -181,10 +181,10 @@ class AccessMachine(RuleBasedStateMachine):
     async def _approve(self, code: str) -> str:
         def work(connection: Connection) -> str:
             verdict = pairing.approve(connection, code, self.clock.now(), self.access.is_owner)
-            self.door.schedule_refresh()
             return verdict.kind
 
         kind = await self.database.write(work)
+        self.door.after_command({"people"})
         await self.door.wait_refreshed()
         return kind
 
@@ -202,11 +202,10 @@ class AccessMachine(RuleBasedStateMachine):
 
         async def work() -> bool:
             def put_out(connection: Connection) -> bool:
-                gone = approved_people.revoke_person(connection, *account)
-                self.door.schedule_refresh()
-                return gone
+                return approved_people.revoke_person(connection, *account)
 
             gone = await self.database.write(put_out)
+            self.door.after_command({"people"})
             await self.door.wait_refreshed()
             return gone
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from kenobot.agent.background.extraction import ExtractionContext, ExtractionWorker
 from kenobot.agent.background.fact_extractor import FactExtractor, TokenAllowance
 from kenobot.agent.model_router import ModelRouter, ProviderRoute
+from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.core.bus import Bus
@@ -33,6 +34,12 @@ T = TypeVar("T")
 THINGS = ["tea", "jazz", "chess", "hiking", "opera", "rowing", "baking", "sushi"]
 CHATS = ["telegram-1", "telegram-2"]
 ZONE = ZoneInfo("UTC")
+
+
+class _NoFiles(MemoryFiles):
+    def __init__(self) -> None: ...
+
+    def mark_dirty(self, record_ids: Iterable[int] = ()) -> None: ...
 
 
 class _Mortal(Database):
@@ -109,7 +116,7 @@ class _World:
         provider = ScriptedProvider([Unavailable("down") if self.down else _answer], repeat_last=True, rule_based=False)
         model = ModelRouter([ProviderRoute(provider, CircuitBreaker(self.clock))], 60, self.clock)
         reader = FactExtractor(self.database, self.clock, ZONE, model, TokenAllowance(DEFAULT.extract, 10_000_000))
-        rooms = ExtractionContext(self.database, Bus(self.clock), self.clock, ZONE, lambda records: None)
+        rooms = ExtractionContext(self.database, Bus(self.clock), self.clock, ZONE, _NoFiles())
         worker = ExtractionWorker(rooms, reader, DEFAULT, PatternSet(()))
         await worker.tick()
         await worker.wait_idle()

@@ -96,7 +96,7 @@ class HandsMachine(Lives):
         self.index = SideIndex(self.root / "index.db")
         self.forgetting, self.undoing = world.commands(self.house.root, self.index)
         keeper = Indexer(self.house.database, self.index)
-        self.scrubber = PurgeFinisher(self.house.database, self._path(), self.house.tree.sync_out, keeper.index_all)
+        self.scrubber = PurgeFinisher(self.house.database, self._path(), self.house.tree, keeper)
 
     async def _end(self) -> None:
         await self.house.tree.stop()
@@ -120,12 +120,12 @@ class HandsMachine(Lives):
         self.facts.append(fact)
 
     def _forget(self, connection: Connection, rest: str) -> None:
-        said = self.forgetting.run(connection, world.order(rest, self._occasion()))
+        said = self.forgetting.run(connection, world.order(rest, self._occasion())).text
         assert said.startswith("Forgotten:"), said
 
     def _undo(self, connection: Connection) -> None:
         last = last_undoable_event(connection, REACH)
-        said = self.undoing.run(connection, world.order("", self._occasion()))
+        said = self.undoing.run(connection, world.order("", self._occasion())).text
         assert said.startswith("Undone") or last is None or "cannot" in said, said
 
     def _purge(self, connection: Connection, fact: Fact) -> None:

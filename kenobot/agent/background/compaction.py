@@ -126,7 +126,7 @@ class CompactionWorker(PerChatWorker):
         found = await self._p.database.read(partial(self._check, work, summed))
         done = await self._p.database.write(partial(self._keep, work, summed, found))
         if done is not None:
-            self._p.mark_dirty([done.record])
+            self._p.files.mark_dirty([done.record])
             counted = {"turns": len(work.batch.turns), "gaps": len(done.gaps), "tokens": summed.tokens}
             await self._p.bus.emit(COMPACTION_FINISHED, ACTOR, "", session=session, by=summed.by, **counted)
         return True

@@ -7,7 +7,7 @@ left, when it is started, and by a timer, which makes old turns due and tries ag
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from zoneinfo import ZoneInfo
@@ -24,6 +24,7 @@ from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.fact_candidates import ExtractedBatch, build_candidates
 from kenobot.agent.isolated_admit import admit_isolated, memory_written_payload
 from kenobot.agent.model_router import ModelRouter
+from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.recall import similar_records
@@ -61,13 +62,13 @@ Decisions = list[tuple[Candidate, Decision]]
 
 @dataclass(frozen=True, slots=True)
 class ExtractionContext:
-    """What of the house the worker works with. mark_dirty: has records written to the mirror. index: finds memories."""
+    """Dependencies of the workers that read conversations. files: the Markdown files of memory."""
 
     database: Database
     bus: Bus
     clock: Clock
     zone: ZoneInfo
-    mark_dirty: Callable[[Sequence[int]], None]
+    files: MemoryFiles
     index: SideIndex | None = None
     embedding: EmbeddingWorker | None = None
 
@@ -287,7 +288,7 @@ class ExtractionWorker(PerChatWorker):
 
     async def _tell(self, session: str, batch: ExtractionBatch, found: ExtractionResult, kept: Decisions) -> None:
         records = [decision.record for _, decision in kept if decision.record is not None]
-        self._p.mark_dirty(records)
+        self._p.files.mark_dirty(records)
         if self._p.embedding is not None:
             self._p.embedding.wake()
         for candidate, decision in kept:

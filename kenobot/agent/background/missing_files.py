@@ -1,11 +1,11 @@
 """Announces what went from memory's files all at once, and forgets it little by little where its owner says so."""
 
-from collections.abc import Callable
 from functools import partial
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.control.missing_files import forget_batch
+from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.control import ControlPolicy
 from kenobot.cognitive.remember.admit_context import AdmitContext
@@ -20,7 +20,7 @@ from kenobot.storage.database import Database
 
 
 class MissingFilesWorker:
-    """Call `tick` now and then. changed: is told when something was forgotten, so that the files follow."""
+    """Call `tick` now and then."""
 
     def __init__(
         self,
@@ -28,14 +28,14 @@ class MissingFilesWorker:
         bus: Bus,
         clock: Clock,
         zone: ZoneInfo,
-        changed: Callable[[], object],
+        files: MemoryFiles,
         policy: ControlPolicy = DEFAULT.control,
     ) -> None:
         self._database = database
         self._bus = bus
         self._clock = clock
         self._zone = zone
-        self._changed = changed
+        self._files = files
         self._policy = policy
 
     async def tick(self) -> None:
@@ -47,7 +47,7 @@ class MissingFilesWorker:
             await self._database.write_soon(partial(missing_files.mark_announced, loss=loss))
         while await self._database.read(missing_files.read_pending_forget) is not None:
             if await self._database.write(self._forget_some):
-                self._changed()
+                self._files.mark_dirty()
 
     def _forget_some(self, connection: Connection) -> bool:
         """The next of what is wished, unless that was undone meanwhile."""

@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from kenobot.cognitive.store import proposals
@@ -13,7 +14,6 @@ from kenobot.ports.signals import (
     APPROVAL_APPROVED,
     APPROVAL_PROPOSED,
     CONFIG_CHANGED,
-    MESSAGE_OUT,
     SLEEP_FINISHED,
     Envelope,
 )
@@ -37,33 +37,26 @@ class _News:
 
 
 class ProposalAnnouncer(BackgroundTask):
-    """`start` it once. `mark_decided` may be called from any thread, within the transaction that decides."""
+    """Announce new proposals and approvals; `start` it once."""
 
     def __init__(self, database: Database, bus: Bus) -> None:
         super().__init__("proposals")
         self._database = database
         self._bus = bus
-        self._stale = False
 
     async def start(self, schedule: Scheduler) -> None:
         """Look now, after each night, when the owner has decided, and now and then."""
         self._bus.wake_on(SLEEP_FINISHED, self._wake)
-        self._bus.wake_on(MESSAGE_OUT, self._if_stale)
         schedule.every(_LOOK_SECONDS, "proposals", self.announce)
         await self.announce()
 
-    def mark_decided(self) -> None:
-        """The owner decides something: announce it once the answer is on its way."""
-        self._stale = True
+    def after_command(self, changes: Collection[str]) -> None:
+        """Announce what the owner has decided."""
+        if "proposals" in changes:
+            self._wake()
 
-    def _if_stale(self, envelope: Envelope) -> None:
-        if self._stale:
-            self._wake(envelope)
-
-    def _wake(self, _: Envelope) -> None:
-        if self.idle:
-            self._stale = False
-            self._begin(self._run)
+    def _wake(self, _: Envelope | None = None) -> None:
+        self._begin(self._run)
 
     async def _run(self) -> None:
         try:

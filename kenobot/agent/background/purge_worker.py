@@ -5,27 +5,22 @@ index is emptied of them, and only then the file is written anew: each of these 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from kenobot.agent.background import purge
+from kenobot.cognitive.mirror.memory_files import MemoryFiles
+from kenobot.cognitive.recall.index.indexer import Indexer
 from kenobot.storage.database import Database
 
 
 class PurgeFinisher:
-    """Call `tick` now and then. files, index: bring these up to date with the database in `path`."""
+    """Finish purges of the database in `path`; call `tick` now and then."""
 
-    def __init__(
-        self,
-        database: Database,
-        path: Path,
-        files: Callable[[], Awaitable[object]],
-        index: Callable[[], Awaitable[object]],
-    ) -> None:
+    def __init__(self, database: Database, path: Path, files: MemoryFiles, indexer: Indexer) -> None:
         self._database = database
         self._path = path
         self._files = files
-        self._index = index
+        self._indexer = indexer
 
     async def tick(self) -> None:
         """Finish a purge if one is unfinished. Raises StoreError; what cannot be finished is tried again next time.
@@ -34,6 +29,6 @@ class PurgeFinisher:
         """
         if not await self._database.read(purge.is_purge_unfinished):
             return
-        await self._files()
-        await self._index()
+        await self._files.sync_out()
+        await self._indexer.index_all()
         await asyncio.to_thread(purge.vacuum_erased, self._path)

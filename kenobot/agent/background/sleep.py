@@ -16,16 +16,20 @@ from datetime import datetime, timedelta
 from functools import partial
 from zoneinfo import ZoneInfo
 
+from kenobot.agent.background.extraction import ExtractionWorker
 from kenobot.agent.model_router import ModelRouter, tokens_used
+from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.sleep import PHASES, WEEKLY_LOGS, Phase, SleepPolicy
+from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.index.indexer import Indexer
 from kenobot.cognitive.remember.extract.prompt import request_tokens
 from kenobot.cognitive.sleep import report, run_rows
 from kenobot.cognitive.sleep.cycle import ModelAnswer, NightProgress, SleepCycle
 from kenobot.cognitive.sleep.due import is_due
 from kenobot.cognitive.sleep.night import NIGHT
 from kenobot.cognitive.sleep.plan.comparison_cache import ComparisonCache
-from kenobot.cognitive.sleep.plan.passes import FindNeighbours, ModelQuestion, Pass, no_neighbours
+from kenobot.cognitive.sleep.plan.passes import ModelQuestion, Pass
 from kenobot.cognitive.sleep.report import NightReport
 from kenobot.cognitive.sleep.run_rows import SleepRun
 from kenobot.cognitive.store import sleep_plans, token_budget
@@ -72,12 +76,12 @@ def next_sleep_time(settings: SleepSettings, last: datetime | None, now: datetim
 
 @dataclass(frozen=True, slots=True)
 class SleepContext:
-    """What of the house the worker works with.
+    """Dependencies of sleep.
 
-    lock: held while it sleeps; raises Held. drain: has what was said read for memories first. mark_dirty,
-    update_index: have files
-    and index brought up to date afterwards. neighbours: who tells which records mean nearly the same, if there is
-    anybody now. passes: what there is to do.
+    lock: held during a night; raises AlreadyLocked.
+    files, extraction: brought up to date before a night, where they run here.
+    indexer: brings the index up to date afterwards.
+    passes: the passes of a night.
     """
 
     database: Database
@@ -85,10 +89,10 @@ class SleepContext:
     clock: Clock
     zone: ZoneInfo
     lock: Callable[[], AbstractContextManager[None]]
-    drain: Callable[[], Awaitable[None]]
-    mark_dirty: Callable[[], None]
-    update_index: Callable[[], Awaitable[None]]
-    neighbours: Callable[[], FindNeighbours | None] = no_neighbours
+    files: MemoryFiles | None = None
+    extraction: ExtractionWorker | None = None
+    indexer: Indexer | None = None
+    index: SideIndex | None = None
     passes: Sequence[Pass] = NIGHT
 
 
@@ -216,7 +220,8 @@ class SleepWorker(BackgroundTask):
                 await self._cycle(tell).run_night(run)
             finally:
                 self._compared.end_night()
-                self._p.mark_dirty()
+                if self._p.files is not None:
+                    self._p.files.mark_dirty()
             done = await self._close(run)
         await self._index()
         large = [f"{one.name} {one.changed_records}/{one.live_records}" for one in done.large_passes]
@@ -232,10 +237,13 @@ class SleepWorker(BackgroundTask):
         return done
 
     async def _drain(self) -> None:
-        """Have read what was said and not yet read: it is part of what this night is about."""
+        """Read the edited files and extract the new turns: they are part of what this night is about."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._policy.sleep.drain_seconds):
-                await self._p.drain()
+                if self._p.files is not None:
+                    await self._p.files.sync_in()
+                if self._p.extraction is not None:
+                    await self._p.extraction.drain()
 
     def _open(self, connection: Connection, at: datetime, cause: str, phases: tuple[Phase, ...]) -> SleepRun:
         sleep_plans.prune_nights(connection, self._policy.sleep.kept_nights - 1)
@@ -263,14 +271,15 @@ class SleepWorker(BackgroundTask):
 
         return SleepCycle(
             *(p.database, p.clock, p.zone, self._policy, self._asker, told, p.passes, self._hurried, self._compared),
-            neighbour_source=p.neighbours,
+            neighbour_source=lambda: p.index.record_similarity if p.index is not None else None,
             after_transaction=self._index,  # else the next turn would have to
         )
 
     async def _index(self) -> None:
         """Have the index know what changed; what cannot be done now comes with its own next round."""
         try:
-            await self._p.update_index()
+            if self._p.indexer is not None:
+                await self._p.indexer.index_all()
         except StoreError as error:
             _log.warning("the memory index has to wait: %s", error)
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.commands.registry import CommandCall
+from kenobot.agent.commands.registry import Change, CommandCall, CommandResult
 from kenobot.cognitive.control.find import NearSearch, index_search
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.remember.admit_context import AdmitContext
@@ -71,6 +71,7 @@ class ChatCommand(ABC):
     """A command on memory, or, `owner_only`, one that the owner gives alone with the bot."""
 
     names: tuple[str, ...] = ()
+    changes: frozenset[Change] = frozenset({"memory"})
     stores_argument = False
     owner_only = False
 
@@ -81,8 +82,8 @@ class ChatCommand(ABC):
         allowed = may_change_memory(principal, inbound)
         return allowed and (not self.owner_only or OWNER_SCOPE in principal.read_scopes)
 
-    def run(self, connection: Connection, call: CommandCall) -> str:
-        return self.answer(connection, call, self._reply_language(call))
+    def run(self, connection: Connection, call: CommandCall) -> CommandResult:
+        return CommandResult(self.answer(connection, call, self._reply_language(call)), self.changes)
 
     @abstractmethod
     def answer(self, connection: Connection, call: CommandCall, language: Language) -> str:

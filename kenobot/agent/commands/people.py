@@ -1,7 +1,5 @@
 """`/pair` and `/people`: the owner, in a private chat, lets people in and puts them out."""
 
-from collections.abc import Callable
-
 from kenobot.agent.commands.base import ChatCommand, CommandContext
 from kenobot.agent.commands.registry import CommandCall
 from kenobot.core import texts
@@ -16,21 +14,20 @@ _REVOKE = frozenset({"revoke", "revocar"})
 
 
 class PairCommand(ChatCommand):
-    """`/pair CODE`. changed: called when the approved people may have changed."""
+    """`/pair CODE`: approve the person who was given the code."""
 
     names = ("pair", "emparejar")
+    changes = frozenset({"people"})
     owner_only = True
 
-    def __init__(self, context: CommandContext, access: Access, changed: Callable[[], None]) -> None:
+    def __init__(self, context: CommandContext, access: Access) -> None:
         super().__init__(context)
         self._access = access
-        self._changed = changed
 
     def answer(self, connection: Connection, call: CommandCall, language: Language) -> str:
         if not call.arguments:
             return texts.PAIR_HOW(language)
         result = pairing.approve(connection, call.arguments, call.at, self._access.is_owner)
-        self._changed()
         match result.kind:
             case "approved":
                 assert result.person is not None
@@ -44,14 +41,11 @@ class PairCommand(ChatCommand):
 
 
 class PeopleCommand(ChatCommand):
-    """`/people`: list approved and waiting people; `/people revoke [CHANNEL] ID`: revoke one. changed: see above."""
+    """`/people`: list approved and waiting people; `/people revoke [CHANNEL] ID`: revoke one."""
 
     names = ("people", "personas")
+    changes = frozenset({"people"})
     owner_only = True
-
-    def __init__(self, context: CommandContext, changed: Callable[[], None]) -> None:
-        super().__init__(context)
-        self._changed = changed
 
     def answer(self, connection: Connection, call: CommandCall, language: Language) -> str:
         people = approved_people.list_people(connection)
@@ -61,7 +55,6 @@ class PeopleCommand(ChatCommand):
             if len(named) != 1:
                 return texts.PEOPLE_UNKNOWN(language)
             approved_people.revoke_person(connection, *named[0].account)
-            self._changed()
             return texts.PEOPLE_REVOKED(language, who=_person_text(named[0]))
         lines = "\n".join(f"- {_person_text(person)}" for person in people)
         parts = [texts.PEOPLE_SOME(language, lines=lines) if people else texts.PEOPLE_NONE(language)]

@@ -1,8 +1,8 @@
 """`/proposals`, `/approve N` and `/reject N`: the owner, in a private chat, decides on the proposals of sleep."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from kenobot.agent.commands.base import ChatCommand, CommandContext, one_line
+from kenobot.agent.commands.base import ChatCommand, one_line
 from kenobot.agent.commands.registry import CommandCall
 from kenobot.cognitive.control.refs import parse_number
 from kenobot.cognitive.identity.identity_files import FOLDER
@@ -26,13 +26,8 @@ _DOES: Mapping[str, Text] = {
 
 
 class _ProposalCommand(ChatCommand):
-    """decided: called when an approval was given or taken back."""
-
+    changes = frozenset({"memory", "proposals"})
     owner_only = True
-
-    def __init__(self, context: CommandContext, decided: Callable[[], None]) -> None:
-        super().__init__(context)
-        self._decided = decided
 
     def _decision(self, call: CommandCall) -> DecisionContext:
         return DecisionContext(call.at, "owner", self._context.folder / FOLDER)
@@ -67,7 +62,6 @@ class ApproveCommand(_ProposalCommand):
             done = proposals.approve(connection, number, self._decision(call))
         except CannotDecide as error:
             return texts.PROPOSAL_HINDERED(language, why=error)
-        self._decided()
         if done.kind == "setting":
             name = done.payload.get("setting")
             return texts.PROPOSAL_ADVICE(language, setting=f" (`{name}`)" if isinstance(name, str) else "")
@@ -87,7 +81,6 @@ class RejectCommand(_ProposalCommand):
         try:
             if proposal is not None and proposal.state == "approved":
                 done = proposals.undo_approval(connection, number, self._decision(call))
-                self._decided()
                 return texts.PROPOSAL_UNDONE(language, title=_plain(done.title))
             done = proposals.reject(connection, number, self._decision(call))
         except CannotDecide as error:

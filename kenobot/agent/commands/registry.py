@@ -6,10 +6,10 @@ its answer enters the conversation that the model is shown.
 
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Literal, Protocol
 
 from kenobot.core.i18n import Language
 from kenobot.ports.errors import StoreError
@@ -35,6 +35,25 @@ class CommandCall:
     inbox_id: int = 0
 
 
+Change = Literal["memory", "people", "proposals"]
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """The answer to a command as Markdown, and what the command may have changed."""
+
+    text: str
+    changes: frozenset[Change]
+
+
+class CommandListener(Protocol):
+    """A part that follows what commands change."""
+
+    def after_command(self, changes: Collection[str]) -> None:
+        """Follow these changes; they are on disk."""
+        ...
+
+
 class Command(Protocol):
     """A chat command."""
 
@@ -52,8 +71,8 @@ class Command(Protocol):
         """Return whether this person may give it here. If not, the message goes to the model like any other."""
         ...
 
-    def run(self, connection: Connection, call: CommandCall) -> str:
-        """Carry it out inside the turn's transaction and return the answer as Markdown. Runs in the writer's thread."""
+    def run(self, connection: Connection, call: CommandCall) -> CommandResult:
+        """Carry it out inside the turn's transaction. Runs in the writer's thread."""
         ...
 
 

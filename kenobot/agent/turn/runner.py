@@ -11,7 +11,7 @@ from random import Random
 from zoneinfo import ZoneInfo
 
 from kenobot.agent import isolated_admit
-from kenobot.agent.commands.registry import CommandCall, CommandRegistry
+from kenobot.agent.commands.registry import CommandCall, CommandListener, CommandRegistry, CommandResult
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.model_router import ModelRouter
 from kenobot.agent.prompt.prompt_service import PromptService
@@ -48,6 +48,7 @@ from kenobot.agent.turn.turn_data import CollectedEffects, TurnData
 from kenobot.agent.turn.turn_signals import TurnSignals, show_typing
 from kenobot.cognitive.control import reactions
 from kenobot.cognitive.identity import onboarding
+from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.identity.reply_grade import ReplyGrade, grade_reply
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.procedural import outcome
@@ -61,6 +62,7 @@ from kenobot.core.log import current_trace as log_trace
 from kenobot.core.provenance import Provenance
 from kenobot.core.redaction import Redactor
 from kenobot.gateway.access import Access
+from kenobot.gateway.delivery import Delivery
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError, StoreError
@@ -113,9 +115,9 @@ class TurnServices:
     redact: Redactor
     rng: Random
     commands: CommandRegistry
-    finish_bootstrap: Callable[[], None]
-    find_rule_violations: Callable[[str], Sequence[str]]
-    dispatch: Callable[[Sequence[Outbound]], None]
+    command_listeners: Sequence[CommandListener]
+    identity: Identity
+    delivery: Delivery
     language: Language | None = None
     policy: TurnPolicy = field(default_factory=TurnPolicy)
 
@@ -228,17 +230,19 @@ class TurnRunner:
         if command.stores_argument:
             await self._p.embedding.embed_statements([rest])
 
-        def write(connection: Connection) -> tuple[str, list[Outbound]]:
+        def write(connection: Connection) -> tuple[CommandResult, list[Outbound]]:
             inbox.finish(connection, pending.id, work.attempt, "answered", at)
-            answer = command.run(connection, order)
-            return answer, outbox.enqueue(connection, _letter(pending), self._render(pending, answer), at)
+            result = command.run(connection, order)
+            return result, outbox.enqueue(connection, _letter(pending), self._render(pending, result.text), at)
 
-        answer, waiting = await self._p.database.write(write)
-        self._p.dispatch(waiting)
+        result, waiting = await self._p.database.write(write)
+        for listener in self._p.command_listeners:
+            listener.after_command(result.changes)
+        self._p.delivery.dispatch(waiting)
         self._p.mirror.mark_dirty(())  # it may have changed memory
         self._p.embedding.wake()
         where: dict[str, PayloadValue] = {"channel": pending.inbound.channel, "chat": pending.inbound.chat}
-        await self._herald.emit(MESSAGE_OUT, pending, text=answer, **where)
+        await self._herald.emit(MESSAGE_OUT, pending, text=result.text, **where)
 
     async def _park(self, work: TurnData, reason: str) -> None:
         """Put the message back for later; the first time, ask the person for patience. That is no part of the talk."""
@@ -250,7 +254,7 @@ class TurnRunner:
                 return []
             return outbox.enqueue(connection, _letter(pending, -1), parts, self._p.clock.now())
 
-        self._p.dispatch(await self._p.database.write(write))
+        self._p.delivery.dispatch(await self._p.database.write(write))
         await self._herald.emit(
             MESSAGE_DEFERRED, pending, reason=self._p.redact(reason)[:500], parks=pending.deferrals + 1
         )
@@ -271,7 +275,7 @@ class TurnRunner:
         effects.candidates = [replace(item, trust=whose.lowest_trust(item)) for item in closed.candidates]
         work.processed, work.removed_urls = replace(cleaned, clean=closed.reply), closed.removed_urls
         work.grade = grade_reply(work.processed.clean, pending.inbound.text, context.memory_texts)
-        work.violated_rules = tuple(self._p.find_rule_violations(work.processed.clean))
+        work.violated_rules = tuple(self._p.identity.violations(work.processed.clean))
 
     async def _commit(self, work: TurnData) -> None:
         """One transaction: history, memory, outbox, inbox done. Then the doorbells.
@@ -288,7 +292,7 @@ class TurnRunner:
         work.decisions, waiting, reacted = await self._p.database.write(
             lambda connection: self._write(connection, work, clean, parts), before=self._checkpoint(work)
         )
-        self._p.dispatch(waiting)
+        self._p.delivery.dispatch(waiting)
         decided = [decision.record for _, decision in work.decisions if decision.record is not None]
         self._p.mirror.mark_dirty([*decided, *reacted])
         self._p.embedding.wake()
@@ -299,7 +303,7 @@ class TurnRunner:
     async def _put_bootstrap_away(self) -> None:
         """The chat's own state is committed; should the file stay, other chats go on with it until it can be moved."""
         try:
-            await asyncio.to_thread(self._p.finish_bootstrap)
+            await asyncio.to_thread(self._p.identity.finish_bootstrap)
         except OSError as error:
             _log.warning("BOOTSTRAP.md could not be moved to the archive: %s", error)
 
@@ -356,7 +360,7 @@ class TurnRunner:
             inbox.finish(connection, pending.id, work.attempt, end, at, reason)
             return outbox.enqueue(connection, _letter(pending), parts, at)
 
-        self._p.dispatch(await self._p.database.write(write))
+        self._p.delivery.dispatch(await self._p.database.write(write))
         where: dict[str, PayloadValue] = {"channel": pending.inbound.channel, "chat": pending.inbound.chat}
         await self._herald.emit(_ENDINGS[end], pending, reason=reason, **where)
         await self._herald.emit(MESSAGE_OUT, pending, text=sentence, **where)

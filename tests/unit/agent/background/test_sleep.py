@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import datetime
@@ -10,10 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from kenobot.agent.background.extraction import ExtractionWorker
 from kenobot.agent.background.sleep import SleepContext, SleepWorker, next_sleep_time, sleep_policy
 from kenobot.agent.model_router import ModelRouter, ProviderRoute
+from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.sleep import PHASES, WEEKLY_LOGS, SleepPolicy
+from kenobot.cognitive.recall.index.indexer import Indexer
 from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
@@ -36,6 +39,33 @@ from tests.unit.cognitive.sleep.small_night import FADE, JUDGE, PASSES, UTC, fil
 ODD = json.dumps([6, 12])
 
 
+class _Files(MemoryFiles):
+    def __init__(self, done: list[str]) -> None:
+        self._done = done
+
+    async def sync_in(self, session: str | None = None) -> int:
+        return 0
+
+    def mark_dirty(self, record_ids: Iterable[int] = ()) -> None:
+        self._done.append("marked")
+
+
+class _Extraction(ExtractionWorker):
+    def __init__(self, done: list[str]) -> None:
+        self._done = done
+
+    async def drain(self) -> None:
+        self._done.append("drained")
+
+
+class _Indexer(Indexer):
+    def __init__(self, done: list[str]) -> None:
+        self._done = done
+
+    async def index_all(self) -> None:
+        self._done.append("indexed")
+
+
 class Bedroom:
     """A sleeper in a home with a database and a bus; `signals` is what was sent."""
 
@@ -51,16 +81,11 @@ class Bedroom:
             self.bus.wake_on(signal, self.signals.append)
 
     def sleeper(self, provider: Provider | None = None, tokens: int = 100_000, hour: int | None = None) -> SleepWorker:
-        async def drain() -> None:
-            self.done.append("drained")
-
-        async def index() -> None:
-            self.done.append("indexed")
-
         rooms = SleepContext(
-            *(self.database, self.bus, self.clock, UTC, self.lock, drain),
-            mark_dirty=lambda: self.done.append("marked"),
-            update_index=index,
+            *(self.database, self.bus, self.clock, UTC, self.lock),
+            files=_Files(self.done),
+            extraction=_Extraction(self.done),
+            indexer=_Indexer(self.done),
             passes=self.night,
         )
         policy = replace(DEFAULT, sleep=replace(DEFAULT.sleep, budget_tokens=tokens))

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
 
 from kenobot.core.bus import Bus
 from kenobot.gateway import pairing
@@ -11,7 +10,6 @@ from kenobot.gateway.admission import AdmissionControl
 from kenobot.gateway.delivery import Delivery
 from kenobot.ports.messages import Outbound
 from kenobot.ports.signals import MESSAGE_REFUSED, PAIRING_CLOSED, PAIRING_REQUESTED, Envelope
-from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import ManualClock
 from tests.samples import inbound
@@ -76,11 +74,7 @@ class House:
     async def approve(self, code: str) -> pairing.PairingResult:
         """The owner's side, as a command in chat has it."""
         at = self.clock.now()
-        verdict = await self.database.write(lambda c: self._approve_in(c, code, at))
+        verdict = await self.database.write(lambda c: pairing.approve(c, code, at, self.access.is_owner))
+        self.door.after_command({"people"})
         await self.door.wait_refreshed()
-        return verdict
-
-    def _approve_in(self, connection: Connection, code: str, at: datetime) -> pairing.PairingResult:
-        verdict = pairing.approve(connection, code, at, self.access.is_owner)
-        self.door.schedule_refresh()
         return verdict
