@@ -3,10 +3,7 @@
 Text in, text out; and the files, replaced whole or not at all.
 """
 
-import contextlib
 import json
-import os
-import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +11,9 @@ from pathlib import Path
 from kenobot.cognitive.identity import rules
 from kenobot.cognitive.store.records import Json
 from kenobot.ports.errors import KenobotError
+from kenobot.storage import disk
 
 _BLANK = " \t\r\n"
-_LARGEST = 5_000_000
 _DECODER = json.JSONDecoder()
 
 
@@ -163,7 +160,7 @@ def read_text(path: Path) -> str:
     except OSError as error:
         raise AmendError(f"{path.name} cannot be read: {error.strerror}.") from error
     try:
-        if len(raw) <= _LARGEST:
+        if len(raw) <= disk.MAX_FILE_BYTES:
             return raw.decode("utf-8")
     except UnicodeDecodeError:
         pass
@@ -172,25 +169,11 @@ def read_text(path: Path) -> str:
 
 def replace_text(path: Path, before: str, after: str) -> None:
     """Put a text in the place of the file that says `before`, all of it or nothing. Raises CannotAmend."""
-    temporary = path.with_name(f".kenobot-{secrets.token_hex(8)}.tmp")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(after.encode("utf-8"))
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            temporary.chmod(path.stat().st_mode & 0o777)
-        if read_text(path) != before:
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
+        if disk.write_if(path, after, lambda: read_text(path) == before, mode) is None:
             raise AmendError(f"{path.name} was changed just now: nothing is done, try again.")
-        temporary.replace(path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        disk.fsync_folder(path.parent)
     except OSError as error:
         raise AmendError(f"{path.name} cannot be written: {error.strerror}.") from error
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kenobot.cognitive.identity import rules
+from kenobot.storage.disk import MAX_FILE_BYTES, UNKNOWN, FileStamp
 
 FOLDER = "identity"  # within the memory folder
 MAX_PROMPT_BYTES = 64 * 1024
-_LARGEST = 5_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class IdentityText:
 class _Seen:
     """A file as it was read last: what tells that it is still the same, its text, and what is wrong with it."""
 
-    stamp: tuple[int, int, int]
+    stamp: FileStamp
     text: str
     problem: str = ""
     parsed: rules.Rules | None = None
@@ -86,7 +86,7 @@ class Identity:
         path = self._root / name
         try:
             found = path.stat()
-            stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
+            stamp = FileStamp.of(found)
             known = self._seen.get(name)
             if known is None or known.stamp != stamp:
                 text = _read(path, found.st_size)
@@ -97,7 +97,7 @@ class Identity:
             self._seen.pop(name, None)
             return None
         except OSError as error:
-            known = _Seen((0, 0, 0), "", f"{name} cannot be read ({error.strerror}): nothing of it is used.")
+            known = _Seen(UNKNOWN, "", f"{name} cannot be read ({error.strerror}): nothing of it is used.")
         except UnicodeDecodeError:
             known = _Seen(stamp, "", f"{name} is not UTF-8 text: nothing of it is used.")
         except ValueError as error:
@@ -116,7 +116,7 @@ def _rules(text: str) -> str:
 
 
 def _read(path: Path, size: int) -> str:
-    if size > _LARGEST:
+    if size > MAX_FILE_BYTES:
         raise ValueError("it is larger than 5 MB.")
     return path.read_bytes().decode("utf-8-sig")
 

@@ -12,6 +12,7 @@ from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes, scope_filter
 from kenobot.storage.connection import Connection
+from kenobot.storage.disk import UNKNOWN, FileStamp
 
 RecordFileKind = Literal["card", "artifact"]
 
@@ -23,7 +24,7 @@ _AT_ONCE = 500
 class RecordFileRow:
     """What is known of a file. record None: a person's own. digest: of what stands there, "" when it is not ours.
 
-    extra_lines: a person's lines of its front matter. mtime, size, inode: of the file when it was last written or read.
+    extra_lines: a person's lines of its front matter. stamp: of the file when it was last written or read.
     """
 
     folder: str
@@ -33,9 +34,7 @@ class RecordFileRow:
     digest: str
     extra_lines: tuple[str, ...]
     line_ending: LineEnding
-    mtime: int
-    size: int
-    inode: int
+    stamp: FileStamp = UNKNOWN
 
     @property
     def path(self) -> str:
@@ -43,9 +42,9 @@ class RecordFileRow:
 
 
 def _row(found: Sequence[str | int]) -> RecordFileRow:
-    folder, name, kind, record, digest, rest, ends, mtime, size, inode = found
+    folder, name, kind, record, digest, rest, ends, *stamp = found
     lines = tuple(json.loads(str(rest))) if rest else ()
-    return RecordFileRow(folder, name, kind, record, digest, lines, ends, mtime, size, inode)  # type: ignore[arg-type]
+    return RecordFileRow(folder, name, kind, record, digest, lines, ends, FileStamp(*stamp))  # type: ignore[arg-type]
 
 
 # ── files ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -64,12 +63,12 @@ def row_at(connection: Connection, folder: str, name: str) -> RecordFileRow | No
     return _row(row) if row else None
 
 
-def known_stamps(connection: Connection, folders: Sequence[str]) -> dict[str, dict[str, tuple[int, int, int]]]:
+def known_stamps(connection: Connection, folders: Sequence[str]) -> dict[str, dict[str, FileStamp]]:
     """Every known file of some folders as it was last written or read: time, size and inode, by folder and name."""
-    found: dict[str, dict[str, tuple[int, int, int]]] = {}
+    found: dict[str, dict[str, FileStamp]] = {}
     for folder in folders:
         rows = connection.execute("SELECT name, mtime, size, inode FROM record_file WHERE folder = ?", (folder,))
-        found[folder] = {name: (mtime, size, inode) for name, mtime, size, inode in rows}
+        found[folder] = {name: FileStamp(*stamp) for name, *stamp in rows}
     return found
 
 
@@ -100,7 +99,7 @@ def save_row(connection: Connection, row: RecordFileRow) -> None:
     rest = json.dumps(row.extra_lines, ensure_ascii=False) if row.extra_lines else ""
     connection.execute(
         f"INSERT OR REPLACE INTO record_file ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (row.folder, row.name, row.kind, row.record, row.digest, rest, row.line_ending, row.mtime, row.size, row.inode),
+        (row.folder, row.name, row.kind, row.record, row.digest, rest, row.line_ending, *row.stamp),
     )
 
 

@@ -6,17 +6,18 @@ has been read. A file that is not there is no edit: it is written again.
 """
 
 import asyncio
+import contextlib
 import dataclasses
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+import stat
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.mirror import disk, list_edits, list_layout
+from kenobot.cognitive.mirror import list_edits, list_layout
 from kenobot.cognitive.mirror import missing as lost
-from kenobot.cognitive.mirror.disk import FileStamp
 from kenobot.cognitive.mirror.list_edits import FileView
 from kenobot.cognitive.mirror.list_paths import (
     ARCHIVE,
@@ -36,8 +37,10 @@ from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
+from kenobot.storage import disk
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
+from kenobot.storage.disk import UNKNOWN, FileStamp
 from kenobot.storage.state import read_state, write_state
 
 log = logging.getLogger(__name__)
@@ -47,6 +50,7 @@ _ARCHIVE_SECONDS = 60.0  # what no prompt shows is not looked at by turns: it on
 _HOT_DAYS = 3
 _TRIES = 5
 _COPIES = 20  # of one name in the archive
+_GROUPS = ("chats", "users")
 
 
 class ListFiles:
@@ -81,7 +85,7 @@ class ListFiles:
 
     async def start(self) -> None:
         """Catch up with what happened to files and memory while nobody looked. Raises StoreError."""
-        await asyncio.to_thread(disk.remove_leftovers, self._root)
+        await asyncio.to_thread(lambda: disk.remove_leftovers(self._root, [*folders(self._root), "identity"]))
         await self.sync_in()
         await self.sync_out()
 
@@ -122,7 +126,7 @@ class ListFiles:
         """
         if self._cursor is None or self._full_scan_is_due():
             return None
-        return partial(disk.any_changed, f"{self._root}/", {path: self._seen.get(path) for path in self._hot(session)})
+        return partial(disk.any_changed, str(self._root), {path: self._seen.get(path) for path in self._hot(session)})
 
     def mark_dirty(self, record_ids: Iterable[int]) -> None:
         """Remember that these records were written, so that their files are. Call after the commit."""
@@ -164,9 +168,9 @@ class ListFiles:
     async def _look_at(self, paths: Sequence[str] | None, *, archive: bool = False) -> int:
         """Look at these files, or at all there are, and take in what changed. The lock is held."""
         look = (
-            partial(disk.scan, self._root, self._seen, archive=archive)
+            partial(scan, self._root, self._seen, archive=archive)
             if paths is None
-            else partial(disk.stat_paths, self._root, paths)
+            else partial(stat_paths, self._root, paths)
         )
         found = await asyncio.to_thread(look)
         changed = {path for path, stamp in found.items() if self._seen.get(path) != stamp}
@@ -313,7 +317,7 @@ class ListFiles:
         text = sheet.text
         stamp = found.stamp
         if not sheet.blocks and found.text != "":
-            if found.stamp is not None and not await disk.remove(self._root, path, found.stamp):
+            if found.stamp is not None and not await asyncio.to_thread(disk.remove, self._root, path, found.stamp):
                 return False
             stamp = None
         elif text != found.text:
@@ -345,7 +349,7 @@ class ListFiles:
         if self._policy.sleep.expired == "archive" and not await self._kept(archive_path(path), found.text):
             self._report(path, f"{path} cannot be put into the archive: there are too many of that name.")
             return
-        if await disk.remove(self._root, path, found.stamp):
+        if await asyncio.to_thread(disk.remove, self._root, path, found.stamp):
             await self._database.write(partial(list_file_rows.delete_list_file, path=path))
             self._unlearn(path)
 
@@ -362,7 +366,7 @@ class ListFiles:
 
     def _leave_alone(self, path: str, stamp: FileStamp | None, problem: str) -> None:
         """Do nothing more about a file until it changes."""
-        self._seen[path] = stamp or FileStamp(0, 0, 0)
+        self._seen[path] = stamp or UNKNOWN
         self._report(path, problem)
 
     def _report(self, path: str, problem: str) -> None:
@@ -401,3 +405,52 @@ def _archive_first(path: str) -> tuple[bool, str]:
 def _core_first(path: str) -> tuple[bool, str]:
     """A line moved from a log into MEMORY.md is found there before it is missed in the log, so it stays one fact."""
     return not path.endswith("MEMORY.md"), path
+
+
+# ── the tree ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def scan(root: Path, seen: Mapping[str, FileStamp], *, archive: bool = True) -> dict[str, FileStamp]:
+    """Stat every list file, by path; `archive`: those in there, too. Links, backups and others' files are left out.
+
+    A file that is as it was `seen` costs little more than its lstat: this runs over all of memory again and again.
+    """
+    found: dict[str, FileStamp] = {}
+    for folder in folders(root, archive=archive):
+        found.update(_walk(root, f"{folder}/" if folder else "", seen))
+    return found | stat_paths(root, ["identity/preferences.md"])
+
+
+def folders(root: Path, *, archive: bool = True) -> list[str]:
+    """List the folders in which list files may stand. Links are not followed."""
+    own = [f"{group}/{name}" for group in _GROUPS for name in disk.subfolders(root / group)]
+    found = ["", "working", "entities", *own, *(f"{folder}/entities" for folder in own)]
+    if archive and not (root / ARCHIVE).is_symlink():
+        kept = [f"{ARCHIVE}{group}/{name}" for group in _GROUPS for name in disk.subfolders(root / ARCHIVE / group)]
+        found += [ARCHIVE.rstrip("/"), *kept]
+    return found
+
+
+def stat_paths(root: Path, paths: Iterable[str]) -> dict[str, FileStamp]:
+    """Stat those of `paths` that are plain files."""
+    found: dict[str, FileStamp] = {}
+    for path in paths:
+        with contextlib.suppress(OSError):
+            now = (root / path).lstat()
+            if stat.S_ISREG(now.st_mode):
+                found[path] = FileStamp.of(now)
+    return found
+
+
+def _walk(root: Path, folder: str, seen: Mapping[str, FileStamp]) -> Iterator[tuple[str, FileStamp]]:
+    for entry in disk.entries(root / folder):
+        path = folder + entry.name
+        before = seen.get(path)
+        if before is None and role_of(path) is None:
+            continue
+        with contextlib.suppress(OSError):  # gone between the listing and the look
+            now = entry.stat(follow_symlinks=False)
+            if before == (now.st_mtime_ns, now.st_size, now.st_ino):
+                yield path, before
+            elif stat.S_ISREG(now.st_mode):
+                yield path, FileStamp.of(now)

@@ -8,12 +8,12 @@ from typing import Literal
 
 from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.mirror import card_rows, list_layout, record_paths
-from kenobot.cognitive.mirror.disk import FileStamp, ReadResult
 from kenobot.cognitive.mirror.list_paths import FileRole, entity_page_of, path_of
 from kenobot.cognitive.store import list_file_rows, records
 from kenobot.ports.clock import Clock
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
+from kenobot.storage.disk import FileStamp, ReadResult
 
 log = logging.getLogger(__name__)
 

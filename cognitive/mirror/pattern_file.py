@@ -17,8 +17,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.mirror import disk, pattern_format
-from kenobot.cognitive.mirror.disk import FileStamp
+from kenobot.cognitive.mirror import pattern_format
 from kenobot.cognitive.mirror.pattern_format import PATH, PatternEntry, PatternFileError
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.procedural import pattern_rows
@@ -33,8 +32,10 @@ from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports.clock import Clock
 from kenobot.ports.memory import Candidate
+from kenobot.storage import disk
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
+from kenobot.storage.disk import FileStamp
 from kenobot.storage.state import read_state, write_state
 
 log = logging.getLogger(__name__)
@@ -100,7 +101,7 @@ class PatternFile:
 
     def has_changes(self) -> Callable[[], bool]:
         """Something cheap to call in another thread: whether `take_in` would find a change."""
-        return partial(disk.any_changed, f"{self._root}/", {PATH: self._seen})
+        return partial(disk.any_changed, str(self._root), {PATH: self._seen})
 
     async def sync_in(self) -> int:
         """Take in what a person did to the file since the last look; how many patterns that touched.
@@ -181,7 +182,7 @@ class PatternFile:
         if (found.text or "") != wanted:
             await self._database.write(partial(_note, text=wanted, held=held, beside=True))
             if not wanted:
-                if not await disk.remove(self._root, PATH, found.stamp):
+                if not await asyncio.to_thread(disk.remove, self._root, PATH, found.stamp):
                     return False
                 stamp = None
             else:

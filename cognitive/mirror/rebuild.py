@@ -17,7 +17,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import get_args
 
-from kenobot.cognitive.mirror import card_rows, disk, list_layout, list_paths, record_paths
+from kenobot.cognitive.mirror import card_rows, list_files, list_layout, list_paths, record_paths
 from kenobot.cognitive.mirror import record_format as cards
 from kenobot.cognitive.mirror.front_matter import FrontMatterError
 from kenobot.cognitive.mirror.list_layout import FileBlock
@@ -33,6 +33,7 @@ from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Form, Source
+from kenobot.storage import disk
 from kenobot.storage.connection import Connection, connect
 
 Progress = Callable[[int, int], None]
@@ -326,7 +327,7 @@ def _recognise(connection: Connection, root: Path, edited: Sequence[Record]) -> 
     edited: records whose cards a person changed: the line that still says the earlier words is theirs. Lines that no
     record says are left out of what is noted: the next look takes them for added ones.
     """
-    for path in disk.scan(root, {}):
+    for path in list_files.scan(root, {}):
         place = list_paths.role_of(path)
         try:
             text = (root / path).read_bytes().decode("utf-8-sig")

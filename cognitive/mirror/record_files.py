@@ -9,6 +9,7 @@ deleted card is forgotten; many missing at once are a loss, and are written agai
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
@@ -19,7 +20,6 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.mirror import (
     card_rows,
-    disk,
     recent_folders,
     record_edits,
     record_paths,
@@ -30,17 +30,17 @@ from kenobot.cognitive.mirror import (
 )
 from kenobot.cognitive.mirror import record_format as card_text
 from kenobot.cognitive.mirror.card_rows import RecordFileRow
-from kenobot.cognitive.mirror.disk import FileStamp
 from kenobot.cognitive.mirror.front_matter import FrontMatterError
-from kenobot.cognitive.mirror.record_paths import PendingFile
 from kenobot.cognitive.mirror.record_plans import RecordFilePlan
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
+from kenobot.storage import disk
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
+from kenobot.storage.disk import FileStamp, PendingFile
 from kenobot.storage.state import read_state, write_state
 
 log = logging.getLogger(__name__)
@@ -110,7 +110,7 @@ class RecordFiles:
         Of a very large memory only the cards of the last days: the others have their turn in the rounds.
         """
         folders = await self._folders()
-        await asyncio.to_thread(record_paths.remove_leftovers, self._root, folders)
+        await asyncio.to_thread(disk.remove_leftovers, self._root, folders)
         few = await self._database.read(card_rows.count_files) <= self._disk.scan_step_files
         return await self.sync_in() if few else await self.sync_in("")
 
@@ -175,9 +175,7 @@ class RecordFiles:
                 look += self._compared(folder, names, known[folder])
         return look
 
-    def _compared(
-        self, folder: str, names: dict[str, record_paths.StampTuple] | None, known: dict[str, record_paths.StampTuple]
-    ) -> _Look:
+    def _compared(self, folder: str, names: dict[str, FileStamp] | None, known: dict[str, FileStamp]) -> _Look:
         there = names or {}
         if there == known:
             return _Look(known=len(known))
@@ -186,20 +184,16 @@ class RecordFiles:
         missing = tuple((folder, name) for name in known if name not in there)
         return _Look(changed, missing, len(known), names is None and bool(known))
 
-    def _is_left(self, path: str, mark: record_paths.StampTuple) -> bool:
+    def _is_left(self, path: str, mark: FileStamp) -> bool:
         """Whether the file is one that is left alone, as it was when that was decided."""
-        stamp = self._left.get(path)
-        return stamp is not None and (stamp.mtime_ns, stamp.size, stamp.inode) == mark
+        return self._left.get(path) == mark
 
     async def _edited(self, look: _Look) -> int:
         return sum([await self._one(folder, name) for folder, name in look.changed])
 
     async def _gone(self, look: _Look) -> int:
         """Forget what was deleted; what is lost, is no fact's card, or was forgotten before is written again."""
-        present = await asyncio.to_thread(
-            record_paths.existing_paths, self._root, [f"{f}/{name}" for f, name in look.missing]
-        )
-        gone = [(folder, name) for folder, name in look.missing if f"{folder}/{name}" not in present]
+        gone = await asyncio.to_thread(self._absent, look.missing)
         missed = await self._database.read(partial(lost.unexpectedly_missing, gone=gone)) if gone else frozenset()
         held_back = look.gone or len(missed) > max(
             self._disk.loss_above_files, look.known * self._disk.loss_above_share
@@ -228,6 +222,9 @@ class RecordFiles:
                 lambda connection: missing_files.record_mass_forget(connection, at, where, count, event)
             )
         return len(forgotten)
+
+    def _absent(self, files: Sequence[lost.FileKey]) -> list[lost.FileKey]:
+        return [(folder, name) for folder, name in files if not os.path.lexists(self._root / folder / name)]
 
     def _bury(
         self, some: Sequence[lost.FileKey], again: frozenset[lost.FileKey], part_of: int | None, connection: Connection
@@ -270,10 +267,8 @@ class RecordFiles:
             return 0
         try:
             card = card_text.parse(found.text)
-            seen = record_plans.with_stamp(
-                RecordFileRow(folder, name, "card", None, "", card.extra_lines, card.line_ending, 0, 0, 0), found.stamp
-            )
-            seen = replace(seen, digest=card_text.file_checksum(found.text) if card.is_unedited else "")
+            digest = card_text.file_checksum(found.text) if card.is_unedited else ""
+            seen = RecordFileRow(folder, name, "card", None, digest, card.extra_lines, card.line_ending, found.stamp)
             taken = await self._database.write(
                 partial(record_edits.absorb_edit, root=self._root, seen=seen, card=card, when=self._when())
             )
@@ -289,10 +284,10 @@ class RecordFiles:
         self._again.update(taken.rewrite)
         self._left.pop(path, None)
         if taken.is_stale_copy:
-            await asyncio.to_thread(record_paths.remove, self._root, path, found.stamp)
+            await asyncio.to_thread(partial(disk.remove, self._root, path, found.stamp, prune=True))
         if taken.replaced_row is not None:
             left = taken.replaced_row
-            await asyncio.to_thread(record_paths.remove, self._root, left.path, record_plans.stamp_of_row(left))
+            await asyncio.to_thread(partial(disk.remove, self._root, left.path, left.stamp, prune=True))
         if taken.problem:
             self._report(path, f"{path}: {taken.problem}.")
         else:
@@ -335,14 +330,14 @@ class RecordFiles:
         await self._clear(work)
         plans, touched = await self._unmoved(work.plans)
         folders = sorted({plan.row.folder for plan in plans})
-        before = {folder: record_paths.stamp_tuple_of(f"{self._root}/{folder}") for folder in folders}
+        before = {folder: disk.peek(f"{self._root}/{folder}") for folder in folders}
         drafts = [PendingFile(plan.row.path, plan.text, plan.expected) for plan in plans]
-        done = await asyncio.to_thread(record_paths.write, self._root, drafts) if drafts else {}
+        done = await asyncio.to_thread(disk.write, self._root, drafts) if drafts else {}
         written: list[tuple[RecordFilePlan, RecordFileRow]] = []
         for plan in plans:
             outcome = done[plan.row.path]
             if isinstance(outcome, FileStamp):
-                written.append((plan, record_plans.with_stamp(plan.row, outcome)))
+                written.append((plan, replace(plan.row, stamp=outcome)))
                 self._problems.pop(plan.row.path, None)
             elif outcome is None:
                 touched += await self._in_the_way(plan)
@@ -353,18 +348,24 @@ class RecordFiles:
         for plan, _ in written:
             if plan.moved_from is not None:
                 await asyncio.to_thread(
-                    record_paths.remove, self._root, plan.moved_from.path, record_plans.stamp_of_row(plan.moved_from)
+                    partial(
+                        disk.remove,
+                        self._root,
+                        plan.moved_from.path,
+                        plan.moved_from.stamp,
+                        prune=True,
+                    )
                 )
         for folder in folders:
-            ours = {row.name: (row.mtime, row.size, row.inode) for _, row in written if row.folder == folder}
+            ours = {row.name: row.stamp for _, row in written if row.folder == folder}
             self._hot.remember_writes(folder, before[folder], ours)
         return touched
 
     async def _clear(self, work: record_plans.WritePlan) -> None:
         """Remove what shows nothing any more. What was erased goes in any case, a person's edit of it, too."""
         for row in (*work.obsolete, *work.erased):
-            expected = record_plans.stamp_of_row(row) if row in work.obsolete else None
-            await asyncio.to_thread(record_paths.remove, self._root, row.path, expected)
+            expected = row.stamp if row in work.obsolete else None
+            await asyncio.to_thread(partial(disk.remove, self._root, row.path, expected, prune=True))
             await self._database.write(partial(card_rows.drop_row, folder=row.folder, name=row.name))
 
     async def _unmoved(self, plans: Sequence[RecordFilePlan]) -> tuple[list[RecordFilePlan], int]:
@@ -373,9 +374,9 @@ class RecordFiles:
         touched = 0
         for plan in plans:
             moved = plan.moved_from
-            if moved is None or record_paths.stamp_of(self._root / moved.path) in (
+            if moved is None or disk.stamp_of(self._root / moved.path) in (
                 None,
-                record_plans.stamp_of_row(moved),
+                moved.stamp,
             ):
                 kept.append(plan)
             else:
@@ -384,14 +385,14 @@ class RecordFiles:
 
     async def _in_the_way(self, plan: RecordFilePlan) -> int:
         """Somebody's file stands where ours was to be, or ours is gone: take that in first."""
-        if record_paths.stamp_of(self._root / plan.row.path) is None:
+        if disk.stamp_of(self._root / plan.row.path) is None:
             return await self._gone(await self._look([plan.row.folder]))
         return await self._retry(plan, plan.row.folder, plan.row.name)
 
     async def _retry(self, plan: RecordFilePlan, folder: str, name: str) -> int:
         """Take a file in, then let the next flush write; for one that is left alone nobody waits."""
         path = f"{folder}/{name}"
-        if self._left.get(path) == record_paths.stamp_of(self._root / path):
+        if self._left.get(path) == disk.stamp_of(self._root / path):
             return 0
         touched = await self._one(folder, name)
         if path not in self._left and plan.row.record is not None:

@@ -1,18 +1,18 @@
 """Which files of cards are to be written, and which removed, for records that changed. Reads the database only."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.mirror import card_rows, record_paths, record_text
 from kenobot.cognitive.mirror import record_format as cards
 from kenobot.cognitive.mirror.card_rows import RecordFileKind, RecordFileRow
-from kenobot.cognitive.mirror.disk import FileStamp
 from kenobot.cognitive.policy.files import FilesPolicy
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.storage.connection import Connection
+from kenobot.storage.disk import FileStamp
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class RecordFilePlan:
     @property
     def expected(self) -> FileStamp | None:
         """What must stand where this is to be written; None: nothing."""
-        return stamp_of_row(self.previous_row) if self.previous_row is not None and self.moved_from is None else None
+        return self.previous_row.stamp if self.previous_row is not None and self.moved_from is None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +41,6 @@ class WritePlan:
     plans: tuple[RecordFilePlan, ...]
     obsolete: tuple[RecordFileRow, ...]
     erased: tuple[RecordFileRow, ...]
-
-
-def stamp_of_row(row: RecordFileRow) -> FileStamp:
-    """The file as it was noted."""
-    return FileStamp(row.mtime, row.size, row.inode)
-
-
-def with_stamp(row: RecordFileRow, seen: FileStamp) -> RecordFileRow:
-    return replace(row, mtime=seen.mtime_ns, size=seen.size, inode=seen.inode)
 
 
 def dirty_records(connection: Connection, cursor: int, again: set[int]) -> tuple[int, list[int]]:
@@ -108,4 +99,4 @@ def _file(
         salt += 1
         name = record_paths.name_of(record, str(salt))
     rest, ends = (row.extra_lines, row.line_ending) if row is not None else ((), "\n")
-    return [RecordFilePlan(RecordFileRow(folder, name, kind, record.id, digest, rest, ends, 0, 0, 0), text, row)]
+    return [RecordFilePlan(RecordFileRow(folder, name, kind, record.id, digest, rest, ends), text, row)]

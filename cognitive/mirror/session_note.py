@@ -21,7 +21,6 @@ from kenobot.cognitive.compact.digest import KEY, render_digest
 from kenobot.cognitive.identity import amend
 from kenobot.cognitive.identity.amend import AmendError
 from kenobot.cognitive.mirror.list_paths import ARCHIVE
-from kenobot.cognitive.mirror.record_paths import StampTuple, stamp_tuple_of
 from kenobot.cognitive.recall.render import render_record
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store.records import Record
@@ -31,6 +30,7 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
+from kenobot.storage.disk import FileStamp, peek
 from kenobot.storage.state import read_state, write_state
 
 log = logging.getLogger(__name__)
@@ -74,7 +74,7 @@ class SessionNote:
         self._zone = zone
         self._writing = asyncio.Lock()  # of two rounds at once, one would take the other for a person
         self._basis: _Basis | None = None
-        self._mark: StampTuple | None = None
+        self._mark: FileStamp | None = None
         self._told: dict[Record, _Told] = {}
 
     async def sync_out(self) -> None:
@@ -85,7 +85,7 @@ class SessionNote:
     async def _flush(self) -> None:
         today = self._clock.now().astimezone(self._zone).date()
         path = self._root / PATH
-        mark = stamp_tuple_of(str(path))
+        mark = peek(str(path))
         wanted = await self._database.read(lambda connection: self._news(connection, today, mark))
         if wanted is None:
             return
@@ -102,7 +102,7 @@ class SessionNote:
         except AmendError as error:  # somebody changes it just now, or the disk fails: the next round sees to it
             log.warning("%s", error)
 
-    def _news(self, connection: Connection, today: date, mark: StampTuple | None) -> tuple[str, str, _Basis] | None:
+    def _news(self, connection: Connection, today: date, mark: FileStamp | None) -> tuple[str, str, _Basis] | None:
         """The file as it should be, and of what it is made; None when it is made of that and stands there already.
 
         Most turns change nothing that it tells, and several rounds of writing follow each.
@@ -171,7 +171,7 @@ def _when(moment: str, zone: ZoneInfo) -> str:
     return f"{datetime.fromisoformat(moment).astimezone(zone):%Y-%m-%d %H:%M}"
 
 
-def _put(path: Path, text: str, ours: Sequence[str], now: datetime) -> StampTuple | None:
+def _put(path: Path, text: str, ours: Sequence[str], now: datetime) -> FileStamp | None:
     """Write the file; what a person wrote into it goes to the archive first. Raises CannotAmend.
 
     Its mark, if what stands there afterwards is what was written.
@@ -186,7 +186,7 @@ def _put(path: Path, text: str, ours: Sequence[str], now: datetime) -> StampTupl
             raise AmendError(f"{PATH} cannot be put aside: {error.strerror}.") from error
         held = ""
     amend.replace_text(path, held, text)
-    mark = stamp_tuple_of(str(path))
+    mark = peek(str(path))
     return mark if amend.read_text(path) == text else None
 
 

@@ -239,7 +239,6 @@ def _import_everything() -> None:
     import importlib
 
     for name in (
-        "aiofiles",
         "anthropic",
         "anthropic.resources.messages",
         "apscheduler.schedulers.asyncio",

@@ -24,7 +24,7 @@ from kenobot.storage.database import Database
 from kenobot.testing.clock import ManualClock
 from tests.property.effort import effort
 from tests.property.lives import Lives
-from tests.property.mirror_faults import death_between_cards
+from tests.property.mirror_faults import death_between_files
 from tests.property.power import CRASHES, NEVER, Crash
 from tests.unit.cognitive.mirror.house import TODAY
 from tests.unit.cognitive.mirror.record_files_house import CardHouse
@@ -266,7 +266,7 @@ class CardMachine(Lives):
         crash = replace(crash, writes=crash.writes % 4 if left is None else NEVER)
 
         async def last() -> None:
-            with death_between_cards(left, swapped=swapped):
+            with death_between_files(left, swapped=swapped):
                 await self.house.tree.sync_in()
                 await self.house.tree.sync_out()
 

@@ -24,7 +24,7 @@ from tests.property import hands_world as world
 from tests.property.effort import effort
 from tests.property.hands_world import REACH, SESSION, Fact, Snapshot
 from tests.property.lives import Lives
-from tests.property.mirror_faults import death_between_cards, death_between_files
+from tests.property.mirror_faults import death_between_files
 from tests.property.power import CRASHES, NEVER, Crash
 from tests.unit.cognitive.mirror.record_files_house import CardHouse
 
@@ -165,8 +165,7 @@ class HandsMachine(Lives):
 
         async def last() -> None:
             nonlocal promised
-            lines = death_between_files(self.power.dead.is_set, left, swapped=bool(left))
-            with lines, death_between_cards(left, swapped=not left):
+            with death_between_files(left, swapped=bool(left), is_dead=self.power.dead.is_set):
                 await self.house.database.write(work)
                 promised = True
                 await self._follow()

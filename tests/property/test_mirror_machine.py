@@ -250,7 +250,7 @@ class MirrorMachine(Lives):
         crash = replace(crash, writes=crash.writes % 4 if left is None else NEVER)
 
         async def last() -> None:
-            with death_between_files(self.power.dead.is_set, left, swapped=swapped):
+            with death_between_files(left, swapped=swapped, is_dead=self.power.dead.is_set):
                 await self._work(work)
 
         self.house.database = await self._die(crash, last(), self.house.database)

@@ -7,10 +7,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kenobot.cognitive.mirror import disk
+from kenobot.cognitive.mirror import list_files
 from kenobot.cognitive.mirror.list_paths import FileRole, path_of, role_of
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day, local_time
+from kenobot.storage import disk
 
 RECORD = Record(1, "note", "fact", "owner", "x", "owner", "daily", "active", 1.0, 1, "", "", "2026-02-14", 1)
 
@@ -151,8 +152,8 @@ def test_a_scan_finds_memory_and_nothing_else(tmp_path: Path) -> None:
     (root / "chats" / "linked").symlink_to(outside)
     (root / "2026-02-15.md").symlink_to(outside / "MEMORY.md")
     (root / "2026-02-16.md").mkdir()
-    assert set(disk.scan(root, {})) == {*wanted, "identity/preferences.md"}
-    assert disk.scan(tmp_path / "absent", {}) == {}
+    assert set(list_files.scan(root, {})) == {*wanted, "identity/preferences.md"}
+    assert list_files.scan(tmp_path / "absent", {}) == {}
 
 
 async def test_a_file_is_replaced_whole_and_kept_private(tmp_path: Path) -> None:
@@ -163,7 +164,7 @@ async def test_a_file_is_replaced_whole_and_kept_private(tmp_path: Path) -> None
     assert target.stat().st_mode & 0o777 == 0o600
     assert target.parent.stat().st_mode & 0o777 == 0o700
     assert [path.name for path in target.parent.iterdir()] == ["MEMORY.md"]
-    assert disk.scan(tmp_path / "m", {}) == {"chats/c/MEMORY.md": stamp}
+    assert list_files.scan(tmp_path / "m", {}) == {"chats/c/MEMORY.md": stamp}
 
 
 async def test_a_file_that_changed_meanwhile_is_not_replaced(tmp_path: Path) -> None:
@@ -172,7 +173,7 @@ async def test_a_file_that_changed_meanwhile_is_not_replaced(tmp_path: Path) -> 
     (tmp_path / "MEMORY.md").write_text("- b\n")
     assert await disk.replace(tmp_path, "MEMORY.md", "- c\n", stamp) is None
     assert await disk.replace(tmp_path, "MEMORY.md", "- c\n", None) is None
-    assert not await disk.remove(tmp_path, "MEMORY.md", stamp)
+    assert not disk.remove(tmp_path, "MEMORY.md", stamp)
     assert (tmp_path / "MEMORY.md").read_text() == "- b\n"
     assert [path.name for path in tmp_path.iterdir()] == ["MEMORY.md"]
 
@@ -183,7 +184,7 @@ async def test_an_edit_right_after_a_write_is_seen(tmp_path: Path) -> None:
     written = (tmp_path / "MEMORY.md").stat()
     assert written.st_mtime_ns < written.st_ctime_ns - 5_000_000  # older than any tick in which an edit can fall
     (tmp_path / "MEMORY.md").write_text("- b\n")
-    assert disk.scan(tmp_path, {})["MEMORY.md"] != stamp
+    assert list_files.scan(tmp_path, {})["MEMORY.md"] != stamp
 
 
 async def test_reading_tells_text_absence_and_trouble_apart(tmp_path: Path) -> None:
@@ -207,14 +208,14 @@ async def test_a_file_begun_is_ended_when_its_writer_is_cancelled(
 ) -> None:
     """It is all there, and neither an open file nor a temporary one is left to be found later."""
     loop, opening, go_on = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
-    real = disk._private
+    real = disk._write_one
 
-    def slow(path: str, flags: int) -> int:
+    def slow(target: Path, file: disk.PendingFile) -> disk.FileStamp | None:
         loop.call_soon_threadsafe(opening.set)
         go_on.wait(10)
-        return real(path, flags)
+        return real(target, file)
 
-    monkeypatch.setattr(disk, "_private", slow)
+    monkeypatch.setattr(disk, "_write_one", slow)
     writer = asyncio.create_task(disk.replace(tmp_path, "MEMORY.md", "- café\n", None))
     async with asyncio.timeout(10):
         await opening.wait()
@@ -231,7 +232,7 @@ def test_what_a_crash_left_half_written_is_swept_away(tmp_path: Path) -> None:
     (tmp_path / "chats" / "c").mkdir(parents=True)
     for path in [".kenobot-0123456789abcdef.tmp", "chats/c/.kenobot-0123456789abcdef.tmp", ".kenobot-mine.tmp"]:
         (tmp_path / path).touch()
-    disk.remove_leftovers(tmp_path)
+    disk.remove_leftovers(tmp_path, list_files.folders(tmp_path))
     assert {path.name for path in tmp_path.rglob("*") if path.is_file()} == {".kenobot-mine.tmp"}
 
 

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.mirror import disk, pattern_format
+from kenobot.cognitive.mirror import pattern_format
 from kenobot.cognitive.mirror.pattern_format import PatternEntry
 from kenobot.cognitive.procedural.pattern import candidate_of
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes
 from kenobot.ports.memory import Candidate
+from kenobot.storage import disk
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 from tests.unit.cognitive.mirror.record_files_house import CardHouse, open_card_house

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive.mirror import card_rows, record_paths
+from kenobot.cognitive.mirror import card_rows
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.files import FilesPolicy
 from kenobot.cognitive.store.events import add_event
 from kenobot.ports.memory import Candidate
+from kenobot.storage import disk
 from kenobot.storage.connection import Connection
 from tests.unit.cognitive.mirror.house import TODAY
 from tests.unit.cognitive.mirror.record_file_samples import ANA, TEA, steady
@@ -233,7 +234,7 @@ async def test_a_full_disk_costs_nothing_but_time(cards: CardHouse, monkeypatch:
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(record_paths, "_write", full)
+        patch.setattr(disk, "_write_one", full)
         number = await cards.learn(TEA.text)
         await cards.tree.sync_out()
         assert [problem for problem in cards.tree.problems if "cannot be written (No space left on device)" in problem]
@@ -288,14 +289,14 @@ async def test_a_glance_is_as_cheap_however_full_a_folder_is(tmp_path: Path, mon
         await house.tree.start()
         await house.tree.sync_in("c")
         looks = 0
-        look = record_paths.stamp_tuple_of
+        look = disk.peek
 
         def counted(path: str) -> object:
             nonlocal looks
             looks += 1
             return look(path)
 
-        monkeypatch.setattr(record_paths, "stamp_tuple_of", counted)
+        monkeypatch.setattr(disk, "peek", counted)
         assert not house.tree.record_files.has_changes("c")()
         assert looks <= 2 * policy.files.hot_days + policy.files.hot_files
         monkeypatch.undo()

@@ -1,11 +1,14 @@
 """Cards that a crash left behind, between the writing of a card in its new place and the removal of the old one."""
 
+from dataclasses import replace
+
 from kenobot.agent.background import purge as erasure
 from kenobot.cognitive.control.forget import plan_purge
 from kenobot.cognitive.mirror import card_rows
 from kenobot.cognitive.mirror.card_rows import RecordFileRow
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
+from kenobot.storage.disk import FileStamp
 from tests.unit.cognitive.mirror.house import TODAY
 from tests.unit.cognitive.mirror.record_files_house import CardHouse
 
@@ -30,10 +33,7 @@ async def left_behind(cards: CardHouse) -> str:
     # Disk and notes as they were just before: the new card is written, but neither is it noted nor the old one removed.
     (cards.root / path).parent.mkdir(parents=True, exist_ok=True)
     (cards.root / path).write_bytes(held)
-    found = (cards.root / path).stat()
-    seen = RecordFileRow(
-        noted.folder, noted.name, "card", number, noted.digest, (), "\n", found.st_mtime_ns, found.st_size, found.st_ino
-    )
+    seen = replace(noted, extra_lines=(), line_ending="\n", stamp=FileStamp.of((cards.root / path).stat()))
     await cards.database.write(lambda c: card_rows.save_row(c, seen))
     return path
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from kenobot.cognitive.mirror import disk, list_layout
+from kenobot.cognitive.mirror import list_files, list_layout
 from kenobot.cognitive.store import events
 from kenobot.ports.errors import StoreError
+from kenobot.storage import disk
 from kenobot.storage.connection import Connection
 from tests.unit.cognitive.mirror.house import ENTRY, LOG, House
 from tests.unit.cognitive.mirror.notes import cursor_of, row_of
@@ -157,7 +158,7 @@ async def test_a_look_at_unchanged_files_asks_the_database_nothing(
 
     spy("read", house.database)
     spy("write", house.database)
-    spy("scan", disk)
+    spy("scan", list_files)
     assert await house.mirror.sync_in() == 0
     assert calls == ["scan"]
 
@@ -165,14 +166,14 @@ async def test_a_look_at_unchanged_files_asks_the_database_nothing(
 async def test_turns_that_begin_together_share_a_look(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever waits for a look that has not begun yet needs none of their own; all know of the edit."""
     looks = 0
-    scan = disk.scan
+    scan = list_files.scan
 
     def counted(root: Path, seen: Mapping[str, disk.FileStamp], *, archive: bool) -> dict[str, disk.FileStamp]:
         nonlocal looks
         looks += 1
         return scan(root, seen, archive=archive)
 
-    monkeypatch.setattr(disk, "scan", counted)
+    monkeypatch.setattr(list_files, "scan", counted)
     house.write("MEMORY.md", "- mine\n")
 
     async def turn() -> list[str]:

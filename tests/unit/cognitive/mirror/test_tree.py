@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive.mirror import disk, record_paths
 from kenobot.ports.errors import StoreError
+from kenobot.storage import disk
 from tests.unit.cognitive.mirror.house import ENTRY, LOG
 from tests.unit.cognitive.mirror.record_files_house import CardHouse
 
@@ -70,15 +70,15 @@ async def test_the_round_that_runs_at_the_end_is_not_cut_short(
     """A thread that writes cannot be called back: nothing else writes the same card beside it."""
     await cards.tree.start()
     loop, writing, go_on = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
-    real, written = record_paths._write, []
+    real, written = disk._write_one, []
 
-    def slow(target: Path, draft: record_paths.PendingFile) -> disk.FileStamp | None:
+    def slow(target: Path, draft: disk.PendingFile) -> disk.FileStamp | None:
         loop.call_soon_threadsafe(writing.set)
         go_on.wait(10)
         written.append(draft.path)
         return real(target, draft)
 
-    monkeypatch.setattr(record_paths, "_write", slow)
+    monkeypatch.setattr(disk, "_write_one", slow)
     number = await cards.learn("tea is served at five")
     async with asyncio.timeout(10):
         cards.tree.mark_dirty([number])

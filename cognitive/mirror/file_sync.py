@@ -1,0 +1,216 @@
+"""Keep files that people edit and the database in step: what all kinds of files have in common.
+
+A kind of file is a subclass. `_dirty` finds the files that may have to be written, `_view` says how a file should be,
+`_absorb` lets memory follow a person's edit of it, and `_note` stores what the file was written as.
+"""
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import ClassVar, Generic, TypeVar
+from zoneinfo import ZoneInfo
+
+from kenobot.cognitive.mirror.front_matter import UnusableFileError
+from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.text.calendar import local_day
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import StoreError
+from kenobot.storage import disk
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
+from kenobot.storage.disk import UNKNOWN, FileStamp, ReadResult
+from kenobot.storage.state import read_state, write_state
+
+log = logging.getLogger(__name__)
+
+Detail = TypeVar("Detail")
+FileKey = str | int
+"""A path, or the number of a record whose files are meant."""
+
+_TRIES = 5
+_MOST_PROBLEMS = 200  # kept to be shown; the log has them all
+
+
+@dataclass(frozen=True, slots=True)
+class FileView(Generic[Detail]):
+    """How a file should be; text "": not there at all.
+
+    detail: what the kind of file needs to note the file. edited: a person changed it. is_noted: just that is noted.
+    """
+
+    text: str
+    detail: Detail
+    edited: bool = False
+    is_noted: bool = False
+
+
+class FileSync(Generic[Detail]):
+    """The files of one kind below `root`. Call `sync_in` before a turn and `sync_out` after memory has changed."""
+
+    cursor_key: ClassVar[str] = ""  # state key: the last event whose records all stand in their files
+    batch: ClassVar[int] = 1  # keys that are written in one go
+
+    def __init__(self, root: Path, database: Database, clock: Clock, zone: ZoneInfo, policy: Policy = DEFAULT) -> None:
+        self._root = root.resolve()
+        self._database = database
+        self._clock = clock
+        self._zone = zone
+        self._policy = policy
+        self._lock = asyncio.Lock()  # held for one look, one file or one batch
+        self._flushing = asyncio.Lock()
+        self._cursor: int | None = None
+        self._stored_cursor: int | None = None
+        self._again: set[FileKey] = set()
+        self._problems: dict[str, str] = {}
+        self._seen: dict[str, FileStamp] = {}
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Files that are left alone or could not be written, each with the reason: one plain sentence a file."""
+        return tuple(self._problems[path] for path in sorted(self._problems))
+
+    @property
+    def has_pending_writes(self) -> bool:
+        """Whether a file is still to be written, such as one for which there was no space."""
+        return bool(self._again)
+
+    async def sync_out(self) -> int:
+        """Write every file whose records changed; how many facts edits touched that were found on the way.
+
+        Raises StoreError; a file that fails is tried again with the next call.
+        """
+        async with self._flushing:
+            async with self._lock:
+                await self._open()
+            again, self._again = self._again, set()
+            touched = 0
+            try:
+                event, keys = await self._database.read(partial(self._dirty, again=again))
+                for start in range(0, len(keys), self.batch):
+                    async with self._lock:
+                        touched += await _to_its_end(self._write(keys[start : start + self.batch]))
+            except BaseException:
+                self._again |= again
+                raise
+            self._cursor = event
+            if self.cursor_key and not self._again and event != self._stored_cursor:
+                await self._database.write_soon(lambda c: write_state(c, self.cursor_key, str(event)))
+                self._stored_cursor = event
+            return touched
+
+    async def _open(self) -> None:
+        """Learn where the last process stopped."""
+        if self._cursor is None:
+            self._cursor = int(await self._database.read(lambda c: read_state(c, self.cursor_key)) or 0)
+            self._stored_cursor = self._cursor
+
+    async def _write(self, keys: Sequence[FileKey]) -> int:
+        return sum([await self._reconcile(str(path)) for path in keys])
+
+    # ── one file ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _reconcile(self, path: str) -> int:
+        """Bring one file and memory to agree; how many facts a person's edit touched. The lock is held.
+
+        Raises StoreError. A file that fails in any other way is reported, and costs only itself.
+        """
+        touched, stamp = 0, None
+        try:
+            for _ in range(_TRIES):
+                found = await disk.read(self._root, path)
+                stamp = found.stamp
+                if found.problem:
+                    self._leave_alone(path, stamp, found.problem)
+                    return touched
+                seen = await self._compare(path, found)
+                if seen is None:
+                    break
+                view = seen
+                if seen.edited:
+                    absorb = partial(self._absorb, path=path, found=found)
+                    count, view = await self._database.write(absorb)
+                    touched += count
+                if await self._settle(path, found, view):
+                    return touched
+            self._again.add(path)
+        except OSError as error:
+            self._again.add(path)
+            self._report_unwritten(path, error)
+        except UnusableFileError as error:
+            self._leave_alone(path, stamp, f"{path} is left alone: {error}.")
+        except StoreError:
+            raise
+        except Exception:
+            log.exception("%s", path)
+            self._leave_alone(path, stamp, f"{path} cannot be understood: it is left alone.")
+        return touched
+
+    async def _compare(self, path: str, found: ReadResult) -> FileView[Detail] | None:
+        """Compare a file with how it should be; None to look at it again later."""
+        return await self._database.read(partial(self._view, path=path, found=found))
+
+    async def _settle(self, path: str, found: ReadResult, view: FileView[Detail]) -> bool:
+        """Make the file hold the view's text, then note it; False when somebody changed the file meanwhile."""
+        stamp = found.stamp
+        if view.text != (found.text or ""):
+            await self._before_write(view)
+            stamp = await disk.replace(self._root, path, view.text, found.stamp) if view.text else None
+            if stamp is None and (view.text or not await asyncio.to_thread(disk.remove, self._root, path, found.stamp)):
+                return False
+        self._problems.pop(path, None)
+        await self._note(path, view, stamp)
+        return True
+
+    def _leave_alone(self, path: str, stamp: FileStamp | None, problem: str) -> None:
+        """Do nothing more about a file until it changes."""
+        self._seen[path] = stamp or UNKNOWN
+        self._report(path, problem)
+
+    def _report(self, path: str, problem: str) -> None:
+        if self._problems.get(path) != problem:
+            log.warning("%s", problem)
+        while len(self._problems) >= _MOST_PROBLEMS:
+            del self._problems[next(iter(self._problems))]
+        self._problems[path] = problem
+
+    def _report_unwritten(self, path: str, error: OSError) -> None:
+        self._report(path, f"{path} cannot be written ({error.strerror}): check the disk and who owns it.")
+
+    def _today(self) -> str:
+        return local_day(self._clock.now(), self._zone)
+
+    # ── what a kind of file says ─────────────────────────────────────────────────────────────────────────────────
+
+    def _dirty(self, connection: Connection, again: set[FileKey]) -> tuple[int, Sequence[FileKey]]:
+        """Find the newest event and, in the order of writing, what may have to be written. again: what failed."""
+        raise NotImplementedError
+
+    def _view(self, connection: Connection, path: str, found: ReadResult) -> FileView[Detail]:
+        """Say how the file should be that was read as `found`. Raises UnusableFileError."""
+        raise NotImplementedError
+
+    def _absorb(self, connection: Connection, path: str, found: ReadResult) -> tuple[int, FileView[Detail]]:
+        """Let memory follow a person's edit; how many facts it touched, and how the file should be now."""
+        raise NotImplementedError
+
+    async def _before_write(self, view: FileView[Detail]) -> None:
+        """Note that a file may be about to be written."""
+
+    async def _note(self, path: str, view: FileView[Detail], stamp: FileStamp | None) -> None:
+        """Note that the file is as it should be. No stamp: it is not there."""
+        raise NotImplementedError
+
+
+async def _to_its_end(work: Coroutine[None, None, int]) -> int:
+    """Let `work` finish even if the caller is cancelled: an open file is closed, a written one is noted."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        if not task.cancelled() and task.exception() is not None:
+            log.warning("A memory file was not brought up to date while stopping: %s", task.exception())
+        raise

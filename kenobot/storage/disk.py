@@ -1,0 +1,254 @@
+"""Read, compare and atomically replace files that people edit too.
+
+Everything here blocks, for worker threads, but for `read` and `replace`, which start one.
+"""
+
+import asyncio
+import contextlib
+import os
+import re
+import secrets
+import stat
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+MAX_FILE_BYTES = 5_000_000
+
+_TEMPORARY = re.compile(r"\.kenobot-[0-9a-f]{16}\.tmp")
+_RACY_NS = 10_000_000
+_TRIES = 3
+
+
+class FileStamp(NamedTuple):
+    """Tell whether a file is still the one that was seen."""
+
+    mtime_ns: int
+    size: int
+    inode: int
+
+    @classmethod
+    def of(cls, found: os.stat_result) -> "FileStamp":
+        return cls(found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+UNKNOWN = FileStamp(0, 0, 0)
+"""The stamp of a file that cannot be looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadResult:
+    """A file as it was read. No stamp: there is none. No text: it is there, but `problem` says why it is left alone."""
+
+    stamp: FileStamp | None = None
+    text: str | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PendingFile:
+    """A text to be written in the place of the file that `expected` describes, None: of no file."""
+
+    path: str
+    text: str
+    expected: FileStamp | None
+
+
+# ── comparing ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def stamp_of(path: Path) -> FileStamp | None:
+    """Stat a file without following links, None when it is not there. Raises OSError when that cannot be known."""
+    try:
+        return FileStamp.of(path.lstat())
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def peek(path: str) -> FileStamp | None:
+    """Stat a file without following links, None when it is not there or cannot be looked at."""
+    try:
+        return FileStamp.of(os.lstat(path))
+    except OSError:
+        return None
+
+
+def any_changed(root: str, seen: Mapping[str, FileStamp | None]) -> bool:
+    """Whether any of these files is not as it was seen, None for not there."""
+    return any(peek(f"{root}/{path}") != stamp for path, stamp in seen.items())
+
+
+def entries(folder: Path) -> list[os.DirEntry[str]]:
+    """List a folder; nothing of one that is a link, is not there or cannot be read."""
+    if folder.is_symlink():
+        return []
+    try:
+        with os.scandir(folder) as found:
+            return list(found)
+    except OSError:
+        return []
+
+
+def subfolders(folder: Path) -> list[str]:
+    """Name the folders within a folder. Links are not followed."""
+    return sorted(entry.name for entry in entries(folder) if entry.is_dir(follow_symlinks=False))
+
+
+def remove_leftovers(root: Path, folders: Iterable[str]) -> None:
+    """Remove the temporary files that a crash left in folders."""
+    for folder in folders:
+        for entry in entries(root / folder):
+            if _TEMPORARY.fullmatch(entry.name):
+                with contextlib.suppress(OSError):
+                    Path(entry.path).unlink()
+
+
+# ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def read(root: Path, path: str) -> ReadResult:
+    """Read a file while nobody changes it. A byte-order mark is dropped. Raises nothing of the disk's."""
+    return await asyncio.to_thread(_read, root, path)
+
+
+def _read(root: Path, path: str) -> ReadResult:
+    for _ in range(_TRIES):
+        try:
+            before = _look(root, path)
+            if before is None:
+                return ReadResult()
+            stamp = FileStamp.of(before)
+            if not stat.S_ISREG(before.st_mode):
+                return ReadResult(stamp, problem=f"{path} is not a plain file: it is left alone.")
+            if before.st_size > MAX_FILE_BYTES:
+                return ReadResult(stamp, problem=f"{path} is larger than 5 MB: it is left alone.")
+            raw = (root / path).read_bytes()
+            after = _look(root, path)
+        except OSError as error:
+            return ReadResult(UNKNOWN, problem=f"{path} cannot be read ({error.strerror}): it is left alone.")
+        if after is not None and FileStamp.of(after) == stamp:
+            try:
+                return ReadResult(stamp, raw.decode("utf-8-sig"))
+            except UnicodeDecodeError:
+                return ReadResult(stamp, problem=f"{path} is not UTF-8 text: it is left alone.")
+    return ReadResult(UNKNOWN, problem=f"{path} does not stop changing: it is left alone for now.")
+
+
+def _look(root: Path, path: str) -> os.stat_result | None:
+    """Stat a file, None when it is not there. Raises OSError when a folder on the way is a link."""
+    for part in list(Path(path).parents)[:-1]:
+        if (root / part).is_symlink():
+            raise OSError(0, "its folder is a link to somewhere else")
+    try:
+        return (root / path).lstat()
+    except FileNotFoundError:
+        return None
+
+
+# ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def replace(root: Path, path: str, text: str, expected: FileStamp | None) -> FileStamp | None:
+    """Write one file in a thread; see `write`. Cancelled, it ends the file before it gives way. Raises OSError."""
+    work = asyncio.ensure_future(asyncio.to_thread(write, root, [PendingFile(path, text, expected)]))
+    try:
+        outcome = (await asyncio.shield(work))[path]
+    except asyncio.CancelledError:
+        await asyncio.gather(work, return_exceptions=True)
+        raise
+    if isinstance(outcome, OSError):
+        raise outcome
+    return outcome
+
+
+def write(root: Path, files: Sequence[PendingFile]) -> dict[str, FileStamp | OSError | None]:
+    """Write files, each all or nothing; they and their names are on the disk when this returns.
+
+    By path: the new file's stamp, None when somebody changed the file meanwhile, or what went wrong with the disk.
+    """
+    done: dict[str, FileStamp | OSError | None] = {}
+    touched: set[Path] = set()
+    for file in files:
+        target = root / file.path
+        try:
+            made = _make_folder(root, target.parent)
+            stamp = _write_one(target, file)
+            touched |= made if stamp is None else {*made, target.parent}
+            done[file.path] = stamp
+        except OSError as error:
+            done[file.path] = error
+    for folder in touched:
+        try:
+            fsync_folder(folder)
+        except OSError as error:
+            done.update({path: error for path in done if (root / path).parent == folder})
+    return done
+
+
+def _write_one(target: Path, file: PendingFile) -> FileStamp | None:
+    return write_if(target, file.text, lambda: stamp_of(target) == file.expected)
+
+
+def write_if(target: Path, text: str, is_unchanged: Callable[[], bool], mode: int = 0o600) -> FileStamp | None:
+    """Put a text in the place of a file unless somebody has changed that meanwhile: then None. Raises OSError."""
+    temporary = target.with_name(f".kenobot-{secrets.token_hex(8)}.tmp")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text.encode("utf-8"))
+            file.flush()
+            os.fchmod(file.fileno(), mode)
+            # A person who saves in the same tick of the clock, as many bytes as these, must still be seen: so this
+            # file is made to look a little older than it is.
+            now = os.fstat(file.fileno())
+            os.utime(file.fileno(), ns=(now.st_atime_ns, now.st_mtime_ns - _RACY_NS))
+            os.fsync(file.fileno())
+            stamp = FileStamp.of(os.fstat(file.fileno()))
+        if not is_unchanged():
+            return None
+        temporary.replace(target)
+        return stamp
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def remove(root: Path, path: str, expected: FileStamp | None, *, prune: bool = False) -> bool:
+    """Delete a file unless somebody has changed it: then False. expected: None for any. prune: its empty folder, too.
+
+    Raises OSError.
+    """
+    target = root / path
+    found = stamp_of(target)
+    if found is None:
+        return True
+    if expected is not None and found != expected:
+        return False
+    target.unlink()
+    fsync_folder(target.parent)
+    if prune:
+        with contextlib.suppress(OSError):
+            target.parent.rmdir()
+    return True
+
+
+def fsync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _make_folder(root: Path, folder: Path) -> set[Path]:
+    """Make a folder for the owner's eyes only, and return those in which names were made."""
+    chain = [folder, *folder.parents]
+    made: set[Path] = set()
+    for each in reversed(chain[: chain.index(root) + 1]):
+        if each != root and each.is_symlink():
+            raise OSError(0, "its folder is a link to somewhere else")
+        if not each.exists():
+            each.mkdir(mode=0o700, parents=True, exist_ok=True)
+            made.add(each.parent)
+    return made
