@@ -1,7 +1,7 @@
 """Rows of cards: which file shows which record, and what a card needs to know. SQL only; the rules stand elsewhere."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -56,8 +56,9 @@ def rows_of_record(connection: Connection, record: int) -> list[RecordFileRow]:
     return [_row(row) for row in rows]
 
 
-def row_at(connection: Connection, folder: str, name: str) -> RecordFileRow | None:
+def row_at(connection: Connection, path: str) -> RecordFileRow | None:
     """What is known of one file."""
+    folder, _, name = path.rpartition("/")
     sql = f"SELECT {_COLUMNS} FROM record_file WHERE folder = ? AND name = ?"
     row = connection.execute(sql, (folder, name)).fetchone()
     return _row(row) if row else None
@@ -103,7 +104,13 @@ def save_row(connection: Connection, row: RecordFileRow) -> None:
     )
 
 
-def drop_row(connection: Connection, folder: str, name: str) -> None:
+def save_rows(connection: Connection, rows: Iterable[RecordFileRow]) -> None:
+    for row in rows:
+        save_row(connection, row)
+
+
+def drop_row(connection: Connection, path: str) -> None:
+    folder, _, name = path.rpartition("/")
     connection.execute("DELETE FROM record_file WHERE folder = ? AND name = ?", (folder, name))
 
 

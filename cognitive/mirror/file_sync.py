@@ -51,7 +51,7 @@ class FileSync(Generic[Detail]):
     """The files of one kind below `root`. Call `sync_in` before a turn and `sync_out` after memory has changed."""
 
     cursor_key: ClassVar[str] = ""  # state key: the last event whose records all stand in their files
-    batch: ClassVar[int] = 1  # keys that are written in one go
+    batch: int = 1  # keys that are written in one go
 
     def __init__(self, root: Path, database: Database, clock: Clock, zone: ZoneInfo, policy: Policy = DEFAULT) -> None:
         self._root = root.resolve()

@@ -6,6 +6,7 @@ What is not asked for by name is kept as it is.
 """
 
 import json
+import math
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -22,8 +23,8 @@ _ITEM = re.compile(r"[ \t]*-[ \t]+(.*)")
 _ENTRY = re.compile(r"""[ \t]+("(?:[^"\\]|\\.)*"|'[^']*'|[^:"'\[{][^:]*?)[ \t]*:(?:[ \t]+(.*))?""")
 
 
-class FrontMatterError(ValueError):
-    """The text's front matter cannot be understood; `str` says why, as the end of a sentence about the file."""
+class UnusableFileError(ValueError):
+    """The text of a file cannot be understood; `str` says why, as the end of a sentence about the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +52,13 @@ def normalize_newlines(text: str) -> str:
 
 
 def parse(text: str, names: Collection[str]) -> FrontMatterPage:
-    """Take `text`, with line ends unified, apart. Raises Unreadable."""
+    """Take `text`, with line ends unified, apart. Raises UnusableFileError."""
     lines = text.split("\n")
     if lines[0].rstrip() != "---":
         return FrontMatterPage(None, (), text)
     end = next((at for at, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "...")), None)
     if end is None:
-        raise FrontMatterError("its front matter has no end (a line with ---)")
+        raise UnusableFileError("its front matter has no end (a line with ---)")
     values: dict[str, Json] = {}
     rest: list[str] = []
     at = 1
@@ -68,11 +69,11 @@ def parse(text: str, names: Collection[str]) -> FrontMatterPage:
             stop += 1
         match = _KEY.fullmatch(line.rstrip())
         if match is None and line.strip() and not line.startswith("#"):
-            raise FrontMatterError(f"line {at + 1} of its front matter is not understood")
+            raise UnusableFileError(f"line {at + 1} of its front matter is not understood")
         if match is None or match[1] not in names:
             rest.extend(lines[at:stop])
         elif match[1] in values:
-            raise FrontMatterError(f"its front matter says {match[1]} twice")
+            raise UnusableFileError(f"its front matter says {match[1]} twice")
         else:
             values[match[1]] = _value(match[1], match[2] or "", lines[at + 1 : stop])
         at = stop
@@ -107,7 +108,7 @@ def _value(name: str, written: str, below: list[str]) -> Json:
     if not below:
         return _inline(name, written)
     if written:
-        raise FrontMatterError(f"its front matter's {name} goes on below its line")
+        raise UnusableFileError(f"its front matter's {name} goes on below its line")
     items = [_ITEM.fullmatch(line) for line in below]
     if all(items):
         return [_inline(name, match[1].strip()) for match in items if match]
@@ -115,7 +116,7 @@ def _value(name: str, written: str, below: list[str]) -> Json:
     if all(entries):
         pairs = [(_inline(name, match[1].strip()), match[2] or "") for match in entries if match]
         return {str(key): _inline(name, value.strip()) for key, value in pairs}
-    raise FrontMatterError(f"its front matter's {name} is not understood")
+    raise UnusableFileError(f"its front matter's {name} is not understood")
 
 
 def _inline(name: str, written: str) -> Json:
@@ -128,7 +129,7 @@ def _inline(name: str, written: str) -> Json:
         return found
     if written[:1] == "'":
         if len(written) < 2 or written[-1] != "'":
-            raise FrontMatterError(f"its front matter's {name} is not understood")
+            raise UnusableFileError(f"its front matter's {name} is not understood")
         return written[1:-1].replace("''", "'")
     if written.casefold() in ("true", "false"):
         return written.casefold() == "true"
@@ -139,9 +140,10 @@ def _inline(name: str, written: str) -> Json:
     except ValueError:
         pass
     try:
-        return float(written)
+        number = float(written)
     except ValueError:
         return written
+    return number if math.isfinite(number) else written  # a word such as "Inf"
 
 
 def _loose(name: str, written: str) -> Json:
@@ -153,4 +155,4 @@ def _loose(name: str, written: str) -> Json:
         pairs = [item.partition(":") for item in inside.split(",") if item.strip()]
         if all(colon for _, colon, _ in pairs):
             return {key.strip(): _inline(name, value.strip()) for key, _, value in pairs}
-    raise FrontMatterError(f"its front matter's {name} is not understood")
+    raise UnusableFileError(f"its front matter's {name} is not understood")

@@ -6,8 +6,8 @@ place, a missing one is forgotten. What memory refuses stays in the file, as the
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Literal
 from zoneinfo import ZoneInfo
@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.control.forget import forget, forget_record
 from kenobot.cognitive.mirror import list_layout, memory_md
+from kenobot.cognitive.mirror.file_sync import FileView
 from kenobot.cognitive.mirror.list_layout import FileBlock, ShownRecord
 from kenobot.cognitive.mirror.list_paths import FileRole, archive_path, entity_page_of, is_archived, path_of, slot_form
 from kenobot.cognitive.mirror.names import page_name, subject_of
@@ -34,42 +35,26 @@ from kenobot.storage.state import read_state, write_state
 _CATEGORIES = {"preferences": "preference", "week": "week", "session": "session"}
 _SLEEP = "sleep"  # the actor of what sleep does
 _ON_A_PAGE = 500  # facts about one subject, the newest
+Blocks = Sequence[FileBlock]
 CURSOR = "mirror:event"  # state key: the last event whose records all stand in their files
 
 
-@dataclass(frozen=True, slots=True)
-class FileView:
-    """A file as it should be.
-
-    is_stored: what the mirror table holds of it is just that; edited: a person changed it.
-    """
-
-    blocks: tuple[FileBlock, ...]
-    is_stored: bool
-    edited: bool
-
-    @property
-    def text(self) -> str:
-        return list_layout.join_blocks(self.blocks)
-
-
-def view_file(connection: Connection, path: str, place: FileRole, zone: ZoneInfo, found: str | None) -> FileView:
+def view_file(
+    connection: Connection, path: str, place: FileRole, zone: ZoneInfo, found: str | None
+) -> FileView[Blocks]:
     """How the file at `path` should be, given that it holds `found` (None: is not there)."""
     row = list_file_rows.list_file(connection, path)
     before = list_layout.decode_blocks(place.kind, *row) if row else []
     before = _inherited(connection, path, place, before)
     blocks = _arranged(connection, path, before, place, zone)
     text = list_layout.join_blocks(blocks)
-    return FileView(
-        blocks=tuple(blocks),
-        is_stored=row is not None and row == (text, list_layout.encode_blocks(blocks)),
-        edited=found is not None and found not in (text, row[0] if row else None),
-    )
+    is_edited = found is not None and found not in (text, row[0] if row else None)
+    return FileView(text, blocks, is_edited, is_noted=row == (text, list_layout.encode_blocks(blocks)))
 
 
 def apply_edit(
     connection: Connection, path: str, place: FileRole, zone: ZoneInfo, found: str, occasion: AdmitContext
-) -> tuple[int, FileView]:
+) -> tuple[int, FileView[Blocks]]:
     """Let memory follow the person's edit that left `found` in the file; returns how many facts it touched.
 
     Looks again first: what was read outside of this transaction may have changed. The row of the mirror table is
@@ -86,9 +71,8 @@ def apply_edit(
         event = events.add_event(connection, occasion.at, occasion.actor, "edited", data={"path": path})
         write_state(connection, f"edited:{place.scope}", str(event))
     list_file_rows.save_list_file(connection, path, found, list_layout.encode_blocks(edit.blocks))
-    return touched, FileView(
-        tuple(_arranged(connection, path, edit.blocks, place, zone)), is_stored=False, edited=False
-    )
+    blocks = _arranged(connection, path, edit.blocks, place, zone)
+    return touched, FileView(list_layout.join_blocks(blocks), blocks)
 
 
 def _inherited(connection: Connection, path: str, place: FileRole, before: list[FileBlock]) -> list[FileBlock]:
@@ -132,6 +116,15 @@ def records_of_file(connection: Connection, place: FileRole, text: str = "") -> 
             return [record] if record and away == place.archived else []
         case "entity":
             return store.newest_about(connection, place.scope, page_subject(connection, place, text), _ON_A_PAGE)
+
+
+def records_last_in(connection: Connection, path: str, place: FileRole) -> tuple[int, ...]:
+    """The live records that belong into a file and stood there when it was last written or read."""
+    row = list_file_rows.list_file(connection, path)
+    blocks = list_layout.decode_blocks(place.kind, *row) if row else []
+    numbers = [block.record for block in blocks if block.record is not None]
+    found = store.by_ids(connection, numbers, (place.scope,)).values()
+    return tuple(each.id for each in found if each.status == "active" and path in (path_of(each), entity_page_of(each)))
 
 
 def page_subject(connection: Connection, place: FileRole, text: str) -> str:

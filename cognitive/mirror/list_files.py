@@ -1,8 +1,8 @@
-"""`ListFiles`: keeps the Markdown files and the database in step.
+"""Keep the Markdown files that many records share, such as daily logs and MEMORY.md, and the database in step.
 
-A file is written first and noted in the mirror table second. If the process dies in between, the file holds what it
-would be written as, so it is not taken for a person's edit. A person's edit commits together with the note that it
-has been read. A file that is not there is no edit: it is written again.
+A file is written first and noted in its table second. If the process dies in between, the file holds what it would be
+written as, so it is not taken for a person's edit. A person's edit commits together with the note that it has been
+read. A file that is not there is no edit: it is written again. One that is empty at once and held much is a loss.
 """
 
 import asyncio
@@ -10,15 +10,16 @@ import contextlib
 import dataclasses
 import logging
 import stat
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.mirror import list_edits, list_layout
-from kenobot.cognitive.mirror import missing as lost
-from kenobot.cognitive.mirror.list_edits import FileView
+from kenobot.cognitive.mirror.file_sync import FileKey, FileSync, FileView
+from kenobot.cognitive.mirror.list_edits import Blocks
 from kenobot.cognitive.mirror.list_paths import (
     ARCHIVE,
     FileRole,
@@ -34,54 +35,38 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events, list_file_rows, tiers
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.scopes import ALL_SCOPES
-from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.storage import disk
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.disk import UNKNOWN, FileStamp
-from kenobot.storage.state import read_state, write_state
+from kenobot.storage.disk import FileStamp, ReadResult
 
 log = logging.getLogger(__name__)
 
 _FULL_SCAN_SECONDS = 2.0
 _ARCHIVE_SECONDS = 60.0  # what no prompt shows is not looked at by turns: it only ever grows
+_SAVING_SECONDS = 1.0  # that an editor may take between emptying a file and writing it
 _HOT_DAYS = 3
-_TRIES = 5
 _COPIES = 20  # of one name in the archive
 _GROUPS = ("chats", "users")
 
 
-class ListFiles:
-    """The files below `root`. Call `start` once before the first turn; `sync_in` before each, `sync_out` after it."""
+class ListFiles(FileSync[Blocks]):
+    """The list files below `root`. Call `start` once before the first turn; `sync_in` before each, `sync_out` after."""
+
+    cursor_key = list_edits.CURSOR
 
     def __init__(self, root: Path, database: Database, clock: Clock, zone: ZoneInfo, policy: Policy = DEFAULT) -> None:
-        self._root = root.resolve()
-        self._database = database
-        self._clock = clock
-        self._zone = zone
-        self._policy = policy
-        self._lock = asyncio.Lock()
-        self._flushing = asyncio.Lock()
-        self._seen: dict[str, FileStamp] = {}
+        super().__init__(root, database, clock, zone, policy)
         self._known: set[str] = set()
         self._topics: set[str] = set()  # those of the known files in which a person wrote down a topic
-        self._marked: set[int] = set()
-        self._again: set[str] = set()
-        self._problems: dict[str, str] = {}
-        self._emptied = lost.EmptiedFiles(database, clock, policy.files.announce_from)
-        self._cursor: int | None = None
+        self._emptied: dict[str, tuple[FileStamp, float]] = {}  # files that are empty at once, and since when
         self._scanned: float | None = None
         self._scanned_archive: float | None = None
         self._archive_wanted = False  # of the look that comes next
         self._aged = ""  # the day on which logs were last looked through for such as have to leave
         self._next_look: asyncio.Task[int] | None = None
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """Files that are left alone, each with the reason: one plain sentence a file."""
-        return tuple(self._problems[path] for path in sorted(self._problems))
 
     async def start(self) -> None:
         """Catch up with what happened to files and memory while nobody looked. Raises StoreError."""
@@ -120,9 +105,9 @@ class ListFiles:
         return 0 if last is not None and now - last < _ARCHIVE_SECONDS else await self.sync_in()
 
     def has_changes(self, session: str) -> Callable[[], bool] | None:
-        """Something cheap to call in another thread: whether `take_in(session)` would find a change.
+        """Make a cheap check, to call in another thread, of whether `sync_in(session)` would find a change.
 
-        None when it is time to look at all the files: then call `take_in`.
+        None when it is time to look at all the files: then call `sync_in`.
         """
         if self._cursor is None or self._full_scan_is_due():
             return None
@@ -130,28 +115,7 @@ class ListFiles:
 
     def mark_dirty(self, record_ids: Iterable[int]) -> None:
         """Remember that these records were written, so that their files are. Call after the commit."""
-        self._marked.update(record_ids)
-
-    async def sync_out(self) -> None:
-        """Write every file whose records changed. Raises StoreError; a file that fails is tried again later."""
-        async with self._flushing:
-            async with self._lock:
-                await self._open()
-            marked, self._marked = self._marked, set()
-            again, self._again = self._again | self._leaving(), set()
-            try:
-                event, dirty = await self._database.read(partial(self._dirty, marked))
-                for path in sorted(dirty | again, key=_archive_first):
-                    async with self._lock:
-                        await _to_its_end(self._sync(path))
-            except BaseException:
-                self._marked |= marked
-                self._again |= again
-                raise
-            if event != self._cursor:
-                if not self._again:
-                    await self._database.write_soon(lambda c: write_state(c, list_edits.CURSOR, str(event)))
-                self._cursor = event
+        self._again.update(record_ids)
 
     # ── which files ──────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -174,14 +138,14 @@ class ListFiles:
         )
         found = await asyncio.to_thread(look)
         changed = {path for path, stamp in found.items() if self._seen.get(path) != stamp}
-        noted = self._known | self._problems.keys()
+        noted = self._known | self._seen.keys() | self._problems.keys()
         missing = (noted if paths is None else noted.intersection(paths)) - found.keys()
         if not archive:
             missing = {path for path in missing if not path.startswith(ARCHIVE)}
         touched = 0
         for path in sorted(changed | missing, key=_core_first):
             if not await self._is_as_noted(path):
-                touched += await self._sync(path)
+                touched += await self._reconcile(path)
         return touched
 
     async def _is_as_noted(self, path: str) -> bool:
@@ -196,25 +160,25 @@ class ListFiles:
         return True
 
     async def _open(self) -> None:
-        """Learn where the last process stopped."""
         if self._cursor is None:
             for path in await self._database.read(list_file_rows.list_file_paths):
                 self._learn(path)
-            self._cursor = int(await self._database.read(lambda c: read_state(c, list_edits.CURSOR)) or 0)
+        await super()._open()
+        self._again |= self._leaving()
 
     def _full_scan_is_due(self) -> bool:
         return self._scanned is None or self._clock.monotonic() - self._scanned >= _FULL_SCAN_SECONDS
 
     def _hot(self, session: str) -> list[str]:
         """The files that people and this chat are likeliest to change: as many however large memory is."""
-        today = date.fromisoformat(local_day(self._clock.now(), self._zone))
+        today = date.fromisoformat(self._today())
         logs = [f"{(today - timedelta(days=ago)).isoformat()}.md" for ago in range(_HOT_DAYS)]
         of_chat = [f"chats/{session}/{name}" for name in ("MEMORY.md", "context.md", *logs)]
         return ["MEMORY.md", "identity/preferences.md", f"working/{session}.md", *logs, *of_chat]
 
-    def _dirty(self, marked: set[int], connection: Connection) -> tuple[int, set[str]]:
-        """The newest event that speaks of a record, and the files of what has changed since the cursor."""
+    def _dirty(self, connection: Connection, again: set[FileKey]) -> tuple[int, list[FileKey]]:
         cursor = self._cursor or 0
+        marked = {key for key in again if isinstance(key, int)}
         touched = events.record_ids_touched_since(connection, cursor)
         records = store.by_ids(connection, [*touched, *(marked - set(touched))], ALL_SCOPES)
         paths: set[str] = set(list_file_rows.list_files_with(connection, set(touched) - records.keys()))
@@ -224,117 +188,101 @@ class ListFiles:
                 paths.update(_paths_of(record, left.get(record.id, ())))
         # No record tells that it stands in a topic's file.
         paths.update(list_file_rows.list_files_with(connection, records, sorted(self._topics)))
-        return events.last_record_event(connection), paths
+        paths.update(key for key in again if isinstance(key, str))
+        ours = [path for path in paths if role_of(path) is not None]
+        return events.last_record_event(connection), [*sorted(ours, key=_archive_first)]
 
     def _learn(self, path: str) -> None:
-        """A file of the mirror is there."""
-        if path in self._known:
-            return
-        self._known.add(path)
+        """Remember that a list file is there."""
         place = role_of(path)
-        if place is not None and place.kind == "topic":
-            self._topics.add(path)
+        if place is not None and path not in self._known:
+            self._known.add(path)
+            if place.kind == "topic":
+                self._topics.add(path)
 
     def _unlearn(self, path: str) -> None:
-        """A file of the mirror is there no more."""
+        """Forget a list file that is there no more."""
         self._known.discard(path)
         self._topics.discard(path)
         self._seen.pop(path, None)
 
     def _leaving(self) -> set[str]:
         """Logs whose days have come to be over since this was last asked, with where they are kept from now on."""
-        today = local_day(self._clock.now(), self._zone)
+        today = self._today()
         if today == self._aged:
             return set()
         self._aged = today
-        over = [path for path in self._known if (place := self._place(path)) is not None and place.is_expired]
-        return {path for log_ in over if not log_.startswith(ARCHIVE) for path in (log_, archive_path(log_))}
+        over = [path for path in self._known if not path.startswith(ARCHIVE) and self._role(path).is_expired]
+        return {path for log_ in over for path in (log_, archive_path(log_))}
 
-    def _place(self, path: str) -> FileRole | None:
-        """What the file at `path` holds today."""
+    def _role(self, path: str) -> FileRole:
+        """What the list file at `path` holds today."""
         place = role_of(path)
-        if place is None or not (place.archived or place.kind in ("daily", "topic")):
+        assert place is not None
+        if not (place.archived or place.kind in ("daily", "topic")):
             return place
         sleep = self._policy.sleep
-        last = date.fromisoformat(local_day(self._clock.now(), self._zone)) - timedelta(days=sleep.daily_days)
+        last = date.fromisoformat(self._today()) - timedelta(days=sleep.daily_days)
         over = place.kind != "slot" and (place.detail <= last.isoformat() or is_legacy(path))
         return dataclasses.replace(place, is_expired=over, keeps_archive=sleep.expired == "archive")
 
     # ── one file ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _sync(self, path: str) -> int:
-        """Bring one file and memory to agree; how many facts a person's edit touched. The lock is held.
+    async def _compare(self, path: str, found: ReadResult) -> FileView[Blocks] | None:
+        if path in self._known and found.stamp is not None and found.text is not None and not found.text.strip():
+            is_lost = await self._is_lost(path, found.stamp)
+            if is_lost is None:
+                return None
+            found = ReadResult() if is_lost else found
+        else:
+            self._emptied.pop(path, None)
+        return await super()._compare(path, found)
 
-        Raises StoreError. A file that fails in any other way is reported, and costs only itself.
+    async def _is_lost(self, path: str, stamp: FileStamp) -> bool | None:
+        """Whether an emptied file held so much that it was lost rather than emptied; None: it is too early to say.
+
+        An editor that saves may empty a file first and write it then.
         """
-        place = self._place(path)
-        if place is None:
-            return 0
-        touched = 0
-        try:
-            for _ in range(_TRIES):
-                found = await disk.read(self._root, path)
-                if found.problem:
-                    self._leave_alone(path, found.stamp, found.problem)
-                    return touched
-                empty = await self._emptied.classify(path, place, found) if path in self._known else "kept"
-                if empty == "wait":
-                    self._again.add(path)
-                    return touched
-                held = None if empty == "lost" else found.text
-                sheet = await self._database.read(
-                    partial(list_edits.view_file, path=path, place=place, zone=self._zone, found=held)
-                )
-                if sheet.edited:
-                    count, sheet = await self._database.write(partial(self._absorb, path, place, found.text or ""))
-                    touched += count
-                    self._learn(path)
-                if await self._settle(path, found, sheet):
-                    self._problems.pop(path, None)
-                    if place.kind == "topic" and place.is_expired:
-                        await self._put_away(path)
-                    return touched
-            self._again.add(path)
-        except OSError as error:
-            self._again.add(path)
-            self._report(path, f"{path} cannot be written ({error.strerror}): check the disk and who owns it.")
-        except StoreError:
-            raise
-        except Exception:
-            log.exception("%s", path)
-            self._leave_alone(path, found.stamp, f"{path} cannot be understood: it is left alone.")
-        return touched
+        lost = await self._database.read(partial(list_edits.records_last_in, path=path, place=self._role(path)))
+        if len(lost) < self._policy.files.announce_from:
+            return False
+        now = self._clock.monotonic()
+        seen, since = self._emptied.get(path, (None, now))
+        if seen != stamp or now - since < _SAVING_SECONDS:
+            self._emptied[path] = (stamp, since if seen == stamp else now)
+            return None
+        del self._emptied[path]
+        at = self._clock.now()
+        await self._database.write(lambda connection: missing_files.record_loss(connection, at, path, lost))
+        log.warning("%s is empty at once: that looks like a loss, so it is written again.", path)
+        return True
 
-    def _absorb(self, path: str, place: FileRole, text: str, connection: Connection) -> tuple[int, FileView]:
-        now = self._clock.now()
-        day = (place.detail if place.kind in ("daily", "topic") else "") or local_day(now, self._zone)
+    def _view(self, connection: Connection, path: str, found: ReadResult) -> FileView[Blocks]:
+        return list_edits.view_file(connection, path, self._role(path), self._zone, found.text)
+
+    def _absorb(self, connection: Connection, path: str, found: ReadResult) -> tuple[int, FileView[Blocks]]:
+        place = self._role(path)
+        day = (place.detail if place.kind in ("daily", "topic") else "") or self._today()
         session = place.scope.removeprefix("chat:") if place.scope.startswith("chat:") else ""
-        occasion = AdmitContext(at=now, day=day, actor="owner", session=session, policy=self._policy)
-        return list_edits.apply_edit(connection, path, place, self._zone, text, occasion)
+        context = AdmitContext(at=self._clock.now(), day=day, actor="owner", session=session, policy=self._policy)
+        result = list_edits.apply_edit(connection, path, place, self._zone, found.text or "", context)
+        self._learn(path)
+        return result
 
-    async def _settle(self, path: str, found: disk.ReadResult, sheet: FileView) -> bool:
-        """Make the file hold what `sheet` says, then note it; False when somebody changed the file meanwhile."""
-        text = sheet.text
-        stamp = found.stamp
-        if not sheet.blocks and found.text != "":
-            if found.stamp is not None and not await asyncio.to_thread(disk.remove, self._root, path, found.stamp):
-                return False
-            stamp = None
-        elif text != found.text:
-            stamp = await disk.replace(self._root, path, text, found.stamp)
-            if stamp is None:
-                return False
+    async def _note(self, path: str, view: FileView[Blocks], stamp: FileStamp | None) -> None:
         if stamp is None:
             if path in self._known:
                 await self._database.write(partial(list_file_rows.delete_list_file, path=path))
             self._unlearn(path)
-            return True
-        if not sheet.is_stored:
-            frozen = list_layout.encode_blocks(sheet.blocks)
-            await self._database.write(partial(list_file_rows.save_list_file, path=path, text=text, blocks=frozen))
+            return
+        if not view.is_noted:
+            blocks = list_layout.encode_blocks(view.detail)
+            await self._database.write(partial(list_file_rows.save_list_file, path=path, text=view.text, blocks=blocks))
         self._learn(path)
         self._seen[path] = stamp
-        return True
+        place = self._role(path)
+        if place.kind == "topic" and place.is_expired:
+            await self._put_away(path)
 
     async def _put_away(self, path: str) -> None:
         """Take a topic file that memory has taken in, and whose day is over, out of the hot tree. Raises OSError.
@@ -363,28 +311,6 @@ class ListFiles:
             if there.stamp is None and await disk.replace(self._root, name, text, None) is not None:
                 return True
         return False
-
-    def _leave_alone(self, path: str, stamp: FileStamp | None, problem: str) -> None:
-        """Do nothing more about a file until it changes."""
-        self._seen[path] = stamp or UNKNOWN
-        self._report(path, problem)
-
-    def _report(self, path: str, problem: str) -> None:
-        if self._problems.get(path) != problem:
-            log.warning("%s", problem)
-        self._problems[path] = problem
-
-
-async def _to_its_end(work: Coroutine[None, None, int]) -> int:
-    """Let `work` finish even if the caller is cancelled: an open file is closed, a written one is noted."""
-    task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        if not task.cancelled() and task.exception() is not None:
-            log.warning("A memory file was not brought up to date while stopping: %s", task.exception())
-        raise
 
 
 def _paths_of(record: store.Record, left: Iterable[str]) -> set[str]:

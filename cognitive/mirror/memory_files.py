@@ -1,6 +1,6 @@
-"""The whole Markdown tree: the files that many facts share, and the cards, one a record.
+"""Keep the whole Markdown tree and the database in step, in the background.
 
-Both look at the database only through what it holds, so either may take an edit in and the other shows it next.
+The kinds of files know nothing of each other: what one takes in, the others show next.
 """
 
 import asyncio
@@ -83,26 +83,20 @@ class MemoryFiles:
 
         session: look only at the files that a turn of it shows and people are likeliest to change.
         """
-        touched = (
-            await self.list_files.sync_in(session)
-            + await self.record_files.sync_in(session)
-            + await self.pattern_file.sync_in()
-        )
+        touched = await self.list_files.sync_in(session) + await self.record_files.sync_in(session)
+        touched += await self.pattern_file.sync_in()
         if touched:
             self._wake.set()
         return touched
 
     def has_changes(self, session: str) -> Callable[[], bool] | None:
-        """Something cheap to call in another thread: whether `take_in(session)` may find a change.
+        """Make a cheap check, to call in another thread, of whether `sync_in(session)` may find a change.
 
-        None when it is time to look in any case: then call `take_in`.
+        None when it is time to look in any case: then call `sync_in`.
         """
-        lines, cards, patterns = (
-            self.list_files.has_changes(session),
-            self.record_files.has_changes(session),
-            self.pattern_file.has_changes(),
-        )
-        return None if lines is None else lambda: lines() or cards() or patterns()
+        in_lists, in_patterns = self.list_files.has_changes(session), self.pattern_file.has_changes()
+        in_records = self.record_files.has_changes(session)
+        return None if in_lists is None else lambda: in_lists() or in_records() or in_patterns()
 
     def mark_dirty(self, record_ids: Iterable[int] = ()) -> None:
         """Remember that these records were written, so that their files are. Call after the commit."""

@@ -9,7 +9,6 @@ is reported and left alone, whatever happens to memory meanwhile; one that is no
 import asyncio
 import hashlib
 import json
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,7 +17,8 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.mirror import pattern_format
-from kenobot.cognitive.mirror.pattern_format import PATH, PatternEntry, PatternFileError
+from kenobot.cognitive.mirror.file_sync import FileKey, FileSync, FileView
+from kenobot.cognitive.mirror.pattern_format import PATH, PatternEntry
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.procedural import pattern_rows
 from kenobot.cognitive.procedural.pattern import candidate_of, pattern_of, patterns_of, text_of
@@ -35,17 +35,17 @@ from kenobot.ports.memory import Candidate
 from kenobot.storage import disk
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.disk import FileStamp
+from kenobot.storage.disk import FileStamp, ReadResult
 from kenobot.storage.state import read_state, write_state
-
-log = logging.getLogger(__name__)
 
 STATE_KEY = "mirror:patterns"  # state key
 _MOST = 5_000  # patterns of the whole home that the file shows, the newest
-_TRIES = 5
 
 EntryDigest = tuple[str, float, str, int]
 """What a file said of a pattern: the digest of its words, its confidence, the digest of its origin, its uses."""
+
+Digests = Mapping[int, EntryDigest]
+"""What a file said of each pattern, by the number of its record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,55 +53,43 @@ class FileVersion:
     """A file as it was written, or read: the digest of its text, and what it said of each record's pattern."""
 
     digest: str = ""
-    entries: Mapping[int, EntryDigest] = field(default_factory=dict)
+    entries: Digests = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A pattern, its mark, and how it stands in the file."""
+    """A pattern's figures, and how it stands in the file."""
 
-    mark: PatternFigures
+    figures: PatternFigures
     text: str
-    held: EntryDigest
+    digest: EntryDigest
 
 
-_All = Mapping[int, _Shown]
+_Patterns = Mapping[int, _Shown]
 """The patterns that the file shows, by number, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """The newest event, and the mark of the patterns then."""
+class _Agreed:
+    """The newest event at which file and memory agreed, and the figures of all patterns then."""
 
     event: int = -1
-    mark: PatternFigures = ()
+    fingerprint: PatternFigures = ()
 
 
-class PatternFile:
+class PatternFile(FileSync[Digests]):
     """The file below `root`. Call `sync_in` before a turn and `sync_out` after memory has changed; both are cheap."""
 
     def __init__(self, root: Path, database: Database, clock: Clock, zone: ZoneInfo, policy: Policy = DEFAULT) -> None:
-        self._root = root.resolve()
-        self._database = database
-        self._clock = clock
-        self._zone = zone
-        self._policy = policy
-        self._lock = asyncio.Lock()
-        self._seen: FileStamp | None = None
-        self._held = _digest("")  # what the file held when it was seen
-        self._agreed = _Known()  # when the file was seen to agree
-        self._left = False  # alone, until it changes
-        self._problem = ""
-        self._shown: _All = {}
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """Why the file is left alone, or could not be written: one plain sentence, or none."""
-        return (self._problem,) if self._problem else ()
+        super().__init__(root, database, clock, zone, policy)
+        self._last_digest = _digest("")  # of the file when it was seen last
+        self._agreed = _Agreed()  # when the file was seen to agree
+        self._is_left = False  # alone, until it changes
+        self._shown: _Patterns = {}
 
     def has_changes(self) -> Callable[[], bool]:
-        """Something cheap to call in another thread: whether `take_in` would find a change."""
-        return partial(disk.any_changed, str(self._root), {PATH: self._seen})
+        """Make a cheap check, to call in another thread, of whether `sync_in` would find a change."""
+        return partial(disk.any_changed, str(self._root), {PATH: self._seen.get(PATH)})
 
     async def sync_in(self) -> int:
         """Take in what a person did to the file since the last look; how many patterns that touched.
@@ -109,109 +97,68 @@ class PatternFile:
         Raises StoreError.
         """
         async with self._lock:
-            return await self._sync() if await asyncio.to_thread(self.has_changes()) else 0
+            return await self._reconcile(PATH) if await asyncio.to_thread(self.has_changes()) else 0
 
-    async def sync_out(self) -> int:
-        """Write the file if a pattern has changed; as `take_in` if a person was faster. Raises StoreError."""
-        async with self._lock:
-            known = await self._database.read(partial(self._news, self.has_changes()))
-            if known is None:
-                return await self._sync()
-            self._agreed = known
-            return 0
+    def _dirty(self, connection: Connection, again: set[FileKey]) -> tuple[int, list[FileKey]]:
+        agreed = None if again else self._still_agreed(connection)
+        if agreed is None:
+            return self._agreed.event, [PATH]
+        self._agreed = agreed
+        return agreed.event, []
 
-    def _news(self, edited: Callable[[], bool], connection: Connection) -> _Known | None:
-        """What is known now; None when the file and memory may not agree any more."""
-        if edited():
+    def _still_agreed(self, connection: Connection) -> _Agreed | None:
+        """Since when file and memory agree; None when they may not agree any more."""
+        if self.has_changes()():
             return None
-        if self._left:
+        if self._is_left:
             return self._agreed
         event = events.last_event(connection)
         if event == self._agreed.event:
             return self._agreed
-        if self._agreed.mark and not pattern_rows.touched_since(connection, self._agreed.event):
-            return _Known(event, self._agreed.mark)
-        known = _Known(event, pattern_rows.patterns_fingerprint(connection))
-        if known.mark == self._agreed.mark or _digest(_text(self._patterns(connection))) == self._held:
-            return known
+        if self._agreed.fingerprint and not pattern_rows.touched_since(connection, self._agreed.event):
+            return _Agreed(event, self._agreed.fingerprint)
+        agreed = _Agreed(event, pattern_rows.patterns_fingerprint(connection))
+        if agreed.fingerprint == self._agreed.fingerprint or _digest(self._text(connection)) == self._last_digest:
+            return agreed
         return None
 
-    def _patterns(self, connection: Connection) -> _All:
-        """The patterns that the file should show; only such as have changed since are read anew."""
+    def _text(self, connection: Connection) -> str:
+        """The file that shows the patterns there are; only such as have changed since are read anew."""
         self._shown = _patterns(connection, self._shown)
-        return self._shown
+        return pattern_format.join_entries(pattern.text for pattern in self._shown.values())
 
-    def _look(self, connection: Connection) -> tuple[_All, list[FileVersion]]:
-        """The patterns that the file should show, and the file as it was written."""
-        return self._patterns(connection), _noted(connection)
+    def _view(self, connection: Connection, path: str, found: ReadResult) -> FileView[Digests]:
+        self._is_left = False
+        self._agreed = _Agreed()
+        text = self._text(connection)
+        digests = {number: pattern.digest for number, pattern in self._shown.items()}
+        is_edited = found.text not in (None, text) and _digest(found.text or "") not in {
+            version.digest for version in _versions(connection)
+        }
+        return FileView(text, digests, is_edited)
 
-    async def _sync(self) -> int:
-        """Bring file and memory to agree; how many patterns a person's edit touched. The lock is held."""
-        self._agreed, touched = _Known(), 0
-        for _ in range(_TRIES):
-            found = await disk.read(self._root, PATH)
-            self._left = False
-            if found.problem:
-                self._leave_alone(found, found.problem)
-                return touched
-            shown, versions = await self._database.read(self._look)
-            if found.text not in (None, _text(shown)) and _digest(found.text or "") not in {
-                each.digest for each in versions
-            }:
-                try:
-                    entries = pattern_format.parse(found.text or "")
-                except PatternFileError as error:
-                    self._leave_alone(found, f"{PATH} is left alone: {error}.")
-                    return touched
-                absorb = partial(self._absorb, text=found.text or "", entries=entries)
-                touched += await self._database.write(absorb)
-                shown = await self._database.read(self._patterns)
-            try:
-                if await self._settle(found, shown):
-                    self._problem = ""
-                    return touched
-            except OSError as error:
-                self._report(f"{PATH} cannot be written ({error.strerror}): check the disk and who owns it.")
-                return touched
-        return touched
-
-    async def _settle(self, found: disk.ReadResult, shown: _All) -> bool:
-        """Make the file show these patterns; False when somebody changed it meanwhile."""
-        stamp, wanted = found.stamp, _text(shown)
-        held = {number: pattern.held for number, pattern in shown.items()}
-        if (found.text or "") != wanted:
-            await self._database.write(partial(_note, text=wanted, held=held, beside=True))
-            if not wanted:
-                if not await asyncio.to_thread(disk.remove, self._root, PATH, found.stamp):
-                    return False
-                stamp = None
-            else:
-                stamp = await disk.replace(self._root, PATH, wanted, found.stamp)
-                if stamp is None:
-                    return False
-            await self._database.write(partial(_note, text=wanted, held=held, beside=False))
-        elif wanted:
-            await self._database.write(partial(_note, text=wanted, held=held, beside=False))
-        self._seen, self._held = stamp, _digest(wanted)
-        return True
-
-    def _absorb(self, connection: Connection, *, text: str, entries: list[PatternEntry]) -> int:
+    def _absorb(self, connection: Connection, path: str, found: ReadResult) -> tuple[int, FileView[Digests]]:
+        entries = pattern_format.parse(found.text or "")
         now = self._clock.now()
-        occasion = AdmitContext(at=now, day=local_day(now, self._zone), actor="owner", policy=self._policy)
-        touched = _Edit(connection, occasion).apply(entries)
-        held = {entry.number: _held(entry) for entry in entries if entry.number is not None}
-        _note(connection, text=text, held=held, beside=False)
-        return touched
+        context = AdmitContext(at=now, day=local_day(now, self._zone), actor="owner", policy=self._policy)
+        touched = _Edit(connection, context).apply(entries)
+        digests = {entry.number: _entry_digest(entry) for entry in entries if entry.number is not None}
+        _save_version(connection, text=found.text or "", digests=digests, beside=False)
+        return touched, self._view(connection, path, ReadResult())
 
-    def _leave_alone(self, found: disk.ReadResult, problem: str) -> None:
-        """Do nothing more about the file until it changes."""
-        self._seen, self._left = found.stamp, True
-        self._report(problem)
+    async def _before_write(self, view: FileView[Digests]) -> None:
+        await self._database.write(partial(_save_version, text=view.text, digests=view.detail, beside=True))
 
-    def _report(self, problem: str) -> None:
-        if self._problem != problem:
-            log.warning("%s", problem)
-        self._problem = problem
+    async def _note(self, path: str, view: FileView[Digests], stamp: FileStamp | None) -> None:
+        await self._database.write(partial(_save_version, text=view.text, digests=view.detail, beside=False))
+        self._seen.pop(PATH, None)
+        if stamp is not None:
+            self._seen[PATH] = stamp
+        self._last_digest = _digest(view.text)
+
+    def _leave_alone(self, path: str, stamp: FileStamp | None, problem: str) -> None:
+        super()._leave_alone(path, stamp, problem)
+        self._is_left = True
 
 
 # ── a person's edit ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -224,7 +171,7 @@ class _Edit:
         self._connection = connection
         self._occasion = occasion
         self._act = occasion.change_context(f"the owner edited {PATH}")
-        self._versions = _noted(connection)
+        self._versions = _versions(connection)
 
     def apply(self, entries: Sequence[PatternEntry]) -> int:
         """Let memory follow; how many patterns that touched."""
@@ -234,20 +181,20 @@ class _Edit:
             record = live.get(entry.number or 0)
             if record is not None:
                 touched += self._changed(record, entry)
-            elif not self._as_noted(entry):  # one that was written and is gone since must not come back
+            elif not self._as_versions(entry):  # one that was written and is gone since must not come back
                 touched += self._added(entry)
-        standing = {entry.number for entry in entries}
+        kept = {entry.number for entry in entries}
         for number, record in live.items():
-            if number not in standing and self._versions and all(number in each.entries for each in self._versions):
+            if number not in kept and self._versions and all(number in each.entries for each in self._versions):
                 touched += int(forget(self._connection, number, (record.scope,), self._occasion))
         return touched
 
     def _noted_of(self, entry: PatternEntry) -> list[EntryDigest]:
-        held = [each.entries.get(entry.number or 0) for each in self._versions]
-        return [each for each in held if each is not None]
+        digests = [version.entries.get(entry.number or 0) for version in self._versions]
+        return [digest for digest in digests if digest is not None]
 
-    def _as_noted(self, entry: PatternEntry) -> bool:
-        return _held(entry) in self._noted_of(entry)
+    def _as_versions(self, entry: PatternEntry) -> bool:
+        return _entry_digest(entry) in self._noted_of(entry)
 
     def _added(self, entry: PatternEntry) -> int:
         """Learn a pattern that a person wrote."""
@@ -259,7 +206,7 @@ class _Edit:
 
     def _changed(self, record: Record, entry: PatternEntry) -> int:
         """Let what a person changed take the place of what was there; the rest is as memory has it now."""
-        words, confidence, learned, uses = _held(entry)
+        words, confidence, learned, uses = _entry_digest(entry)
         was = self._noted_of(entry)
         now = pattern_of(record)
         assert now is not None
@@ -291,8 +238,8 @@ class _Edit:
             "attrs": json.dumps(attrs, ensure_ascii=False),
             "expires": None,
         }
-        held = records.column_values(self._connection, known, sorted(values))
-        if held == tuple(values[name] for name in sorted(values)):
+        before = records.column_values(self._connection, known, sorted(values))
+        if before == tuple(values[name] for name in sorted(values)):
             return 0
         values["updated"] = records.stamp(self._occasion.at)
         change(self._connection, known, "edited", values, self._act, shown=False)
@@ -319,48 +266,39 @@ def _live(connection: Connection) -> list[Record]:
     return [pattern.record for pattern in patterns_of(pattern_rows.live_patterns(connection, ALL_SCOPES, _MOST))]
 
 
-def _patterns(connection: Connection, before: _All) -> _All:
+def _patterns(connection: Connection, before: _Patterns) -> _Patterns:
     """The patterns that the file shows: those of `before` that are as they were, and the others as they are now."""
-    marks = pattern_rows.figures_by_pattern(connection, ALL_SCOPES, _MOST)
-    known = {
-        number: before[number] for number, mark in marks.items() if number in before and before[number].mark == mark
-    }
-    changed = records.by_ids(connection, [number for number in marks if number not in known], ALL_SCOPES)
+    figures = pattern_rows.figures_by_pattern(connection, ALL_SCOPES, _MOST)
+    shown = {number: old for number, old in before.items() if figures.get(number) == old.figures}
+    changed = records.by_ids(connection, [number for number in figures if number not in shown], ALL_SCOPES)
     for pattern in patterns_of(changed.values()):
         entry = pattern_format.entry_of(pattern)
-        known[pattern.id] = _Shown(marks[pattern.id], pattern_format.render_entry(entry), _held(entry))
-    return {number: known[number] for number in marks if number in known}
+        shown[pattern.id] = _Shown(figures[pattern.id], pattern_format.render_entry(entry), _entry_digest(entry))
+    return {number: shown[number] for number in figures if number in shown}
 
 
-def _text(shown: _All) -> str:
-    """The file that shows these patterns."""
-    return pattern_format.join_entries(pattern.text for pattern in shown.values())
-
-
-def _noted(connection: Connection) -> list[FileVersion]:
+def _versions(connection: Connection) -> list[FileVersion]:
+    """The file as it was written last, and as it may have been written before a crash."""
     found = json.loads(read_state(connection, STATE_KEY) or "[]")
     return [
-        FileVersion(
-            each["text"], {int(number): (held[0], held[1], held[2], held[3]) for number, held in each["of"].items()}
-        )
-        for each in found
+        FileVersion(each["text"], {int(number): (*digest,) for number, digest in each["of"].items()}) for each in found
     ]
 
 
-def _note(connection: Connection, *, text: str, held: Mapping[int, EntryDigest], beside: bool) -> None:
+def _save_version(connection: Connection, *, text: str, digests: Digests, beside: bool) -> None:
     """Note that the file holds `text`; or, `beside` what was noted last, that it may be about to."""
-    version = FileVersion(_digest(text), held)
-    last = [each for each in _noted(connection)[-1:] if each.digest != version.digest] if beside else []
-    told: Json = [
-        {"text": each.digest, "of": {str(number): [*held] for number, held in each.entries.items()}}
+    version = FileVersion(_digest(text), digests)
+    last = [each for each in _versions(connection)[-1:] if each.digest != version.digest] if beside else []
+    noted: Json = [
+        {"text": each.digest, "of": {str(number): [*digest] for number, digest in each.entries.items()}}
         for each in (*last, version)
     ]
-    wanted = json.dumps(told)
-    if read_state(connection, STATE_KEY) != wanted:
-        write_state(connection, STATE_KEY, wanted)
+    before, after = read_state(connection, STATE_KEY), json.dumps(noted)
+    if before != after and (text or before):
+        write_state(connection, STATE_KEY, after)
 
 
-def _held(entry: PatternEntry) -> EntryDigest:
+def _entry_digest(entry: PatternEntry) -> EntryDigest:
     return _digest(text_of(entry.trigger, entry.response)), entry.confidence, _digest(entry.learned_from), entry.uses
 
 

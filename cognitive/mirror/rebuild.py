@@ -19,7 +19,7 @@ from typing import get_args
 
 from kenobot.cognitive.mirror import card_rows, list_files, list_layout, list_paths, record_paths
 from kenobot.cognitive.mirror import record_format as cards
-from kenobot.cognitive.mirror.front_matter import FrontMatterError
+from kenobot.cognitive.mirror.front_matter import UnusableFileError
 from kenobot.cognitive.mirror.list_layout import FileBlock
 from kenobot.cognitive.mirror.record_format import RecordFile
 from kenobot.cognitive.mirror.record_paths import FileLocation
@@ -81,7 +81,7 @@ def read_record_files(root: Path, progress: Progress | None = None) -> tuple[lis
         try:
             card = _read(root / path)
             record = _record(card, spot)
-        except FrontMatterError as error:
+        except UnusableFileError as error:
             problems.append(f"{path} is left out: {error}.")
             continue
         if record is None:
@@ -188,14 +188,14 @@ def _read(path: Path) -> RecordFile:
     """Raises Unreadable."""
     try:
         if path.is_symlink() or not path.is_file():
-            raise FrontMatterError("it is not a plain file")
+            raise UnusableFileError("it is not a plain file")
         if path.stat().st_size > disk.MAX_FILE_BYTES:
-            raise FrontMatterError("it is larger than 5 MB")
+            raise UnusableFileError("it is larger than 5 MB")
         return cards.parse(path.read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise FrontMatterError("it is not UTF-8 text") from error
+        raise UnusableFileError("it is not UTF-8 text") from error
     except OSError as error:
-        raise FrontMatterError(f"it cannot be read ({os.strerror(error.errno or 0)})") from error
+        raise UnusableFileError(f"it cannot be read ({os.strerror(error.errno or 0)})") from error
 
 
 def _record(card: RecordFile, spot: FileLocation) -> Record | None:
@@ -209,12 +209,12 @@ def _record(card: RecordFile, spot: FileLocation) -> Record | None:
     created = _time(str(said["created"]))
     form, trust, source = _kinds(said)
     if said.get("scope", spot.scope) != spot.scope:
-        raise FrontMatterError(f"it is of the scope {said['scope']}, and stands in a folder of {spot.scope}")
+        raise UnusableFileError(f"it is of the scope {said['scope']}, and stands in a folder of {spot.scope}")
     text = sanitize(card.text or "", _LONGEST)
     if form == "box":
         text = f"memories of {said.get('day', spot.day)}"
     if not text:
-        raise FrontMatterError("it has no text")
+        raise UnusableFileError("it has no text")
     attributes = said.get("attributes")
     by = str(said.get("by", ""))
     attrs = (attributes if isinstance(attributes, dict) else {}) | ({"by": by} if by else {})
@@ -264,9 +264,9 @@ def _kinds(said: Mapping[str, object]) -> tuple[str, str, str]:
         str(said.get(name, usual)) for name, usual in (("form", "note"), ("trust", "owner"), ("source", "edit"))
     )
     if form not in get_args(Form):
-        raise FrontMatterError(f"there is no form {form}")
+        raise UnusableFileError(f"there is no form {form}")
     if trust not in get_args(Trust) or source not in get_args(Source):
-        raise FrontMatterError(f"there is no trust {trust}, or no source {source}")
+        raise UnusableFileError(f"there is no trust {trust}, or no source {source}")
     return form, trust, source
 
 

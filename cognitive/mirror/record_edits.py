@@ -7,18 +7,19 @@ another subject, kind, tag or pin is set as the owner's word; a card that is gon
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import cast, get_args
 
+from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.control.forget import forget, forget_record
 from kenobot.cognitive.mirror import card_rows
 from kenobot.cognitive.mirror.card_rows import RecordFileRow
 from kenobot.cognitive.mirror.names import slug
 from kenobot.cognitive.mirror.record_format import RecordFile
-from kenobot.cognitive.mirror.record_paths import FileLocation, is_right_folder, location_of
+from kenobot.cognitive.mirror.record_paths import Area, FileLocation, is_right_folder, location_of
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
@@ -77,7 +78,7 @@ def absorb_edit(
     spot = location_of(seen.folder)
     if spot is None:
         return EditOutcome(0, None)
-    row = card_rows.row_at(connection, seen.folder, seen.name)
+    row = card_rows.row_at(connection, seen.path)
     if spot.area == "artifacts":
         return _quotation(connection, spot, row, seen, card)
     owner = row.record if row is not None else None
@@ -177,10 +178,66 @@ def apply_edit(
     return _Edit(connection, record, card, occasion).apply()
 
 
-def forget_deleted(connection: Connection, record: int, scope: str, occasion: AdmitContext) -> int:
-    """Forget what a deleted card said; the event of it, 0 when it said nothing that is believed."""
-    hidden = forget_record(connection, record, (scope,), occasion)
-    return hidden.event if hidden is not None else 0
+# ── deletions ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def unexpectedly_missing(connection: Connection, paths: Sequence[str]) -> frozenset[str]:
+    """Those of the missing files that should be there: none that a crash kept us from noting as moved or removed."""
+    found = set()
+    for path in paths:
+        spot, row = location_of(path.rpartition("/")[0]), card_rows.row_at(connection, path)
+        if spot is None or row is None:
+            continue
+        record = records.get(connection, row.record, (spot.scope,)) if row.record is not None else None
+        area: Area | None = "artifacts" if row.kind == "artifact" else None
+        if row.record is None or (record is not None and is_right_folder(row.folder, record, area)):
+            found.add(path)
+    return frozenset(found)
+
+
+def record_loss(connection: Connection, paths: Collection[str], at: datetime) -> None:
+    """Note the files that were lost, as far as a deletion would have forgotten what they say."""
+    found: dict[int, str] = {}
+    for path in sorted(paths, key=lambda path: path.rpartition("/")):
+        row = card_rows.row_at(connection, path)
+        if row is not None and row.record is not None and _deletion_forgets(row, archived=False):
+            found[row.record] = row.folder
+    if found:
+        missing_files.record_loss(connection, at, next(iter(found.values())), tuple(found))
+
+
+def absorb_deletions(
+    connection: Connection, paths: Sequence[str], kept: Collection[str], part_of: int | None, when: EditContext
+) -> tuple[list[int], set[int]]:
+    """Follow the deletion of files: the events that forgot their facts, and the records whose files are to be written.
+
+    kept: what is written again, and nothing of it forgotten. part_of: the event of the first one that went.
+    """
+    events: list[int] = []
+    rewrite: set[int] = set()
+    for path in paths:
+        row = card_rows.row_at(connection, path)
+        if row is None or (spot := location_of(row.folder)) is None:
+            continue  # it has been taken in as moved
+        card_rows.drop_row(connection, path)
+        if row.record is None:
+            continue
+        rewrite.add(row.record)
+        if path in kept or not _deletion_forgets(row):
+            continue
+        occasion = replace(admit_context_of(spot, when), part_of=part_of)
+        hidden = forget_record(connection, row.record, (spot.scope,), occasion)
+        events += [hidden.event] if hidden is not None and hidden.event else []
+    return events, rewrite
+
+
+def _deletion_forgets(row: RecordFileRow, *, archived: bool = True) -> bool:
+    """Whether the deletion of a file forgets what it says. archived: one in the archive, too."""
+    spot = location_of(row.folder)
+    return row.kind == "card" and spot is not None and spot.area == "facts" and (archived or not spot.archived)
+
+
+# ── edits ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _new(connection: Connection, spot: FileLocation, card: RecordFile, occasion: AdmitContext) -> EditOutcome:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from kenobot.cognitive.mirror import front_matter
-from kenobot.cognitive.mirror.front_matter import FrontMatterError, LineEnding
+from kenobot.cognitive.mirror.front_matter import LineEnding, UnusableFileError
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.text.fingerprint import key_of
 
@@ -132,7 +132,7 @@ def parse(text: str) -> RecordFile:
     checked = {name: _checked(name, value) for name, value in values.items() if name != "links"}
     links = values.get("links") or []
     if not isinstance(links, list):
-        raise FrontMatterError("its front matter's links are not a list")
+        raise UnusableFileError("its front matter's links are not a list")
     ours = checksum is not None and checksum == _sum(front_matter.normalize_newlines(text))
     return RecordFile(
         values={name: value for name, value in checked.items() if value is not None},
@@ -160,7 +160,7 @@ def _checked(name: str, value: Json) -> Json:
     """`value` as `name` has to be. Raises Unreadable."""
     checked = _of_kind(name, value)
     if checked is None and value not in (None, ""):
-        raise FrontMatterError(f"its front matter's {name} cannot be {json.dumps(value, ensure_ascii=False)}")
+        raise UnusableFileError(f"its front matter's {name} cannot be {json.dumps(value, ensure_ascii=False)}")
     return checked
 
 
@@ -235,5 +235,5 @@ def _link(shown: Json) -> FileLink:
         if not _is_time(found.first_at) or not _is_time(found.last_at):
             raise ValueError(found.first_at)
     except (KeyError, TypeError, ValueError) as error:
-        raise FrontMatterError("its front matter's links are not understood") from error
+        raise UnusableFileError("its front matter's links are not understood") from error
     return found

@@ -19,6 +19,7 @@ from kenobot.storage.disk import FileStamp
 class RecordFilePlan:
     """A file to be written for a record. previous_row: the one that shows it now, here or elsewhere."""
 
+    record: int
     row: RecordFileRow
     text: str
     previous_row: RecordFileRow | None
@@ -32,15 +33,6 @@ class RecordFilePlan:
     def expected(self) -> FileStamp | None:
         """What must stand where this is to be written; None: nothing."""
         return self.previous_row.stamp if self.previous_row is not None and self.moved_from is None else None
-
-
-@dataclass(frozen=True, slots=True)
-class WritePlan:
-    """What is to be done on disk. erased: files of records that are gone, whatever stands there now."""
-
-    plans: tuple[RecordFilePlan, ...]
-    obsolete: tuple[RecordFileRow, ...]
-    erased: tuple[RecordFileRow, ...]
 
 
 def dirty_records(connection: Connection, cursor: int, again: set[int]) -> tuple[int, list[int]]:
@@ -58,45 +50,49 @@ def dirty_records(connection: Connection, cursor: int, again: set[int]) -> tuple
     return events.last_record_event(connection), sorted(found)
 
 
-def plan_writes(connection: Connection, numbers: Sequence[int], zone: ZoneInfo, policy: FilesPolicy) -> WritePlan:
-    """What is to be written, and what to be removed, for these records."""
+def plan_writes(
+    connection: Connection, numbers: Sequence[int], zone: ZoneInfo, policy: FilesPolicy
+) -> tuple[list[RecordFilePlan], list[tuple[RecordFileRow, FileStamp | None]]]:
+    """What is to be written for these records; and what to remove, with the stamp it must have, None: in any case."""
     records = store.by_ids(connection, numbers, ALL_SCOPES)
-    plans: list[RecordFilePlan] = []
-    outdated: list[RecordFileRow] = []
-    erased: list[RecordFileRow] = []
+    plans: list[RecordFilePlan | None] = []
+    removals: list[tuple[RecordFileRow, FileStamp | None]] = []
     for number in numbers:
         rows = {row.kind: row for row in card_rows.rows_of_record(connection, number)}
         record = records.get(number)
-        if record is None:
-            erased.extend(rows.values())
+        if record is None:  # erased: a person's edit of it goes, too
+            removals.extend((row, None) for row in rows.values())
             continue
         card, quote = rows.get("card"), rows.get("artifact")
-        plans.extend(_file(connection, record, "card", card, record_text.render_record(connection, record, card, zone)))
+        plans.append(
+            _plan_file(connection, record, "card", card, record_text.render_record(connection, record, card, zone))
+        )
         quoted = record_text.render_artifact(connection, record, policy)
         if quoted is not None and quote is None:  # once written it stays as it is, whatever the record says later
-            plans.extend(_file(connection, record, "artifact", quote, quoted))
+            plans.append(_plan_file(connection, record, "artifact", None, quoted))
         elif quoted is None and quote is not None:
-            outdated.append(quote)
-    return WritePlan(tuple(plans), tuple(outdated), tuple(erased))
+            removals.append((quote, quote.stamp))
+    return [plan for plan in plans if plan is not None], removals
 
 
-def _file(
+def _plan_file(
     connection: Connection, record: store.Record, kind: RecordFileKind, row: RecordFileRow | None, text: str
-) -> list[RecordFilePlan]:
-    """How to write a file of `record`; nothing when it holds that already."""
+) -> RecordFilePlan | None:
+    """How to write a file of `record`; None when it holds that already."""
     area: record_paths.Area = "artifacts" if kind == "artifact" else record_paths.area_of(record)
     folder, digest = record_paths.folder_of(record, area), cards.file_checksum(text)
     if row is not None and record_paths.is_right_folder(row.folder, record, area):
         folder = row.folder
         if row.digest == digest:
-            return []
+            return None
     name = row.name if row is not None else record_paths.name_of(record)
     salt = 0
-    while (other := card_rows.row_at(connection, folder, name)) is not None and (other.record, other.kind) != (
+    while (other := card_rows.row_at(connection, f"{folder}/{name}")) is not None and (other.record, other.kind) != (
         record.id,
         kind,
     ):
         salt += 1
         name = record_paths.name_of(record, str(salt))
-    rest, ends = (row.extra_lines, row.line_ending) if row is not None else ((), "\n")
-    return [RecordFilePlan(RecordFileRow(folder, name, kind, record.id, digest, rest, ends), text, row)]
+    extra_lines, line_ending = (row.extra_lines, row.line_ending) if row is not None else ((), "\n")
+    planned = RecordFileRow(folder, name, kind, record.id, digest, extra_lines, line_ending)
+    return RecordFilePlan(record.id, planned, text, row)

@@ -53,16 +53,13 @@ IN_MEMORY = (
     ),
     Bound("kenobot.cognitive.identity.reply_grade._folded", "64 texts", "lru_cache", _CACHE),
     Bound(
-        "kenobot.cognitive.mirror.record_files.RecordFiles._again",
+        "kenobot.cognitive.mirror.file_sync.FileSync._again",
         "what is to be written",
         "emptied by writing",
         _CARDS,
     ),
     Bound(
-        "kenobot.cognitive.mirror.record_files.RecordFiles._left", "200 files", "the oldest is looked at again", _CARDS
-    ),
-    Bound(
-        "kenobot.cognitive.mirror.record_files.RecordFiles._problems",
+        "kenobot.cognitive.mirror.file_sync.FileSync._problems",
         "200 sentences",
         "the oldest goes; the log has it",
         _CARDS,
@@ -74,7 +71,7 @@ IN_MEMORY = (
         _CARDS,
     ),
     Bound(
-        "kenobot.cognitive.mirror.recent_folders.RecentFolders._seen",
+        "kenobot.cognitive.mirror.record_files.RecentFolders._snapshots",
         "64 folders, of each 100 files",
         "the oldest goes",
         _CARDS,
@@ -87,14 +84,8 @@ IN_MEMORY = (
     ),
     Bound("kenobot.cognitive.mirror.pattern_file.FileVersion.entries", "5,000 patterns", "lives for one call", _OVER),
     Bound("kenobot.cognitive.mirror.list_edits._Edit.blocks", "one file of at most 5 MB", "lives for one call", _OVER),
-    Bound("kenobot.cognitive.mirror.missing.EmptiedFiles._since", "the memory files", "gone with the next look", _OVER),
+    Bound("kenobot.cognitive.mirror.list_files.ListFiles._emptied", "the memory files", "gone with the next look", _OVER),
     Bound("kenobot.cognitive.mirror.list_edits._Edit.forgotten", "the lines of one file", "lives for one call", _OVER),
-    Bound(
-        "kenobot.cognitive.mirror.list_files.ListFiles._again",
-        "the memory files there are",
-        "emptied by each round of writing",
-        f"{HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
-    ),
     Bound(
         "kenobot.cognitive.mirror.list_files.ListFiles._known",
         "the memory files there are: one a scope and day, by what people tell the bot",
@@ -102,9 +93,6 @@ IN_MEMORY = (
         f"{HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
     ),
     Bound("kenobot.cognitive.mirror.session_note.SessionNote._told", "40 summaries", "others go", _OVER),
-    Bound(
-        "kenobot.cognitive.mirror.list_files.ListFiles._marked", "what was just remembered", "emptied by writing", _OVER
-    ),
     Bound(
         "kenobot.cognitive.sleep.plan.comparison_cache.ComparisonCache._apart",
         "1,000,000 pairs of each pass that compares, 8 bytes each",
@@ -118,13 +106,7 @@ IN_MEMORY = (
         f"{HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
     ),
     Bound(
-        "kenobot.cognitive.mirror.list_files.ListFiles._problems",
-        "the memory files there are",
-        "goes with the file",
-        f"{HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
-    ),
-    Bound(
-        "kenobot.cognitive.mirror.list_files.ListFiles._seen",
+        "kenobot.cognitive.mirror.file_sync.FileSync._seen",
         "the memory files there are: one a scope and day, by what people tell the bot",
         "goes with the file",
         f"{HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",

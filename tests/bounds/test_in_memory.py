@@ -285,7 +285,7 @@ async def test_what_is_known_of_memory_files_goes_with_them(tmp_path: Path, data
     clock.advance(60)
     await mirror.sync_in()
     await mirror.sync_out()
-    held = (mirror._seen, mirror._known, mirror._topics, mirror._problems, mirror._marked, mirror._again)
+    held = (mirror._seen, mirror._known, mirror._topics, mirror._problems, mirror._emptied, mirror._again)
     assert [len(each) for each in held] == [0] * 6
     assert await rows(database, "SELECT * FROM list_file") == []
     assert list(root.rglob("*.md")) == []

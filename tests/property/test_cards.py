@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.cognitive.mirror import front_matter, record_format
-from kenobot.cognitive.mirror.front_matter import FrontMatterError, LineEnding
+from kenobot.cognitive.mirror.front_matter import LineEnding, UnusableFileError
 from kenobot.cognitive.mirror.record_format import FileLink
 from kenobot.cognitive.remember.admit_context import sanitize
 from kenobot.cognitive.store.records import Record
@@ -102,7 +102,7 @@ def test_any_change_of_a_card_is_seen(record: Record, ends: LineEnding, data: st
     other = text[:at] + typed + text[at + data.draw(st.integers(0, 1)) :]
     try:
         read = record_format.parse(other)
-    except FrontMatterError:
+    except UnusableFileError:
         return
     line = text[text.rindex("\n", 0, at) + 1 if "\n" in text[:at] else 0 :].partition("\n")[0]
     assert other == text or not read.is_unedited or line.startswith("checksum:")
@@ -114,7 +114,7 @@ def test_whatever_people_write_is_read_or_refused(text: str) -> None:
     """In a plain sentence; nothing else ever happens."""
     try:
         page = front_matter.parse(f"---\n{text}\n---\nbody", {"a", "b"})
-    except FrontMatterError as error:
+    except UnusableFileError as error:
         assert str(error) and not str(error).endswith(".")
     else:
         assert "body" in page.body or "---" in text

@@ -4,7 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from kenobot.cognitive.mirror.pattern_format import PatternFileError, validate_entry
+from kenobot.cognitive.mirror.front_matter import UnusableFileError
+from kenobot.cognitive.mirror.pattern_format import validate_entry
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.procedural.find_solution import find_solution
 from kenobot.cognitive.procedural.match import match_patterns
@@ -73,7 +74,7 @@ def valid(case: Case) -> Outcome:
     """The same are refused, in plain words, and what is left out has the same default."""
     try:
         _, _, _, uses = validate_entry(case.input)
-    except PatternFileError as error:
+    except UnusableFileError as error:
         about = "confidence" if "confidence" in case.expected.get("error", "") else "a response"
         return Checked(str(error), {f"it is refused, and says that it is about {about}": about in str(error)})
     return compare(case, {"ok": True, "usageCount": uses})

@@ -16,6 +16,7 @@ from kenobot.cognitive.procedural.pattern import candidate_of
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes
+from kenobot.ports.errors import StoreError
 from kenobot.ports.memory import Candidate
 from kenobot.storage import disk
 from kenobot.storage.connection import Connection
@@ -131,9 +132,12 @@ def test_the_file_is_what_json_makes_of_it(trigger: str, scope: str) -> None:
     entries = [
         PatternEntry(number, trigger, f"{trigger}!", 0.1 * number, trigger, number, scope) for number in range(3)
     ]
-    told = [pattern_format._told(entry) for entry in entries]
-    assert pattern_format.render(entries) == json.dumps(told, ensure_ascii=False, indent=2) + "\n"
-    assert pattern_format.render([]) == ""
+    told = [pattern_format._shown(entry) for entry in entries]
+    assert (
+        pattern_format.join_entries(map(pattern_format.render_entry, entries))
+        == json.dumps(told, ensure_ascii=False, indent=2) + "\n"
+    )
+    assert pattern_format.join_entries([]) == ""
 
 
 async def test_what_a_person_changes_is_the_owners_word(tmp_path: Path) -> None:
@@ -244,10 +248,10 @@ async def test_a_crash_around_the_write_is_no_edit(
                 return await replace(root, path, text, expected)
             if written:
                 await replace(root, path, text, expected)
-            raise RuntimeError("the power is gone")
+            raise StoreError("the power is gone")
 
         monkeypatch.setattr(disk, "replace", crash)
-        with pytest.raises(RuntimeError, match="power"):
+        with pytest.raises(StoreError, match="power"):
             await _learn(house, "printer 0x6")
         monkeypatch.setattr(disk, "replace", replace)
         assert len(_shown(house)) == 1 + written

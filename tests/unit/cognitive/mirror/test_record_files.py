@@ -214,10 +214,10 @@ async def test_boxes_and_artifacts_are_read_only(cards: CardHouse) -> None:
 async def test_a_crash_between_file_and_note_is_no_edit(cards: CardHouse) -> None:
     """A card carries its own checksum: it is ours, whatever memory did in the meantime."""
     number = await cards.tell(TEA)
-    folder, _, name = cards.card(number).rpartition("/")
+    path = cards.card(number)
     await cards.learn(TEA.text)
     await cards.tree.sync_out()
-    await cards.database.write(lambda c: card_rows.drop_row(c, folder, name))
+    await cards.database.write(lambda c: card_rows.drop_row(c, path))
     await cards.forget(number)
     events = await cards.count_events()
     await cards.again().start()
@@ -311,8 +311,8 @@ async def test_what_is_known_of_cards_is_bounded(cards: CardHouse) -> None:
         (cards.root / f"chats/c{number}/facts/{TODAY}").mkdir(parents=True)
     await cards.sync()
     engine = cards.tree.record_files
-    assert len(engine.problems) == len(engine._left) == 200
-    assert len(engine._hot._seen) == 64
+    assert len(engine.problems) == len(engine._seen) == 200
+    assert len(engine._recent._snapshots) == 64
     assert not engine._again
     await cards.tree.scan()
     for number in range(250):

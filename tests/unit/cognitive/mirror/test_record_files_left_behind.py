@@ -81,4 +81,4 @@ async def test_a_file_that_a_crash_kept_from_being_noted_as_removed_is_no_loss(c
     assert not (cards.root / f"facts/{TODAY}").exists()
     await cards.again().start()
     assert cards.tree.problems == ()
-    assert await cards.database.read(lambda c: card_rows.row_at(c, row.folder, row.name)) is None
+    assert await cards.database.read(lambda c: card_rows.row_at(c, row.path)) is None
