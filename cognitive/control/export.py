@@ -37,6 +37,7 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit_context import sanitize
 from kenobot.cognitive.store import events, records, term_index
 from kenobot.cognitive.store.records import Json
+from kenobot.cognitive.store.redaction import tombstone_time
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.cognitive.text.fingerprint import key_about, key_of
 from kenobot.core import redaction
@@ -176,8 +177,8 @@ class _Intake:
             told["part_of"] = events.add_event(self._connection, act.at, act.actor, "imported", data=told)
         for record, scope in self._fresh.items():
             event = events.add_event(self._connection, act.at, act.actor, "imported", record=record, data=told)
-            rows.mark_changed(self._connection, record, scope, event)
-        rows.reserve_inbox_ids(self._connection, self._highest)
+            records.set_changed_event(self._connection, record, scope, event)
+        rows.reserve_ids(self._connection, "inbox", self._highest)
         return self._report
 
     def _count(self, kind: str, written: int) -> None:
@@ -221,10 +222,10 @@ class _Intake:
             mine = twin.id if twin is not None else None
         self._records[line.id] = mine
         if mine is not None:
-            self._report.already_known["record"] += 1
+            self._count("record", 0)
         elif not text:
             self._leave_out("there is nothing in it")
-        elif rows.has_tombstone(self._connection, line.scope, key):
+        elif tombstone_time(self._connection, line.scope, key) is not None:
             self._leave_out("it was erased for good here")
         elif (kind := redaction.find_secret(text)) is not None:
             self._leave_out(f"it looks like {kind}")
@@ -245,17 +246,17 @@ class _Intake:
             record = rows.insert_row(self._connection, "record", values)
         self._records[line.id] = record
         self._fresh[record] = line.scope
-        self._report.added["record"] += 1
+        self._count("record", record)
         term_index.index_record(self._connection, record, line.scope)
 
     def _event(self, number: int, line: EventLine) -> None:
         record = self._here(number, line.record_id) if line.record_id is not None else None
         if line.record_id is None:
-            if rows.has_event(self._connection, line.at, line.actor, line.type, line.session):
-                self._report.already_known["event"] += 1
-                return
-        elif record is None or record not in self._fresh:
-            self._report.already_known["event"] += 1
+            is_known = rows.has_event(self._connection, line.at, line.actor, line.type, line.session)
+        else:
+            is_known = record not in self._fresh
+        if is_known:
+            self._count("event", 0)
             return
         data = dict(line.data)
         for name, known in (("part_of", self._events), ("undoes", self._events), ("by", self._records)):
@@ -268,7 +269,7 @@ class _Intake:
         if line.id <= self._last_event:
             del values["id"]
         self._last_event = self._events[line.id] = rows.insert_row(self._connection, "event", values)
-        self._report.added["event"] += 1
+        self._count("event", self._last_event)
 
     def _mapped(self, number: Any) -> Any:
         return self._records.get(number, number) if isinstance(number, int) else number
@@ -289,14 +290,13 @@ class _Intake:
         self._count(kind, rows.insert_row(self._connection, kind, values))
 
     def _file(self, line: FileLine) -> None:
-        if rows.has_file(self._connection, line.path):
-            self._report.already_known["file"] += 1
-            return
         blocks: list[Json] = [self._mapped(block) for block in line.blocks]
-        if None in blocks:  # its text holds what was left out
+        if rows.has_file(self._connection, line.path):
+            self._count("file", 0)
+        elif None in blocks:  # its text holds what was left out
             self._leave_out("it is a file with a memory that was left out")
-            return
-        self._count("file", rows.insert_row(self._connection, "list_file", {**line.model_dump(), "blocks": blocks}))
+        else:
+            self._count("file", rows.insert_row(self._connection, "list_file", {**line.model_dump(), "blocks": blocks}))
 
 
 def _numbers(number: int, text: str) -> bytes:

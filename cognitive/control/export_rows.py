@@ -5,7 +5,7 @@ Everything else reads through `kenobot.cognitive.store.records`.
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from kenobot.cognitive.store.records import Json
 from kenobot.cognitive.store.scopes import Scopes, scope_filter
@@ -64,11 +64,6 @@ def export_rows(
                     yield row
 
 
-def columns(connection: Connection, table: str) -> tuple[str, ...]:
-    """The columns that a table has."""
-    return tuple(row[1] for row in connection.execute(f"PRAGMA table_info({table})"))
-
-
 def insert_row(connection: Connection, table: str, values: Mapping[str, Json | bytes]) -> int:
     """Insert a row unless its key is taken; returns its rowid, 0 when nothing was written."""
     plain = {n: json.dumps(v, ensure_ascii=False) if isinstance(v, list | dict) else v for n, v in values.items()}
@@ -93,19 +88,22 @@ def find_record(connection: Connection, number: int, scope: str, form: str, key:
 
 def has_events(connection: Connection, number: int) -> bool:
     """Whether anything ever happened to a record of this number, also to one that is gone."""
-    return connection.execute("SELECT 1 FROM event WHERE record_id = ? LIMIT 1", (number,)).fetchone() is not None
-
-
-def has_tombstone(connection: Connection, scope: str, key: str) -> bool:
-    """Whether the words of this key were erased for good in this scope."""
-    sql = "SELECT 1 FROM tombstone WHERE scope = ? AND key = ?"
-    return connection.execute(sql, (scope, key)).fetchone() is not None
+    return _exists(connection, "event WHERE record_id = ?", number)
 
 
 def has_event(connection: Connection, at: str, actor: str, kind: str, session: str) -> bool:
     """Whether an event of no record, such as this, is known."""
-    sql = "SELECT 1 FROM event WHERE type = ? AND at = ? AND actor = ? AND session = ? AND record_id IS NULL"
-    return connection.execute(sql, (kind, at, actor, session)).fetchone() is not None
+    where = "event WHERE type = ? AND at = ? AND actor = ? AND session = ? AND record_id IS NULL"
+    return _exists(connection, where, kind, at, actor, session)
+
+
+def has_file(connection: Connection, path: str) -> bool:
+    """Whether a list file is known."""
+    return _exists(connection, "list_file WHERE path = ?", path)
+
+
+def _exists(connection: Connection, where: str, *values: object) -> bool:
+    return connection.execute(f"SELECT 1 FROM {where} LIMIT 1", values).fetchone() is not None
 
 
 def find_message(connection: Connection, session: str, role: str, at: str, text: str) -> int | None:
@@ -123,18 +121,8 @@ def last_inbox_id(connection: Connection) -> int:
     return int(row[0]) if row else 0
 
 
-def reserve_inbox_ids(connection: Connection, highest: int) -> None:
-    """Let new inbox rows have numbers above `highest`."""
-    cursor = connection.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'inbox'", (highest,))
+def reserve_ids(connection: Connection, table: Literal["inbox", "event"], last: int) -> None:
+    """Give new rows of `table` numbers above `last`: what is older names such rows."""
+    cursor = connection.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (last, table))
     if not cursor.rowcount:
-        connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('inbox', ?)", (highest,))
-
-
-def has_file(connection: Connection, path: str) -> bool:
-    """Whether the mirror knows a file."""
-    return connection.execute("SELECT 1 FROM list_file WHERE path = ?", (path,)).fetchone() is not None
-
-
-def mark_changed(connection: Connection, record: int, scope: str, event: int) -> None:
-    """Say that `event` changed what is shown of a record that was just put in."""
-    connection.execute("UPDATE record SET changed = ? WHERE id = ? AND scope = ?", (event, record, scope))
+        connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, last))

@@ -1,5 +1,6 @@
-"""Which memories does a person mean by these words? For what must not guess: forgetting, correcting."""
+"""Find the memories that a person means, by words, number or key. For what must not guess: forgetting, correcting."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +15,7 @@ from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.cognitive.text.fingerprint import key_of, normalise
 from kenobot.cognitive.text.stopwords import STOPWORDS
 from kenobot.cognitive.text.words import fold, stems, words
+from kenobot.ports.errors import KenobotError
 from kenobot.storage.connection import Connection
 
 NearSearch = Callable[[Connection, str, Scopes, int], Sequence[int]]
@@ -21,6 +23,8 @@ NearSearch = Callable[[Connection, str, Scopes, int], Sequence[int]]
 
 _NEAR = 50
 _FRESH = 300  # newest records that an index may not know yet
+_NUMBER = re.compile(r"#?([0-9]{1,15})")
+_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +119,61 @@ def _compared(
         if wanted and hits / len(wanted) >= least:
             ranked.append((-hits, -number))
     return [-number for _, number in sorted(ranked)[:_NEAR]]
+
+
+# ── by number or key ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class AmbiguousReference(KenobotError):
+    """What was said names no record, or more than one. `records`: those that may be meant."""
+
+    def __init__(self, message: str, records: tuple[Record, ...] = ()) -> None:
+        super().__init__(message)
+        self.records = records
+
+
+def parse_number(text: str) -> int | None:
+    """The id that `text` spells, as 12 or #12; None when it is something else."""
+    match = _NUMBER.fullmatch(text.strip())
+    return int(match[1]) if match else None
+
+
+def resolve_reference(
+    connection: Connection, text: str, reach: Scopes, *, live: bool = False, policy: ControlPolicy = DEFAULT.control
+) -> Record:
+    """The record within `reach` that `text` names: by its number, its whole key, or an unambiguous beginning of that.
+
+    live: only what is remembered now can be meant. Nothing is guessed: raises Unclear, with what may be meant.
+    """
+    wanted = text.strip()
+    if not wanted:
+        raise AmbiguousReference("Say which memory: its number, as `kenobot memory list` shows it.")
+    number = parse_number(wanted)
+    if number is not None:
+        record = records.get(connection, number, reach)
+        if record is not None and (record.status == "active" or not live):
+            return record
+        if wanted.startswith("#") or len(wanted) < policy.shortest_prefix:
+            raise AmbiguousReference(_no_match(wanted, record))
+    if len(wanted) < policy.shortest_prefix:
+        raise AmbiguousReference(
+            f"{wanted!r} is too short to name a memory: give its number or {policy.shortest_prefix} letters."
+        )
+    numbers = records.ids_with_key_prefix(connection, wanted, reach, _SHOWN + 1)
+    by_id = records.by_ids(connection, numbers, reach)
+    candidates = [by_id[number] for number in numbers]
+    exact = [record for record in candidates if record.key == wanted]
+    named = exact or candidates
+    fitting = [record for record in named if record.status == "active"] or ([] if live else named)
+    if not fitting:
+        raise AmbiguousReference(_no_match(wanted, candidates[0] if len(candidates) == 1 else None))
+    if len(fitting) > 1:
+        several = ", ".join(f"#{record.id}" for record in fitting[:_SHOWN])
+        raise AmbiguousReference(f"{wanted!r} is ambiguous: it may be {several}. Give the number.", tuple(fitting))
+    return fitting[0]
+
+
+def _no_match(wanted: str, record: Record | None) -> str:
+    if record is not None:
+        return f"No match found for {wanted!r} among what is remembered now: #{record.id} is {record.status}."
+    return f"No match found for {wanted!r}: `kenobot memory list` shows what there is."

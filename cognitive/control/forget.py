@@ -86,15 +86,10 @@ class PurgePlan:
 # ── out of sight ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def forget(connection: Connection, record: int, reach: Scopes, actor: Actor) -> bool:
-    """Take a record out of sight, reversibly. False when there is no such live record within `reach`."""
-    return forget_record(connection, record, reach, actor) is not None
-
-
-def forget_record(
+def forget(
     connection: Connection, record: int, reach: Scopes, actor: Actor, *, names: Iterable[str] = (), reason: str = ""
 ) -> ForgetResult | None:
-    """As `forget`, and tell what was hidden. None when there is no such live record within `reach`.
+    """Take a record out of sight, reversibly. None when there is no such live record within `reach`.
 
     names: what the person is called, which need not stand where the fact is told again.
     """

@@ -1,20 +1,18 @@
-"""What went from memory's files all at once: held back as a loss, or forgotten as a wish, and told in any case.
+"""Record files that went missing all at once, until the owner says whether that was meant.
 
-A folder that a sync tool or a full disk took away looks like hundreds of deletions by hand. So what is lost is written
-again and nothing of it forgotten, until the owner says that it was meant; and what many lines taken out at once did
-forget is one decision, which one undo takes back. What is to be told is a row of the database: it outlives a crash, and
-a look by the command line while no bot ran.
+A folder that a sync tool or a full disk took away looks like hundreds of deletions by hand, so nothing of it is
+forgotten at first. What many lines taken out at once did forget is one decision, which one undo takes back.
 """
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
-from kenobot.cognitive.control.forget import forget_record
+from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import Json, Record
+from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
@@ -68,22 +66,13 @@ def open_loss(connection: Connection) -> MissingFiles | None:
 
 def save_pending_forget(connection: Connection, pending: PendingForget) -> None:
     """Note what is still to be forgotten, inside a transaction; nothing when there is none."""
-    said: dict[str, Json] = {
-        "event": pending.event,
-        "records": [*pending.records],
-        "reach": [*pending.reach],
-        "session": pending.session,
-    }
-    write_state(connection, _WISHED, json.dumps(said) if pending.records else "")
+    write_state(connection, _WISHED, json.dumps(asdict(pending)) if pending.records else "")
 
 
 def read_pending_forget(connection: Connection) -> PendingForget | None:
     """What is still to be forgotten because its owner said that the loss was meant."""
-    told = read_state(connection, _WISHED)
-    if not told:
-        return None
-    said = json.loads(told)
-    return PendingForget(said["event"], tuple(said["records"]), tuple(said["reach"]), said["session"])
+    stored = json.loads(read_state(connection, _WISHED) or "null")
+    return stored and PendingForget(**stored | {name: tuple(stored[name]) for name in ("records", "reach")})
 
 
 def resolve_loss(connection: Connection, left: tuple[int, ...] = ()) -> None:
@@ -111,30 +100,19 @@ def mark_announced(connection: Connection, loss: MissingFiles) -> bool:
 
 
 def _read(connection: Connection, key: str) -> MissingFiles | None:
-    told = read_state(connection, key)
-    if not told:
-        return None
-    said = json.loads(told)
-    return MissingFiles(said["at"], said["where"], said["files"], tuple(said["records"]), said["event"], said["told"])
+    stored = json.loads(read_state(connection, key) or "null")
+    return stored and MissingFiles(**stored | {"records": tuple(stored["records"])})
 
 
 def _write(connection: Connection, key: str, loss: MissingFiles) -> None:
-    said: dict[str, Json] = {
-        "at": loss.at,
-        "where": loss.where,
-        "files": loss.files,
-        "records": [*loss.records],
-        "event": loss.event,
-        "told": loss.told,
-    }
-    write_state(connection, key, json.dumps(said, ensure_ascii=False))
+    write_state(connection, key, json.dumps(asdict(loss), ensure_ascii=False))
 
 
 def forget_batch(connection: Connection, records: Sequence[Record], reach: Scopes, occasion: AdmitContext) -> int:
     """Forget records as one decision, and as part of the one that the occasion is part of; its event, 0 for none."""
     first = 0
     for record in records:
-        hidden = forget_record(connection, record.id, reach, occasion, reason="its file was deleted")
+        hidden = forget(connection, record.id, reach, occasion, reason="its file was deleted")
         if hidden is not None and not first:
             first = hidden.event
             occasion = replace(occasion, part_of=occasion.part_of or first)

@@ -9,27 +9,26 @@ yes applies to them, as a no would hit what is right.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Literal
 
 from kenobot.cognitive.beliefs.lifecycle import apply_event
 from kenobot.cognitive.beliefs.value import DEFAULT
 from kenobot.cognitive.policy.value import ValuePolicy
+from kenobot.cognitive.procedural.outcome import folded_reply, is_too_old
 from kenobot.cognitive.recall.usage import records_behind_reply
 from kenobot.cognitive.store import feedback
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.feedback import LastExchange
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.calendar import parse_time
 from kenobot.cognitive.text.stopwords import STOPWORDS
-from kenobot.cognitive.text.words import fold, stems, terms, words
+from kenobot.cognitive.text.words import stems, terms, words
 from kenobot.ports.identity import Principal
 from kenobot.storage.connection import Connection
 
 ReactionKind = Literal["confirmed", "disputed", "pinned"]
 
-_LONGEST = 240  # characters; a longer message is about something else
 _CLAUSE = re.compile(r"[,.;:!¡\n…—–]+|\s-+\s")
 _FILLER = re.compile(
     r"(?:(?:yes|yeah|yep|yup|oh|ah|hm+|mm+|well|actually|sorry|hey|ok|okay|sure|wait|si|claro|vale|bueno"
@@ -100,8 +99,8 @@ class Reaction:
 
 def match_reaction(text: str) -> Reaction | None:
     """The reaction that `text` is, in Spanish or English; None when it is anything else. Pure."""
-    folded = fold(text).replace("’", "'").strip()
-    if not folded or len(folded) > _LONGEST or "?" in folded or folded[0] in '"«“>':
+    folded = folded_reply(text)
+    if folded is None or "?" in folded:
         return None
     clauses = [clause.strip() for clause in _CLAUSE.split(folded)]
     clauses = [bare for clause in clauses if (bare := _FILLER.sub("", clause, count=1).strip())]
@@ -126,7 +125,7 @@ def apply_reaction(
     """
     heard = match_reaction(text) if principal.trust in ("owner", "guest") else None
     last = feedback.last_exchange(connection, session) if heard is not None else None
-    if heard is None or last is None or _over(last, at, policy):
+    if heard is None or last is None or is_too_old(last.at, at, policy.reaction_hours):
         return []
     reach = principal.read_scopes if principal.role == "owner" else (principal.write_scope,)
     shown = records_behind_reply(connection, session, last.inbox)
@@ -157,12 +156,6 @@ def _weighed(reaction: ReactionKind, said: str, rest: Sequence[str], *, told: bo
         return None
     _, _, reason = said.partition(" porque ") if " porque " in said else said.partition(" because ")
     return Reaction(reaction, " ".join([reason, *rest]).strip())
-
-
-def _over(last: LastExchange, at: datetime, policy: ValuePolicy) -> bool:
-    """Whether the last reply is too long ago for a reaction to mean it."""
-    when = parse_time(last.at)
-    return when is None or at - when > timedelta(hours=policy.reaction_hours)
 
 
 def _meant(

@@ -1,5 +1,6 @@
-"""How much memory holds: for a person who looks after it."""
+"""Count what memory holds, for its owner."""
 
+from collections import Counter
 from typing import TypedDict
 
 from kenobot.cognitive.store.scopes import Scopes, scope_filter
@@ -26,60 +27,37 @@ class MemoryStats(TypedDict):
 
 
 def collect_stats(connection: Connection, reach: Scopes) -> MemoryStats:
-    """The figures of what is within `reach`."""
-    by_status: dict[str, int] = {}
-    by_scope: dict[str, int] = {}
-    by_form: dict[str, int] = {}
-    for status, scope, form, count in _counts(connection, reach):
-        by_status[status] = by_status.get(status, 0) + count
+    """Count what is within `reach`."""
+    where, scopes = scope_filter(reach)
+    by_status: Counter[str] = Counter()
+    by_scope: Counter[str] = Counter()
+    by_form: Counter[str] = Counter()
+    sql = f"SELECT status, scope, form, count(*) FROM record WHERE {where} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+    for status, scope, form, count in connection.execute(sql, scopes):
+        by_status[status] += count
         if status == "active":
-            by_scope[scope] = by_scope.get(scope, 0) + count
-            by_form[form] = by_form.get(form, 0) + count
-    mean, oldest, newest = _spread(connection, reach)
-    events, links, messages, tombstones = _sizes(connection, reach)
-    return MemoryStats(
-        records=sum(by_status.values()),
-        by_status=by_status,
-        by_scope=by_scope,
-        by_form=by_form,
-        mean_confidence=round(mean, 4),
-        oldest=oldest,
-        newest=newest,
-        events=events,
-        links=links,
-        messages=messages,
-        tombstones=tombstones,
-    )
-
-
-def _counts(connection: Connection, reach: Scopes) -> list[tuple[str, str, str, int]]:
-    """How many records there are: by status, scope and form."""
-    where, scopes = scope_filter(reach)
-    return connection.execute(
-        f"SELECT status, scope, form, count(*) FROM record WHERE {where} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3", scopes
-    ).fetchall()
-
-
-def _spread(connection: Connection, reach: Scopes) -> tuple[float, str | None, str | None]:
-    """Mean confidence of live records, and when the first and the last of them were made."""
-    where, scopes = scope_filter(reach)
-    row = connection.execute(
+            by_scope[scope] += count
+            by_form[form] += count
+    mean, oldest, newest = connection.execute(
         "SELECT avg(confidence), min(created), max(created) FROM record "
         f"WHERE status = 'active' AND form != 'box' AND {where}",
         scopes,
     ).fetchone()
-    return float(row[0] or 0.0), row[1], row[2]
 
+    def count_rows(table: str, condition: str) -> int:
+        return int(connection.execute(f"SELECT count(*) FROM {table} WHERE {condition}", scopes).fetchone()[0])
 
-def _sizes(connection: Connection, reach: Scopes) -> tuple[int, int, int, int]:
-    """How many events, links, messages and tombstones there are of what is within `reach`."""
-    where, scopes = scope_filter(reach)
-    mine = f"(SELECT id FROM record WHERE {where})"
-    sums = (
-        f"SELECT count(*) FROM event WHERE record_id IN {mine}",
-        f"SELECT count(*) FROM link WHERE src IN {mine}",
-        f"SELECT count(*) FROM message WHERE {where}",
-        f"SELECT count(*) FROM tombstone WHERE {where}",
+    in_reach = f"(SELECT id FROM record WHERE {where})"
+    return MemoryStats(
+        records=by_status.total(),
+        by_status=dict(by_status),
+        by_scope=dict(by_scope),
+        by_form=dict(by_form),
+        mean_confidence=round(mean or 0.0, 4),
+        oldest=oldest,
+        newest=newest,
+        events=count_rows("event", f"record_id IN {in_reach}"),
+        links=count_rows("link", f"src IN {in_reach}"),
+        messages=count_rows("message", where),
+        tombstones=count_rows("tombstone", where),
     )
-    events, links, messages, tombstones = (int(connection.execute(sql, scopes).fetchone()[0]) for sql in sums)
-    return events, links, messages, tombstones

@@ -63,17 +63,15 @@ class MessageStats(BaseModel):
         words = sum(any(char.isalpha() for char in word) for word in text.split())
         if not words:
             return self
-        languages = {
-            guess_language(text, "en"),
-            guess_language(text, "es"),
-        }  # two answers: nothing in it speaks for either
+        languages = {guess_language(text, otherwise) for otherwise in ("en", "es")}  # both: nothing speaks for either
         return MessageStats(
             messages=self.messages + 1,
             words=self.words + words,
             spanish=self.spanish + (languages == {"es"}),
             english=self.english + (languages == {"en"}),
             formal=self.formal + bool(_FORMAL.search(text)),
-            with_emoji=self.with_emoji + any(_is_emoji(char) for char in text),
+            with_emoji=self.with_emoji
+            + any(ord(char) >= 0x2600 and unicodedata.category(char) == "So" for char in text),
         )
 
     def profile(self) -> WritingProfile:
@@ -174,10 +172,6 @@ def is_question(text: str) -> bool:
 
 def _enter(state: BootstrapState, phase: OnboardingPhase) -> BootstrapState:
     return state.model_copy(update={"phase": phase})
-
-
-def _is_emoji(char: str) -> bool:
-    return ord(char) >= 0x2600 and unicodedata.category(char) == "So"
 
 
 def _language(profile: WritingProfile) -> Language:

@@ -17,7 +17,6 @@ from kenobot.storage.disk import UNKNOWN, FileStamp
 RecordFileKind = Literal["card", "artifact"]
 
 _COLUMNS = "folder, name, kind, record_id, digest, rest, ends, mtime, size, inode"
-_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,22 +157,9 @@ def values_after(connection: Connection, record: Record, event: int) -> dict[str
 
 
 def boxes_of(connection: Connection, records: Sequence[int]) -> list[int]:
-    """The boxes in which any of `records` lies."""
-    found: dict[int, None] = {}
-    for start in range(0, len(records), _AT_ONCE):
-        chunk = records[start : start + _AT_ONCE]
-        marks = ", ".join("?" * len(chunk))
-        rows = connection.execute(
-            f"SELECT DISTINCT dst FROM link WHERE type = 'member' AND src IN ({marks})", tuple(chunk)
-        )
-        found.update((row[0], None) for row in rows)
-    return list(found)
-
-
-def all_boxes(connection: Connection, reach: Scopes) -> list[int]:
-    """Every box within `reach`."""
-    where, scopes = scope_filter(reach)
-    return [row[0] for row in connection.execute(f"SELECT id FROM record WHERE {where} AND form = 'box'", scopes)]
+    """Query the boxes in which any of `records` lies."""
+    sql = f"SELECT DISTINCT dst FROM link WHERE type = 'member' AND src {store.AMONG}"
+    return [row[0] for row in connection.execute(sql, (json.dumps(list(records)),))]
 
 
 def is_purged(connection: Connection, record: int) -> bool:
@@ -186,20 +172,10 @@ def is_purged(connection: Connection, record: int) -> bool:
 
 # ── making memory again ──────────────────────────────────────────────────────────────────────────────────────────
 
-_RECORD = (
-    "id, form, category, scope, text, trust, tier, status, confidence, seen, created, updated, day, changed, subject, "
-    "attrs, tags, lang, source, importance, stability, uses, lifecycle, verification, policy_class, valid_from, "
-    "valid_to, last_seen, last_used, confirmed, expires, key, evidence"
-)
-
 
 def insert_record(connection: Connection, record: Record) -> None:
-    """A record with all its columns, its number included."""
-    names = _RECORD.split(", ")
-    connection.execute(
-        f"INSERT INTO record ({_RECORD}) VALUES ({', '.join('?' * len(names))})",
-        tuple(getattr(record, name) for name in names),
-    )
+    """Insert a record with all its columns, its number included."""
+    store.insert_record(connection, {name: value for name, value in record._asdict().items() if name != "by"})
 
 
 def insert_link(connection: Connection, record: Record, link: FileLink) -> bool:
@@ -207,45 +183,16 @@ def insert_link(connection: Connection, record: Record, link: FileLink) -> bool:
     cursor = connection.execute(
         "INSERT OR IGNORE INTO link (src, dst, type, weight, confidence, seen, first_at, last_at, why) "
         "SELECT ?, id, ?, ?, ?, ?, ?, ?, ? FROM record WHERE id = ? AND scope = ?",
-        (
-            record.id,
-            link.type,
-            link.weight,
-            link.confidence,
-            link.seen,
-            link.first_at,
-            link.last_at,
-            link.why,
-            link.to,
-            record.scope,
-        ),
+        (record.id, *link[1:], link.to, record.scope),
     )
     return cursor.rowcount == 1
 
 
 def record_with_key(connection: Connection, scope: str, key: str) -> Record | None:
-    """The note or episode of a scope with this key, of whatever status: a live one first, then the newest."""
-    row = connection.execute(
-        "SELECT id FROM record WHERE key = ? AND scope = ? AND form IN ('note', 'episode') "
-        "ORDER BY status != 'active', id DESC LIMIT 1",
-        (key, scope),
-    ).fetchone()
-    return store.get(connection, row[0], (scope,)) if row else None
-
-
-def count_records(connection: Connection, reach: Scopes) -> int:
-    """How many records there are within `reach`, of any status."""
-    where, scopes = scope_filter(reach)
-    return int(connection.execute(f"SELECT count(*) FROM record WHERE {where}", scopes).fetchone()[0])
-
-
-def reserve_ids(connection: Connection, table: Literal["inbox", "event"], last: int) -> None:
-    """Let no row to come of `table` have a number up to `last`: what is older names such rows."""
-    row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()
-    if row is None:
-        connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, last))
-    elif row[0] < last:
-        connection.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = ?", (last, table))
+    """Query the note or episode of a scope with this key, of any status: a live one first, then the newest."""
+    order = "status != 'active', id DESC"
+    found = store.select(connection, f"key = ? AND {store.FACTS}", (key,), (scope,), order=order, limit=1)
+    return found[0] if found else None
 
 
 def clear_memory(connection: Connection) -> None:

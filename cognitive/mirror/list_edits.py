@@ -13,7 +13,7 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control import missing_files
-from kenobot.cognitive.control.forget import forget, forget_record
+from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.mirror import list_layout, memory_md
 from kenobot.cognitive.mirror.file_sync import FileView
 from kenobot.cognitive.mirror.list_layout import FileBlock, ShownRecord
@@ -349,7 +349,7 @@ class _Edit:
         known = store.get(self._connection, record, self._reach)
         if known is not None and (self._stands(known) or self._stood(known)):
             first = self.forgotten[0] if self.forgotten else None  # all of it is undone together
-            hidden = forget_record(self._connection, record, self._reach, replace(self._occasion, part_of=first))
+            hidden = forget(self._connection, record, self._reach, replace(self._occasion, part_of=first))
             self.forgotten += [hidden.event] if hidden is not None else []
 
     def _our_own(self, text: str) -> int | None:

@@ -186,7 +186,7 @@ class _Edit:
         kept = {entry.number for entry in entries}
         for number, record in live.items():
             if number not in kept and self._versions and all(number in each.entries for each in self._versions):
-                touched += int(forget(self._connection, number, (record.scope,), self._occasion))
+                touched += bool(forget(self._connection, number, (record.scope,), self._occasion))
         return touched
 
     def _noted_of(self, entry: PatternEntry) -> list[EntryDigest]:

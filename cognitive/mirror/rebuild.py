@@ -1,22 +1,22 @@
-"""Memory made again from its Markdown tree alone, for when the database is lost.
+"""Rebuild memory from its Markdown tree alone, for when the database is lost.
 
-The cards carry the records: text, scope, status, times, figures and links, as they stood when each card was written.
-What no card carries is lost: conversations and the words of turns; the events, and with them earlier wordings, reasons
-and undo; vectors; keys of what was erased; and figures that changed after a card was last written, such as use and the
-strength of links. In the files that many facts share, the lines of known records are found again; what stands there and
-in no card is taken in at the next start, as the owner's own words.
+The record files carry the records: text, scope, status, times, figures and links, as they stood when each was written.
+What none carries is lost: conversations, events, vectors, and keys of what was erased. In the list files the lines of
+known records are found again; what stands in no record file is taken in at the next start, as the owner's own words.
 """
 
 import json
 import os
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
+from kenobot.cognitive.control.export_rows import reserve_ids
 from kenobot.cognitive.mirror import card_rows, list_files, list_layout, list_paths, record_paths
 from kenobot.cognitive.mirror import record_format as cards
 from kenobot.cognitive.mirror.front_matter import UnusableFileError
@@ -41,6 +41,11 @@ Progress = Callable[[int, int], None]
 
 _LINKS = frozenset("supports contradicts supersedes derived member related entity time causal trace".split())
 _LONGEST = 16_000
+_USUAL_WORDS = {
+    "category": "fact", "tier": "daily", "status": "active", "lang": "", "lifecycle": "candidate",
+    "verification": "unverified",
+}  # fmt: skip
+_USUAL_FIGURES = {"confidence": 0.7, "importance": 0.5, "stability": 1.0, "seen": 1, "uses": 0}
 _ALIKE = 0.6  # of an edited text and what it said before
 _STEP = 500  # files between two words about progress
 
@@ -106,7 +111,7 @@ def rebuild(
     replace_all: throw away what the database holds of memory; without it, only an empty one is written to. Raises
     ConfigError when it is not empty, or when the tree has no card to read.
     """
-    held = card_rows.count_records(connection, ALL_SCOPES)
+    held = store.count(connection, "true", (), ALL_SCOPES)
     if held and not replace_all:
         many = "1 record" if held == 1 else f"{held} records"
         raise ConfigError(
@@ -206,7 +211,7 @@ def _record(card: RecordFile, spot: FileLocation) -> Record | None:
     said = card.values
     if card.id is None or "created" not in said:
         return None
-    created = _time(str(said["created"]))
+    created = _time(said["created"])
     form, trust, source = _kinds(said)
     if said.get("scope", spot.scope) != spot.scope:
         raise UnusableFileError(f"it is of the scope {said['scope']}, and stands in a folder of {spot.scope}")
@@ -220,41 +225,27 @@ def _record(card: RecordFile, spot: FileLocation) -> Record | None:
     attrs = (attributes if isinstance(attributes, dict) else {}) | ({"by": by} if by else {})
     pinned = said.get("pinned") is True
     policy = str(said.get("policy", "durable"))
+    values: dict[str, Any] = {name: str(said.get(name, usual)) for name, usual in _USUAL_WORDS.items()}
+    values |= {name: _number(said.get(name), usual) for name, usual in _USUAL_FIGURES.items()}
+    values |= {name: _time(said.get(name)) or created for name in ("created", "updated", "valid_from", "last_seen")}
+    values |= {name: _time(said.get(name)) for name in ("valid_to", "last_used", "confirmed", "expires")}
     return Record(
         id=card.id,
         form=form,
-        category=str(said.get("category", "fact")),
         scope=spot.scope,
         text=text,
         trust=trust,
-        tier=str(said.get("tier", "daily")),
-        status=str(said.get("status", "active")),
-        confidence=_number(said.get("confidence"), 0.7),
-        seen=int(_number(said.get("seen"), 1)),
-        created=created,
-        updated=_time(str(said.get("updated", created))),
+        source=source,
         day=str(said.get("day", spot.day)),
         changed=0,
         by=by,
         subject=str(said.get("subject", "" if form == "box" else "owner")),
         attrs=json.dumps(attrs, ensure_ascii=False),
         tags=json.dumps(said.get("tags", []), ensure_ascii=False),
-        lang=str(said.get("lang", "")),
-        source=source,
-        importance=_number(said.get("importance"), 0.5),
-        stability=_number(said.get("stability"), 1.0),
-        uses=int(_number(said.get("uses"), 0)),
-        lifecycle=str(said.get("lifecycle", "candidate")),
-        verification=str(said.get("verification", "unverified")),
         policy_class="protected" if pinned else "durable" if policy == "protected" else policy,
-        valid_from=_time(str(said.get("valid_from", created))),
-        valid_to=_maybe(said.get("valid_to")),
-        last_seen=_time(str(said.get("last_seen", created))),
-        last_used=_maybe(said.get("last_used")),
-        confirmed=_maybe(said.get("confirmed")),
-        expires=_maybe(said.get("expires")),
         key=str(said.get("key") or key_of(text)),
         evidence=json.dumps(said.get("evidence", [])),
+        **values,
     )
 
 
@@ -270,17 +261,14 @@ def _kinds(said: Mapping[str, object]) -> tuple[str, str, str]:
     return form, trust, source
 
 
-def _time(text: str) -> str:
-    """A time as the database keeps it, however it was written."""
-    return store.stamp(datetime.fromisoformat(text).astimezone(UTC))
+def _time(value: object) -> str | None:
+    """A time as the database keeps it, however it was written; None for none."""
+    return store.stamp(datetime.fromisoformat(str(value)).astimezone(UTC)) if value else None
 
 
-def _maybe(value: object) -> str | None:
-    return _time(str(value)) if value else None
-
-
-def _number(value: object, otherwise: float) -> float:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else otherwise
+def _number(value: object, usual: float) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return type(usual)(value) if is_number else usual  # type: ignore[arg-type]
 
 
 def _better(card: RecordFile, rival: RecordFile) -> bool:
@@ -310,7 +298,7 @@ def _once_alive(found: list[ParsedRecord], problems: list[str]) -> list[ParsedRe
 
 def _write(connection: Connection, found: list[ParsedRecord], at: datetime) -> None:
     act = ChangeContext(at, "owner", "memory was rebuilt from its files")
-    card_rows.reserve_ids(connection, "event", max(each.card.revision for each in found))
+    reserve_ids(connection, "event", max(each.card.revision for each in found))
     for each in found:
         event = events.add_event(
             connection, act.at, act.actor, "rebuilt", record=each.record.id, data={"reason": act.reason}
@@ -318,7 +306,7 @@ def _write(connection: Connection, found: list[ParsedRecord], at: datetime) -> N
         card_rows.insert_record(connection, each.record._replace(changed=event))
         term_index.index_record(connection, each.record.id, each.record.scope)
     evidence = [turn for each in found for turn in each.record.source_message_ids]
-    card_rows.reserve_ids(connection, "inbox", max(evidence, default=0))
+    reserve_ids(connection, "inbox", max(evidence, default=0))
 
 
 def _recognise(connection: Connection, root: Path, edited: Sequence[Record]) -> None:
@@ -369,7 +357,4 @@ def _said_by(connection: Connection, place: list_paths.FileRole, said: str) -> i
 
 
 def _counted(names: Iterable[str]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for name in names:
-        counts[name] = counts.get(name, 0) + 1
-    return dict(sorted(counts.items()))
+    return dict(sorted(Counter(names).items()))

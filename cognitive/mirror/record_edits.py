@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import cast, get_args
 
 from kenobot.cognitive.control import missing_files
-from kenobot.cognitive.control.forget import forget, forget_record
+from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.mirror import card_rows
 from kenobot.cognitive.mirror.card_rows import RecordFileRow
 from kenobot.cognitive.mirror.names import slug
@@ -150,7 +150,7 @@ def _set_status(connection: Connection, record: Record, status: str, occasion: A
     """Give a record the status that a person wished; 0 when that is not possible."""
     act = occasion.change_context("the owner wished it, by its card")
     if status == "forgotten":
-        return int(forget(connection, record.id, (record.scope,), occasion))
+        return int(forget(connection, record.id, (record.scope,), occasion) is not None)
     values: dict[str, ColumnValue] = {"status": status, "updated": records.stamp(occasion.at)}
     if status == "active":
         if records.by_key(connection, record.scope, record.form, record.key) is not None:
@@ -226,7 +226,7 @@ def absorb_deletions(
         if path in kept or not _deletion_forgets(row):
             continue
         occasion = replace(admit_context_of(spot, when), part_of=part_of)
-        hidden = forget_record(connection, row.record, (spot.scope,), occasion)
+        hidden = forget(connection, row.record, (spot.scope,), occasion)
         events += [hidden.event] if hidden is not None and hidden.event else []
     return events, rewrite
 
@@ -301,7 +301,7 @@ class _Edit:
             return EditOutcome(touched + self._set(front), self._record.id)
         if not text:
             forgotten = forget(self._connection, self._record.id, (self._record.scope,), self._occasion)
-            return EditOutcome(touched + int(forgotten), self._record.id)
+            return EditOutcome(touched + int(forgotten is not None), self._record.id)
         return self._reword(text, front, touched)
 
     def _front(self) -> dict[str, ColumnValue]:

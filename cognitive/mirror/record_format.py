@@ -1,8 +1,8 @@
-"""A record's card: its own Markdown file, front matter and text, from which it could be made again. Pure.
+"""Render and parse a record file: front matter and text, from which the record could be made again. Pure.
 
 The last line of the front matter is a checksum of all the rest, so that any reader can tell whether a person has
-changed the file since it was written, whatever has become of the database meanwhile. `revision` is the last event that
-the card knows of: what a person changed is told apart from what memory changed since.
+changed the file since it was written. `revision` is the last event that the file knows of: what a person changed is
+told apart from what memory changed since.
 """
 
 import hashlib
@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from kenobot.cognitive.mirror import front_matter
 from kenobot.cognitive.mirror.front_matter import LineEnding, UnusableFileError
@@ -20,21 +21,18 @@ from kenobot.cognitive.text.fingerprint import key_of
 _TIMES = ("created", "updated", "valid_from", "valid_to", "confirmed", "expires", "last_seen", "last_used")
 _COUNTS = ("seen", "uses")
 _SHARES = ("confidence", "importance")
-_WORDS = (
-    "form", "category", "scope", "status", "lifecycle", "verification", "policy", "tier", "source", "trust", "day",
-    "key", "lang", "by", "subject",
+_IN_ORDER = (
+    "id", "form", "category", "scope", "subject", "attributes", "tags", "pinned", "confidence", "importance", "status",
+    "lifecycle", "verification", "policy", "tier", "source", "trust", "by", "lang", "day", *_TIMES, *_COUNTS,
+    "stability", "evidence", "links", "key",
 )  # fmt: skip
-_OPTIONAL = ("valid_to", "confirmed", "expires", "last_used")
-FIELD_NAMES = frozenset(
-    {"id", *_WORDS, *_TIMES, *_COUNTS, *_SHARES, "stability", "attributes", "tags", "pinned", "evidence", "links",
-     "revision", "checksum"}
-)  # fmt: skip
+_LEFT_OUT_WHEN_BLANK = ("by", "lang", "key", "links", "valid_to", "confirmed", "expires", "last_used")
+FIELD_NAMES = frozenset({*_IN_ORDER, "revision", "checksum"})
 _STATUS = ("active", "superseded", "expired", "archived", "forgotten", "invalidated")
 
 
-@dataclass(frozen=True, slots=True)
-class FileLink:
-    """A link from the card's record to another."""
+class FileLink(NamedTuple):
+    """A link from the file's record to another."""
 
     to: int
     type: str
@@ -81,37 +79,18 @@ def render(
     """
     attributes = json.loads(record.attrs)
     by = attributes.pop("by", "")
-    values: dict[str, Json] = {
-        "id": record.id,
-        "form": record.form,
-        "category": record.category,
-        "scope": record.scope,
-        "subject": record.subject,
+    told: dict[str, Json] = {
         "attributes": attributes,
         "tags": json.loads(record.tags),
         "pinned": record.policy_class == "protected",
-        "confidence": record.confidence,
-        "importance": record.importance,
-        "status": record.status,
-        "lifecycle": record.lifecycle,
-        "verification": record.verification,
         "policy": record.policy_class,
-        "tier": record.tier,
-        "source": record.source,
-        "trust": record.trust,
         "by": by,
-        "lang": record.lang,
-        "day": record.day,
-        **{name: getattr(record, name) for name in _TIMES},
-        "seen": record.seen,
-        "uses": record.uses,
-        "stability": record.stability,
         "evidence": list(record.source_message_ids),
         "links": [_shown(link) for link in links],
         "key": record.key if record.key != key_of(record.text) else "",
     }
-    blank = ("by", "lang", "key", "links", *_OPTIONAL)
-    kept: dict[str, Json] = {name: value for name, value in values.items() if value or name not in blank}
+    values: dict[str, Json] = {name: told[name] if name in told else getattr(record, name) for name in _IN_ORDER}
+    kept = {name: value for name, value in values.items() if value or name not in _LEFT_OUT_WHEN_BLANK}
     kept["revision"] = record.changed
     text = with_checksum(kept, record.text if body is None else body, rest)
     return text if ends == "\n" else text.replace("\n", ends)
@@ -124,7 +103,7 @@ def with_checksum(values: Mapping[str, Json], body: str, rest: Sequence[str] = (
 
 
 def parse(text: str) -> RecordFile:
-    """What a card says, whoever wrote it. Raises Unreadable."""
+    """What a card says, whoever wrote it. Raises UnusableFileError."""
     ends = front_matter.line_ending_of(text)
     page = front_matter.parse(front_matter.normalize_newlines(text), FIELD_NAMES)
     values = page.values or {}
@@ -157,7 +136,7 @@ def _sum(text: str) -> str:
 
 
 def _checked(name: str, value: Json) -> Json:
-    """`value` as `name` has to be. Raises Unreadable."""
+    """`value` as `name` has to be. Raises UnusableFileError."""
     checked = _of_kind(name, value)
     if checked is None and value not in (None, ""):
         raise UnusableFileError(f"its front matter's {name} cannot be {json.dumps(value, ensure_ascii=False)}")
@@ -205,19 +184,18 @@ def _is_time(text: str) -> bool:
 
 def _shown(link: FileLink) -> dict[str, Json]:
     shown: dict[str, Json] = {"to": link.to, "type": link.type, "first": link.first_at}
-    usual: dict[str, Json] = {"last": link.first_at, "weight": 1, "confidence": 1, "seen": 1, "why": ""}
-    told: dict[str, Json] = {
-        "last": link.last_at,
-        "weight": link.weight,
-        "confidence": link.confidence,
-        "seen": link.seen,
-        "why": link.why,
+    optional: dict[str, tuple[Json, Json]] = {
+        "last": (link.last_at, link.first_at),
+        "weight": (link.weight, 1),
+        "confidence": (link.confidence, 1),
+        "seen": (link.seen, 1),
+        "why": (link.why, ""),
     }
-    return shown | {name: value for name, value in told.items() if value != usual[name]}
+    return shown | {name: value for name, (value, usual) in optional.items() if value != usual}
 
 
 def _link(shown: Json) -> FileLink:
-    """Raises Unreadable."""
+    """Raises UnusableFileError."""
     try:
         if not isinstance(shown, dict):
             raise TypeError

@@ -1,16 +1,18 @@
-"""Which files of cards are to be written, and which removed, for records that changed. Reads the database only."""
+"""Plan which record files to write, with what text, and which to remove. Reads the database only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.mirror import card_rows, record_paths, record_text
-from kenobot.cognitive.mirror import record_format as cards
+from kenobot.cognitive.mirror import card_rows, record_format, record_paths
 from kenobot.cognitive.mirror.card_rows import RecordFileKind, RecordFileRow
 from kenobot.cognitive.policy.files import FilesPolicy
-from kenobot.cognitive.store import events
-from kenobot.cognitive.store import records as store
+from kenobot.cognitive.remember.boxes import named_topics
+from kenobot.cognitive.store import boxes, events, records
+from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.cognitive.text.calendar import local_time
 from kenobot.storage.connection import Connection
 from kenobot.storage.disk import FileStamp
 
@@ -43,10 +45,10 @@ def dirty_records(connection: Connection, cursor: int, again: set[int]) -> tuple
     found = set(events.record_ids_touched_since(connection, cursor)) | again
     if cursor == 0:
         found.update(card_rows.records_without_file(connection, ALL_SCOPES))
-    present = store.by_ids(connection, sorted(found), ALL_SCOPES)
+    present = records.by_ids(connection, sorted(found), ALL_SCOPES)
     found.update(card_rows.boxes_of(connection, sorted(found)))
     if len(present) < len(found) and any(card_rows.is_purged(connection, gone) for gone in found - present.keys()):
-        found.update(card_rows.all_boxes(connection, ALL_SCOPES))
+        found.update(records.select_ids(connection, "form = 'box'", (), ALL_SCOPES))
     return events.last_record_event(connection), sorted(found)
 
 
@@ -54,20 +56,18 @@ def plan_writes(
     connection: Connection, numbers: Sequence[int], zone: ZoneInfo, policy: FilesPolicy
 ) -> tuple[list[RecordFilePlan], list[tuple[RecordFileRow, FileStamp | None]]]:
     """What is to be written for these records; and what to remove, with the stamp it must have, None: in any case."""
-    records = store.by_ids(connection, numbers, ALL_SCOPES)
+    by_id = records.by_ids(connection, numbers, ALL_SCOPES)
     plans: list[RecordFilePlan | None] = []
     removals: list[tuple[RecordFileRow, FileStamp | None]] = []
     for number in numbers:
         rows = {row.kind: row for row in card_rows.rows_of_record(connection, number)}
-        record = records.get(number)
+        record = by_id.get(number)
         if record is None:  # erased: a person's edit of it goes, too
             removals.extend((row, None) for row in rows.values())
             continue
         card, quote = rows.get("card"), rows.get("artifact")
-        plans.append(
-            _plan_file(connection, record, "card", card, record_text.render_record(connection, record, card, zone))
-        )
-        quoted = record_text.render_artifact(connection, record, policy)
+        plans.append(_plan_file(connection, record, "card", card, render_record(connection, record, card, zone)))
+        quoted = render_artifact(connection, record, policy)
         if quoted is not None and quote is None:  # once written it stays as it is, whatever the record says later
             plans.append(_plan_file(connection, record, "artifact", None, quoted))
         elif quoted is None and quote is not None:
@@ -76,11 +76,11 @@ def plan_writes(
 
 
 def _plan_file(
-    connection: Connection, record: store.Record, kind: RecordFileKind, row: RecordFileRow | None, text: str
+    connection: Connection, record: Record, kind: RecordFileKind, row: RecordFileRow | None, text: str
 ) -> RecordFilePlan | None:
     """How to write a file of `record`; None when it holds that already."""
     area: record_paths.Area = "artifacts" if kind == "artifact" else record_paths.area_of(record)
-    folder, digest = record_paths.folder_of(record, area), cards.file_checksum(text)
+    folder, digest = record_paths.folder_of(record, area), record_format.file_checksum(text)
     if row is not None and record_paths.is_right_folder(row.folder, record, area):
         folder = row.folder
         if row.digest == digest:
@@ -96,3 +96,55 @@ def _plan_file(
     extra_lines, line_ending = (row.extra_lines, row.line_ending) if row is not None else ((), "\n")
     planned = RecordFileRow(folder, name, kind, record.id, digest, extra_lines, line_ending)
     return RecordFilePlan(record.id, planned, text, row)
+
+
+# ── texts ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def render_record(connection: Connection, record: Record, row: RecordFileRow | None, zone: ZoneInfo) -> str:
+    """The card of `record` as it should be now."""
+    links = card_rows.links_from(connection, record.id)
+    body = _box_body(connection, record, zone) if record.form == "box" else None
+    known = record._replace(changed=max(record.changed, card_rows.last_event_of(connection, record.id)))
+    return record_format.render(known, links, row.extra_lines if row else (), row.line_ending if row else "\n", body)
+
+
+def render_artifact(connection: Connection, record: Record, policy: FilesPolicy) -> str | None:
+    """What `record` says in the words in which it was first said; None for what is not worth it."""
+    if (
+        record.status != "active"
+        or record.form not in ("note", "episode")
+        or record.category not in policy.artifact_categories
+        or record.confidence < policy.artifact_confidence
+        or record.trust not in ("owner", "guest", "model")
+    ):
+        return None
+    head: dict[str, Json] = {
+        "id": record.id,
+        "artifact": True,
+        "category": record.category,
+        "scope": record.scope,
+        "created": record.created,
+    }
+    first = card_rows.values_after(connection, record, 0).get("text", record.text)
+    return record_format.with_checksum(head, _quoted(str(first)))
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
+
+
+def _box_body(connection: Connection, box: Record, zone: ZoneInfo) -> str:
+    """What lies in a box, as far as it is believed."""
+    members = boxes.box_members(connection, box.id)
+    known = records.by_ids(connection, [member.record for member in members], (box.scope,))
+    lines = [f"# {', '.join(named_topics(m for m in members if _alive(known, m.record))) or box.text}", ""]
+    for member in members:
+        if _alive(known, member.record):
+            first = known[member.record].text.partition("\n")[0]
+            lines.append(f"- {local_time(datetime.fromisoformat(known[member.record].created), zone)} {first}")
+    return "\n".join(lines).rstrip()
+
+
+def _alive(known: dict[int, Record], number: int) -> bool:
+    return number in known and known[number].status == "active"

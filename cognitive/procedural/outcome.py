@@ -60,13 +60,22 @@ _WISH = re.compile(
 )
 
 
+def folded_reply(text: str) -> str | None:
+    """Fold a short reply for matching; None for a long text, a quotation or an empty one."""
+    folded = fold(text).replace("’", "'").strip()
+    return folded if folded and len(folded) <= _LONGEST and folded[0] not in '"«“>' else None
+
+
+def is_too_old(moment: str, at: datetime, hours: float) -> bool:
+    """Whether a reply of that moment is too long ago for what is said `at` to be about it."""
+    when = parse_time(moment)
+    return when is None or at - when > timedelta(hours=hours)
+
+
 def detect_outcome(text: str) -> Outcome | None:
     """What `text`, in Spanish or English, says of how the last advice did; None when it says nothing of it. Pure."""
-    folded = fold(text).replace("’", "'").strip()
-    if not folded or len(folded) > _LONGEST or folded[0] in '"«“>':
-        return None
     found: set[Outcome] = set()
-    for sentence in _SENTENCE.split(_YES.sub("", folded, count=1)):
+    for sentence in _SENTENCE.split(_YES.sub("", folded_reply(text) or "", count=1)):
         if "?" in sentence or _WISH.search(sentence):
             continue
         if _FAILED.search(sentence):
@@ -94,8 +103,7 @@ def apply_outcome(
     if heard is None:
         return []
     for trial in pattern_rows.recent_replies(connection, session, policy.max_trials):
-        said = parse_time(trial.at)
-        if said is None or at - said > timedelta(hours=policy.trial_hours):
+        if is_too_old(trial.at, at, policy.trial_hours):
             break
         meant = [
             pattern

@@ -1,15 +1,16 @@
-"""Rows of procedural memory: the live patterns of scopes, and what they were shown for."""
+"""Query the live patterns of scopes, and the replies that they were shown for."""
 
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes, scope_filter
 from kenobot.storage.connection import Connection
 
-_PAGE = 500
+_LIVE_PATTERN = "form = 'procedure' AND status = 'active'"
 
 PatternFigures = tuple[object, ...]
 """Figures of one pattern."""
@@ -26,22 +27,21 @@ class ShownReply:
 
 
 def live_patterns(connection: Connection, reach: Scopes, limit: int) -> list[Record]:
-    """The live patterns within `reach`, the newest `limit` of them, in the order they came."""
-    where, scopes = scope_filter(reach)
-    rows = connection.execute(
-        f"SELECT id FROM record WHERE form = 'procedure' AND status = 'active' AND +{where} ORDER BY id DESC LIMIT ?",
-        (*scopes, limit),
-    ).fetchall()
-    found = store.by_ids(connection, [row[0] for row in rows], reach)
-    return [found[number] for number in sorted(found)]
+    """Query the newest `limit` live patterns within `reach`, in the order they came."""
+    found = store.select(connection, _LIVE_PATTERN, (), reach, order="id DESC", limit=limit, scan_scope=False)
+    return found[::-1]
+
+
+def iter_patterns(connection: Connection, reach: Scopes) -> Iterator[Record]:
+    """Iterate over all live patterns within `reach`, in the order they came."""
+    return store.pages(connection, _LIVE_PATTERN, (), reach, scan_scope=False)
 
 
 def patterns_fingerprint(connection: Connection) -> tuple[object, ...]:
     """Figures over all live patterns, which differ once one has come, gone or changed."""
     found: tuple[object, ...] = connection.execute(
         "SELECT count(*), total(id), total(uses), total(confidence), max(updated), max(changed) FROM "
-        "(SELECT id, uses, confidence, updated, changed FROM record WHERE form = 'procedure' AND status = 'active' "
-        "ORDER BY id LIMIT -1)"
+        f"(SELECT id, uses, confidence, updated, changed FROM record WHERE {_LIVE_PATTERN} ORDER BY id LIMIT -1)"
     ).fetchone()
     return found
 
@@ -59,42 +59,20 @@ def touched_since(connection: Connection, event: int) -> bool:
 
 
 def figures_by_pattern(connection: Connection, reach: Scopes, limit: int) -> dict[int, PatternFigures]:
-    """Of each live pattern within `reach`, the newest `limit` of them in the order they came, what differs once it has
-    changed."""
-    where, scopes = scope_filter(reach)
-    rows = connection.execute(
-        "SELECT id, uses, confidence, updated, changed FROM record WHERE form = 'procedure' AND status = 'active' "
-        f"AND +{where} ORDER BY id DESC LIMIT ?",
-        (*scopes, limit),
-    ).fetchall()
+    """Query what differs once a pattern has changed, of the newest `limit` live ones, in the order they came."""
+    rows = _newest(connection, "id, uses, confidence, updated, changed", reach, limit)
     return {row[0]: row[1:] for row in reversed(rows)}
 
 
 def live_texts(connection: Connection, reach: Scopes, limit: int) -> list[tuple[int, str, float]]:
-    """Number, text and confidence of the live patterns within `reach`, the newest `limit` of them."""
-    where, scopes = scope_filter(reach)
-    return connection.execute(
-        "SELECT id, text, confidence FROM record WHERE form = 'procedure' AND status = 'active' "
-        f"AND +{where} ORDER BY id DESC LIMIT ?",
-        (*scopes, limit),
-    ).fetchall()
+    """Query number, text and confidence of the newest `limit` live patterns within `reach`."""
+    return _newest(connection, "id, text, confidence", reach, limit)
 
 
-def iter_patterns(connection: Connection, reach: Scopes) -> Iterator[Record]:
-    """All live patterns within `reach`, in the order they came, read by pages."""
+def _newest(connection: Connection, columns: str, reach: Scopes, limit: int) -> list[Any]:
     where, scopes = scope_filter(reach)
-    after = 0
-    while True:
-        rows = connection.execute(
-            f"SELECT id FROM record WHERE form = 'procedure' AND status = 'active' AND id > ? AND +{where} "
-            "ORDER BY id LIMIT ?",
-            (after, *scopes, _PAGE),
-        ).fetchall()
-        if not rows:
-            return
-        after = rows[-1][0]
-        found = store.by_ids(connection, [row[0] for row in rows], reach)
-        yield from (found[number] for number in sorted(found))
+    sql = f"SELECT {columns} FROM record WHERE {_LIVE_PATTERN} AND +{where} ORDER BY id DESC LIMIT ?"
+    return connection.execute(sql, (*scopes, limit)).fetchall()
 
 
 def learned_from(connection: Connection, records: Sequence[int], reach: Scopes) -> dict[int, str]:

@@ -135,7 +135,7 @@ def remember(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
 def correct(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     def work(connection: "sqlite3.Connection", at: "AdmitContext") -> int:
-        from kenobot.cognitive.control.refs import resolve_reference
+        from kenobot.cognitive.control.find import resolve_reference
         from kenobot.cognitive.remember import admit
         from kenobot.cognitive.store import records as store
 
@@ -155,13 +155,13 @@ def correct(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
 def forget(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     def work(connection: "sqlite3.Connection", at: "AdmitContext") -> int:
-        from kenobot.cognitive.control.forget import forget_record
-        from kenobot.cognitive.control.refs import resolve_reference
+        from kenobot.cognitive.control.find import resolve_reference
+        from kenobot.cognitive.control.forget import forget
 
         reach = requested_scopes(arguments)
         records = [resolve_reference(connection, ref, reach, live=True) for ref in (arguments.ref, *arguments.more)]
         for record in records:
-            hidden = forget_record(connection, record.id, reach, at, reason="the owner said so")
+            hidden = forget(connection, record.id, reach, at, reason="the owner said so")
             if hidden is None:
                 continue  # it went with another one, whose words it repeats
             row = {"forgotten": record.id, "event": hidden.event, "text": record.text}
@@ -199,8 +199,8 @@ def undo(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 def purge(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import db_read
     from kenobot.cli.memory_purge import finish_interrupted_purge, purge_files, purge_plan_text
+    from kenobot.cognitive.control.find import AmbiguousReference, resolve_reference
     from kenobot.cognitive.control.forget import plan_purge
-    from kenobot.cognitive.control.refs import AmbiguousReference, resolve_reference
     from kenobot.core.settings.load import load_settings
 
     home = home_of(arguments)
@@ -246,7 +246,7 @@ def _erase(
 def _change(arguments: argparse.Namespace, clock: "Clock | None", work: "Work") -> int:
     """Run `work` in one transaction; then let the files follow, unless a bot is there to do it."""
     from kenobot.cli import db_write
-    from kenobot.cognitive.control.refs import AmbiguousReference
+    from kenobot.cognitive.control.find import AmbiguousReference
     from kenobot.core.settings.load import load_settings
 
     home = home_of(arguments)

@@ -204,7 +204,7 @@ def log(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 def _with_record(arguments: argparse.Namespace, work: Any) -> int:
     """`work` on the record that was named; a plain sentence when it is not clear which."""
     from kenobot.cli import db_read
-    from kenobot.cognitive.control.refs import AmbiguousReference, resolve_reference
+    from kenobot.cognitive.control.find import AmbiguousReference, resolve_reference
 
     try:
         with db_read.open_readonly(home_of(arguments)) as connection:

@@ -84,9 +84,7 @@ IN_MEMORY = (
     ),
     Bound("kenobot.cognitive.mirror.pattern_file.FileVersion.entries", "5,000 patterns", "lives for one call", _OVER),
     Bound("kenobot.cognitive.mirror.list_edits._Edit.blocks", "one file of at most 5 MB", "lives for one call", _OVER),
-    Bound(
-        "kenobot.cognitive.mirror.list_files.ListFiles._emptied", "the list files", "gone with the next look", _OVER
-    ),
+    Bound("kenobot.cognitive.mirror.list_files.ListFiles._emptied", "the list files", "gone with the next look", _OVER),
     Bound("kenobot.cognitive.mirror.list_edits._Edit.forgotten", "the lines of one file", "lives for one call", _OVER),
     Bound(
         "kenobot.cognitive.mirror.list_files.ListFiles._known",

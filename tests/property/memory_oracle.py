@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.control.forget import forget, forget_record
+from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.full_load import FullLoader, read_scratchpad
 from kenobot.cognitive.recall.memory import MemoryPack
@@ -251,7 +251,7 @@ def forgotten(record: int, occasion: AdmitContext) -> Deed:
     """A person wants something out of sight."""
 
     def deed(connection: Connection) -> Callable[[Memory], None]:
-        hidden = forget_record(connection, record, ALL_SCOPES, occasion)
+        hidden = forget(connection, record, ALL_SCOPES, occasion)
         assert hidden is not None
         assert not forget(connection, record, ALL_SCOPES, occasion), "it was forgotten twice"
         away = [record, *(copy.id for copy in hidden.copies)]

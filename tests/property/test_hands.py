@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.cognitive.control import export
-from kenobot.cognitive.control.forget import forget_record
+from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.control.undo import UndoError, last_undoable_event, undo
 from kenobot.cognitive.mirror.list_paths import is_memory_file
 from kenobot.cognitive.remember.admit import admit, correct
@@ -72,7 +72,7 @@ class Hands:
                 except (LookupError, ValueError):
                     return
             case "forget":
-                forget_record(self.connection, record, reach, self.occasion)
+                forget(self.connection, record, reach, self.occasion)
             case "say":
                 self.connection.execute(
                     "INSERT INTO message (session, role, text, at, inbox_id, trust, scope) "

@@ -15,9 +15,8 @@ from kenobot.agent.commands.forget_unextracted import UnextractedTurn
 from kenobot.agent.commands.memory import MemoryOverviewCommand
 from kenobot.agent.commands.natural_language import Answer, match_command, parse_answer
 from kenobot.agent.commands.registry import Command, CommandCall
-from kenobot.cognitive.control.find import certain_match, find_memories
-from kenobot.cognitive.control.forget import ForgetResult, forget_record
-from kenobot.cognitive.control.refs import parse_number
+from kenobot.cognitive.control.find import certain_match, find_memories, parse_number
+from kenobot.cognitive.control.forget import ForgetResult, forget
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.control import ControlPolicy
 from kenobot.cognitive.store import history
@@ -53,8 +52,7 @@ class _Forgetting(ChatCommand):
         names = [call.inbound.user_name] if call.inbound.user_name else []
         reach, occasion = call.principal.read_scopes, self._context.admit_context(call)
         results = [
-            forget_record(connection, record.id, reach, occasion, names=names, reason="a person said so")
-            for record in records
+            forget(connection, record.id, reach, occasion, names=names, reason="a person said so") for record in records
         ]
         hidden = [result for result in results if result is not None]
         if not hidden:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from kenobot.agent.commands.base import ChatCommand, numbered_lines, one_line, time_ago_text
 from kenobot.agent.commands.registry import CommandCall
 from kenobot.cognitive.control.explain_reply import explain_last_reply
-from kenobot.cognitive.control.refs import parse_number
+from kenobot.cognitive.control.find import parse_number
 from kenobot.cognitive.control.undo import UndoError, UndoResult, last_undoable_event, undo
 from kenobot.cognitive.recall.usage import UsedMemory
 from kenobot.cognitive.remember.admit import admit

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from kenobot.agent.commands.base import ChatCommand, one_line
 from kenobot.agent.commands.registry import CommandCall
-from kenobot.cognitive.control.refs import parse_number
+from kenobot.cognitive.control.find import parse_number
 from kenobot.cognitive.identity.identity_files import FOLDER
 from kenobot.cognitive.sleep import proposals
 from kenobot.cognitive.sleep.proposals import CannotDecide, DecisionContext

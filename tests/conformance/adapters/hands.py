@@ -14,8 +14,8 @@ from kenobot.agent.background.purge import erase_turns
 from kenobot.agent.commands.base import duration_text
 from kenobot.cognitive.control import export, history, stats
 from kenobot.cognitive.control.export_format import ImportFormatError
-from kenobot.cognitive.control.forget import forget_record, plan_purge, purge
-from kenobot.cognitive.control.refs import AmbiguousReference, resolve_reference
+from kenobot.cognitive.control.find import AmbiguousReference, resolve_reference
+from kenobot.cognitive.control.forget import forget, plan_purge, purge
 from kenobot.cognitive.mirror.list_paths import is_memory_file
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.memory import MemoryQuery
@@ -119,7 +119,7 @@ def forgetting(case: Case) -> Outcome:
             wanted = case.expected.get("error_matches", "")
             told = wanted in str(error).lower() or wanted == "ambiguous" or "kenobot" in case.expected
             return Checked(refused, {"nothing is forgotten": _status(connection) == before, "it says why": told})
-        forget_record(connection, record.id, _OWNER, _NOW)
+        forget(connection, record.id, _OWNER, _NOW)
         after = _status(connection)
         if "status" in case.expected:
             return Compared({"status": after[record.key]}, {"status": case.expected["status"]})
@@ -333,7 +333,7 @@ def told_turn(case: Case) -> Outcome:
         candidate = Candidate("note", OWNER_SCOPE, text, evidence=(1,))
         record = admit(connection, candidate, _NOW).record
         assert record is not None
-        forget_record(connection, record, _OWNER, _NOW)
+        forget(connection, record, _OWNER, _NOW)
         index = SideIndex(Path(folder) / "index.db")
         try:
             later = replace(_NOW, at=START + timedelta(hours=1))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.agent.background.purge import erase_turns
-from kenobot.cognitive.control.forget import forget_record, plan_purge, purge
+from kenobot.cognitive.control.forget import forget, plan_purge, purge
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store.change import ChangeContext
@@ -109,7 +109,7 @@ async def test_what_is_forgotten_is_not_found_and_comes_back_when_undone(tmp_pat
         one = await home.memory.learn("the cat sleeps")
         await home.embedding.wait_idle()
         occasion = AdmitContext(home.memory.now, "2026-02-14", "owner")
-        await home.memory.database.write(lambda c: forget_record(c, one, ALL_SCOPES, occasion))
+        await home.memory.database.write(lambda c: forget(c, one, ALL_SCOPES, occasion))
         assert await home.embedding.embed_query("gato duerme")
         assert home.memory.index.vectors is not None
         assert relevant(home.memory.index.vectors, "gato duerme", None) == {}

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive.control.forget import forget, forget_record, plan_purge, purge, turns_telling
+from kenobot.cognitive.control.forget import forget, plan_purge, purge, turns_telling
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
@@ -51,7 +51,7 @@ async def test_the_turns_that_told_it_are_hidden_and_no_others(database: Databas
         say(connection, 4, "He moved to Lisbon", scope="user:telegram-2")
         say(connection, 5, "Flights to Lisbon?", "From 40 euros")
         record = learn(connection, "Moved to Lisbon", 1)
-        hidden = forget_record(connection, record, OWNER, LATER)
+        hidden = forget(connection, record, OWNER, LATER)
         assert hidden is not None
         assert set(hidden.turns) == {1, 3} == veiled(connection)
         undo(connection, hidden.event, OWNER, LATER)
@@ -97,7 +97,7 @@ async def test_copies_go_along(database: Database) -> None:
         theirs = learn(connection, "the vault code is 7741-B", scope="user:telegram-2")
         pad = Candidate("scratchpad", "chat:telegram-1", "- ask Ana\n- the vault code is 7741-B", slot="working")
         working = admit(connection, pad, NOW).record
-        hidden = forget_record(connection, first, OWNER, LATER)
+        hidden = forget(connection, first, OWNER, LATER)
         assert hidden is not None
         assert {copy.id for copy in hidden.copies} == {chat, working}
         status = dict(connection.execute("SELECT id, status FROM record").fetchall())

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive.control.forget import forget_record
+from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.control.history import as_of, history
 from kenobot.cognitive.control.undo import UndoError, last_undoable_event, undo
 from kenobot.cognitive.remember.admit import admit, correct
@@ -86,7 +86,7 @@ async def test_bookkeeping_since_is_no_hindrance(database: Database) -> None:
 
     def work(connection: Connection) -> None:
         record = learn(connection, "likes tea a lot")
-        hidden = forget_record(connection, record, OWNER, at(1))
+        hidden = forget(connection, record, OWNER, at(1))
         assert hidden is not None
         undo(connection, hidden.event, OWNER, at(2))
         learn(connection, "likes tea a lot", 3)
@@ -102,7 +102,7 @@ async def test_two_that_say_the_same_are_never_live(database: Database) -> None:
 
     def work(connection: Connection) -> None:
         record = learn(connection, "likes tea a lot")
-        hidden = forget_record(connection, record, OWNER, at(1))
+        hidden = forget(connection, record, OWNER, at(1))
         assert hidden is not None
         again = learn(connection, "likes tea a lot", 2)
         assert again != record
