@@ -13,6 +13,7 @@ from kenobot.agent.background.purge_worker import PurgeFinisher
 from kenobot.agent.background.sleep import SleepContext as Bedroom
 from kenobot.agent.background.sleep import SleepWorker, sleep_policy
 from kenobot.agent.background.summarizer import Summarizer
+from kenobot.agent.budgeted_model import BudgetedModel, TokenBudget
 from kenobot.agent.commands import catalog
 from kenobot.agent.commands.base import CommandContext
 from kenobot.agent.embedding_worker import EmbeddingWorker
@@ -267,7 +268,8 @@ def choose_background_model(
 
 def _compaction(settings: Settings, rooms: ExtractionContext, asked: ModelRouter | None) -> CompactionWorker:
     """Who sums up what conversations no longer show."""
-    summarizer = Summarizer(rooms.database, rooms.clock, rooms.zone, asked, settings.compaction.daily_tokens)
+    budget = TokenBudget(rooms.database, rooms.clock, rooms.zone, "compaction", settings.compaction.daily_tokens)
+    summarizer = Summarizer(BudgetedModel(asked, budget) if asked is not None else None, rooms.zone)
     return CompactionWorker(rooms, summarizer, prompt_limits(settings).window, reads=settings.extraction.enabled)
 
 

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.agent.background.extraction import ExtractionContext, ExtractionWorker
-from kenobot.agent.background.fact_extractor import FactExtractor, TokenAllowance
+from kenobot.agent.background.fact_extractor import FactExtractor
+from kenobot.agent.budgeted_model import BudgetedModel, TokenBudget
 from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT
@@ -115,7 +116,8 @@ class _World:
         self.database.uses, self.database.fatal, self.database.how = 0, fatal, how
         provider = ScriptedProvider([Unavailable("down") if self.down else _answer], repeat_last=True, rule_based=False)
         model = ModelRouter([ProviderRoute(provider, CircuitBreaker(self.clock))], 60, self.clock)
-        reader = FactExtractor(self.database, self.clock, ZONE, model, TokenAllowance(DEFAULT.extract, 10_000_000))
+        budget = TokenBudget(self.database, self.clock, ZONE, "extraction", 10_000_000)
+        reader = FactExtractor(BudgetedModel(model, budget), ZONE, DEFAULT.extract)
         rooms = ExtractionContext(self.database, Bus(self.clock), self.clock, ZONE, _NoFiles())
         worker = ExtractionWorker(rooms, reader, DEFAULT, PatternSet(()))
         await worker.tick()

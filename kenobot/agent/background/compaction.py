@@ -15,7 +15,7 @@ from functools import partial
 
 from kenobot.agent.background.extraction import ExtractionContext
 from kenobot.agent.background.per_chat_worker import PerChatWorker
-from kenobot.agent.background.summarizer import JOB, Summarizer, Summary, SummaryBatch, SummaryRejected
+from kenobot.agent.background.summarizer import Summarizer, Summary, SummaryBatch, SummaryRejected
 from kenobot.agent.history_window import HistoryWindow
 from kenobot.cognitive.compact import inputs, summary_rows
 from kenobot.cognitive.compact import self_check as gaps
@@ -26,7 +26,7 @@ from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
-from kenobot.cognitive.store import events, records, token_budget
+from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.text.calendar import local_day
@@ -127,7 +127,7 @@ class CompactionWorker(PerChatWorker):
         done = await self._p.database.write(partial(self._keep, work, summed, found))
         if done is not None:
             self._p.files.mark_dirty([done.record])
-            counted = {"turns": len(work.batch.turns), "gaps": len(done.gaps), "tokens": summed.tokens}
+            counted = {"turns": len(work.batch.turns), "gaps": len(done.gaps), "tokens": summed.use.tokens}
             await self._p.bus.emit(COMPACTION_FINISHED, ACTOR, "", session=session, by=summed.by, **counted)
         return True
 
@@ -205,8 +205,7 @@ class CompactionWorker(PerChatWorker):
         None, and only the price, when it is not of what stands there now: a turn was erased or hidden, or the summary
         was taken back or edited.
         """
-        if summed.reserved:
-            token_budget.settle_tokens(connection, summed.day, summed.reserved, summed.tokens, JOB)
+        summed.use.settle(connection)
         session, turns, now = work.session, work.batch.turns, self._p.clock.now()
         cursor = summary_rows.summarised_through(connection, session, work.batch.previous)
         again = inputs.turns_between(connection, session, cursor, turns[-1].last_message + 1, len(turns))

@@ -17,9 +17,9 @@ from kenobot.agent.background.fact_extractor import (
     ExtractionFailed,
     ExtractionResult,
     FactExtractor,
-    TokenAllowance,
 )
 from kenobot.agent.background.per_chat_worker import PerChatWorker
+from kenobot.agent.budgeted_model import BudgetedModel, TokenBudget
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.fact_candidates import ExtractedBatch, build_candidates
 from kenobot.agent.isolated_admit import admit_isolated, memory_written_payload
@@ -94,9 +94,10 @@ def build_extraction_worker(
             every_minutes=settings.every_minutes,
         ),
     )
-    allowance = TokenAllowance(policy.extract, settings.daily_tokens)
-    reader = FactExtractor(rooms.database, rooms.clock, rooms.zone, model, allowance)
-    return ExtractionWorker(rooms, reader, policy, PatternSet(settings.patterns), enabled=settings.enabled)
+    budget = TokenBudget(rooms.database, rooms.clock, rooms.zone, token_budget.JOB, settings.daily_tokens)
+    budgeted = BudgetedModel(model, budget) if model is not None else None
+    extractor = FactExtractor(budgeted, rooms.zone, policy.extract)
+    return ExtractionWorker(rooms, extractor, policy, PatternSet(settings.patterns), enabled=settings.enabled)
 
 
 @dataclass(slots=True)
@@ -267,8 +268,7 @@ class ExtractionWorker(PerChatWorker):
         None, and only the price, when the turns are not what was read: one was erased, or another has read them.
         """
         at, first = self._p.clock.now(), buffer.cursor(connection, session)
-        if found.reserved:
-            token_budget.settle_tokens(connection, found.day, found.reserved, found.tokens)
+        found.use.settle(connection)
         if tuple(buffer.pending_turns(connection, session, len(batch.turns))) != batch.turns:
             return None
         reading = ExtractedBatch(session, batch, found.facts, at, self._p.zone, self._policy)
@@ -281,7 +281,7 @@ class ExtractionWorker(PerChatWorker):
             "up_to": batch.turns[-1].last_message,
             "facts": len(found.facts),
             "by": found.by,
-            "tokens": found.tokens,
+            "tokens": found.use.tokens,
         }
         events.add_event(connection, at, "extraction", "extracted", session=session, data=told)
         return kept
@@ -295,5 +295,10 @@ class ExtractionWorker(PerChatWorker):
             await self._p.bus.emit(MEMORY_WRITTEN, "extraction", "", **memory_written_payload(candidate, decision))
         if records:
             await self._p.bus.emit(CONFIG_CHANGED, "extraction", "", reason="memory update")
-        numbers = {"turns": len(batch.turns), "facts": len(found.facts), "kept": len(records), "tokens": found.tokens}
+        numbers = {
+            "turns": len(batch.turns),
+            "facts": len(found.facts),
+            "kept": len(records),
+            "tokens": found.use.tokens,
+        }
         await self._p.bus.emit(EXTRACTION_FINISHED, "extraction", "", session=session, by=found.by, **numbers)

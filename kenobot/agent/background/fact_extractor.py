@@ -1,61 +1,42 @@
-"""Reads a batch of turns for facts: by one call of a model within the day's tokens, or by rules where there is none."""
+"""Extract facts from a batch of turns: by one call of a model within the day's tokens, or by rules."""
 
 from dataclasses import dataclass
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.model_router import ModelRouter, tokens_used
+from kenobot.agent.budgeted_model import NO_TOKENS, BudgetedModel, TokenUse
 from kenobot.cognitive.policy.extract import ExtractPolicy
 from kenobot.cognitive.remember.extract import heuristic, prompt
 from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact, parse_facts
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
-from kenobot.cognitive.store import token_budget
-from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.provenance import without_quotes
-from kenobot.ports.clock import Clock
-from kenobot.ports.errors import KenobotError, PromptTooLong, Rejected, RemoteError, TruncatedReply
-from kenobot.ports.provider import Reply, Request
-from kenobot.storage.database import Database
+from kenobot.ports.errors import KenobotError, PromptTooLong, Rejected
 
 
 class ExtractionFailed(KenobotError):
-    """A model cannot read these turns, or what it says about them cannot be read: fewer at a time may do."""
+    """A model rejects these turns, or its answer cannot be parsed: fewer at a time may do."""
 
 
 class BudgetExhausted(KenobotError):
-    """What may be used today is used up."""
+    """The tokens of the day are used up."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractionResult:
-    """The facts of a batch. tokens: what finding them used; reserved: what was set aside for it, on `day`."""
+    """The facts of a batch. use: the tokens they cost, still to be settled."""
 
     facts: tuple[ExtractedFact, ...]
     by: Literal["model", "rules"]
-    day: str = ""
-    reserved: int = 0
-    tokens: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class TokenAllowance:
-    """daily_tokens: what may be used on a calendar day of the owner's."""
-
-    policy: ExtractPolicy
-    daily_tokens: int
+    use: TokenUse = NO_TOKENS
 
 
 class FactExtractor:
-    """`model`: who is asked; None leaves all to the rules."""
+    """model: None leaves all to the rules."""
 
-    def __init__(
-        self, database: Database, clock: Clock, zone: ZoneInfo, model: ModelRouter | None, allowance: TokenAllowance
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._zone = zone
+    def __init__(self, model: BudgetedModel | None, zone: ZoneInfo, policy: ExtractPolicy) -> None:
         self._model = model
-        self._allowance = allowance
+        self._zone = zone
+        self._policy = policy
 
     @property
     def uses_model(self) -> bool:
@@ -63,51 +44,35 @@ class FactExtractor:
         return self._model is not None
 
     async def extract(self, batch: ExtractionBatch) -> ExtractionResult:
-        """The facts of a batch. Its reservation is still to be settled, with the facts; else it is settled here.
+        """Extract the facts of a batch.
 
-        Raises Unreadable, OutOfTokens, or RemoteError when the model cannot be reached.
+        Raises ExtractionFailed, BudgetExhausted, or RemoteError when the model cannot be reached.
         """
         if self._model is None:
             return self.extract_by_rules(batch)
-        request = prompt.build_request(batch, self._zone, self._allowance.policy)
-        day, tokens = local_day(self._clock.now(), self._zone), prompt.request_tokens(request)
-        if tokens > self._allowance.daily_tokens:
+        budget, request = self._model.budget, prompt.build_request(batch, self._zone, self._policy)
+        if prompt.request_tokens(request) > budget.daily_tokens:
             raise ExtractionFailed("The turns are longer than what may be read in a day.")
-        if not await self._database.write(
-            lambda c: token_budget.reserve_tokens(c, day, tokens, self._allowance.daily_tokens)
-        ):
+        try:
+            answer = await self._model.ask(request)
+        except Rejected as error:
+            if isinstance(error, PromptTooLong) or await self._model.router.probe():
+                raise ExtractionFailed(f"The model does not take these turns: {error}") from error
+            raise
+        if answer is None:
             raise BudgetExhausted("What may be used today for memory is used up.")
-        reply = await self._ask(self._model, request, day, tokens)
-        spent = tokens_used(request, reply)
+        reply, use = answer
         facts = parse_facts(reply.text)
         if facts is None or (reply.truncated and len(batch.turns) > 1):
-            await self._settle(day, tokens, spent)
+            await budget.settle(use, use.tokens)
             raise ExtractionFailed("The answer is cut." if facts else "The answer holds no list of facts.")
-        return ExtractionResult(facts, "model", day, tokens, spent)
+        return ExtractionResult(facts, "model", use)
 
     def extract_by_rules(self, batch: ExtractionBatch) -> ExtractionResult:
-        """What the rules find; no call, no tokens. Of what somebody else wrote they understand nothing."""
+        """Extract what the rules understand; of what somebody else wrote they understand nothing."""
         facts: list[ExtractedFact] = []
         for number, turn in enumerate(batch.turns, 1):
             if not turn.hidden and turn.trust in ("owner", "guest"):
-                said = turn.at.astimezone(self._zone).date()
-                facts += heuristic.extract_facts(without_quotes(turn.text), said, evidence=number)
+                day = turn.at.astimezone(self._zone).date()
+                facts += heuristic.extract_facts(without_quotes(turn.text), day, evidence=number)
         return ExtractionResult(tuple(facts), "rules")
-
-    async def _ask(self, model: ModelRouter, request: Request, day: str, tokens: int) -> Reply:
-        """The reply; when there is none, what was set aside is given back, unless it may have been used after all."""
-        try:
-            return await model.ask(request)
-        except TruncatedReply:
-            raise
-        except Rejected as error:
-            await self._settle(day, tokens, 0)
-            if isinstance(error, PromptTooLong) or await model.probe():
-                raise ExtractionFailed(f"The model does not take these turns: {error}") from error
-            raise
-        except RemoteError:
-            await self._settle(day, tokens, 0)
-            raise
-
-    async def _settle(self, day: str, reserved: int, used: int) -> None:
-        await self._database.write(lambda connection: token_budget.settle_tokens(connection, day, reserved, used))

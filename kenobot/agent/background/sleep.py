@@ -17,7 +17,8 @@ from functools import partial
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.background.extraction import ExtractionWorker
-from kenobot.agent.model_router import ModelRouter, tokens_used
+from kenobot.agent.budgeted_model import NO_TOKENS, BudgetedModel, TokenBudget, TokenUse
+from kenobot.agent.model_router import ModelRouter
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.sleep import PHASES, WEEKLY_LOGS, Phase, SleepPolicy
@@ -32,7 +33,7 @@ from kenobot.cognitive.sleep.plan.comparison_cache import ComparisonCache
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, Pass
 from kenobot.cognitive.sleep.report import NightReport
 from kenobot.cognitive.sleep.run_rows import SleepRun
-from kenobot.cognitive.store import sleep_plans, token_budget
+from kenobot.cognitive.store import sleep_plans
 from kenobot.cognitive.store.records import Json
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.bus import Bus
@@ -101,7 +102,8 @@ class NightModel:
 
     def __init__(self, rooms: SleepContext, model: ModelRouter, policy: SleepPolicy) -> None:
         self._p = rooms
-        self._model = model
+        budget = TokenBudget(rooms.database, rooms.clock, rooms.zone, JOB, policy.budget_tokens)
+        self._model = BudgetedModel(model, budget)
         self._policy = policy
         self._gone = 0
 
@@ -110,32 +112,28 @@ class NightModel:
             return None
         blocks = (Block(question.text),)
         request = Request((Block(question.system),), (Message("user", blocks),), max_tokens=question.answer_tokens)
-        day, tokens = local_day(run.at, self._p.zone), request_tokens(request)
-        limit = self._policy.budget_tokens
-        if not await self._p.database.write(lambda c: token_budget.reserve_tokens(c, day, tokens, limit, JOB)):
-            return None
-
-        def said(text: str, spent: int) -> ModelAnswer:
-            return ModelAnswer(text, spent, lambda c: token_budget.settle_tokens(c, day, tokens, spent, JOB))
-
         try:
-            reply = await self._reply(request)
+            answer = await self._ask(request, local_day(run.at, self._p.zone))
         except TruncatedReply:
-            return said("", tokens)  # it may have been used
+            return ModelAnswer(
+                "", request_tokens(request), NO_TOKENS.settle
+            )  # they may have been used, and stay reserved
         except Rejected as error:
             _log.warning("the model does not take a question of sleep: %s", error)
-            return said("", 0)
+            return ModelAnswer("", 0, NO_TOKENS.settle)
         except RemoteError as error:
             _log.warning("sleep goes on without a model: %s", error)
             self._gone = run.id
-            await self._p.database.write(said("", 0).settle)
             return None
-        return said(reply.text, tokens_used(request, reply))
+        if answer is None:
+            return None
+        reply, use = answer
+        return ModelAnswer(reply.text, use.tokens, use.settle)
 
-    async def _reply(self, request: Request) -> Reply:
+    async def _ask(self, request: Request, day: str) -> tuple[Reply, TokenUse] | None:
         for attempt in range(1, self._policy.max_attempts + 1):
             try:
-                return await self._model.ask(request)
+                return await self._model.ask(request, day)
             except (RateLimited, Unavailable) as error:
                 if attempt == self._policy.max_attempts:
                     raise

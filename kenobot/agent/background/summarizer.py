@@ -1,32 +1,25 @@
-"""Sums up what a conversation no longer shows: by one call of a model within the day's tokens, or by rules."""
+"""Summarize the part of a conversation that is no longer shown: by one call of a model, or by rules."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 from zoneinfo import ZoneInfo
 
+from kenobot.agent.budgeted_model import NO_TOKENS, BudgetedModel, TokenUse
 from kenobot.agent.fact_candidates import trust_of
-from kenobot.agent.model_router import ModelRouter, tokens_used
 from kenobot.cognitive.compact import prompt, rule_summary
 from kenobot.cognitive.compact.digest import Digest, SummaryLine
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
-from kenobot.cognitive.remember.extract.prompt import request_tokens
-from kenobot.cognitive.store import token_budget
-from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.provenance import AttributedText
 from kenobot.core.token_estimate import estimate_tokens
-from kenobot.ports.clock import Clock
-from kenobot.ports.errors import KenobotError, RemoteError
+from kenobot.ports.errors import KenobotError
 from kenobot.ports.identity import Trust, least_trusted
 from kenobot.ports.provider import Reply
-from kenobot.storage.database import Database
-
-JOB = "compaction"
 
 
 class SummaryRejected(KenobotError):
-    """A model was asked, and what came is no summary: none at all, one that is cut, or one that is too short."""
+    """A model's answer is no summary: none at all, one that is cut, or one that is too short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,66 +36,41 @@ class SummaryBatch:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The new lines. tokens: what they cost; reserved: what was set aside for it, on `day`."""
+    """The new lines. use: the tokens they cost, still to be settled."""
 
     lines: tuple[SummaryLine, ...]
     by: Literal["model", "rules"]
-    day: str = ""
-    reserved: int = 0
-    tokens: int = 0
+    use: TokenUse = NO_TOKENS
 
 
 class Summarizer:
-    """model: who is asked; None leaves all to the rules. daily_tokens: what may be used on a day; then rules do."""
+    """model: None leaves all to the rules; so does an exhausted budget."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        zone: ZoneInfo,
-        model: ModelRouter | None,
-        daily_tokens: int,
-        policy: Policy = DEFAULT,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._zone = zone
+    def __init__(self, model: BudgetedModel | None, zone: ZoneInfo, policy: Policy = DEFAULT) -> None:
         self._model = model
-        self._daily_tokens = daily_tokens
+        self._zone = zone
         self._policy = policy
 
     async def summarize(self, batch: SummaryBatch) -> Summary:
-        """A summary of a batch. Its reservation is still to be settled, with the summary; else it is settled here.
-
-        Raises NoSummary, or RemoteError when the model cannot be reached.
-        """
+        """Summarize a batch. Raises SummaryRejected, or RemoteError when the model cannot be reached."""
         if self._model is None:
             return self.summarize_by_rules(batch)
         request = prompt.build_request(batch.previous, batch.turns, batch.token_limit, self._zone, self._policy.compact)
-        day, tokens = local_day(self._clock.now(), self._zone), request_tokens(request)
-        limit = self._daily_tokens
-        if not await self._database.write(lambda c: token_budget.reserve_tokens(c, day, tokens, limit, JOB)):
+        answer = await self._model.ask(request)
+        if answer is None:
             return self.summarize_by_rules(batch)
-        try:
-            reply = await self._model.ask(request)
-        except RemoteError:
-            await self._settle(day, tokens, 0)
-            raise
-        spent = tokens_used(request, reply)
+        reply, use = answer
         lines = self._read(reply, batch)
         if lines is None:
-            await self._settle(day, tokens, spent)
+            await self._model.budget.settle(use, use.tokens)
             raise SummaryRejected("The model's answer is no summary.")
-        return Summary(tuple(lines), "model", day, tokens, spent)
+        return Summary(tuple(lines), "model", use)
 
     def summarize_by_rules(self, batch: SummaryBatch) -> Summary:
-        """What the rules keep; no call, no tokens."""
+        """Summarize by rules: no call, no tokens."""
         found = rule_summary.summarize(batch.previous, batch.turns, batch.token_limit, self._zone, self._policy)
         known = set(batch.previous.lines)
         return Summary(tuple(line if line in known else _lowered(line, batch) for line in found), "rules")
-
-    async def _settle(self, day: str, reserved: int, used: int) -> None:
-        await self._database.write(lambda connection: token_budget.settle_tokens(connection, day, reserved, used, JOB))
 
     def _read(self, reply: Reply, batch: SummaryBatch) -> list[SummaryLine] | None:
         """The lines of an answer, within the room; None when it is not worth the place of what it stands for."""

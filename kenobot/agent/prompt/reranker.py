@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
+from kenobot.agent.budgeted_model import TokenBudget
 from kenobot.agent.model_router import ModelRouter, tokens_used
 from kenobot.cognitive.recall import reranking
 from kenobot.cognitive.recall.memory import SearchReport
 from kenobot.cognitive.recall.render import render_record
-from kenobot.cognitive.remember.extract.prompt import request_tokens
-from kenobot.cognitive.store import token_budget
-from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.circuit_breaker import CircuitBreaker
 from kenobot.core.settings.load import Settings
 from kenobot.ports.clock import Clock
@@ -55,17 +53,11 @@ async def rerank(reranker: Reranker, question: str, report: SearchReport) -> Map
 
 
 class ModelReranker:
-    """A `kenobot.ports.embedder.Reranker` that asks the provider.
+    """A `kenobot.ports.embedder.Reranker` that asks the provider."""
 
-    daily_tokens: what may be used on a day of the owner's.
-    """
-
-    def __init__(self, model: ModelRouter, database: Database, clock: Clock, zone: ZoneInfo, daily_tokens: int) -> None:
+    def __init__(self, model: ModelRouter, budget: TokenBudget, clock: Clock) -> None:
         self._model = model
-        self._database = database
-        self._clock = clock
-        self._zone = zone
-        self._daily_tokens = daily_tokens
+        self._budget = budget
         self._breaker = CircuitBreaker(clock, _FAILURES, _REST)
 
     async def score(self, question: str, texts: Sequence[str]) -> Sequence[float] | None:
@@ -75,12 +67,11 @@ class ModelReranker:
         ended = self._breaker.release_probe
         try:
             request = reranking.build_request(question, texts)
-            day, reserved = local_day(self._clock.now(), self._zone), request_tokens(request)
-            limit = self._daily_tokens
-            if not await self._database.write(lambda c: token_budget.reserve_tokens(c, day, reserved, limit, JOB)):
+            use = await self._budget.reserve(request)
+            if use is None:
                 return None
-            told = await self._ask(request, len(texts), reserved)
-            await self._database.write(lambda c: token_budget.settle_tokens(c, day, reserved, told.tokens, JOB))
+            told = await self._ask(request, len(texts), use.reserved)
+            await self._budget.settle(use, told.tokens)
             ended = self._breaker.record_failure if told.marks is None else self._breaker.record_success
             return told.marks
         finally:
@@ -102,4 +93,5 @@ def build_reranker(settings: Settings, model: ModelRouter | None, database: Data
     """Who judges what recall found, as it is set: by default nobody."""
     if settings.memory.reranker == "none" or model is None:
         return None
-    return ModelReranker(model, database, clock, ZoneInfo(settings.bot.timezone), settings.memory.rerank_daily_tokens)
+    zone, tokens = ZoneInfo(settings.bot.timezone), settings.memory.rerank_daily_tokens
+    return ModelReranker(model, TokenBudget(database, clock, zone, JOB, tokens), clock)
