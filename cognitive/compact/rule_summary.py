@@ -14,7 +14,7 @@ from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.signals import signal_level
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.core.provenance import quoted_passages, without_quotes
+from kenobot.cognitive.text.provenance import quoted_passages, without_quotes
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.identity import Trust, trust_rank

@@ -31,3 +31,27 @@ NEGATIONS = frozenset(
 """Words that turn a statement round. They are no stop words: "no gluten" is not "gluten"."""
 
 STOPWORDS = frozenset(f"{_ENGLISH} {_SPANISH}".split()) - NEGATIONS
+
+UNSPOKEN = frozenset(
+    # Spanish
+    "el la los las lo un una unos unas de del al a que y e o u ni en con sin por para como cuando donde quien cual "
+    "cuyo es son era eran fue ser sido esta estan estaba estar hay ha han he has habia se si no me te le les nos os "
+    "mi mis tu tus su sus yo ella ellos ellas nosotros usted ustedes pero porque muy mas menos tambien tan ya hoy "
+    "ahora esto eso este ese estos esos estas esas aquel aqui alli todo toda todos todas nada algo cada otro otra "
+    "sobre entre hasta desde segun contra hacia tras ante bajo durante "
+    # English
+    "the a an of to in on at for with without by from and or nor but not is are was were be been being am i you he "
+    "she it we they them him me my your yours his her hers its our ours their theirs this that these those what who "
+    "whom whose when where why how which do does did done can could will would shall should may might must have has "
+    "had having so as if then than there here just only also too very more most all any some no each other about "
+    "into over under until s t d ll re ve m "
+    # what every memory of somebody says of them
+    "owner user person dueno duena usuario usuaria persona propietario propietaria "
+    # agreeing, and asking for something to be done or kept
+    "si vale ok okay okey dale claro bueno bien venga adelante perfecto genial exacto hecho gracias favor porfa haz "
+    "hazlo hagas hacer hace guarda guardalo guardala guardar apunta apuntalo anota anotalo recuerda recuerdalo "
+    "recordar acuerdate memoriza sigue siguelo mensaje texto dice decia pone ponia yes yeah yep sure fine right "
+    "good great perfect thanks thank please go ahead make sense agreed save note keep store remember memorize "
+    "memorise follow message text say says said tell told it's let's ".split()
+)
+"""Words that do not tell whose a text is: function words, names of the owner, agreement and requests."""

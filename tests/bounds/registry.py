@@ -465,7 +465,7 @@ IN_MEMORY = (
     Bound("kenobot.core.plugins.installed", "3 kinds of plugin", "lru_cache", _CACHE),
     Bound("kenobot.postprocessors.scanner._Draft.pieces", "one reply", "lives for one call", _OVER),
     Bound("kenobot.postprocessors.scanner._scanner", "16 sets of tags", "lru_cache", _CACHE),
-    Bound("kenobot.core.provenance._letter", "4,096 characters", "lru_cache", _CACHE),
+    Bound("kenobot.cognitive.text.provenance._letter", "4,096 characters", "lru_cache", _CACHE),
     Bound("kenobot.providers.offline.matching._stem", "4,096 words", "lru_cache", _CACHE),
     Bound(
         "kenobot.core.scheduler.Scheduler._hindered",

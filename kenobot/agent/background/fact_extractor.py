@@ -9,7 +9,7 @@ from kenobot.cognitive.policy.extract import ExtractPolicy
 from kenobot.cognitive.remember.extract import heuristic, prompt
 from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact, parse_facts
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
-from kenobot.core.provenance import without_quotes
+from kenobot.cognitive.text.provenance import without_quotes
 from kenobot.ports.errors import KenobotError, PromptTooLong, Rejected
 
 

@@ -11,7 +11,7 @@ from kenobot.cognitive.compact import prompt, rule_summary
 from kenobot.cognitive.compact.digest import Digest, SummaryLine
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
-from kenobot.core.provenance import AttributedText
+from kenobot.cognitive.text.provenance import AttributedText
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.errors import KenobotError
 from kenobot.ports.identity import Trust, least_trusted

@@ -19,7 +19,7 @@ from kenobot.cognitive.remember.extract import buffer, heuristic
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.text.calendar import local_day
-from kenobot.core.provenance import without_quotes
+from kenobot.cognitive.text.provenance import without_quotes
 from kenobot.ports.memory import Candidate, Form
 from kenobot.ports.names import sanitize_name
 from kenobot.storage.connection import Connection

@@ -33,7 +33,7 @@ from kenobot.cognitive.recall.memory import (
 from kenobot.cognitive.recall.reader import MemoryReader
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.text.calendar import describe_age
-from kenobot.core.provenance import SpeechContext
+from kenobot.cognitive.text.provenance import SpeechContext
 from kenobot.core.token_estimate import clip_to_tokens
 from kenobot.ports.identity import OWNER_SCOPE, Principal, chat_scope
 from kenobot.ports.provider import Block, Message, Request

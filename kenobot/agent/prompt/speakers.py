@@ -3,8 +3,14 @@
 import re
 from collections.abc import Sequence
 
+from kenobot.cognitive.text.provenance import (
+    AttributedText,
+    SpeechContext,
+    may_be_pasted,
+    quoted_passages,
+    without_quotes,
+)
 from kenobot.cognitive.text.quoting import find_quotations
-from kenobot.core.provenance import AttributedText, SpeechContext, may_be_pasted, quoted_passages, without_quotes
 from kenobot.ports.identity import Principal, Trust
 from kenobot.ports.messages import Inbound
 from kenobot.storage.conversation import StoredMessage

@@ -55,11 +55,11 @@ from kenobot.cognitive.procedural import outcome
 from kenobot.cognitive.recall import usage as access
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import proposals
+from kenobot.cognitive.text.provenance import Provenance
 from kenobot.core import redaction, texts
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language, guess_language
 from kenobot.core.log import current_trace as log_trace
-from kenobot.core.provenance import Provenance
 from kenobot.core.redaction import Redactor
 from kenobot.gateway.access import Access
 from kenobot.gateway.delivery import Delivery

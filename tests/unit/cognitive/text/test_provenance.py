@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.core.provenance import (
+from kenobot.cognitive.text.provenance import (
     AttributedText,
     Provenance,
     SpeechContext,
