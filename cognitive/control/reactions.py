@@ -22,6 +22,7 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.feedback import LastExchange
 from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.phrases import load_phrases
 from kenobot.cognitive.text.stopwords import STOPWORDS
 from kenobot.cognitive.text.words import stems, terms, words
 from kenobot.ports.identity import Principal
@@ -29,60 +30,17 @@ from kenobot.storage.connection import Connection
 
 ReactionKind = Literal["confirmed", "disputed", "pinned"]
 
+_KINDS: tuple[ReactionKind, ...] = ("disputed", "pinned", "confirmed")  # a no before a yes
+
 _CLAUSE = re.compile(r"[,.;:!¡\n…—–]+|\s-+\s")
 _FILLER = re.compile(
     r"(?:(?:yes|yeah|yep|yup|oh|ah|hm+|mm+|well|actually|sorry|hey|ok|okay|sure|wait|si|claro|vale|bueno"
     r"|uy|ay|eh|oye|pues|perdona|perdon|espera|lo siento|gracias|thanks|thank you)(?:\s+|$))*"
 )
 _NAY = re.compile(r"(?:(?:no|nope|nah)(?:\s+|$))+")
-_THAT = r"(?:that|this|it|what you said|eso|esto|lo que (?:dices|has dicho|dijiste))"
-_IS = r"(?:'s| is|s)"
-_NOT = r"(?: isn't| isnt|'s not| is not|s not)"
-_TRUE = r"(?:right|correct|true|accurate|exact)"
-_VERDAD = r"(?:verdad|ciert[oa]|correct[oa]|asi|exact[oa])"
-_NOW = r"(?: any ?more| any longer| now| at all| ahora)?"
-_SINCE = r"(?: (?:because|since|as i|porque|ya que|desde)(?: .*)?)?"
-_ABOUT_ME = r"(?: about me| de mi| sobre mi)?"
-
-_YES = (
-    rf"{_THAT}{_IS} (?:totally |absolutely |completely |exactly |still )?{_TRUE}{_ABOUT_ME}",
-    r"(?:you're|you are|youre) (?:totally |absolutely |completely |quite )?right",
-    r"(?:exactly|correct|precisely|indeed|spot on|absolutely right|quite right|that's it exactly|still true)",
-    r"(?:exacto|exactamente|correcto|efectivamente|precisamente|asi es|eso es|eso mismo|tal cual|en efecto)",
-    rf"(?:{_THAT} )?(?:es|sigue siendo) (?:totalmente |completamente )?{_VERDAD}",
-    r"(?:tienes|tiene) (?:toda la )?razon|estas en lo cierto|(?:lo )?recuerdas bien|bien recordado|you remember well",
-)
-_NO = (
-    rf"{_THAT}{_NOT} {_TRUE}{_ABOUT_ME}{_NOW}{_SINCE}",
-    rf"{_THAT}{_IS} (?:totally |completely |just |all )?(?:wrong|incorrect|false|untrue|a mistake|outdated|out of date"
-    rf"|not the case|no longer (?:true|right|the case|so|valid)){_ABOUT_ME}{_NOW}{_SINCE}",
-    rf"{_THAT} (?:has changed|changed|was before|used to be so){_SINCE}",
-    r"(?:you're|you are|youre) (?:wrong|mistaken)(?: about (?:that|this|me))?",
-    r"you (?:got|have) (?:that|this|it) wrong|you (?:remember|misremember) (?:that |this |it )?(?:wrong|wrongly|badly)",
-    r"i (?:never|didn't|did not) (?:say|said|tell you|told you) (?:that|this|so)",
-    rf"(?:wrong|incorrect|not true|not correct|not any ?more|no longer true|no longer the case){_SINCE}",
-    rf"(?:{_THAT} )?(?:ya )?no es {_VERDAD}{_NOW}{_SINCE}",
-    rf"{_THAT} (?:esta (?:mal|equivocado|anticuado|desactualizado)|es (?:falso|mentira|incorrecto|un error)){_SINCE}",
-    rf"{_THAT} (?:ya )?(?:cambio|ha cambiado|era antes|no vale|no se cumple){_SINCE}",
-    r"(?:ahi |en eso )?te (?:equivocas|has equivocado|confundes|has confundido)|(?:estas|estabas) equivocad[oa]",
-    r"(?:lo )?recuerdas mal|(?:yo )?(?:nunca|no) (?:he dicho|dije|te dije|te he dicho) eso|eso no lo (?:dije|he dicho)",
-    r"incorrecto|falso|es falso",
-)
-_PIN = (
-    r"(?:please )?(?:always remember|never forget) (?:that|this|it)",
-    r"(?:please )?(?:remember|keep) (?:that|this|it)(?: in mind)? (?:always|forever|for ever|for good)",
-    r"(?:please )?(?:pin (?:that|this|it)(?: memory)?|don't ever forget (?:that|this|it))(?: please)?",
-    r"(?:por favor )?(?:recuerda (?:eso|esto)|recuerdalo|acuerdate de (?:eso|esto)|guarda (?:eso|esto)|guardalo)"
-    r" (?:siempre|para siempre)",
-    r"(?:por favor )?no (?:olvides (?:eso|esto)|lo olvides|te olvides de (?:eso|esto))(?: nunca| jamas)",
-    r"(?:por favor )?(?:nunca|jamas) (?:olvides (?:eso|esto)|lo olvides|te olvides de (?:eso|esto))",
-    r"(?:por favor )?(?:fija (?:eso|esto)|fijalo|ancla (?:eso|esto)|anclalo)(?: por favor)?",
-)
-_REACTIONS: tuple[tuple[ReactionKind, re.Pattern[str]], ...] = (
-    ("disputed", re.compile("|".join(_NO))),
-    ("pinned", re.compile("|".join(_PIN))),
-    ("confirmed", re.compile("|".join(_YES))),
-)
+_PHRASES = {
+    kind: re.compile(pattern) for kind, pattern in load_phrases("kenobot.cognitive.control", "reactions.toml").items()
+}
 _BUT = re.compile(r"(?:but|though|except|however|only|pero|aunque|salvo|menos|solo que|sin embargo)\b")
 
 
@@ -141,11 +99,11 @@ def apply_reaction(
 
 def _reaction(clause: str, refuses: bool) -> ReactionKind | None:
     """What one clause says; after a no, and with one inside it, it can only be another no."""
-    for reaction, pattern in _REACTIONS:
-        if pattern.fullmatch(clause) and not (refuses and reaction == "confirmed"):
+    for reaction in _KINDS:
+        if _PHRASES[reaction].fullmatch(clause) and not (refuses and reaction == "confirmed"):
             return reaction
     bare = _NAY.sub("", clause, count=1) if _NAY.match(clause) else ""
-    return "disputed" if bare and _REACTIONS[0][1].fullmatch(bare) else None
+    return "disputed" if bare and _PHRASES["disputed"].fullmatch(bare) else None
 
 
 def _weighed(reaction: ReactionKind, said: str, rest: Sequence[str], *, told: bool) -> Reaction | None:

@@ -4,8 +4,10 @@ Each chat has a state of its own, in the state table. The model does the talking
 """
 
 import re
+import tomllib
 import unicodedata
 from dataclasses import dataclass
+from importlib import resources
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -20,6 +22,7 @@ _WATCHED = 5
 _LONG_WORDS = 25
 _ENOUGH = 3
 _LONGEST_ANSWER = 2_000
+_TEXTS = tomllib.loads(resources.files("kenobot.cognitive.identity").joinpath("onboarding.toml").read_text("utf-8"))
 
 _FORMAL = re.compile(
     r"\b(usted|ustedes|le agradecer[ií]a|estimad[oa]s?|podr[ií]a usted|cordialmente|disculpe|quisiera"
@@ -138,9 +141,9 @@ def advance(state: BootstrapState, text: str, profile: WritingProfile | None = N
         case "observing":
             return _enter(state, "checkpoint"), Guidance("checkpoint", _checkpoint(profile))
         case "checkpoint":
-            return _enter(state, "boundaries"), Guidance("boundaries", _RED_LINES[_language(profile)])
+            return _enter(state, "boundaries"), Guidance("boundaries", _TEXTS["red_lines"][_language(profile)])
         case "boundaries" if is_question(text):
-            return state, Guidance("boundaries", _RED_LINES[_language(profile)], again=True)
+            return state, Guidance("boundaries", _TEXTS["red_lines"][_language(profile)], again=True)
         case _:
             answer = text.strip()[:_LONGEST_ANSWER]
             return completed(state.model_copy(update={"boundaries": answer or None})), Guidance("complete")
@@ -184,58 +187,12 @@ def _language(profile: WritingProfile) -> Language:
 def _checkpoint(profile: WritingProfile) -> str:
     language = _language(profile)
     traits = [
-        _TRAITS["concise" if profile.verbosity == "concise" else "detailed"],
-        _TRAITS["formal" if profile.tone == "formal" else "casual"],
+        _TEXTS["traits"]["concise" if profile.verbosity == "concise" else "detailed"],
+        _TEXTS["traits"]["formal" if profile.tone == "formal" else "casual"],
     ]
     if profile.emoji in ("none", "frequent"):
-        traits.append(_TRAITS[f"emoji-{profile.emoji}"])
+        traits.append(_TEXTS["traits"][f"emoji-{profile.emoji}"])
     if profile.tech:
-        traits.append({kind: f"{verb} {profile.tech}" for kind, verb in _TRAITS["tech"].items()})
-    opening, closing = _CHECK[language]
+        traits.append({kind: f"{verb} {profile.tech}" for kind, verb in _TEXTS["traits"]["tech"].items()})
+    opening, closing = _TEXTS["check"][language]
     return "\n".join([opening, "", *(f"- {trait[language]} ✅" for trait in traits), "", closing])
-
-
-_TRAITS: dict[str, dict[Language, str]] = {
-    "concise": {"en": "You prefer concise responses", "es": "Prefieres respuestas concisas"},
-    "detailed": {"en": "You prefer more detailed responses", "es": "Prefieres respuestas más detalladas"},
-    "formal": {"en": "Your tone is more formal", "es": "Tu tono es más formal"},
-    "casual": {"en": "Your tone is casual and direct", "es": "Tu tono es casual y directo"},
-    "emoji-none": {"en": "You prefer messages without emojis", "es": "Prefieres mensajes sin emojis"},
-    "emoji-frequent": {"en": "You like using emojis", "es": "Te gusta usar emojis"},
-    "tech": {"en": "You work with", "es": "Trabajas con"},
-}
-
-_CHECK: dict[Language, tuple[str, str]] = {
-    "en": (
-        "Hey, we've had a few conversations now. I've noticed that:",
-        "Am I on track or should I adjust something?",
-    ),
-    "es": ("Hey, ya llevamos varias conversaciones. He notado que:", "¿Voy bien o ajusto algo?"),
-}
-
-_RED_LINES: dict[Language, str] = {
-    "en": """Perfect! One last important thing:
-
-Is there anything I should NEVER do without asking you first?
-(for example: push to remote, delete files, destructive commands...)
-
-Common boundaries people set:
-- Ask before push to remote
-- Don't delete important files
-- Don't run destructive commands in production
-- Check before making external API calls
-
-What are your red lines?""",
-    "es": """Perfecto! Una última cosa importante:
-
-¿Hay algo que NUNCA debería hacer sin preguntarte primero?
-(por ejemplo: push a remote, borrar archivos, comandos destructivos...)
-
-Límites comunes que la gente establece:
-- Preguntar antes de push a remote
-- No borrar archivos importantes
-- No ejecutar comandos destructivos en producción
-- Confirmar antes de hacer llamadas a APIs externas
-
-¿Cuáles son tus líneas rojas?""",
-}

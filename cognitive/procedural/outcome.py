@@ -17,6 +17,7 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.cognitive.text.calendar import parse_time
+from kenobot.cognitive.text.phrases import load_phrases
 from kenobot.cognitive.text.words import fold
 from kenobot.ports.identity import Principal
 from kenobot.storage.connection import Connection
@@ -26,34 +27,10 @@ Outcome = Literal["worked", "failed"]
 _LONGEST = 240  # characters; a longer message is about something else
 _SENTENCE = re.compile(r"[.;!¡\n…—–]+")
 _BUT = re.compile(r"(?:but|pero|though|aunque|except|salvo|sin embargo|however)\b")
-_IT = r"(?:it|that|this|everything|all|now it|ahora|eso|esto|todo)"
-_FAILED = re.compile(
-    r"\b(?:"
-    r"(?:it |that |this )?(?:still )?(?:didn't|did not|doesn't|does not|won't|isn't|is not|hasn't|has not|not) "
-    r"(?:work(?:ed|ing|s)?|help(?:ed|ing|s)?|fix(?:ed)?|solved?|resolved?)"
-    r"|no luck|(?:it )?still (?:fails|failing|broken|the same(?: error| problem)?|get(?:ting)?|gives|throws|happens)"
-    r"|(?:it )?(?:fails|failed) (?:again|anyway|too)|same (?:error|problem|thing) (?:again|as before|still)"
-    r"|made (?:it )?worse|(?:that|it) (?:was|is) (?:useless|no use)"
-    r"|(?:ya )?(?:no|tampoco) (?:me |nos |se )?(?:ha )?(?:funcion(?:o|a|ado|aba)|sirv(?:io|e|ido)|ayud(?:o|a|ado)"
-    r"|arregl(?:o|a|ado)|solucion(?:o|a|ado)|resolv(?:io|e)|resuelto|va)"
-    r"|(?:me |nos )?sigue (?:fallando|igual|dando|sin (?:funcionar|ir|responder)|rot[oa]|el (?:mismo )?(?:error|fallo))"
-    r"|mismo (?:error|fallo|problema)|(?:ha )?(?:vuelto|volvio|vuelve) a (?:fallar|pasar)|no hubo suerte|sin suerte"
-    r"|(?:fue|es) peor|empeoro"
-    r")\b"
-)
-_WORKED = re.compile(
-    r"\b(?:"
-    rf"{_IT}(?:'s| is| has)? (?:finally |really |actually )?(?:work(?:s|ed|ing)|fixed it|fixed|did it|solved it|solved"
-    r"|helped|did the trick|resolved)"
-    r"|worked(?: (?:like a charm|perfectly|great|now|first time|at once))?|works(?: (?:now|great|again|perfectly))"
-    r"|problem (?:solved|fixed|gone)|(?:i|we) (?:fixed|solved|got) it (?:with that|working|like that|that way)"
-    r"|(?:it's |that's |is )?(?:all )?(?:fixed|solved|sorted)(?: now)?"
-    r"|(?:ya |ahora |asi |eso |si |me |nos )*(?:ha )?(?:funcion(?:o|a|ado)|sirv(?:io|e)|ayudo|va (?:bien|perfecto))"
-    r"|(?:ya |eso |asi )*(?:lo |se )(?:arregl(?:e|o|amos)|solucion(?:e|o|amos)|resolv(?:i|io|imos))"
-    r"|(?:ya |todo |problema )*(?:esta |quedo |queda )?(?:resuelto|solucionado|arreglado)"
-    r"|era eso|it was that|that was it"
-    r")\b"
-)
+_PHRASES = {
+    kind: re.compile(rf"\b(?:{pattern})\b")
+    for kind, pattern in load_phrases("kenobot.cognitive.procedural", "outcome.toml").items()
+}
 _YES = re.compile(r"\A(?:si|yes|yep|ok|vale)\s*[,.!]\s*")
 _WISH = re.compile(
     r"\b(?:if|si|when|cuando|hope|espero|ojala|should|deberia|will|would|might|puede que|quiza|maybe|let's see|a ver)\b"
@@ -78,9 +55,9 @@ def detect_outcome(text: str) -> Outcome | None:
     for sentence in _SENTENCE.split(_YES.sub("", folded_reply(text) or "", count=1)):
         if "?" in sentence or _WISH.search(sentence):
             continue
-        if _FAILED.search(sentence):
+        if _PHRASES["failed"].search(sentence):
             found.add("failed")
-        elif _WORKED.search(sentence):
+        elif _PHRASES["worked"].search(sentence):
             found.add("failed" if _BUT.search(sentence) and "still" in sentence else "worked")
     return found.pop() if len(found) == 1 else None
 
