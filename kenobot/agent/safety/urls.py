@@ -1,4 +1,4 @@
-"""Finds the addresses in a text: whatever a chat shows as something to tap, or a client might fetch by itself.
+"""Find the addresses in a text: whatever a chat shows as something to tap, or a client might fetch by itself.
 
 Found are addresses with a scheme (`https://…`, `tg://…`, `mailto:…`), Markdown's links, pictures and references, bare
 names (`docs.example.org/page`) and mail addresses, also in wide letters, with dots of other scripts, and with what
@@ -16,32 +16,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-_COUNTRIES = frozenset(
-    "ac ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bm bn bo br bs bt bv bw by bz ca "
-    "cc cd cf cg ch ci ck cl cm cn co cr cu cv cw cx cy cz de dj dk dm do dz ec ee eg er es et eu fi fj fk fm fo fr "
-    "ga gb gd ge gf gg gh gi gl gm gn gp gq gr gs gt gu gw gy hk hm hn hr ht hu id ie il im in io iq ir is it je jm "
-    "jo jp ke kg kh ki km kn kp kr kw ky kz la lb lc li lk lr ls lt lu lv ly ma mc md me mg mh mk ml mm mn mo mp mq "
-    "mr ms mt mu mv mw mx my mz na nc ne nf ng ni nl no np nr nu nz om pa pe pf pg ph pk pl pm pn pr ps pt pw py qa "
-    "re ro rs ru rw sa sb sc sd se sg sh si sj sk sl sm sn so sr ss st su sv sx sy sz tc td tf tg th tj tk tl tm tn "
-    "to tr tt tv tw tz ua ug uk us uy uz va vc ve vg vi vn vu wf ws ye yt za zm zw".split()
+from linkify_it.tlds import TLDS
+
+_RESERVED = frozenset("example invalid local onion test".split())
+# Top-level domains that are words in programs before anything else, as in `window.location.search`.
+_IN_PROGRAMS = frozenset(
+    "box call case data dot drive fire foo free here java like map mini new now off open pid play read room safe save "
+    "search tab talk".split()
 )
-_GENERIC = frozenset(
-    "aero agency app art asia bank bar best bid bike bio biz black blog blue boats bond build business buzz cab "
-    "cafe cam camp capital car cards care cash cat center chat cheap city claims click clinic cloud club coach "
-    "codes coffee com community company contact cool coop country credit cyou dance date dating day deals delivery "
-    "design dev digital direct directory dog domains download earth edu email energy engineer estate eus events "
-    "example exchange expert express fail faith family fan farm fashion fit flowers food forum foundation fun fund "
-    "fyi gal gallery game games garden gay gift gives global gold gov graphics green group guide guru health help "
-    "hockey homes host hosting hotel house icu immo info ink institute int international invalid invest jobs kim "
-    "land lat law legal life lifestyle limited link live loan local lol love ltd market marketing media men menu "
-    "mil mobi moe money monster mov museum name net network news ngo ninja nyc one onion online ooo org page paris "
-    "parts party photo photography photos pictures pink place plus porn post press pro productions promo property "
-    "pub quest radio red rent repair report rest review reviews rip rocks run sale school science security select "
-    "services sex shoes shop show site ski skin social software solar solutions space store stream studio study "
-    "style sucks support surf systems tax team tech tel test tienda tips today tokyo tools top tours town toys "
-    "trade training travel tube university uno vacations ventures vet video vip vision vodka voyage wang watch "
-    "webcam website wiki win wine work works world wtf xxx xyz yoga zip zone".split()
-)
+_DOMAINS = (frozenset(map(str.lower, TLDS)) | _RESERVED) - _IN_PROGRAMS
 # Endings of files and of words in programs that are domains too.
 _AMBIGUOUS = frozenset(
     "ai app as at bar bio cat cc contact date day dev do download email fail family fit group id in info int io is "
@@ -98,7 +81,7 @@ class Url:
 
 
 def find_urls(text: str) -> list[Url]:
-    """The addresses in `text`, in order; they do not overlap."""
+    """Find the addresses in `text`, in order; they do not overlap."""
     folded, places = _folded(text)
     return [
         Url(places[start], places[end - 1] + 1, folded[start:end]) if places else Url(start, end, text[start:end])
@@ -132,7 +115,7 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _bare(text: str, start: int, end: int, floor: int) -> tuple[int, int] | None:
-    """The address that a name with dots is part of; None when it is only a name with dots."""
+    """Return the span of the address that a name with dots is part of; None for a mere name with dots."""
     name = text[start:end].casefold()
     mail = start > floor and text[start - 1] == "@"
     more = _AFTER_HOST.match(text, end)
@@ -149,7 +132,7 @@ def _is_host(name: str, *, followed: bool) -> bool:
         return followed and name.count(".") == 3
     labels = name.split(".")
     last = labels[-1]
-    known = last in _COUNTRIES or last in _GENERIC or last.startswith("xn--") or not last.isascii()
+    known = last in _DOMAINS or last.startswith("xn--") or not last.isascii()
     if followed:
         return (known or last.isalpha()) and len(last) > 1 and last not in _FILES
     if not known or not last.replace("-", "").isalnum() or last.isdigit():
@@ -160,13 +143,13 @@ def _is_host(name: str, *, followed: bool) -> bool:
 
 
 def _past(pattern: re.Pattern[str], text: str, start: int) -> int:
-    """Where what `pattern` matches at `start` ends."""
+    """Return the end of a match of `pattern` at `start`."""
     match = pattern.match(text, start)
     return match.end() if match else start
 
 
 def _trimmed(text: str, start: int, end: int) -> int:
-    """The end without the marks of the sentence around it; a bracket that was opened within stays."""
+    """Exclude the marks of the sentence around an address; a bracket opened within it stays."""
     surplus = text.count(")", start, end) - text.count("(", start, end)
     while end > start and text[end - 1] in _TRAILING:
         if text[end - 1] == ")":
@@ -178,7 +161,7 @@ def _trimmed(text: str, start: int, end: int) -> int:
 
 
 def _folded(text: str) -> tuple[str, list[int]]:
-    """`text` as a client may read it, and where each of its characters stands in `text`; no places if all are equal."""
+    """Fold `text` as a client may read it, with the place of each character in `text`; no places if all are equal."""
     if text.isascii():
         return text, []
     letters: list[str] = []
@@ -204,7 +187,7 @@ def _plain(char: str) -> str:
 
 
 class SeenUrls:
-    """The addresses that stand in texts which the model was shown: it did not put these together itself."""
+    """The addresses in texts that the model was shown: it did not put these together itself."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._forms: set[str] = set()
@@ -213,12 +196,12 @@ class SeenUrls:
                 self._forms.update(_beginnings(_form(address.text)))
 
     def __call__(self, address: str) -> bool:
-        """Whether `address`, or a longer one that goes on where a part of an address ends, was shown."""
+        """Return whether `address`, or a longer one that begins with it, was shown."""
         return _form(address) in self._forms
 
 
 def _form(address: str) -> str:
-    """An address without what makes no difference: http or https, www, the case of its host, a last slash."""
+    """Normalise an address: http or https, www, the case of its host and a last slash make no difference."""
     scheme, mark, rest = address.partition("://")
     if not mark:
         scheme, rest = "", address
@@ -231,7 +214,7 @@ def _form(address: str) -> str:
 
 
 def _beginnings(form: str) -> Iterator[str]:
-    """`form`, and the pages above it: what a person wrote in full may be named in short."""
+    """Yield `form` and the pages above it."""
     yield form
     for _ in range(_MOST_BEGINNINGS):
         cut = max(form.rfind("/"), form.rfind("?"), form.rfind("#"))
@@ -242,10 +225,10 @@ def _beginnings(form: str) -> Iterator[str]:
 
 
 def remove_urls(text: str, keep: Callable[[str], bool], mark: str) -> tuple[str, int]:
-    """`text` with `mark` in place of each address that `keep` turns down, and how many they were.
+    """Replace each address that `keep` turns down by `mark`; returns the text and how many they were.
 
-    Of a Markdown link the words stay. When what is left makes a new address, that one goes as well; a text that goes on
-    making new ones is not an answer anybody wrote, and all of it goes.
+    Of a Markdown link the words stay. A new address that the rest makes is replaced as well; a text that goes on making
+    new ones is hostile and is replaced whole.
     """
     total = 0
     for _ in range(_ROUNDS):
@@ -264,7 +247,7 @@ def remove_urls(text: str, keep: Callable[[str], bool], mark: str) -> tuple[str,
 
 
 def _around(text: str, floor: int, address: Url) -> tuple[int, int, str]:
-    """The stretch to replace: the address with its Markdown, and the words of the link."""
+    """Return the span of an address with its Markdown, and the words of the link."""
     start, end = address.start, address.end
     if text[start - 1 : start] == "<" and start > floor:
         start -= 1
