@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.mirror.front_matter import UnusableFileError
+from kenobot.cognitive.mirror.records.front_matter import UnusableFileError
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports.clock import Clock

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.mirror.list_files import ListFiles
-from kenobot.cognitive.mirror.pattern_file import PatternFile
-from kenobot.cognitive.mirror.record_files import RecordFiles
+from kenobot.cognitive.mirror.lists.list_files import ListFiles
+from kenobot.cognitive.mirror.patterns.pattern_file import PatternFile
+from kenobot.cognitive.mirror.records.record_files import RecordFiles
 from kenobot.cognitive.mirror.session_note import SessionNote
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.ports.clock import Clock

@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Any, get_args
 
 from kenobot.cognitive.control.export_rows import reserve_ids
-from kenobot.cognitive.mirror import card_rows, list_files, list_layout, list_paths, record_paths
-from kenobot.cognitive.mirror import record_format as cards
-from kenobot.cognitive.mirror.front_matter import UnusableFileError
-from kenobot.cognitive.mirror.list_layout import FileBlock
-from kenobot.cognitive.mirror.record_format import RecordFile
-from kenobot.cognitive.mirror.record_paths import FileLocation
+from kenobot.cognitive.mirror.lists import list_files, list_layout, list_paths
+from kenobot.cognitive.mirror.lists.list_layout import FileBlock
+from kenobot.cognitive.mirror.records import record_file_rows, record_paths
+from kenobot.cognitive.mirror.records import record_format as cards
+from kenobot.cognitive.mirror.records.front_matter import UnusableFileError
+from kenobot.cognitive.mirror.records.record_format import RecordFile
+from kenobot.cognitive.mirror.records.record_paths import FileLocation
 from kenobot.cognitive.remember.admit_context import sanitize
 from kenobot.cognitive.store import events, list_file_rows, term_index
 from kenobot.cognitive.store import records as store
@@ -123,7 +124,7 @@ def rebuild(
         raise ConfigError(f"There is no card to read below {root}: nothing was changed.")
     if not dry_run:
         if held:
-            card_rows.clear_memory(connection)
+            record_file_rows.clear_memory(connection)
         _write(connection, found, at)
         _recognise(connection, root, [each.record for each in found if not each.card.is_unedited])
     known = {each.record.id: each.record.scope for each in found}
@@ -131,7 +132,7 @@ def rebuild(
     for each in found:
         for link in each.card.links:
             if known.get(link.to) == each.record.scope and link.type in _LINKS and link.to != each.record.id:
-                links += 1 if dry_run else int(card_rows.insert_link(connection, each.record, link))
+                links += 1 if dry_run else int(record_file_rows.insert_link(connection, each.record, link))
             else:
                 problems.append(f"{each.path}: its link to {link.to} ({link.type}) leads nowhere and is left out.")
     return RebuildReport(
@@ -303,7 +304,7 @@ def _write(connection: Connection, found: list[ParsedRecord], at: datetime) -> N
         event = events.add_event(
             connection, act.at, act.actor, "rebuilt", record=each.record.id, data={"reason": act.reason}
         )
-        card_rows.insert_record(connection, each.record._replace(changed=event))
+        record_file_rows.insert_record(connection, each.record._replace(changed=event))
         term_index.index_record(connection, each.record.id, each.record.scope)
     evidence = [turn for each in found for turn in each.record.source_message_ids]
     reserve_ids(connection, "inbox", max(evidence, default=0))
@@ -352,7 +353,7 @@ def _said_by(connection: Connection, place: list_paths.FileRole, said: str) -> i
     if place.kind == "slot":
         known = store.slot_record(connection, place.scope, list_paths.slot_form(place.detail), place.detail)
         return known.id if known is not None and known.text == said else None
-    found = card_rows.record_with_key(connection, place.scope, key_of(said))
+    found = record_file_rows.record_with_key(connection, place.scope, key_of(said))
     return found.id if found is not None else None
 
 

@@ -102,7 +102,7 @@ def export(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 def import_(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     from kenobot.cli import db_write
     from kenobot.cognitive.control import export as portable
-    from kenobot.cognitive.mirror.list_paths import is_memory_file
+    from kenobot.cognitive.mirror.lists.list_paths import is_memory_file
     from kenobot.core.settings.load import load_settings
     from kenobot.storage.connection import savepoint
 

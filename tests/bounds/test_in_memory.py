@@ -16,7 +16,7 @@ import pytest
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.cognitive.identity.identity_files import Identity
-from kenobot.cognitive.mirror.list_files import ListFiles
+from kenobot.cognitive.mirror.lists.list_files import ListFiles
 from kenobot.cognitive.recall import full_load
 from kenobot.cognitive.recall.memory import MemoryPack
 from kenobot.cognitive.remember.admit import admit

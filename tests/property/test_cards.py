@@ -5,9 +5,9 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.mirror import front_matter, record_format
-from kenobot.cognitive.mirror.front_matter import LineEnding, UnusableFileError
-from kenobot.cognitive.mirror.record_format import FileLink
+from kenobot.cognitive.mirror.records import front_matter, record_format
+from kenobot.cognitive.mirror.records.front_matter import LineEnding, UnusableFileError
+from kenobot.cognitive.mirror.records.record_format import FileLink
 from kenobot.cognitive.remember.admit_context import sanitize
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.fingerprint import key_of

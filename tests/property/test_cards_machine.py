@@ -11,7 +11,8 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule
 
-from kenobot.cognitive.mirror import rebuild, record_format, record_paths
+from kenobot.cognitive.mirror import rebuild
+from kenobot.cognitive.mirror.records import record_format, record_paths
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import records as store

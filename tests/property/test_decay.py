@@ -9,8 +9,8 @@ from pathlib import Path
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from kenobot.cognitive.mirror import list_layout
-from kenobot.cognitive.mirror.list_paths import entity_page_of, path_of, role_of
+from kenobot.cognitive.mirror.lists import list_layout
+from kenobot.cognitive.mirror.lists.list_paths import entity_page_of, path_of, role_of
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.decay import DecayPolicy
 from kenobot.cognitive.policy.sleep import WEEKLY_LOGS, SleepPolicy

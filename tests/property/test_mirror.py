@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.mirror import list_layout
-from kenobot.cognitive.mirror.list_layout import FileBlock, FileKind, ShownRecord
+from kenobot.cognitive.mirror.lists import list_layout
+from kenobot.cognitive.mirror.lists.list_layout import FileBlock, FileKind, ShownRecord
 from kenobot.cognitive.remember.admit_context import sanitize
 
 # ── layout ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kenobot.cognitive.beliefs.value import is_salient, salience, salience_signs
-from kenobot.cognitive.mirror import list_layout
+from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.policy.procedural import ProceduralPolicy
 from kenobot.cognitive.procedural.similar_texts import SimilarTexts
 from kenobot.cognitive.remember.statement_relation import parse_statement, repeat_veto

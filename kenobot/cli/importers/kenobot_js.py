@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from kenobot.cli.importers import markdown
 from kenobot.cli.importers.folder import SkippedFile, SourceFolder, TextFile
 from kenobot.cli.importers.plan import FilePlan, ImportContext, ImportedMessage, ImportItem, ImportPlan, ManualFile
-from kenobot.cognitive.mirror import list_layout
+from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.ports.identity import OWNER_SCOPE, Trust, chat_scope, is_session_id
 from kenobot.ports.memory import Candidate, Form
 from kenobot.ports.provider import Role

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from kenobot.cognitive.mirror import list_layout
+from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.recall.full_load import FullLoader
 from kenobot.cognitive.recall.memory import MemoryQuery
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope

@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from kenobot.cognitive.mirror.front_matter import UnusableFileError
-from kenobot.cognitive.mirror.pattern_format import validate_entry
+from kenobot.cognitive.mirror.patterns.pattern_format import validate_entry
+from kenobot.cognitive.mirror.records.front_matter import UnusableFileError
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.procedural.find_solution import find_solution
 from kenobot.cognitive.procedural.match import match_patterns

@@ -7,7 +7,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.mirror.list_files import ListFiles
+from kenobot.cognitive.mirror.lists.list_files import ListFiles
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events

@@ -9,8 +9,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kenobot.cognitive.mirror import memory_md, rebuild
-from kenobot.cognitive.mirror.list_layout import FileBlock, ShownRecord, join_blocks
+from kenobot.cognitive.mirror import rebuild
+from kenobot.cognitive.mirror.lists import memory_md
+from kenobot.cognitive.mirror.lists.list_layout import FileBlock, ShownRecord, join_blocks
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.decay import DecayPolicy
 from kenobot.cognitive.policy.sleep import SleepPolicy

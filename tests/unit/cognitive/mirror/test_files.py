@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kenobot.cognitive.mirror import list_files
-from kenobot.cognitive.mirror.list_paths import FileRole, path_of, role_of
+from kenobot.cognitive.mirror.lists import list_files
+from kenobot.cognitive.mirror.lists.list_paths import FileRole, path_of, role_of
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day, local_time
 from kenobot.storage import disk

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.mirror import pattern_format
-from kenobot.cognitive.mirror.pattern_format import PatternEntry
+from kenobot.cognitive.mirror.patterns import pattern_format
+from kenobot.cognitive.mirror.patterns.pattern_format import PatternEntry
 from kenobot.cognitive.procedural.pattern import candidate_of
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record

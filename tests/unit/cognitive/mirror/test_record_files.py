@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive.mirror import card_rows
+from kenobot.cognitive.mirror.records import record_file_rows
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.files import FilesPolicy
 from kenobot.cognitive.store.events import add_event
@@ -217,7 +217,7 @@ async def test_a_crash_between_file_and_note_is_no_edit(cards: CardHouse) -> Non
     path = cards.card(number)
     await cards.learn(TEA.text)
     await cards.tree.sync_out()
-    await cards.database.write(lambda c: card_rows.drop_row(c, path))
+    await cards.database.write(lambda c: record_file_rows.drop_row(c, path))
     await cards.forget(number)
     events = await cards.count_events()
     await cards.again().start()
@@ -319,10 +319,10 @@ async def test_what_is_known_of_cards_is_bounded(cards: CardHouse) -> None:
         (cards.root / f"facts/{TODAY}/broken {number}.md").unlink()
     cards.write(f"facts/{TODAY}/mine.md", "my password is hunter22x")
     await cards.sync()
-    assert await cards.database.read(card_rows.count_files) == 1
+    assert await cards.database.read(record_file_rows.count_files) == 1
     (cards.root / f"facts/{TODAY}/mine.md").unlink()
     await cards.sync()
-    assert await cards.database.read(card_rows.count_files) == 0
+    assert await cards.database.read(record_file_rows.count_files) == 0
     while engine._round:
         await cards.tree.scan()
     assert not engine._round

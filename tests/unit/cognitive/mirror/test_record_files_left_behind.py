@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from kenobot.agent.background import purge as erasure
 from kenobot.cognitive.control.forget import plan_purge
-from kenobot.cognitive.mirror import card_rows
-from kenobot.cognitive.mirror.card_rows import RecordFileRow
+from kenobot.cognitive.mirror.records import record_file_rows
+from kenobot.cognitive.mirror.records.record_file_rows import RecordFileRow
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.disk import FileStamp
@@ -23,7 +23,7 @@ async def left_behind(cards: CardHouse) -> str:
     held = (cards.root / path).read_bytes()
 
     def row(connection: Connection) -> RecordFileRow:
-        [found] = card_rows.rows_of_record(connection, number)
+        [found] = record_file_rows.rows_of_record(connection, number)
         return found
 
     noted = await cards.database.read(row)
@@ -34,7 +34,7 @@ async def left_behind(cards: CardHouse) -> str:
     (cards.root / path).parent.mkdir(parents=True, exist_ok=True)
     (cards.root / path).write_bytes(held)
     seen = replace(noted, extra_lines=(), line_ending="\n", stamp=FileStamp.of((cards.root / path).stat()))
-    await cards.database.write(lambda c: card_rows.save_row(c, seen))
+    await cards.database.write(lambda c: record_file_rows.save_row(c, seen))
     return path
 
 
@@ -68,7 +68,7 @@ async def test_it_goes_when_what_it_says_is_erased_meanwhile(cards: CardHouse) -
 async def test_a_file_that_a_crash_kept_from_being_noted_as_removed_is_no_loss(cards: CardHouse) -> None:
     """The record is erased, its card is gone, and only the note of the card stands still: nothing is to be told."""
     number = await cards.tell(TEA)
-    [row] = await cards.database.read(lambda c: card_rows.rows_of_record(c, number))
+    [row] = await cards.database.read(lambda c: record_file_rows.rows_of_record(c, number))
 
     def purge(connection: Connection) -> None:
         doomed = plan_purge(connection, number, OWNER)
@@ -77,8 +77,8 @@ async def test_a_file_that_a_crash_kept_from_being_noted_as_removed_is_no_loss(c
 
     await cards.database.write(purge)
     await cards.tree.sync_out()
-    await cards.database.write(lambda c: card_rows.save_row(c, row))
+    await cards.database.write(lambda c: record_file_rows.save_row(c, row))
     assert not (cards.root / f"facts/{TODAY}").exists()
     await cards.again().start()
     assert cards.tree.problems == ()
-    assert await cards.database.read(lambda c: card_rows.row_at(c, row.path)) is None
+    assert await cards.database.read(lambda c: record_file_rows.row_at(c, row.path)) is None

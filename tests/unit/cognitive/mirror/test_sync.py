@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kenobot.cognitive.mirror import list_files, list_layout
+from kenobot.cognitive.mirror.lists import list_files, list_layout
 from kenobot.cognitive.store import events
 from kenobot.ports.errors import StoreError
 from kenobot.storage import disk

@@ -18,11 +18,11 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control import missing_files
-from kenobot.cognitive.mirror import card_rows, record_edits, record_format, record_paths, record_plans
-from kenobot.cognitive.mirror.card_rows import RecordFileRow
 from kenobot.cognitive.mirror.file_sync import FileKey, FileSync, FileView
-from kenobot.cognitive.mirror.record_edits import EditContext, EditOutcome
-from kenobot.cognitive.mirror.record_plans import RecordFilePlan
+from kenobot.cognitive.mirror.records import record_edits, record_file_rows, record_format, record_paths, record_plans
+from kenobot.cognitive.mirror.records.record_edits import EditContext, EditOutcome
+from kenobot.cognitive.mirror.records.record_file_rows import RecordFileRow
+from kenobot.cognitive.mirror.records.record_plans import RecordFilePlan
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
@@ -80,7 +80,7 @@ class RecordFiles(FileSync[EditOutcome]):
         """
         folders = await self._folders()
         await asyncio.to_thread(disk.remove_leftovers, self._root, folders)
-        few = await self._database.read(card_rows.count_files) <= self._limits.scan_step_files
+        few = await self._database.read(record_file_rows.count_files) <= self._limits.scan_step_files
         return await self.sync_in() if few else await self.sync_in("")
 
     # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -118,7 +118,7 @@ class RecordFiles(FileSync[EditOutcome]):
 
     async def _folders(self) -> list[str]:
         there = await asyncio.to_thread(record_paths.find_folders, self._root)
-        return sorted({*there, *await self._database.read(card_rows.known_folders)})
+        return sorted({*there, *await self._database.read(record_file_rows.known_folders)})
 
     def _recent_paths(self, session: str) -> list[str]:
         today = date.fromisoformat(self._today())
@@ -137,7 +137,7 @@ class RecordFiles(FileSync[EditOutcome]):
         for start in range(0, len(folders), _FOLDERS_AT_ONCE):
             some = folders[start : start + _FOLDERS_AT_ONCE]
             found = await asyncio.to_thread(record_paths.scan_folders, self._root, some)
-            noted = await self._database.read(partial(card_rows.known_stamps, folders=some))
+            noted = await self._database.read(partial(record_file_rows.known_stamps, folders=some))
             for folder, (stamp, files) in found.items():
                 if self._is_recent(folder):
                     self._recent.remember_folder(folder, stamp, files or {})
@@ -250,7 +250,7 @@ class RecordFiles(FileSync[EditOutcome]):
         )
         for row, expected in removals:
             await self._remove(row.path, expected)
-            await self._database.write(partial(card_rows.drop_row, path=row.path))
+            await self._database.write(partial(record_file_rows.drop_row, path=row.path))
         plans, touched = await self._unmoved(plans)
         folders = sorted({plan.row.folder for plan in plans})
         before = {folder: disk.peek(f"{self._root}/{folder}") for folder in folders}
@@ -270,7 +270,7 @@ class RecordFiles(FileSync[EditOutcome]):
             else:
                 touched += await self._take_first(plan, plan.row.path)
         if written:
-            await self._database.write(partial(card_rows.save_rows, rows=[row for _, row in written]))
+            await self._database.write(partial(record_file_rows.save_rows, rows=[row for _, row in written]))
         for plan, _ in written:
             if plan.moved_from is not None:
                 await self._remove(plan.moved_from.path, plan.moved_from.stamp)

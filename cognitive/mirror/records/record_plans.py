@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.mirror import card_rows, record_format, record_paths
-from kenobot.cognitive.mirror.card_rows import RecordFileKind, RecordFileRow
+from kenobot.cognitive.mirror.records import record_file_rows, record_format, record_paths
+from kenobot.cognitive.mirror.records.record_file_rows import RecordFileKind, RecordFileRow
 from kenobot.cognitive.policy.files import FilesPolicy
 from kenobot.cognitive.remember.boxes import named_topics
 from kenobot.cognitive.store import boxes, events, records
@@ -44,10 +44,12 @@ def dirty_records(connection: Connection, cursor: int, again: set[int]) -> tuple
     """
     found = set(events.record_ids_touched_since(connection, cursor)) | again
     if cursor == 0:
-        found.update(card_rows.records_without_file(connection, ALL_SCOPES))
+        found.update(record_file_rows.records_without_file(connection, ALL_SCOPES))
     present = records.by_ids(connection, sorted(found), ALL_SCOPES)
-    found.update(card_rows.boxes_of(connection, sorted(found)))
-    if len(present) < len(found) and any(card_rows.is_purged(connection, gone) for gone in found - present.keys()):
+    found.update(record_file_rows.boxes_of(connection, sorted(found)))
+    if len(present) < len(found) and any(
+        record_file_rows.is_purged(connection, gone) for gone in found - present.keys()
+    ):
         found.update(records.select_ids(connection, "form = 'box'", (), ALL_SCOPES))
     return events.last_record_event(connection), sorted(found)
 
@@ -60,7 +62,7 @@ def plan_writes(
     plans: list[RecordFilePlan | None] = []
     removals: list[tuple[RecordFileRow, FileStamp | None]] = []
     for number in numbers:
-        rows = {row.kind: row for row in card_rows.rows_of_record(connection, number)}
+        rows = {row.kind: row for row in record_file_rows.rows_of_record(connection, number)}
         record = by_id.get(number)
         if record is None:  # erased: a person's edit of it goes, too
             removals.extend((row, None) for row in rows.values())
@@ -87,7 +89,10 @@ def _plan_file(
             return None
     name = row.name if row is not None else record_paths.name_of(record)
     salt = 0
-    while (other := card_rows.row_at(connection, f"{folder}/{name}")) is not None and (other.record, other.kind) != (
+    while (other := record_file_rows.row_at(connection, f"{folder}/{name}")) is not None and (
+        other.record,
+        other.kind,
+    ) != (
         record.id,
         kind,
     ):
@@ -103,9 +108,9 @@ def _plan_file(
 
 def render_record(connection: Connection, record: Record, row: RecordFileRow | None, zone: ZoneInfo) -> str:
     """The card of `record` as it should be now."""
-    links = card_rows.links_from(connection, record.id)
+    links = record_file_rows.links_from(connection, record.id)
     body = _box_body(connection, record, zone) if record.form == "box" else None
-    known = record._replace(changed=max(record.changed, card_rows.last_event_of(connection, record.id)))
+    known = record._replace(changed=max(record.changed, record_file_rows.last_event_of(connection, record.id)))
     return record_format.render(known, links, row.extra_lines if row else (), row.line_ending if row else "\n", body)
 
 
@@ -126,7 +131,7 @@ def render_artifact(connection: Connection, record: Record, policy: FilesPolicy)
         "scope": record.scope,
         "created": record.created,
     }
-    first = card_rows.values_after(connection, record, 0).get("text", record.text)
+    first = record_file_rows.values_after(connection, record, 0).get("text", record.text)
     return record_format.with_checksum(head, _quoted(str(first)))
 
 

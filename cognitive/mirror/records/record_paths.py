@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from kenobot.cognitive.mirror.list_paths import is_day
+from kenobot.cognitive.mirror.lists.list_paths import is_day
 from kenobot.cognitive.mirror.names import scope_folder, slug
 from kenobot.cognitive.store.records import Record
 from kenobot.ports.identity import OWNER_SCOPE, is_session_id

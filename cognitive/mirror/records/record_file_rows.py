@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kenobot.cognitive.mirror.front_matter import LineEnding
-from kenobot.cognitive.mirror.record_format import FileLink
+from kenobot.cognitive.mirror.records.front_matter import LineEnding
+from kenobot.cognitive.mirror.records.record_format import FileLink
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.records import Record

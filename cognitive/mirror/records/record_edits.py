@@ -15,11 +15,11 @@ from typing import cast, get_args
 
 from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.mirror import card_rows
-from kenobot.cognitive.mirror.card_rows import RecordFileRow
 from kenobot.cognitive.mirror.names import slug
-from kenobot.cognitive.mirror.record_format import RecordFile
-from kenobot.cognitive.mirror.record_paths import Area, FileLocation, is_right_folder, location_of
+from kenobot.cognitive.mirror.records import record_file_rows
+from kenobot.cognitive.mirror.records.record_file_rows import RecordFileRow
+from kenobot.cognitive.mirror.records.record_format import RecordFile
+from kenobot.cognitive.mirror.records.record_paths import Area, FileLocation, is_right_folder, location_of
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
@@ -78,14 +78,14 @@ def absorb_edit(
     spot = location_of(seen.folder)
     if spot is None:
         return EditOutcome(0, None)
-    row = card_rows.row_at(connection, seen.path)
+    row = record_file_rows.row_at(connection, seen.path)
     if spot.area == "artifacts":
         return _quotation(connection, spot, row, seen, card)
     owner = row.record if row is not None else None
     if (
         owner is not None
         and records.get(connection, owner, (spot.scope,)) is None
-        and card_rows.is_purged(connection, owner)
+        and record_file_rows.is_purged(connection, owner)
     ):
         return EditOutcome(0, None, is_stale_copy=True)  # what is erased is erased in any wording
     outdated: RecordFileRow | None = None
@@ -98,33 +98,35 @@ def absorb_edit(
         elif card.is_unedited and not is_right_folder(seen.folder, mine):
             return EditOutcome(0, None, is_stale_copy=True)
         elif card.is_unedited:
-            card_rows.save_row(connection, seen)
+            record_file_rows.save_row(connection, seen)
             return EditOutcome(0, None, "it is a copy of another file, so it changes nothing in memory")
     if card.is_unedited and owner is not None:
-        card_rows.save_row(connection, replace(seen, record=owner))
+        record_file_rows.save_row(connection, replace(seen, record=owner))
         return EditOutcome(0, owner, rewrite=frozenset({owner}), replaced_row=outdated)
-    if card.is_unedited and card.id is not None and card_rows.is_purged(connection, card.id):
+    if card.is_unedited and card.id is not None and record_file_rows.is_purged(connection, card.id):
         if redaction.tombstone_time(connection, spot.scope, key_of(card.text or "")) is not None:
             return EditOutcome(
                 0, None, is_stale_copy=True
             )  # the very words: a crash kept it from going with the others
-        card_rows.save_row(connection, seen)
+        record_file_rows.save_row(connection, seen)
         return EditOutcome(0, None, "what it says was erased from memory: delete this file, too")
     taken = apply_edit(connection, spot, card, owner, admit_context_of(spot, when))
-    card_rows.save_row(connection, replace(seen, record=taken.record))
+    record_file_rows.save_row(connection, replace(seen, record=taken.record))
     again = frozenset(number for number in (taken.record, owner) if number is not None)
     return replace(taken, rewrite=again, replaced_row=outdated)
 
 
 def _standing(connection: Connection, root: Path, record: Record) -> RecordFileRow | None:
     """The noted card of a record, if its file is there."""
-    rows = [row for row in card_rows.rows_of_record(connection, record.id) if row.kind == "card"]
+    rows = [row for row in record_file_rows.rows_of_record(connection, record.id) if row.kind == "card"]
     return next((row for row in rows if os.path.lexists(root / row.path)), None)
 
 
 def _moved(connection: Connection, record: Record, spot: FileLocation, occasion: AdmitContext) -> None:
     """Follow a person who moved a card into the archive, or out of it."""
-    was = [location_of(row.folder) for row in card_rows.rows_of_record(connection, record.id) if row.kind == "card"]
+    was = [
+        location_of(row.folder) for row in record_file_rows.rows_of_record(connection, record.id) if row.kind == "card"
+    ]
     if not any(each is not None and each.archived != spot.archived for each in was) or record.form == "box":
         return
     if spot.archived and record.status == "active":
@@ -140,9 +142,9 @@ def _quotation(
     ours = card.is_unedited and (row is None or row.digest == seen.digest)
     owner = row.record if row is not None and ours else None
     if row is None and ours and card.id is not None and records.get(connection, card.id, (spot.scope,)) is not None:
-        taken = any(each.kind == "artifact" for each in card_rows.rows_of_record(connection, card.id))
+        taken = any(each.kind == "artifact" for each in record_file_rows.rows_of_record(connection, card.id))
         owner = None if taken else card.id
-    card_rows.save_row(connection, replace(seen, kind="artifact", record=owner))
+    record_file_rows.save_row(connection, replace(seen, kind="artifact", record=owner))
     return EditOutcome(0, owner, "" if ours else "it quotes what was said, so an edit of it changes nothing in memory")
 
 
@@ -185,7 +187,7 @@ def unexpectedly_missing(connection: Connection, paths: Sequence[str]) -> frozen
     """Those of the missing files that should be there: none that a crash kept us from noting as moved or removed."""
     found = set()
     for path in paths:
-        spot, row = location_of(path.rpartition("/")[0]), card_rows.row_at(connection, path)
+        spot, row = location_of(path.rpartition("/")[0]), record_file_rows.row_at(connection, path)
         if spot is None or row is None:
             continue
         record = records.get(connection, row.record, (spot.scope,)) if row.record is not None else None
@@ -199,7 +201,7 @@ def record_loss(connection: Connection, paths: Collection[str], at: datetime) ->
     """Note the files that were lost, as far as a deletion would have forgotten what they say."""
     found: dict[int, str] = {}
     for path in sorted(paths, key=lambda path: path.rpartition("/")):
-        row = card_rows.row_at(connection, path)
+        row = record_file_rows.row_at(connection, path)
         if row is not None and row.record is not None and _deletion_forgets(row, archived=False):
             found[row.record] = row.folder
     if found:
@@ -216,10 +218,10 @@ def absorb_deletions(
     events: list[int] = []
     rewrite: set[int] = set()
     for path in paths:
-        row = card_rows.row_at(connection, path)
+        row = record_file_rows.row_at(connection, path)
         if row is None or (spot := location_of(row.folder)) is None:
             continue  # it has been taken in as moved
-        card_rows.drop_row(connection, path)
+        record_file_rows.drop_row(connection, path)
         if row.record is None:
             continue
         rewrite.add(row.record)
@@ -274,7 +276,7 @@ def _new(connection: Connection, spot: FileLocation, card: RecordFile, occasion:
 
 
 def _has_card(connection: Connection, record: int) -> bool:
-    return any(row.kind == "card" for row in card_rows.rows_of_record(connection, record))
+    return any(row.kind == "card" for row in record_file_rows.rows_of_record(connection, record))
 
 
 class _Edit:
@@ -286,7 +288,7 @@ class _Edit:
         self._card = card
         self._occasion = occasion
         self._act: ChangeContext = occasion.change_context("the owner edited its card")
-        was = card_rows.values_after(connection, record, card.revision)
+        was = record_file_rows.values_after(connection, record, card.revision)
         self._base = record._replace(**{name: value for name, value in was.items() if name in _COLUMNS})  # type: ignore[arg-type]
 
     def apply(self) -> EditOutcome:

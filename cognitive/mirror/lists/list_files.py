@@ -17,10 +17,10 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control import missing_files
-from kenobot.cognitive.mirror import list_edits, list_layout
 from kenobot.cognitive.mirror.file_sync import FileKey, FileSync, FileView
-from kenobot.cognitive.mirror.list_edits import Blocks
-from kenobot.cognitive.mirror.list_paths import (
+from kenobot.cognitive.mirror.lists import list_edits, list_layout
+from kenobot.cognitive.mirror.lists.list_edits import Blocks
+from kenobot.cognitive.mirror.lists.list_paths import (
     ARCHIVE,
     FileRole,
     archive_path,

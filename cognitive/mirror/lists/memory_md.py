@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
-from kenobot.cognitive.mirror import list_layout
-from kenobot.cognitive.mirror.list_layout import FileBlock, ShownRecord
+from kenobot.cognitive.mirror.lists import list_layout
+from kenobot.cognitive.mirror.lists.list_layout import FileBlock, ShownRecord
 from kenobot.cognitive.text.memory_md import index_line, index_target
 
 REFERENCE_HEADING = "## Reference"

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kenobot.cognitive.mirror.front_matter import UnusableFileError
+from kenobot.cognitive.mirror.records.front_matter import UnusableFileError
 from kenobot.cognitive.procedural.pattern import Pattern, one_line
 from kenobot.core import redaction
 from kenobot.ports.identity import OWNER_SCOPE, is_session_id

@@ -14,10 +14,17 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.mirror import list_layout, memory_md
 from kenobot.cognitive.mirror.file_sync import FileView
-from kenobot.cognitive.mirror.list_layout import FileBlock, ShownRecord
-from kenobot.cognitive.mirror.list_paths import FileRole, archive_path, entity_page_of, is_archived, path_of, slot_form
+from kenobot.cognitive.mirror.lists import list_layout, memory_md
+from kenobot.cognitive.mirror.lists.list_layout import FileBlock, ShownRecord
+from kenobot.cognitive.mirror.lists.list_paths import (
+    FileRole,
+    archive_path,
+    entity_page_of,
+    is_archived,
+    path_of,
+    slot_form,
+)
 from kenobot.cognitive.mirror.names import page_name, subject_of
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext

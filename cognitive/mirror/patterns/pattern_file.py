@@ -16,9 +16,9 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.mirror import pattern_format
 from kenobot.cognitive.mirror.file_sync import FileKey, FileSync, FileView
-from kenobot.cognitive.mirror.pattern_format import PATH, PatternEntry
+from kenobot.cognitive.mirror.patterns import pattern_format
+from kenobot.cognitive.mirror.patterns.pattern_format import PATH, PatternEntry
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.procedural import pattern_rows
 from kenobot.cognitive.procedural.pattern import candidate_of, pattern_of, patterns_of, text_of

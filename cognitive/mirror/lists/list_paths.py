@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
-from kenobot.cognitive.mirror.list_layout import FileKind
+from kenobot.cognitive.mirror.lists.list_layout import FileKind
 from kenobot.cognitive.mirror.names import page_name, scope_folder
 from kenobot.cognitive.store.records import Record
 from kenobot.ports.identity import OWNER_SCOPE, is_session_id

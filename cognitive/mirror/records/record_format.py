@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from kenobot.cognitive.mirror import front_matter
-from kenobot.cognitive.mirror.front_matter import LineEnding, UnusableFileError
+from kenobot.cognitive.mirror.records import front_matter
+from kenobot.cognitive.mirror.records.front_matter import LineEnding, UnusableFileError
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.text.fingerprint import key_of
 

@@ -1,0 +1,1 @@
+"""`procedural/patterns.json`."""

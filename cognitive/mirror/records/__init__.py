@@ -1,0 +1,1 @@
+"""Files of one record each, with front matter."""
