@@ -6,16 +6,14 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import parse_time
+from kenobot.cognitive.text.lexicon import word_set
 from kenobot.cognitive.text.words import fold
 
 RESOLVED_ATTRIBUTE = "resolved"
 """The attribute that tells on which day a commitment was resolved."""
 
 
-_MARKS = frozenset(
-    "fulfilled expired resolved done completed cancelled canceled kept cumplido cumplida hecho hecha vencido vencida "
-    "resuelto resuelta terminado terminada cancelado cancelada".split()
-)
+_MARKS = word_set("resolved_marks")
 
 
 def resolved_on(record: Record, today: date, zone: ZoneInfo) -> date | None:

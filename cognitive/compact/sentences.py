@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Literal
 
-from kenobot.cognitive.text.dates import day_named
+from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS, day_named
 from kenobot.cognitive.text.stopwords import STOPWORDS
 from kenobot.cognitive.text.words import fold, stems, words
 
@@ -48,11 +48,7 @@ _UNKNOWING = _any(
     r"no (?:lo )?(?:se|recuerdo|encuentro|puedo saber)|no tengo|ni idea|no estoy segur[oa]|dime cuando|avisame",
 )
 _ASKS = re.compile(r"[?？؟]\s*\W*$")
-_MONTHS = (
-    "enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre noviembre diciembre "
-    "january february march april may june july august september october november december"
-).split()
-_MONTH = "|".join(_MONTHS)
+_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _DATE = re.compile(
     rf"\d{{4}}-\d{{2}}-\d{{2}}|\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{2,4}}|\d{{1,2}}(?:st|nd|rd|th)? (?:de |of )?(?:{_MONTH})"
     rf"(?: (?:de |del )?\d{{4}})?|(?:{_MONTH}) \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?"
@@ -60,10 +56,7 @@ _DATE = re.compile(
 _NUMBER = re.compile(r"(?<![\w.,])[$€£¥]?\d[\d.,:]*\d(?:\s?[%€$£¥°])?|(?<![\w.,])[$€£¥]?\d(?:\s?[%€$£¥°])?(?![\w.,:])")
 _UNIT = re.compile(r"\s?([^\W\d_]{1,20})")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
-_DAYS = frozenset(_MONTHS) | frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday "
-    "lunes martes miercoles jueves viernes sabado domingo".split()
-)
+_DAYS = MONTHS.keys() | WEEKDAYS.keys()
 
 
 def sentences(text: str) -> list[str]:

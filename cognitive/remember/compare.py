@@ -14,17 +14,13 @@ from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.claims import Claim, claims
 from kenobot.cognitive.text.entity_names import is_same_or_more_exact, normalize_name, same_value
+from kenobot.cognitive.text.lexicon import word_set
 from kenobot.cognitive.text.similarity import Nearness, band_of, similarity
 from kenobot.ports.memory import Relation
 from kenobot.storage.connection import Connection
 
 # A person can have several of these at a time: another one takes no place.
-_SEVERAL = frozenset(
-    "due date time when deadline day place like dislike love hate hobby interest skill language pet dog cat friend "
-    "child son daughter brother sister allergy allergic-to food drink tool uses owns has knows speaks visited event "
-    "action topic project note detail reason via with alias aliases nickname fecha hora plazo dia lugar gusto aficion "
-    "habilidad idioma mascota perro gato amigo amiga hijo hija hermano hermana alergia comida bebida apodo".split()
-)
+_SEVERAL = word_set("single_valued_not")
 EVENT_CATEGORIES = frozenset({"commitment", "moment", "event", "action"})
 
 

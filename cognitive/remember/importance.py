@@ -6,6 +6,7 @@ An estimate orders memories and slows their decay; it never decides whether some
 import re
 from collections.abc import Sequence
 
+from kenobot.cognitive.text.lexicon import word_set
 from kenobot.cognitive.text.words import fold, words
 
 _PLAIN = 0.5
@@ -36,10 +37,7 @@ _SIGNS: tuple[tuple[float, re.Pattern[str]], ...] = (
     (0.1, re.compile(r"\b(?:prefers?|likes?|loves?|hates?|prefiere|prefiero|gusta\w*|encanta\w*|odi[ao])\b")),
     (-0.15, re.compile(r"\b(?:maybe|perhaps|might|possibly|guess|quiza|quizas|tal vez|a lo mejor|puede que)\b")),
 )
-_EMPTY_WORDS = frozenset(
-    "hi hey hello ok okay thanks thank you yes no yep nope sure bye cool nice great lol hola vale gracias si adios "
-    "bien buenas buenos dias tardes noches perfecto genial claro good morning evening night".split()
-)
+_EMPTY_WORDS = word_set("empty_words")
 _NOTHING = 0.1
 
 

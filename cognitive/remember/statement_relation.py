@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kenobot.cognitive.text.fingerprint import normalise
+from kenobot.cognitive.text.lexicon import word_set
 from kenobot.cognitive.text.opposites import NEGATING_SIGNS, NEGATORS, is_negation, polarity_of
 from kenobot.cognitive.text.words import fold
 from kenobot.ports.memory import Relation
@@ -20,34 +21,17 @@ from kenobot.ports.memory import Relation
 _LONGEST = 2000  # characters compared; what is longer is the same only when its key is
 
 # Carry nothing that a repeat could lose.
-_LIGHT = frozenset(
-    "a an the that el la los las un una unos unas que also too tambien really please pues lo me le les te".split()
-)
-_SUPPORT = frozenset("do does did longer anymore ya mas".split())  # what stands only beside a negation
-_OWNER = frozenset("i user owner usuario usuaria yo my mi user's users su his her i'm".split())
+_LIGHT = word_set("statement_light")
+_SUPPORT = word_set("statement_support")  # what stands only beside a negation
+_OWNER = word_set("statement_owner")
 _ALIKE = {"am": "is", "are": "is", "have": "has", "soy": "es", "estoy": "esta", "tengo": "tiene", "i'm": "is"}
 _CONTRACTED = {"can't": "can", "cannot": "can", "won't": "will", "shan't": "shall"}
 # After these a statement can go on and still say what it said before.
-_GOING_ON = frozenset(
-    "as in at with since because near by where who which como en con desde porque cerca donde".split()
-)
+_GOING_ON = word_set("statement_going_on")
 # These make another statement of what they stand in.
-_CONDITIONS = frozenset(
-    "if unless except only until till before after when while sometimes maybe perhaps might could would should was "
-    "were used almost si salvo excepto solo solamente hasta antes despues cuando mientras quiza quizas podria deberia "
-    "era fue estaba solia casi tal vez".split()
-)
-_DATES = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april june july august september "
-    "october november december today tomorrow yesterday tonight weekend lunes martes miercoles jueves viernes sabado "
-    "domingo enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre hoy manana ayer "
-    "anoche anteayer".split()
-)
-_NUMBERS = frozenset(
-    "two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand million "
-    "half twice dos tres cuatro cinco seis siete ocho nueve diez once doce veinte treinta cuarenta cincuenta cien mil "
-    "millon medio".split()
-)
+_CONDITIONS = word_set("statement_conditions")
+_DATES = word_set("statement_dates")
+_NUMBERS = word_set("statement_numbers")
 _HEAD_END = re.compile(r"[,;:.。，；]\s|\s(?:because|porque|since|ya que)\s", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_][\w'’.+#-]*")
 _CODE = re.compile(r"[+#]")

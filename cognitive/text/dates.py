@@ -4,35 +4,17 @@ import re
 from collections.abc import Mapping
 from datetime import date, timedelta
 
-_MONTHS: Mapping[str, int] = {
-    name: number
-    for number, names in enumerate(
-        (
-            "january jan enero",
-            "february feb febrero",
-            "march mar marzo",
-            "april apr abril",
-            "may mayo",
-            "june jun junio",
-            "july jul julio",
-            "august aug agosto",
-            "september sept sep septiembre setiembre",
-            "october oct octubre",
-            "november nov noviembre",
-            "december dec diciembre",
-        ),
-        1,
-    )
-    for name in names.split()
-}
-_DAYS: Mapping[str, int] = {
-    name: number
-    for number, names in enumerate(
-        "monday lunes|tuesday martes|wednesday miercoles|thursday jueves|friday viernes|saturday sabado|"
-        "sunday domingo".split("|")
-    )
-    for name in names.split()
-}
+MONTH_NAMES = (
+    "january|enero", "february|febrero", "march|marzo", "april|abril", "may|mayo", "june|junio", "july|julio",
+    "august|agosto", "september|septiembre|setiembre", "october|octubre", "november|noviembre", "december|diciembre",
+)  # fmt: skip
+DAY_NAMES = (
+    "monday|lunes", "tuesday|martes", "wednesday|miercoles", "thursday|jueves", "friday|viernes", "saturday|sabado",
+    "sunday|domingo",
+)  # fmt: skip
+MONTHS: Mapping[str, int] = {name: number for number, names in enumerate(MONTH_NAMES, 1) for name in names.split("|")}
+WEEKDAYS: Mapping[str, int] = {name: number for number, names in enumerate(DAY_NAMES) for name in names.split("|")}
+_MONTHS = {**MONTHS, "sept": 9, **{names[:3]: number for number, names in enumerate(MONTH_NAMES, 1)}}
 _NUMBERS: Mapping[str, int] = {
     name: number
     for number, names in enumerate(
@@ -52,7 +34,7 @@ _NEAR: tuple[tuple[re.Pattern[str], int], ...] = (
     (re.compile(r"\btoday\b|\btonight\b|\bhoy\b|\besta (?:tarde|noche)\b"), 0),
 )
 _IN_DAYS = re.compile(r"\b(?:in|en|dentro de) (\w{1,6}) (day|dia|week|semana)s?\b")
-_WEEKDAY = re.compile(rf"\b(?:on|by|next|this|before|until|el|este|proximo|antes del|para el) ({'|'.join(_DAYS)})\b")
+_WEEKDAY = re.compile(rf"\b(?:on|by|next|this|before|until|el|este|proximo|antes del|para el) ({'|'.join(WEEKDAYS)})\b")
 
 
 def day_named(plain: str, today: date, *, past: bool = False) -> date | None:
@@ -75,7 +57,7 @@ def day_named(plain: str, today: date, *, past: bool = False) -> date | None:
             today + timedelta(days=count * (7 if found[2] in ("week", "semana") else 1)) if 0 < count < 1000 else None
         )
     if found := _WEEKDAY.search(plain):
-        return today + timedelta(days=(_DAYS[found[1]] - today.weekday() - 1) % 7 + 1)
+        return today + timedelta(days=(WEEKDAYS[found[1]] - today.weekday() - 1) % 7 + 1)
     return None
 
 

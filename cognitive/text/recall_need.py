@@ -3,20 +3,12 @@
 import re
 
 from kenobot.cognitive.policy.recall import RecallNeed
+from kenobot.cognitive.text.lexicon import word_set
 from kenobot.cognitive.text.words import fold, words
 
-_ACKNOWLEDGEMENTS = frozenset(
-    "ok okay okey okok k kk vale dale listo hecho perfecto perfect genial great nice cool bien good fine sure claro "
-    "gracias thanks thank you thx ty merci muchas mil much so very done si yes yeah yep no nope hola hello hi hey "
-    "adios bye ciao chao lol jaja jajaja haha hm hmm ah oh aha uh wow 👍 🙏 👌 ❤ 😊 🙂 😂 got it understood entendido "
-    "de nada acuerdo all right alright buenas buenos dias noches tardes morning night goodnight".split()
-)
+_ACKNOWLEDGEMENTS = word_set("acknowledgements")
 _MOST_WORDS = 4
-_ORDERS = frozenset(
-    "check reload restart run deploy start stop ping status build install update upgrade kill open close list show "
-    "comprueba revisa recarga reinicia arranca ejecuta despliega inicia deten para instala actualiza abre cierra lista "
-    "muestra".split()
-)
+_ORDERS = word_set("orders")
 _OF_MEMORY = re.compile(
     r"\b(?:my|mine|our|me|we|i|notes?|remember\w*|recall|memor\w*|said|told|decisions?|decided|summar\w*|last|"
     r"yesterday|ago|preferences?|who|why|when|mi|mis|mio|mia|nuestr\w+|notas?|recuerd\w*|acuerd\w*|dij\w*|cont\w*|"

@@ -8,16 +8,8 @@ import re
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-_MONTHS = (
-    "january|enero", "february|febrero", "march|marzo", "april|abril", "may|mayo", "june|junio", "july|julio",
-    "august|agosto", "september|septiembre|setiembre", "october|octubre", "november|noviembre", "december|diciembre",
-)  # fmt: skip
-_DAYS = (
-    "monday|lunes", "tuesday|martes", "wednesday|miercoles", "thursday|jueves", "friday|viernes", "saturday|sabado",
-    "sunday|domingo",
-)  # fmt: skip
-_MONTH = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split("|")}
-_DAY = {name: number for number, names in enumerate(_DAYS) for name in names.split("|")}
+from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS
+
 _COUNT = {
     name: number
     for number, names in enumerate(
@@ -33,7 +25,7 @@ _SAID = re.compile(
     r"\b(yesterday|today|tomorrow|tonight|ago|last|next|weekends?|weeks?|months?|years?|morning|recently|since|summer|"
     r"winter|autumn|ayer|anoche|anteayer|hoy|mañana|semanas?|mes|meses|años?|dias?|verano|invierno|otoño|primavera|"
     r"hace|desde|proxim[oa]|pasad[oa]|recientemente|(?:19|20)\d\d|\d{1,2}[:h]\d\d|"
-    rf"{'|'.join(sorted({*_MONTH, *_DAY}, key=len, reverse=True))})s?\b"
+    rf"{'|'.join(sorted({*MONTHS, *WEEKDAYS}, key=len, reverse=True))})s?\b"
 )
 _ASKED = re.compile(
     r"\b(when|how long|how old|what (?:date|day|year|month|time)|which (?:date|day|year|month|week)|cuando|"
@@ -50,16 +42,16 @@ _NEAR = (
     (re.compile(r"\b(?:yesterday|ayer|anoche|last night)\b"), 1),
     (re.compile(r"\b(?:today|hoy|tonight|this morning|esta (?:tarde|noche|mañana))\b"), 0),
 )
-_NAMED_DAY = re.compile(rf"\b({'|'.join(_DAY)})s?\b")
-_NAMED_MONTH = re.compile(rf"\b({'|'.join(name for name in _MONTH if name not in ('may', 'march'))})\b")
-_WEEKDAY = re.compile(rf"\b({'|'.join(_DAY)})\b")
+_NAMED_DAY = re.compile(rf"\b({'|'.join(WEEKDAYS)})s?\b")
+_NAMED_MONTH = re.compile(rf"\b({'|'.join(name for name in MONTHS if name not in ('may', 'march'))})\b")
+_WEEKDAY = re.compile(rf"\b({'|'.join(WEEKDAYS)})\b")
 _IN_MONTH = re.compile(
-    rf"\b(?:in|en|during|of|de|since|desde|el mes de|early|late|\d{{1,2}}(?:st|nd|rd|th)?) ({'|'.join(_MONTH)})\b"
+    rf"\b(?:in|en|during|of|de|since|desde|el mes de|early|late|\d{{1,2}}(?:st|nd|rd|th)?) ({'|'.join(MONTHS)})\b"
     r"(?:,? (?:of |de |del )?((?:19|20)\d\d))?"
 )
 _DATE = re.compile(
-    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of| de)? ({'|'.join(_MONTH)})\b(?:,? (?:of |de |del )?((?:19|20)\d\d))?"
-    rf"|\b({'|'.join(_MONTH)}) (\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? ((?:19|20)\d\d))?"
+    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of| de)? ({'|'.join(MONTHS)})\b(?:,? (?:of |de |del )?((?:19|20)\d\d))?"
+    rf"|\b({'|'.join(MONTHS)}) (\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? ((?:19|20)\d\d))?"
 )
 _YEAR = re.compile(r"\b(?:in|en|of|del?|during|since|desde) ((?:19|20)\d\d)\b")
 _WIDE = {"week": 7, "semana": 7, "weekend": 7, "fin de semana": 7, "month": 30, "mes": 30, "year": 365, "año": 365}
@@ -85,8 +77,8 @@ def names_time(plain: str) -> bool:
 
 def calendar_names(plain: str) -> frozenset[str]:
     """The days of the week and the months that a folded text names, in whichever language, as numbers."""
-    days = {f"day {_DAY[name]}" for name in _NAMED_DAY.findall(plain)}
-    return frozenset(days | {f"month {_MONTH[name]}" for name in _NAMED_MONTH.findall(plain)})
+    days = {f"day {WEEKDAYS[name]}" for name in _NAMED_DAY.findall(plain)}
+    return frozenset(days | {f"month {MONTHS[name]}" for name in _NAMED_MONTH.findall(plain)})
 
 
 def asks_time(plain: str) -> bool:
@@ -104,7 +96,7 @@ def parse_date_range(plain: str, today: date) -> DateRange | None:
     """The days that a folded question speaks of, counted from `today`; None when it speaks of none."""
     if found := _DATE.search(plain):
         number, name = (found[1], found[2]) if found[1] else (found[5], found[4])
-        day = _past(_MONTH[name], int(number), found[3] or found[6], today)
+        day = _past(MONTHS[name], int(number), found[3] or found[6], today)
         return DateRange(day, day) if day else None
     if found := _AGO.search(plain) or _HACE.search(plain):
         many = int(found[1]) if found[1].isdecimal() else _COUNT[found[1]]
@@ -118,11 +110,11 @@ def parse_date_range(plain: str, today: date) -> DateRange | None:
         if pattern.search(plain):
             return DateRange(_back(today, back), _back(today, back))
     if found := _IN_MONTH.search(plain):
-        return _month(_MONTH[found[1]], found[2], today)
+        return _month(MONTHS[found[1]], found[2], today)
     if found := _YEAR.search(plain):
         return DateRange(date(int(found[1]), 1, 1), date(int(found[1]), 12, 31))
     if found := _WEEKDAY.search(plain):
-        back = (today.weekday() - _DAY[found[1]]) % 7
+        back = (today.weekday() - WEEKDAYS[found[1]]) % 7
         return DateRange(_back(today, back), _back(today, back))
     return None
 
