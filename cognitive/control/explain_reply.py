@@ -21,7 +21,7 @@ class ReplyExplanation:
 
 
 def explain_last_reply(connection: Connection, session: str, reach: Scopes) -> ReplyExplanation | None:
-    """What stood behind the last reply of a conversation; None when nothing was answered there yet."""
+    """Explain the last reply of a conversation; None when nothing was answered there yet."""
     turn = history.last_turn(connection, session)
     if turn is None:
         return None

@@ -53,7 +53,7 @@ Progress = Callable[[int], None]
 
 
 def export(connection: Connection, reach: Scopes, at: datetime) -> Iterator[str]:
-    """The lines of an export of everything within `reach`, without line breaks. Read it within one transaction."""
+    """Iterate over the lines of an export of everything within `reach`. Read it within one transaction."""
     counts = {
         kind: sum(1 for _ in rows.export_rows(connection, kind, reach, EXPORTED_STATE_PREFIXES)) for kind in LINE_KINDS
     }
@@ -97,7 +97,7 @@ def import_lines(
 
     What is here already wins: a record of the same number and birth, or a live one of the same words. What was erased
     for good here stays out. Numbers are kept where they are free and mended in everything that refers to them.
-    Raises Unfit, with the number of the line; then the caller must undo what was written.
+    Raises ImportFormatError, with the number of the line; then the caller must undo what was written.
     """
     intake = _Intake(connection, actor)
     head: HeadLine | None = None
@@ -144,7 +144,7 @@ class _Intake:
         self._last_event = events.last_event(connection)
 
     def take(self, number: int, kind: str, content: Any) -> None:
-        """Put one line in. Raises Unfit."""
+        """Put one line in. Raises ImportFormatError."""
         match content:
             case MessageLine():
                 self._count(kind, self._message(content))
@@ -188,7 +188,7 @@ class _Intake:
         self._report.skipped[why] = self._report.skipped.get(why, 0) + 1
 
     def _turn(self, turn: int) -> int | None:
-        """The number here of an inbox row of the file; None for one of whose words nothing came along."""
+        """Map an inbox row of the file to its number here; None for one of whose words nothing came along."""
         if turn in self._turns:
             return self._turns[turn]
         if not self._empty:
@@ -275,7 +275,7 @@ class _Intake:
         return self._records.get(number, number) if isinstance(number, int) else number
 
     def _here(self, number: int, record: int) -> int | None:
-        """The number here of a record of the file. Raises Unfit for one that did not come before."""
+        """Map a record of the file to its number here. Raises ImportFormatError for one that did not come before."""
         if record not in self._records:
             raise ImportFormatError(number, f"it speaks of record {record}, which has not come before")
         return self._records[record]

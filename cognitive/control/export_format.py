@@ -29,7 +29,7 @@ class ImportFormatError(KenobotError):
 
 
 def is_scope(text: str) -> bool:
-    """Whether `text` names a memory: the owner's, a chat's or a person's."""
+    """Tell whether `text` names a memory: the owner's, a chat's or a person's."""
     kind, _, name = text.partition(":")
     return text == "owner" or (kind in ("chat", "user") and is_session_id(name))
 
@@ -41,7 +41,7 @@ def _scope(text: str) -> str:
 
 
 def _moment(text: str) -> str:
-    """As the database keeps it; a moment without an offset is UTC."""
+    """Convert a moment to how the database keeps it; one without an offset is UTC."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -51,7 +51,7 @@ def _moment(text: str) -> str:
 
 
 def _spelled_moment(text: str) -> str:
-    """As it was written: by its spelling a message is known again."""
+    """Check a moment, and keep its spelling: by that a message is known again."""
     _moment(text)
     return text
 
@@ -205,7 +205,7 @@ LINE_KINDS = tuple(_KINDS)[1:]
 
 
 def parse(text: str, number: int, is_memory_file: IsMemoryFile) -> tuple[str, Any]:
-    """The kind and content of a line. Raises Unfit."""
+    """Parse a line to its kind and content. Raises ImportFormatError."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

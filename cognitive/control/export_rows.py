@@ -25,7 +25,7 @@ def _rows(connection: Connection, sql: str, values: tuple[object, ...] = ()) -> 
 def export_rows(
     connection: Connection, kind: str, reach: Scopes, prefixes: tuple[str, ...] = ()
 ) -> Iterator[dict[str, Any]]:
-    """Everything of one kind of line within `reach`. prefixes: of the states that are wanted.
+    """Iterate over everything of one kind of line within `reach`. prefixes: of the states that are wanted.
 
     What belongs to nobody, such as states and the files of the mirror, is there only for the whole home.
     """
@@ -74,7 +74,7 @@ def insert_row(connection: Connection, table: str, values: Mapping[str, Json | b
 
 
 def find_record(connection: Connection, number: int, scope: str, form: str, key: str, created: str) -> int | None:
-    """The record that is this very one: made at that moment, and of that number or those words."""
+    """Find the record that is this very one: made at that moment, and of that number or those words."""
     for found, value in (("id = ?", number), ("key = ?", key)):
         row = connection.execute(
             # By its number or its key, not by an index of scopes, which would read all that the scope holds.
@@ -87,18 +87,17 @@ def find_record(connection: Connection, number: int, scope: str, form: str, key:
 
 
 def has_events(connection: Connection, number: int) -> bool:
-    """Whether anything ever happened to a record of this number, also to one that is gone."""
+    """Tell whether anything ever happened to a record of this number, also to one that is gone."""
     return _exists(connection, "event WHERE record_id = ?", number)
 
 
 def has_event(connection: Connection, at: str, actor: str, kind: str, session: str) -> bool:
-    """Whether an event of no record, such as this, is known."""
+    """Tell whether an event of no record, such as this, is known."""
     where = "event WHERE type = ? AND at = ? AND actor = ? AND session = ? AND record_id IS NULL"
     return _exists(connection, where, kind, at, actor, session)
 
 
 def has_file(connection: Connection, path: str) -> bool:
-    """Whether a list file is known."""
     return _exists(connection, "list_file WHERE path = ?", path)
 
 
@@ -107,7 +106,7 @@ def _exists(connection: Connection, where: str, *values: object) -> bool:
 
 
 def find_message(connection: Connection, session: str, role: str, at: str, text: str) -> int | None:
-    """The inbox row of a message that is known, 0 when it has none; None when it is not known."""
+    """Find the inbox row of a message that is known, 0 when it has none; None when it is not known."""
     row = connection.execute(
         "SELECT inbox_id FROM message WHERE session = ? AND role = ? AND at = ? AND text = ? LIMIT 1",
         (session, role, at, text),
@@ -116,7 +115,7 @@ def find_message(connection: Connection, session: str, role: str, at: str, text:
 
 
 def last_inbox_id(connection: Connection) -> int:
-    """The highest number that an inbox row has, or had; 0 when nothing ever came in."""
+    """Query the highest number that an inbox row has, or had; 0 when nothing ever came in."""
     row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'inbox'").fetchone()
     return int(row[0]) if row else 0
 

@@ -44,7 +44,7 @@ def find_memories(
     search: NearSearch | None = None,
     policy: ControlPolicy = DEFAULT.control,
 ) -> list[MatchedMemory]:
-    """The live records within `reach` that `text` may mean, the likeliest first, at most `policy.offered`.
+    """Find the live records within `reach` that `text` may mean, the likeliest first.
 
     Words count by their stems, function words do not. Without an index the newest `policy.sought` are compared.
     """
@@ -68,7 +68,7 @@ def find_memories(
 
 
 def index_search(index: SideIndex) -> NearSearch:
-    """What the index finds, as it stands: for use within a transaction, of which the index must not learn yet."""
+    """Search an index as it stands: for use within a transaction, of which it must not learn yet."""
 
     def near(connection: Connection, text: str, reach: Scopes, limit: int) -> Sequence[int]:
         none: list[LexicalHit] = []
@@ -79,7 +79,7 @@ def index_search(index: SideIndex) -> NearSearch:
 
 
 def certain_match(found: Sequence[MatchedMemory]) -> Record | None:
-    """The one record that is certainly meant: its very words, or the only one and it says all that was said."""
+    """Choose the record that is certainly meant: its very words, or the only one and it says all that was said."""
     exact = [meant for meant in found if meant.exact]
     if len(exact) == 1:
         return exact[0].record
@@ -87,12 +87,12 @@ def certain_match(found: Sequence[MatchedMemory]) -> Record | None:
 
 
 def word_overlap(request: str, text: str) -> float:
-    """How much of what a request says a text says: 0 to 1."""
+    """Measure how much of what a request says a text says: 0 to 1."""
     return _share(_words(request), text)
 
 
 def _words(text: str) -> list[tuple[str, ...]]:
-    """The words of a request that mean something, by their stems; all of them when none does."""
+    """Split a request into content words, by their stems; all words when there are none."""
     every = list(dict.fromkeys(words(text)))
     return [stems(word) for word in every if word not in STOPWORDS] or [stems(word) for word in every]
 
@@ -110,7 +110,7 @@ def _same(connection: Connection, text: str, reach: Scopes) -> list[int]:
 def _compared(
     connection: Connection, wanted: Sequence[tuple[str, ...]], reach: Scopes, newest: int, least: float
 ) -> list[int]:
-    """The newest live records, by how much of `wanted` they say; letter by letter first, which is cheap."""
+    """Rank the newest live records by how much of `wanted` they say; letter by letter first, which is cheap."""
     beginnings = [tuple(stem[:3] for stem in word) for word in wanted]
     ranked = []
     for number, text in records.newest_live(connection, reach, newest):
@@ -133,7 +133,7 @@ class AmbiguousReference(KenobotError):
 
 
 def parse_number(text: str) -> int | None:
-    """The id that `text` spells, as 12 or #12; None when it is something else."""
+    """Parse an id, written as 12 or #12; None when it is something else."""
     match = _NUMBER.fullmatch(text.strip())
     return int(match[1]) if match else None
 
@@ -141,7 +141,7 @@ def parse_number(text: str) -> int | None:
 def resolve_reference(
     connection: Connection, text: str, reach: Scopes, *, live: bool = False, policy: ControlPolicy = DEFAULT.control
 ) -> Record:
-    """The record within `reach` that `text` names: by its number, its whole key, or an unambiguous beginning of that.
+    """Find the record within `reach` that `text` names: by number, whole key, or an unambiguous beginning of that.
 
     live: only what is remembered now can be meant. Nothing is guessed: raises Unclear, with what may be meant.
     """

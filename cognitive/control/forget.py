@@ -133,7 +133,7 @@ def update_hidden_turns(connection: Connection, record: Record, at: datetime) ->
 def turns_telling(
     connection: Connection, record: Record, *, names: Iterable[str] = (), policy: ControlPolicy = DEFAULT.control
 ) -> list[int]:
-    """Inbox rows of the turns that told `record`: its evidence, and later turns of its scope that say all of it again.
+    """Find the turns that told `record`: its evidence, and later turns of its scope that say all of it again.
 
     A turn says it again when it holds most of the words that mean something, whatever their endings; both of two. The
     bot's own notes about a chat are told by no turn.
@@ -164,7 +164,7 @@ def turns_telling(
 
 
 def _gist(record: Record, names: Iterable[str]) -> list[tuple[str, tuple[str, ...]]]:
-    """The words of a record that mean something, each with its stems, but those that only say whose fact it is."""
+    """Select the content words of a record, each with its stems, but those that only say whose fact it is."""
     subject = "" if record.subject == "owner" else record.subject
     whose = _OF_ANYBODY.union(*(terms(name, keep_stops=True) for name in (*names, subject)))
     spoken = [
@@ -175,14 +175,14 @@ def _gist(record: Record, names: Iterable[str]) -> list[tuple[str, tuple[str, ..
 
 
 def _beginning(word: str, found: tuple[str, ...]) -> str:
-    """What a word and its stems begin with alike, and so every form of it: "salar" of salary, whose stem is salari."""
+    """Cut a word to what it and its stems begin with alike: "salar" of salary, whose stem is salari."""
     first, last = min(word, *found), max(word, *found)
     end = next((at for at, letter in enumerate(first) if at >= len(last) or last[at] != letter), len(first))
     return first[:end]
 
 
 def _copies(connection: Connection, record: Record, reach: Scopes) -> list[Record]:
-    """Live records within `reach` that repeat `record` word for word, alone or within a longer text."""
+    """Find live records within `reach` that repeat `record` word for word, alone or within a longer text."""
     text = record.text.strip()
     if len(text) < _SHORTEST_QUOTE:
         return []
@@ -193,7 +193,7 @@ def _copies(connection: Connection, record: Record, reach: Scopes) -> list[Recor
 
 
 def _line(text: str) -> str:
-    """The longest stretch of ASCII in a text, or the text: what can be looked for whatever its case."""
+    """Choose the longest stretch of ASCII in a text, or the text: what can be found whatever its case."""
     return max(re.findall(r"[\x20-\x7e]{8,}", text), key=len, default=text)
 
 
@@ -207,7 +207,7 @@ def _retire(connection: Connection, known: Record, act: ChangeContext) -> int:
 
 
 def plan_purge(connection: Connection, record: int, reach: Scopes, *, names: Iterable[str] = ()) -> PurgePlan | None:
-    """What a purge of `record` would erase; None when there is no such record, of any status, within `reach`."""
+    """Plan what a purge of `record` erases; None when there is no such record, of any status, within `reach`."""
     known = store.get(connection, record, reach)
     if known is None:
         return None
@@ -234,14 +234,14 @@ def plan_purge(connection: Connection, record: int, reach: Scopes, *, names: Ite
 
 
 def _weeks(connection: Connection, records: Sequence[Record], reach: Scopes) -> list[Record]:
-    """What sleep made of these records, of any status, in whatever words: it is made anew of what is left."""
+    """Find what sleep made of these records, of any status, in whatever words: it is made anew of what is left."""
     numbers = {number for record in records for number in links.ids_derived_from(connection, record.id)}
     found = store.by_ids(connection, sorted(numbers), reach).values()
     return [other for other in found if (other.form, other.category) in _MADE_ASLEEP and other.trust != "owner"]
 
 
 def purge(connection: Connection, plan: PurgePlan, actor: Actor, messages: Sequence[int] = ()) -> int:
-    """Erase what `doom` found, inside a transaction; returns the event that says so, without content.
+    """Erase what `plan_purge` found, inside a transaction; returns the event that says so, without content.
 
     The words of the turns stand in the conversation, which is not memory's to write: `kenobot.agent.background.purge`
     blanks them first and says which `messages` these were, so that the index drops them too.

@@ -36,7 +36,7 @@ class HistoryStep:
 
 
 def history(connection: Connection, record: int, reach: Scopes) -> list[HistoryStep]:
-    """What happened to a record, newest first; nothing when it is not within `reach`."""
+    """List what happened to a record, newest first; nothing when it is not within `reach`."""
     known = records.get(connection, record, reach)
     if known is None:
         return []
@@ -58,13 +58,13 @@ def history(connection: Connection, record: int, reach: Scopes) -> list[HistoryS
 
 
 def as_of(connection: Connection, record: int, moment: datetime, reach: Scopes) -> Record | None:
-    """A record as it was at `moment`; None when it was not there yet, or is not within `reach`."""
+    """Rewind a record to `moment`; None when it was not there yet, or is not within `reach`."""
     known = records.get(connection, record, reach)
     return _rewound(connection, known, records.stamp(moment)) if known is not None else None
 
 
 def alive_at(connection: Connection, reach: Scopes, moment: datetime, forms: Sequence[str], limit: int) -> list[Record]:
-    """What was remembered within `reach` at `moment`, as it was worded then, newest first. forms: none means any.
+    """List what was remembered at `moment`, as it was worded then, newest first. forms: none means any.
 
     Reads every record there is in these scopes: for a person who waits, not for a turn.
     """

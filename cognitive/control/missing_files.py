@@ -60,7 +60,7 @@ def record_mass_forget(connection: Connection, at: datetime, where: str, count: 
 
 
 def open_loss(connection: Connection) -> MissingFiles | None:
-    """What is held back until the owner says what it was."""
+    """Read what is held back until the owner says what it was."""
     return _read(connection, _HELD)
 
 
@@ -70,13 +70,13 @@ def save_pending_forget(connection: Connection, pending: PendingForget) -> None:
 
 
 def read_pending_forget(connection: Connection) -> PendingForget | None:
-    """What is still to be forgotten because its owner said that the loss was meant."""
+    """Read what is still to be forgotten because its owner said that the loss was meant."""
     stored = json.loads(read_state(connection, _WISHED) or "null")
     return stored and PendingForget(**stored | {name: tuple(stored[name]) for name in ("records", "reach")})
 
 
 def resolve_loss(connection: Connection, left: tuple[int, ...] = ()) -> None:
-    """The owner has said what it was, inside a transaction; `left` is still held back."""
+    """Note that the owner has said what it was, inside a transaction; `left` is still held back."""
     before = open_loss(connection)
     if before is None or not left:
         write_state(connection, _HELD, "")
@@ -85,7 +85,7 @@ def resolve_loss(connection: Connection, left: tuple[int, ...] = ()) -> None:
 
 
 def unannounced(connection: Connection) -> list[MissingFiles]:
-    """What the owner does not know yet."""
+    """List what the owner does not know yet."""
     found = (_read(connection, key) for key in (_HELD, _FORGOTTEN))
     return [loss for loss in found if loss is not None and not loss.told]
 

@@ -56,7 +56,7 @@ class Reaction:
 
 
 def match_reaction(text: str) -> Reaction | None:
-    """The reaction that `text` is, in Spanish or English; None when it is anything else. Pure."""
+    """Match a reaction in Spanish or English; None for any other text. Pure."""
     folded = folded_reply(text)
     if folded is None or "?" in folded:
         return None
@@ -98,7 +98,7 @@ def apply_reaction(
 
 
 def _reaction(clause: str, refuses: bool) -> ReactionKind | None:
-    """What one clause says; after a no, and with one inside it, it can only be another no."""
+    """Match one clause; after a no, and with one inside it, it can only be another no."""
     for reaction in _KINDS:
         if _PHRASES[reaction].fullmatch(clause) and not (refuses and reaction == "confirmed"):
             return reaction
@@ -107,7 +107,7 @@ def _reaction(clause: str, refuses: bool) -> ReactionKind | None:
 
 
 def _weighed(reaction: ReactionKind, said: str, rest: Sequence[str], *, told: bool) -> Reaction | None:
-    """A yes with a but is no yes, and "never forget this: …" speaks of what follows."""
+    """Drop a yes with a but, and "never forget this: …", which speaks of what follows."""
     if reaction == "confirmed" and any(_BUT.match(clause) for clause in rest):
         return None
     if reaction == "pinned" and told:
@@ -119,7 +119,7 @@ def _weighed(reaction: ReactionKind, said: str, rest: Sequence[str], *, told: bo
 def _meant(
     heard: Reaction, records: Sequence[tuple[Record, bool]], last: LastExchange, policy: ValuePolicy
 ) -> list[Record]:
-    """Which of the records are meant: those whose words were used, and of several those that the reaction names.
+    """Choose the records that are meant: whose words were used, and of several those that the reaction names.
 
     records: with whether the last turn taught them; of the others the reply itself must have said something.
     """
@@ -141,7 +141,7 @@ def _meant(
 
 
 def _echo(text: str, reply: str) -> float:
-    """The share of a record's words that the reply has, by their stems in either language."""
+    """Measure the share of a record's words that the reply has, by their stems in either language."""
     own = [stems(word) for word in dict.fromkeys(_words(text))]
     heard = {stem for word in _words(reply) for stem in stems(word)}
     return sum(any(stem in heard for stem in word) for word in own) / len(own) if own else 0.0

@@ -41,7 +41,7 @@ class UndoResult:
 
 
 def undo(connection: Connection, event: int, reach: Scopes, actor: Actor) -> UndoResult:
-    """Put back what the decision that `event` belongs to changed. Raises CannotUndo, and then nothing has changed.
+    """Put back what the decision that `event` belongs to changed. Raises UndoError, and then nothing has changed.
 
     A decision is undone whole. What changed again since stands in the way, bookkeeping excepted, which stays as it is.
     """
@@ -68,7 +68,7 @@ def undo(connection: Connection, event: int, reach: Scopes, actor: Actor) -> Und
 
 
 def last_undoable_event(connection: Connection, scopes: Iterable[str]) -> int | None:
-    """The newest decision in these scopes that changed what is remembered and is not undone; None: there is none.
+    """Find the newest decision in these scopes that changed what is remembered and is not undone; None: none.
 
     What sleep and compaction did by themselves does not count: `kenobot sleep undo` takes a night back.
     """
@@ -90,7 +90,7 @@ def _in_reach(connection: Connection, happenings: Sequence[EventRow], reach: Sco
 
 
 def _theirs(connection: Connection, happenings: Sequence[EventRow], reach: Scopes) -> dict[int, Record]:
-    """The records that these events changed. Raises CannotUndo when one is gone, or is not within `reach`."""
+    """Query the records that these events changed. Raises UndoError when one is gone, or is not within `reach`."""
     numbers = sorted({h.record for h in happenings if h.record is not None})
     records = store.by_ids(connection, numbers, reach)
     if numbers and not records:
@@ -140,7 +140,7 @@ def _put_back(
 
 
 def _plan(connection: Connection, record: Record, changing: Sequence[EventRow]) -> dict[str, ColumnValue]:
-    """What the columns of `record` are to hold again. Raises CannotUndo when something else changed them since."""
+    """Plan what the columns of `record` are to hold again. Raises UndoError when something changed them since."""
     mine = [happening for happening in changing if happening.record == record.id]
     later = [happening for happening in events.record_events(connection, record.id) if happening.id > mine[-1].id]
     values: dict[str, ColumnValue] = {}
@@ -160,7 +160,7 @@ def _plan(connection: Connection, record: Record, changing: Sequence[EventRow]) 
 
 
 def _require_free(connection: Connection, record: Record, values: dict[str, ColumnValue]) -> None:
-    """Raises CannotUndo when `record`, with `values`, would be the second live one that says the same."""
+    """Refuse to bring back a second live record that says the same. Raises UndoError."""
     if values.get("status", record.status) != "active":
         return
     key = str(values.get("key", store.column_values(connection, record, ["key"])[0]))

@@ -33,7 +33,7 @@ class Amendment:
 
 
 def add_rule(text: str, rule: Mapping[str, Json]) -> Amendment:
-    """rules.json with one behavioral rule more, at the end. Raises CannotAmend when it cannot be used as it is."""
+    """rules.json with one behavioral rule more, at the end. Raises AmendError when it cannot be used as it is."""
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     body = text.removeprefix(mark)
     if not body.strip():
@@ -69,9 +69,9 @@ def add_preference(text: str, preference: str) -> Amendment:
 
 
 def revert_amendment(text: str, before: str, after: str, piece: str) -> str:
-    """A text with an amendment taken back: as it was before, or, when it was changed since, without the piece alone.
+    """Take an amendment back: the text before, or, when it was changed since, the text without the piece alone.
 
-    Raises CannotAmend when the piece no longer stands there, or more than once.
+    Raises AmendError when the piece no longer stands there, or more than once.
     """
     if text == after:
         return before
@@ -81,7 +81,7 @@ def revert_amendment(text: str, before: str, after: str, piece: str) -> str:
 
 
 def require_rules(text: str) -> None:
-    """Raises CannotAmend when `text` is no rules.json that can be used."""
+    """Refuse a text that is no rules.json that can be used. Raises AmendError."""
     try:
         rules.parse(text)
     except ValueError:
@@ -89,7 +89,7 @@ def require_rules(text: str) -> None:
 
 
 def _place(text: str, rule: Mapping[str, Json], line: str) -> tuple[int, str]:
-    """Where a rule is to be put into rules.json, and how it is written there."""
+    """Find where a rule is to be put into rules.json, and how it is written there."""
     members = {key: (start, end) for key, start, end in _members(text)}
     if "behavioral" not in members:
         inside = text.rindex("}")
@@ -114,7 +114,6 @@ def _place(text: str, rule: Mapping[str, Json], line: str) -> tuple[int, str]:
 
 
 def _indent(text: str, at: int) -> str:
-    """The blanks with which the line of a place begins."""
     begun = text[text.rfind("\n", 0, at) + 1 : at]
     return begun[: len(begun) - len(begun.lstrip(" \t"))]
 
@@ -132,7 +131,7 @@ def _members(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _items(text: str, start: int) -> Iterator[tuple[int, int]]:
-    """Where each item of the JSON array that begins at `start` begins and ends."""
+    """Find where each item of the JSON array that begins at `start` begins and ends."""
     at = start + 1
     while text[at := _skip(text, at)] != "]":
         begin = at
@@ -152,7 +151,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def read_text(path: Path) -> str:
-    """A file's text, to the letter; "" when there is none. Raises CannotAmend."""
+    """Read a file's text, to the letter; "" when there is none. Raises AmendError."""
     try:
         raw = path.read_bytes() if not path.is_symlink() else b"\xff"
     except FileNotFoundError:
@@ -168,7 +167,7 @@ def read_text(path: Path) -> str:
 
 
 def replace_text(path: Path, before: str, after: str) -> None:
-    """Put a text in the place of the file that says `before`, all of it or nothing. Raises CannotAmend."""
+    """Put a text in the place of the file that says `before`, all of it or nothing. Raises AmendError."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o600

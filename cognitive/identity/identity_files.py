@@ -44,7 +44,7 @@ class Identity:
         self._lock = threading.Lock()
 
     def read(self) -> IdentityText:
-        """What the files say now. A file that cannot be used counts as empty and is named in `problems`."""
+        """Read what the files say now. A file that cannot be used counts as empty and is named in `problems`."""
         with self._lock:
             return IdentityText(
                 core=self._text("core.md", clip) or "",
@@ -55,12 +55,12 @@ class Identity:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What a person must mend, one plain sentence a file, as of the last `read`."""
+        """Name what a person must mend, one plain sentence a file, as of the last `read`."""
         with self._lock:
             return tuple(seen.problem for _, seen in sorted(self._seen.items()) if seen.problem)
 
     def violations(self, reply: str) -> tuple[str, ...]:
-        """The patterns that rules.json forbids and that stand in `reply`. Reads the file only when it has changed."""
+        """Match the patterns that rules.json forbids in `reply`. Reads the file only when it has changed."""
         with self._lock:
             self._text("rules.json", _rules)
             seen = self._seen.get("rules.json")
@@ -82,7 +82,7 @@ class Identity:
         source.rename(target)
 
     def _text(self, name: str, prepare: Callable[[str], str]) -> str | None:
-        """What `prepare` makes of the file, None when it is not there."""
+        """Read and `prepare` a file, None when it is not there."""
         path = self._root / name
         try:
             found = path.stat()
@@ -107,7 +107,7 @@ class Identity:
 
 
 def clip(text: str) -> str:
-    """The beginning of `text` that a prompt has room for: at most 64 KB, cut between characters."""
+    """Cut `text` to what a prompt has room for: at most 64 KB, cut between characters."""
     return text.encode("utf-8")[:MAX_PROMPT_BYTES].decode("utf-8", "ignore")
 
 
@@ -122,7 +122,7 @@ def _read(path: Path, size: int) -> str:
 
 
 def _first_line(error: ValueError) -> str:
-    """A validation error in one sentence, without what the file holds."""
+    """Render a validation error in one sentence, without what the file holds."""
     errors = getattr(error, "errors", None)
     if errors is None:
         return str(error)

@@ -62,7 +62,7 @@ class MessageStats(BaseModel):
     with_emoji: int = 0
 
     def with_message(self, text: str) -> "MessageStats":
-        """The counts after one more message."""
+        """Add one more message."""
         words = sum(any(char.isalpha() for char in word) for word in text.split())
         if not words:
             return self
@@ -78,7 +78,7 @@ class MessageStats(BaseModel):
         )
 
     def profile(self) -> WritingProfile:
-        """What the counts say about the person."""
+        """Conclude from the counts how the person writes."""
         if not self.messages:
             return WritingProfile()
         language: Language | None = None
@@ -117,7 +117,7 @@ class Guidance:
     again: bool = False
 
     def prompt(self) -> str:
-        """The instruction for the model; "" when it is free to talk about anything."""
+        """Instruct the model; "" when it is free to talk about anything."""
         if self.message is None:
             return ""
         before = "Answer the person's question first. Then ask this again" if self.again else "Ask this now"
@@ -125,7 +125,7 @@ class Guidance:
 
 
 def advance(state: BootstrapState, text: str, profile: WritingProfile | None = None) -> tuple[BootstrapState, Guidance]:
-    """The state after the person's message `text`, and what to do in the answer to it. Pure.
+    """Advance the state by the person's message `text`, and say what to do in the answer to it. Pure.
 
     profile: what is known about the person from elsewhere; by default what their messages show.
     """
@@ -150,12 +150,11 @@ def advance(state: BootstrapState, text: str, profile: WritingProfile | None = N
 
 
 def completed(state: BootstrapState) -> BootstrapState:
-    """The state once onboarding is over, however far it had come."""
     return _enter(state, "complete")
 
 
 def load(connection: Connection, session: str) -> BootstrapState:
-    """The state of a chat; a fresh one when there is none, or none that can be read."""
+    """Load the state of a chat; a fresh one when there is none, or none that can be read."""
     value = read_state(connection, f"bootstrap:{session}")
     try:
         return BootstrapState.model_validate_json(value) if value else BootstrapState()
@@ -168,7 +167,6 @@ def save(connection: Connection, session: str, state: BootstrapState) -> None:
 
 
 def is_question(text: str) -> bool:
-    """Whether a person asks something rather than answers."""
     text = text.strip()
     return text.endswith(_QUESTION_MARKS) or text.startswith("¿") or _QUESTION.match(text) is not None
 

@@ -131,7 +131,7 @@ def _repeated_share(items: Sequence[str]) -> float:
 
 
 def _unused(reply: str, shown: Iterable[str], limits: GradeThresholds) -> bool:
-    """Whether nothing of what was remembered is echoed. Looks for the reply's few words in the memories' many."""
+    """Tell whether the reply echoes no memory. Looks for the reply's few words in the memories' many."""
     remembered = [_folded(text) for text in shown]
     if all(next(iter(_content_words(text, limits)), None) is None for text in remembered):
         return False

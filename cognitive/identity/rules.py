@@ -46,12 +46,12 @@ class Rules(_Part):
 
 
 def parse(text: str) -> Rules:
-    """The rules in `text`. Raises ValueError when it is not JSON or not of this form."""
+    """Parse rules.json. Raises ValueError when it is not JSON or not of this form."""
     return Rules.model_validate_json(text)
 
 
 def render(rules: Rules) -> str:
-    """The rules as a prompt shows them; "" when there are none."""
+    """Render the rules for a prompt; "" when there are none."""
     return "\n\n".join(part for part in (_guidelines(rules), _avoid(rules)) if part)
 
 
@@ -80,7 +80,7 @@ _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u
 
 
 def violations(rules: Rules, reply: str) -> list[str]:
-    """The forbidden patterns that stand in `reply` as whole words, in the order of the rules, whatever their case."""
+    """Match the forbidden patterns that stand in `reply` as whole words, whatever their case."""
     text = _plain(reply)
     return [each.pattern for each in rules.forbidden if _stands_in(_plain(each.pattern), text)]
 

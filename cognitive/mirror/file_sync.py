@@ -69,12 +69,12 @@ class FileSync(Generic[Detail]):
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Files that are left alone or could not be written, each with the reason: one plain sentence a file."""
+        """Name the files that are left alone or could not be written, each with the reason in one plain sentence."""
         return tuple(self._problems[path] for path in sorted(self._problems))
 
     @property
     def has_pending_writes(self) -> bool:
-        """Whether a file is still to be written, such as one for which there was no space."""
+        """Tell whether a file is still to be written, such as one for which there was no space."""
         return bool(self._again)
 
     async def sync_out(self) -> int:

@@ -50,7 +50,7 @@ class MemoryFiles:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Files that are left alone, each with the reason: one plain sentence a file."""
+        """Name the files that are left alone, each with the reason in one plain sentence."""
         return self.list_files.problems + self.record_files.problems + self.pattern_file.problems
 
     async def start(self) -> None:

@@ -12,7 +12,7 @@ _HASHED = re.compile(r"-[0-9a-f]{10}\Z")
 
 
 def scope_folder(scope: str) -> str:
-    """The folder in which everything of a scope stands, with its slash: "" for the owner's."""
+    """Name the folder in which everything of a scope stands, with its slash: "" for the owner's."""
     kind, _, name = scope.partition(":")
     return {"owner": "", "chat": f"chats/{name}/", "user": f"users/{name}/"}[kind]
 
@@ -24,7 +24,7 @@ def slug(text: str, longest: int = _LONGEST_SLUG) -> str:
 
 
 def page_name(subject: str) -> str:
-    """The file name, without its end, of the page about `subject`: the same for the same subject only.
+    """Name the page about `subject`, without its suffix: the same for the same subject only.
 
     Blanks become hyphens. A subject that cannot be a file name like that, or that could pass for another's, keeps a
     legible part and a hash. See `subject_of`.
@@ -38,6 +38,6 @@ def page_name(subject: str) -> str:
 
 
 def subject_of(name: str) -> str | None:
-    """The subject whose page has this name, as far as the name tells: None when it keeps a part of it only."""
+    """Recover the subject of a page from its name; None when that keeps a part of it only."""
     subject = name.replace("-", " ")
     return subject if page_name(subject) == name else None

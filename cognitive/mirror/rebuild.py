@@ -174,7 +174,6 @@ def _has_anything(database: Path) -> bool:
 
 
 def has_record_files(root: Path) -> bool:
-    """Whether the tree has any card."""
     return any(
         name
         for folder in record_paths.find_folders(root)
@@ -191,7 +190,7 @@ def _listed(root: Path, folder: str) -> Iterable[str]:
 
 
 def _read(path: Path) -> RecordFile:
-    """Raises Unreadable."""
+    """Read and parse a record file. Raises UnusableFileError."""
     try:
         if path.is_symlink() or not path.is_file():
             raise UnusableFileError("it is not a plain file")
@@ -205,7 +204,7 @@ def _read(path: Path) -> RecordFile:
 
 
 def _record(card: RecordFile, spot: FileLocation) -> Record | None:
-    """The record that a card carries; None for one that a person wrote. Raises Unreadable.
+    """Make the record that a file carries; None for one that a person wrote. Raises UnusableFileError.
 
     Whose it is, the folder says: front matter that was copied elsewhere opens no other scope.
     """
@@ -251,7 +250,7 @@ def _record(card: RecordFile, spot: FileLocation) -> Record | None:
 
 
 def _kinds(said: Mapping[str, object]) -> tuple[str, str, str]:
-    """Form, trust and source of a card. Raises Unreadable where there is no such one."""
+    """Form, trust and source of a card. Raises UnusableFileError where there is no such one."""
     form, trust, source = (
         str(said.get(name, usual)) for name, usual in (("form", "note"), ("trust", "owner"), ("source", "edit"))
     )
@@ -263,7 +262,7 @@ def _kinds(said: Mapping[str, object]) -> tuple[str, str, str]:
 
 
 def _time(value: object) -> str | None:
-    """A time as the database keeps it, however it was written; None for none."""
+    """Convert a time to how the database keeps it; None for none."""
     return store.stamp(datetime.fromisoformat(str(value)).astimezone(UTC)) if value else None
 
 
@@ -273,12 +272,12 @@ def _number(value: object, usual: float) -> float:
 
 
 def _better(card: RecordFile, rival: RecordFile) -> bool:
-    """Which of two cards of one record counts: the one that a crash did not leave behind, or a person edited last."""
+    """Prefer the file that a crash did not leave behind, or that a person edited last."""
     return (card.revision, not card.is_unedited) > (rival.revision, not rival.is_unedited)
 
 
 def _once_alive(found: list[ParsedRecord], problems: list[str]) -> list[ParsedRecord]:
-    """Of records that say the same, one is alive: the oldest. The others become history."""
+    """Keep one alive of records that say the same, the oldest. The others become history."""
     taken: dict[tuple[str, str, str], str] = {}
     kept: list[ParsedRecord] = []
     for each in found:
@@ -343,7 +342,7 @@ def _files_of(record: Record) -> tuple[str | None, ...]:
 
 
 def _once_said_by(edited: Sequence[Record], said: str) -> int | None:
-    """The one of these records whose text is the likest to `said`, if it is like it at all."""
+    """Find the record whose text is the likest to `said`, if it is like it at all."""
     likeness = {record.id: SequenceMatcher(None, record.text, said).ratio() for record in edited}
     likest = max(likeness, key=lambda number: likeness[number], default=None)
     return likest if likest is not None and likeness[likest] >= _ALIKE else None

@@ -103,7 +103,7 @@ class SessionNote:
             log.warning("%s", error)
 
     def _news(self, connection: Connection, today: date, mark: FileStamp | None) -> tuple[str, str, _Basis] | None:
-        """The file as it should be, and of what it is made; None when it is made of that and stands there already.
+        """Render the file anew, with its basis; None when it is made of that and stands there already.
 
         Most turns change nothing that it tells, and several rounds of writing follow each.
         """
@@ -121,7 +121,7 @@ class SessionNote:
         return text, before, _Basis(event, today, owners)
 
     def _wanted(self, connection: Connection, chats: Mapping[str, Sequence[Record]], today: date) -> tuple[str, str]:
-        """The file as it should be, "" when there is nothing to tell; and what tells the one that was written last."""
+        """Render the file, "" when there is nothing to tell; and read what tells the one that was written last."""
         before = read_state(connection, _STATE) or ""
         mine = _listed(_open(connection, OWNER_SCOPE, today, self._zone))
         sections = [f"\n## Open\n\n{mine}\n"] if mine else []
@@ -133,7 +133,6 @@ class SessionNote:
         return _BLOT("".join([_HEAD, *sections])), before
 
     def _chat(self, connection: Connection, scope: str, records: Sequence[Record], today: date) -> str:
-        """What is going on in one chat."""
         latest = max(record.updated for record in records)
         parts = [f"\n## {scope.removeprefix('chat:')} — {_when(latest, self._zone)}\n"]
         pad = next((record for record in records if record.key != KEY and record.text.strip()), None)
@@ -157,7 +156,7 @@ def _tell(connection: Connection, summary: Record, zone: ZoneInfo) -> _Told:
 
 
 def _open(connection: Connection, scope: str, today: date, zone: ZoneInfo) -> list[str]:
-    """What is remembered of a scope and still to be done or known."""
+    """Render what is remembered of a scope and still to be done or known."""
     found = summary_rows.open_items(connection, scope, _OPEN)
     kept = (record for record in found if record.form == "question" or resolved_on(record, today, zone) is None)
     return [render_record(record) for record in kept]
@@ -172,7 +171,7 @@ def _when(moment: str, zone: ZoneInfo) -> str:
 
 
 def _put(path: Path, text: str, ours: Sequence[str], now: datetime) -> FileStamp | None:
-    """Write the file; what a person wrote into it goes to the archive first. Raises CannotAmend.
+    """Write the file; what a person wrote into it goes to the archive first. Raises AmendError.
 
     Its mark, if what stands there afterwards is what was written.
     """

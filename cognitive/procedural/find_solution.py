@@ -73,7 +73,7 @@ class Solution:
 
 
 def find_solution(text: str, policy: ProceduralPolicy = DEFAULT) -> Solution | None:
-    """The problem that `text` tells of and its solution; None when it does not tell both."""
+    """Extract a problem and its solution; None when the text does not tell both."""
     clauses = list(_clauses(text))
     for at, clause in enumerate(clauses):
         found = _resolution(clause)
@@ -88,17 +88,16 @@ def find_solution(text: str, policy: ProceduralPolicy = DEFAULT) -> Solution | N
 
 
 def mentions_failure(text: str) -> bool:
-    """Whether `text` says that something failed."""
     return "error" in salience_signs(text)
 
 
 def mentions_solution(text: str) -> bool:
-    """Whether `text` says that something is solved, and how."""
+    """Tell whether `text` says that something is solved, and how."""
     return any(_resolution(clause) is not None for clause in _clauses(text))
 
 
 def combine_texts(trouble: str, solution: str, policy: ProceduralPolicy = DEFAULT) -> Solution | None:
-    """The problem that one text tells of and the solution that another does; None when they are about two things."""
+    """Combine the problem of one text with the solution of another; None when they are about two things."""
     trigger = next((found for clause in _clauses(trouble) if mentions_failure(clause)
                     if (found := trigger_of(clause, policy))), "")  # fmt: skip
     response = next((clause for clause in _clauses(solution) if _resolution(clause) is not None), "")
@@ -111,7 +110,7 @@ def combine_texts(trouble: str, solution: str, policy: ProceduralPolicy = DEFAUL
 
 
 def trigger_of(clause: str, policy: ProceduralPolicy = DEFAULT) -> str:
-    """What happens, without the story of who was troubled by it; "" when that names nothing in particular."""
+    """Strip a problem of the story around it; "" when that names nothing in particular."""
     bare = _STORY.sub("", clause, count=1).strip(_TRIM)
     clause = bare if len(keywords(bare)) >= _LEAST else clause.strip(_TRIM)
     named = keywords(clause)
@@ -122,7 +121,7 @@ def trigger_of(clause: str, policy: ProceduralPolicy = DEFAULT) -> str:
 
 
 def is_grounded(said: str, told: str, policy: ProceduralPolicy = DEFAULT) -> bool:
-    """Whether a wording somebody else gave to what was `told` keeps to its words."""
+    """Tell whether a wording by another keeps to the words of what was `told`."""
     return bool(keywords(said)) and keyword_coverage(said, f"{told} error") >= policy.grounded_from_share
 
 
@@ -130,14 +129,14 @@ def is_grounded(said: str, told: str, policy: ProceduralPolicy = DEFAULT) -> boo
 
 
 def _clauses(text: str) -> Iterator[str]:
-    """The clauses of a text, the first ones: who tells more than that tells no problem with its solution."""
+    """Split a text into its first clauses: a longer text tells no problem with its solution."""
     plain = _BLANKS.sub(" ", unicodedata.normalize("NFC", text[:_LONGEST]))
     clauses = (clause for piece in _CLAUSE.split(plain) if (clause := piece.strip(_TRIM)))
     yield from islice(clauses, _CLAUSES)
 
 
 def _resolution(clause: str) -> re.Match[str] | None:
-    """Where a clause says that something is solved; None when it does not, or denies, asks or hopes for it."""
+    """Find where a clause says that something is solved; None when it does not, or denies, asks or hopes for it."""
     if "?" in clause:
         return None
     for found in _SOLVED.finditer(clause):
@@ -159,7 +158,7 @@ def _within(clause: str, found: re.Match[str]) -> tuple[str, str] | None:
 
 
 def _across(clauses: list[str], at: int) -> tuple[str, str] | None:
-    """The nearest clause that tells a problem and not its solution, the one before first; and the solution at `at`.
+    """Pair the solution at `at` with the nearest clause that tells a problem only, the one before first.
 
     A clause that only says that it is solved is told by what comes next.
     """
@@ -176,7 +175,7 @@ def _across(clauses: list[str], at: int) -> tuple[str, str] | None:
 
 
 def _says_how(response: str, trigger: str) -> bool:
-    """Whether a solution says more than that there is one."""
+    """Tell whether a solution says more than that there is one."""
     rest = _SOLVED.sub(" ", response)
     known = _HOLLOW if not trigger else _HOLLOW | stems_in(trigger)
     return any(not is_failure_word(word) and known.isdisjoint(word) for word in keywords(rest)) or (

@@ -24,7 +24,7 @@ class MatchedPattern:
 
 
 def match_patterns(patterns: Iterable[Pattern], message: str) -> list[MatchedPattern]:
-    """The patterns of whose trigger `message` has at least a word, best first; the older one of equals first.
+    """Match the patterns of whose trigger `message` has a word, best first; the older one of equals first.
 
     A message that shares only the word for failing is about another failure.
     """
@@ -34,7 +34,7 @@ def match_patterns(patterns: Iterable[Pattern], message: str) -> list[MatchedPat
 
 
 def best_matches(known: Iterable[tuple[int, str, float]], message: str, least: float, most: int) -> list[int]:
-    """Of patterns by number, text and confidence, those that score at least `least`, at most `most` of them.
+    """Rank patterns, given as number, text and confidence; at most `most` of those that score at least `least`.
 
     What `match` would say of them, without reading the rest of their records.
     """

@@ -44,13 +44,13 @@ def folded_reply(text: str) -> str | None:
 
 
 def is_too_old(moment: str, at: datetime, hours: float) -> bool:
-    """Whether a reply of that moment is too long ago for what is said `at` to be about it."""
+    """Tell whether a reply of that moment is too long ago for what is said `at` to be about it."""
     when = parse_time(moment)
     return when is None or at - when > timedelta(hours=hours)
 
 
 def detect_outcome(text: str) -> Outcome | None:
-    """What `text`, in Spanish or English, says of how the last advice did; None when it says nothing of it. Pure."""
+    """Detect what `text`, in Spanish or English, says of how the last advice did; None for nothing. Pure."""
     found: set[Outcome] = set()
     for sentence in _SENTENCE.split(_YES.sub("", folded_reply(text) or "", count=1)):
         if "?" in sentence or _WISH.search(sentence):

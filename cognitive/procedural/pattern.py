@@ -48,12 +48,11 @@ class Pattern:
 
     @property
     def confidence(self) -> float:
-        """How surely it works, 0 to 1: it moves by experience alone, and does not fade."""
         return self.record.confidence
 
 
 def pattern_of(record: Record) -> Pattern | None:
-    """The pattern that a record holds; None when it holds none, such as a procedure that a person wrote as prose.
+    """Parse the pattern that a record holds; None when it holds none, such as a procedure written as prose.
 
     The text counts: a person may have rewritten it where they could not see the attributes.
     """
@@ -71,17 +70,14 @@ def pattern_of(record: Record) -> Pattern | None:
 
 
 def patterns_of(records: Iterable[Record]) -> list[Pattern]:
-    """The patterns among records, in their order."""
     return [found for record in records if (found := pattern_of(record)) is not None]
 
 
 def text_of(trigger: str, response: str) -> str:
-    """A pattern as one line of text."""
     return f"{one_line(trigger)}{_ARROW}{one_line(response)}"
 
 
 def trigger_of_text(text: str) -> str:
-    """The trigger in the text of a pattern."""
     return text.partition(_ARROW)[0]
 
 
@@ -101,7 +97,6 @@ def candidate_of(
     confidence: float,
     evidence: tuple[int, ...] = (),
 ) -> Candidate:
-    """A pattern that asks to be remembered."""
     trigger, response = one_line(trigger), one_line(response)
     return Candidate(
         form=FORM,
@@ -117,7 +112,7 @@ def candidate_of(
 
 
 def keywords(text: str) -> tuple[Keyword, ...]:
-    """The words of `text` that tell what it is about, each once, of every script, in order."""
+    """Split `text` into content words, each once, of every script, in order."""
     return _keywords(text[:_LONGEST])
 
 
@@ -138,23 +133,23 @@ def _keywords(text: str) -> tuple[Keyword, ...]:
 
 
 def is_failure_word(keyword: Keyword) -> bool:
-    """Whether a word only says that something fails, and not what."""
+    """Tell whether a word only says that something fails, and not what."""
     return _TROUBLE in keyword
 
 
 def stems_in(text: str) -> frozenset[str]:
-    """All that the keywords of `text` are known by."""
+    """Collect the stems of all keywords of `text`."""
     return frozenset(stem for keyword in keywords(text) for stem in keyword)
 
 
 def keyword_coverage(part: str, whole: str) -> float:
-    """The share of the keywords of `part` that `whole` has too; 0 when `part` has none."""
+    """Measure the share of the keywords of `part` that `whole` has too; 0 when `part` has none."""
     own, there = keywords(part), stems_in(whole)
     return sum(not there.isdisjoint(word) for word in own) / len(own) if own else 0.0
 
 
 def keyword_similarity(one: str, other: str) -> float:
-    """How many keywords two texts have in common, as a share of all (Jaccard 1901)."""
+    """Measure how many keywords two texts have in common, as a share of all (Jaccard 1901)."""
     here, there = keywords(one), keywords(other)
     if not here or not there:
         return 0.0

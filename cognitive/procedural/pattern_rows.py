@@ -47,7 +47,7 @@ def patterns_fingerprint(connection: Connection) -> tuple[object, ...]:
 
 
 def touched_since(connection: Connection, event: int) -> bool:
-    """Whether something happened after an event to a pattern, or one was shown. Reads what happened since, no more."""
+    """Tell whether a pattern was changed or shown after an event. Reads what happened since, no more."""
     row = connection.execute(
         "SELECT 1 FROM event LEFT JOIN record ON record.id = event.record_id WHERE event.id > ? AND ("
         "(event.record_id IS NOT NULL AND coalesce(record.form, 'procedure') = 'procedure') OR EXISTS "
@@ -76,7 +76,7 @@ def _newest(connection: Connection, columns: str, reach: Scopes, limit: int) -> 
 
 
 def learned_from(connection: Connection, records: Sequence[int], reach: Scopes) -> dict[int, str]:
-    """Those of `records` of which a pattern was made, whatever became of it, each with when that was first done."""
+    """Select those of `records` of which a pattern was made, each with when that was first done."""
     where, scopes = scope_filter(reach)
     rows = connection.execute(
         "SELECT dst, min(first_at) FROM link JOIN record ON record.id = link.src WHERE type = 'derived' "
@@ -87,7 +87,7 @@ def learned_from(connection: Connection, records: Sequence[int], reach: Scopes) 
 
 
 def recent_replies(connection: Connection, session: str, limit: int) -> list[ShownReply]:
-    """The last `limit` replies of a conversation that patterns were shown for, the newest first.
+    """Query the last `limit` replies of a conversation that patterns were shown for, the newest first.
 
     Looks at the last messages only: what came before has been judged or passed over.
     """
@@ -107,7 +107,7 @@ def recent_replies(connection: Connection, session: str, limit: int) -> list[Sho
 
 
 def has_outcome(connection: Connection, record: int, inbox: int) -> bool:
-    """Whether somebody has said how a pattern did in the reply to a message."""
+    """Tell whether a person has said how a pattern did in the reply to a message."""
     row = connection.execute(
         "SELECT 1 FROM event WHERE record_id = ? AND type IN ('worked', 'failed') "
         "AND json_extract(data, '$.inbox') = ? LIMIT 1",

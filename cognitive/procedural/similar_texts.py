@@ -28,7 +28,7 @@ class SimilarTexts:
         self.texts.append((text, named))
 
     def find_similar(self, text: str, least: float) -> Iterator[tuple[int, str]]:
-        """The texts that share at least `least` of the words with `text`, each with its place, in their order."""
+        """Find the texts that share at least `least` of the words with `text`, each with its place, in their order."""
         own = _named(text)
         rarest = sorted(own, key=lambda word: len(self.by_word.get(word, ())))[: int(len(own) * (1 - least)) + 1]
         for at in sorted({at for word in rarest for at in self.by_word.get(word, ())[-_LISTED:]}):
@@ -38,7 +38,7 @@ class SimilarTexts:
 
 
 def _named(text: str) -> frozenset[str]:
-    """The words that tell what a text is about, each by one stem, so that a plural is the same word."""
+    """Stem the content words of a text, so that a plural is the same word."""
     return frozenset(
         stems(word)[0] for word in words(text[:_LONGEST]) if word not in STOPWORDS and word not in NEGATIONS
     )

@@ -49,7 +49,7 @@ CURSOR = "mirror:event"  # state key: the last event whose records all stand in 
 def view_file(
     connection: Connection, path: str, place: FileRole, zone: ZoneInfo, found: str | None
 ) -> FileView[Blocks]:
-    """How the file at `path` should be, given that it holds `found` (None: is not there)."""
+    """Say how the file at `path` should be, given that it holds `found` (None: is not there)."""
     row = list_file_rows.list_file(connection, path)
     before = list_layout.decode_blocks(place.kind, *row) if row else []
     before = _inherited(connection, path, place, before)
@@ -83,7 +83,7 @@ def apply_edit(
 
 
 def _inherited(connection: Connection, path: str, place: FileRole, before: list[FileBlock]) -> list[FileBlock]:
-    """What an archived log begins as when the log leaves the hot tree: as it was there, with its owner's own text."""
+    """Begin an archived log as it was in the hot tree, with its owner's own text."""
     if not (place.archived and place.is_expired and place.kind == "daily") or place.stays_empty:
         return before
     row = list_file_rows.list_file(connection, path.removeprefix(archive_path("")))
@@ -98,7 +98,7 @@ def _inherited(connection: Connection, path: str, place: FileRole, before: list[
 
 
 def records_of_file(connection: Connection, place: FileRole, text: str = "") -> list[store.Record]:
-    """The live records that belong in a file, in the order they came. text: what stands in it."""
+    """Query the live records that belong in a file, in the order they came. text: what stands in it."""
     match place.kind:
         case "core":
             return store.core_records(connection, place.scope)
@@ -126,7 +126,7 @@ def records_of_file(connection: Connection, place: FileRole, text: str = "") -> 
 
 
 def records_last_in(connection: Connection, path: str, place: FileRole) -> tuple[int, ...]:
-    """The live records that belong into a file and stood there when it was last written or read."""
+    """Query the live records that belong into a file and stood there when it was last written or read."""
     row = list_file_rows.list_file(connection, path)
     blocks = list_layout.decode_blocks(place.kind, *row) if row else []
     numbers = [block.record for block in blocks if block.record is not None]
@@ -192,7 +192,7 @@ def _header(connection: Connection, place: FileRole, text: str) -> str:
 
 
 def _may_stay(record: store.Record, place: FileRole) -> bool:
-    """Whether a record that has its home elsewhere may go on standing where a person put it, or where it once was."""
+    """Tell whether a record that belongs elsewhere may go on standing where a person put it, or where it once was."""
     if record.status != "active" or place.stays_empty:
         return False
     if place.kind in ("core", "ref"):  # what was moved has moved
@@ -207,7 +207,7 @@ def _may_stay(record: store.Record, place: FileRole) -> bool:
 
 
 def _has_left(connection: Connection, path: str, place: FileRole, blocks: list[FileBlock]) -> bool:
-    """Whether a log whose day is over goes: no record stands in it, and the archive has what its owner wrote there."""
+    """Tell whether a log whose day is over goes: no record stands in it, and the archive has its owner's text."""
     if (
         place.kind != "daily"
         or place.archived
@@ -293,7 +293,7 @@ class _Edit:
         )
 
     def _added(self, text: str, time: str | None = None) -> int | None:
-        """The record that says `text`, new or known; None when memory refuses it."""
+        """Find or make the record that says `text`; None when memory refuses it."""
         candidate = self._candidate(text)
         known = None if candidate.slot else self._known(text)
         if known is None:
@@ -311,7 +311,7 @@ class _Edit:
         return known.id
 
     def _moment(self, time: str) -> datetime | None:
-        """When an entry says it was told; None when that is no time, or still to come."""
+        """Parse the time of an entry; None when that is no time, or still to come."""
         try:
             hour, minute = map(int, time.split(":"))
             day = date.fromisoformat(self._place.detail)
@@ -346,7 +346,7 @@ class _Edit:
         return self._refused(was, decision.record)
 
     def _refused(self, was: int, record: int | None) -> int | None:
-        """What the person wrote over is no longer said, even when memory does not take what they wrote instead."""
+        """Forget what the person wrote over, even when memory does not take what they wrote instead."""
         if record is None:
             forget(self._connection, was, self._reach, self._occasion)
         return record
@@ -360,7 +360,7 @@ class _Edit:
             self.forgotten += [hidden.event] if hidden is not None else []
 
     def _our_own(self, text: str) -> int | None:
-        """A record that came and went since the mirror was last in step, if it said `text`.
+        """Find a record that came and went since the files were last in step, if it said `text`.
 
         Then the line was ours: a crash kept us from noting that we had written it. It must not come back to life as
         a person's word.
@@ -374,17 +374,16 @@ class _Edit:
         return found if not slot or self._was_said(record, text) else None
 
     def _was_said(self, record: store.Record, text: str) -> bool:
-        """Whether a slot's record that is over since the mirror was last in step said `text` by then."""
+        """Tell whether a slot's record that is over since the files were last in step said `text` by then."""
         if self._place.kind != "slot" or record.changed <= self._cursor():
             return False
         return record.text == text or events.was_previous_text(self._connection, record, text, self._cursor())
 
     def _stands(self, record: store.Record) -> bool:
-        """Whether this is a file in which `record` belongs."""
         return self._path in (path_of(record), entity_page_of(record))
 
     def _stood(self, record: store.Record) -> bool:
-        """Whether it belonged here when the file was last written, and sleep has moved it since."""
+        """Tell whether it belonged here when the file was last written, and sleep has moved it since."""
         tiers = decay_store.tiers_left_by_sleep(self._connection, record.id, self._cursor())
         return any(path_of(record._replace(tier=tier)) == self._path for tier in tiers)
 
@@ -392,14 +391,14 @@ class _Edit:
         return int(read_state(self._connection, CURSOR) or 0)
 
     def _known(self, text: str) -> store.Record | None:
-        """The live record of this scope that says `text`."""
+        """Query the live record of this scope that says `text`."""
         key = key_of(text)
         forms = ("note", "episode")
         found = (store.by_key(self._connection, self._place.scope, form, key) for form in forms)
         return next((record for record in found if record is not None), None)
 
     def _file(self, record: int | None, before: str = "") -> None:
-        """What a person writes into MEMORY.md, a ref file or an archived log belongs there from now on.
+        """Let what a person writes into MEMORY.md, a ref file or an archived log belong there from now on.
 
         before: the tier of what it took the place of, which it keeps unless the file says otherwise.
         """

@@ -149,7 +149,7 @@ class ListFiles(FileSync[Blocks]):
         return touched
 
     async def _is_as_noted(self, path: str) -> bool:
-        """Whether a file that this process never saw holds what was noted of it: then there is nothing to work out."""
+        """Tell whether a file that this process never saw holds what was noted of it: then nothing is to be done."""
         if path in self._seen or path not in self._known:
             return False
         found = await disk.read(self._root, path)
@@ -170,7 +170,7 @@ class ListFiles(FileSync[Blocks]):
         return self._scanned is None or self._clock.monotonic() - self._scanned >= _FULL_SCAN_SECONDS
 
     def _hot(self, session: str) -> list[str]:
-        """The files that people and this chat are likeliest to change: as many however large memory is."""
+        """List the files that people and this chat are likeliest to change: as many however large memory is."""
         today = date.fromisoformat(self._today())
         logs = [f"{(today - timedelta(days=ago)).isoformat()}.md" for ago in range(_HOT_DAYS)]
         of_chat = [f"chats/{session}/{name}" for name in ("MEMORY.md", "context.md", *logs)]
@@ -207,7 +207,7 @@ class ListFiles(FileSync[Blocks]):
         self._seen.pop(path, None)
 
     def _leaving(self) -> set[str]:
-        """Logs whose days have come to be over since this was last asked, with where they are kept from now on."""
+        """List the logs whose days have come to be over, with where they are kept from now on."""
         today = self._today()
         if today == self._aged:
             return set()
@@ -216,7 +216,7 @@ class ListFiles(FileSync[Blocks]):
         return {path for log_ in over for path in (log_, archive_path(log_))}
 
     def _role(self, path: str) -> FileRole:
-        """What the list file at `path` holds today."""
+        """Say what the list file at `path` holds today."""
         place = role_of(path)
         assert place is not None
         if not (place.archived or place.kind in ("daily", "topic")):
@@ -239,7 +239,7 @@ class ListFiles(FileSync[Blocks]):
         return await super()._compare(path, found)
 
     async def _is_lost(self, path: str, stamp: FileStamp) -> bool | None:
-        """Whether an emptied file held so much that it was lost rather than emptied; None: it is too early to say.
+        """Tell whether an emptied file held so much that it was lost, not emptied; None: too early to say.
 
         An editor that saves may empty a file first and write it then.
         """
@@ -314,7 +314,7 @@ class ListFiles(FileSync[Blocks]):
 
 
 def _paths_of(record: store.Record, left: Iterable[str]) -> set[str]:
-    """Every file that `record` may stand in or have stood in: sleep and people move facts between the tiers.
+    """List every file that `record` may stand in or have stood in: sleep and people move facts between the tiers.
 
     left: tiers that it has had since its files were written, as its events tell.
     """
@@ -324,12 +324,12 @@ def _paths_of(record: store.Record, left: Iterable[str]) -> set[str]:
 
 
 def _archive_first(path: str) -> tuple[bool, str]:
-    """A log leaves the hot tree when the archive has it."""
+    """Sort the archive first: a log leaves the hot tree when the archive has it."""
     return not path.startswith(ARCHIVE), path
 
 
 def _core_first(path: str) -> tuple[bool, str]:
-    """A line moved from a log into MEMORY.md is found there before it is missed in the log, so it stays one fact."""
+    """Sort MEMORY.md first: a line moved there from a log is found before it is missed, so it stays one fact."""
     return not path.endswith("MEMORY.md"), path
 
 

@@ -86,7 +86,7 @@ def split(kind: FileKind, text: str) -> list[str]:
 
 
 def fact_text(kind: FileKind, chunk: str) -> str | None:
-    """What the fact in `chunk` says, fit to be stored; None when the chunk is literal."""
+    """Extract the fact in `chunk`, fit to be stored; None when the chunk is literal."""
     text = chunk.replace("\r\n", "\n").replace("\r", "\n")
     match kind:
         case "slot":
@@ -119,7 +119,7 @@ def fact_text(kind: FileKind, chunk: str) -> str | None:
 
 
 def entry_time(chunk: str) -> str | None:
-    """The H:MM at the head of an entry of a daily log; None for anything else."""
+    """Extract the H:MM at the head of an entry of a daily log; None for anything else."""
     header = _ENTRY.match(chunk)
     return header[0].split()[1] if header else None
 
@@ -146,7 +146,7 @@ def _bullets(text: str) -> Iterator[str]:
 
 
 def _paragraphs(chunk: str) -> Iterator[str]:
-    """A stretch between bullets in its paragraphs: headings, code and blank lines stand by themselves."""
+    """Split a stretch between bullets: headings, code and blank lines stand by themselves."""
     if _BULLET.match(chunk):
         yield chunk
         return
@@ -175,7 +175,7 @@ def _end_of_bullet(lines: Sequence[str], start: int) -> int:
 
 
 def _fenced(lines: Sequence[str]) -> list[bool]:
-    """Which lines stand in a code block. A fence that is never closed is just a line: it must not swallow the rest."""
+    """Mark the lines in code blocks. A fence that is never closed is just a line: it must not swallow the rest."""
     inside = [False] * len(lines)
     opened: tuple[int, str] | None = None
     for at, line in enumerate(lines):
@@ -204,7 +204,7 @@ def _less(line: str) -> str:
 
 
 def render(kind: FileKind, item: ShownRecord) -> str:
-    """The chunk in which `item` stands when the bot writes it."""
+    """Render `item` as a new chunk."""
     match kind:
         case "slot":
             return item.text
@@ -229,7 +229,6 @@ def _indent(text: str) -> str:
 
 
 def join_blocks(blocks: Sequence[FileBlock]) -> str:
-    """The text of a file."""
     return "".join(block.raw for block in blocks)
 
 
@@ -241,7 +240,7 @@ def arrange(
     successors: Mapping[int, int],
     header: str = "",
 ) -> list[FileBlock]:
-    """The file as it should be: `blocks` with what has changed since, and what is new at the end.
+    """Arrange a file: `blocks` with what has changed since, and what is new at the end.
 
     own_items: live items that belong here, in order. tolerated: other live items that may stand here because a person
     put them here. successors: for superseded records, the live item in their place. header: how a new file begins. Dead
@@ -299,7 +298,7 @@ def append_items(kind: FileKind, blocks: Sequence[FileBlock], items: Sequence[Sh
 
 
 def _gap(kind: FileKind, blocks: Sequence[FileBlock]) -> str:
-    """The line breaks that part an appended fact from `blocks`. A list goes on; after prose it needs a blank line."""
+    """Choose the line breaks before an appended fact. A list goes on; after prose it needs a blank line."""
     end = ""
     for block in reversed(blocks):
         end = block.raw + end
@@ -311,7 +310,7 @@ def _gap(kind: FileKind, blocks: Sequence[FileBlock]) -> str:
 
 
 def normalize_blocks(kind: FileKind, blocks: Sequence[FileBlock]) -> list[FileBlock]:
-    """The same text cut the way `split` cuts it, so that text and records can be told apart again after a restart."""
+    """Cut blocks as `split` does, so that text and records can be told apart again after a restart."""
     standing: dict[int, int] = {}
     at = 0
     for block in blocks:
@@ -335,7 +334,7 @@ def encode_blocks(blocks: Sequence[FileBlock]) -> list[str | int]:
 
 
 def decode_blocks(kind: FileKind, text: str, frozen: Sequence[str | int]) -> list[FileBlock]:
-    """The blocks of `text`; undoes `freeze`. If the two do not fit, all is literal and `arrange` finds the records."""
+    """Undo `encode_blocks`. If the two do not fit, all is literal and `arrange` finds the records."""
     chunks = split(kind, text)
     if len(chunks) != len(frozen):
         return [FileBlock(chunk) for chunk in chunks]
@@ -348,7 +347,7 @@ def decode_blocks(kind: FileKind, text: str, frozen: Sequence[str | int]) -> lis
 
 
 def diff(old: Sequence[str], new: Sequence[str]) -> FactDiff:
-    """What a person did to turn the facts `old` into `new`. A fact that only moved is kept."""
+    """Compare facts as a person edited them. A fact that only moved is kept."""
     # Looking for the least edit costs the square of a long list of equal lines; beyond that a good one will do.
     matcher = SequenceMatcher(None, old, new, autojunk=len(new) > _MANY)
     kept: list[tuple[int, int]] = []

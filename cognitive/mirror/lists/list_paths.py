@@ -47,17 +47,15 @@ class FileRole:
 
     @property
     def stays_empty(self) -> bool:
-        """Whether nothing is to stand in it."""
         return self.archived and not self.keeps_archive
 
 
 def slot_form(name: str) -> Form:
-    """The form of what fills a slot."""
     return _FORMS.get(name, "summary")
 
 
 def path_of(record: Record) -> str | None:
-    """The file in which `record` stands, relative to the memory folder; None when it stands in none."""
+    """Choose the file in which `record` stands, relative to the memory folder; None when it stands in none."""
     kind, _, name = record.scope.partition(":")
     if record.form == "scratchpad":
         return f"working/{name}.md" if kind == "chat" else None
@@ -92,29 +90,28 @@ def _slot_path(record: Record, folder: str, archive: str) -> str | None:
 
 
 def is_archived(record: Record) -> bool:
-    """Whether the file in which `record` stands is in the archive."""
     return (path_of(record) or "").startswith(ARCHIVE)
 
 
 def entity_page_of(record: Record) -> str | None:
-    """The page about whom or what `record` is about; None when that is the person whose scope it is."""
+    """Choose the page about the record's subject; None when that is the person whose scope it is."""
     if record.form not in ("note", "episode") or record.subject.casefold() in ("", "owner"):
         return None
     return f"{scope_folder(record.scope)}entities/{page_name(record.subject)}.md"
 
 
 def index_path_of(record: Record) -> str | None:
-    """The MEMORY.md that points to the ref file in which `record` stands."""
+    """Choose the MEMORY.md that points to the ref file in which `record` stands."""
     return f"{scope_folder(record.scope)}MEMORY.md" if record.tier.startswith("ref:") else None
 
 
 def archive_path(path: str) -> str:
-    """Where what a file of the hot tree holds is kept once it has left."""
+    """Choose where the content of a file is kept once it has left the hot tree."""
     return f"{ARCHIVE}{path}"
 
 
 def role_of(path: str) -> FileRole | None:
-    """What the file at `path`, relative to the memory folder, holds; None when it is none of the mirror's."""
+    """Parse what the file at `path`, relative to the memory folder, holds; None when it is no list file."""
     if path == "identity/preferences.md":
         return FileRole(OWNER_SCOPE, "preferences")
     archived = path.startswith(ARCHIVE)
@@ -142,7 +139,7 @@ def role_of(path: str) -> FileRole | None:
 
 
 def is_memory_file(path: str) -> bool:
-    """Whether `path`, relative to the memory folder, is one that the mirror writes."""
+    """Tell whether `path`, relative to the memory folder, is one that memory writes."""
     return role_of(path) is not None
 
 
@@ -170,12 +167,12 @@ def _in_folder(scope: str, stem: str, *, archived: bool) -> FileRole | None:
 
 
 def is_legacy(path: str) -> bool:
-    """Whether a file is a remainder of another memory, which is read once and then put away, however new it is."""
+    """Tell whether a file is a remainder of another memory: read once and then put away, however new it is."""
     return _LEGACY.fullmatch(path.removesuffix(".md")) is not None
 
 
 def is_day(text: str) -> bool:
-    """Whether `text` is a day of the calendar, YYYY-MM-DD."""
+    """Tell whether `text` is a day of the calendar, YYYY-MM-DD."""
     if not _DAY.fullmatch(text):
         return False
     try:
@@ -186,7 +183,7 @@ def is_day(text: str) -> bool:
 
 
 def is_week(text: str) -> bool:
-    """Whether `text` is a week of the calendar, YYYY-Www."""
+    """Tell whether `text` is a week of the calendar, YYYY-Www."""
     try:
         date.fromisocalendar(int(text[:4]), int(text[6:]), 1)
     except ValueError:

@@ -28,7 +28,7 @@ def arrange_memory_md(
     nights: Mapping[int, str],
     refs: Mapping[str, int],
 ) -> list[FileBlock]:
-    """MEMORY.md as it should be; see `layout.arrange`.
+    """MEMORY.md as it should be; see `list_layout.arrange`.
 
     nights: the day of the night in which sleep put items there; they stand below its heading. refs: the ref files, by
     name, and how many facts each has.
@@ -59,7 +59,7 @@ def _exploded(blocks: Sequence[FileBlock]) -> list[FileBlock]:
 
 
 def _adopted(lines: list[FileBlock], items: Sequence[ShownRecord]) -> tuple[list[FileBlock], list[ShownRecord]]:
-    """Items that stand there already, as literal text, and those that do not."""
+    """Mark items that stand there already, as literal text, and return those that do not."""
     missing: list[ShownRecord] = []
     strays = {list_layout.fact_text("core", line.raw): at for at, line in enumerate(lines) if line.record is None}
     for item in items:
@@ -83,7 +83,7 @@ def _is_blank(line: FileBlock) -> bool:
 
 
 def _indexed(lines: list[FileBlock], refs: Mapping[str, int]) -> list[FileBlock]:
-    """One pointer for each ref file, where its owner has put it, else below the heading for them."""
+    """Keep one pointer for each ref file, where its owner has put it, else below the heading for them."""
     kept: list[FileBlock] = []
     left = dict(refs)
     for line in lines:
@@ -106,7 +106,7 @@ def _indexed(lines: list[FileBlock], refs: Mapping[str, int]) -> list[FileBlock]
 
 
 def _with_plain(lines: list[FileBlock], items: Sequence[ShownRecord]) -> list[FileBlock]:
-    """What nobody put into a section stands above the bot's own, at the end of what is its owner's."""
+    """Insert items of no section above the bot's own sections, at the end of what is its owner's."""
     if not items:
         return lines
     first = next((at for at, line in enumerate(lines) if _is_heading(line, _OURS)), len(lines))
@@ -135,7 +135,7 @@ def _with_night(lines: list[FileBlock], night: str, items: Sequence[ShownRecord]
 
 
 def _end_of(lines: Sequence[FileBlock], heading: int) -> int:
-    """Where the next line of a section belongs: behind its last line that is not blank."""
+    """Find where the next line of a section belongs: behind its last line that is not blank."""
     section = list(takewhile(lambda line: not _is_heading(line), lines[heading + 1 :]))
     while section and _is_blank(section[-1]):
         section.pop()
@@ -143,7 +143,7 @@ def _end_of(lines: Sequence[FileBlock], heading: int) -> int:
 
 
 def _opening(before: Sequence[FileBlock], heading: str) -> list[FileBlock]:
-    """A heading below what stands `before` it."""
+    """Open a section below what stands `before` it."""
     text = list_layout.join_blocks(before)
     present = len(text) - len(text.rstrip("\n"))
     gap = "\n" * max(0, 2 - present) if text.strip() else ""
@@ -158,7 +158,7 @@ def _inserted(lines: Sequence[FileBlock], at: int, new: Sequence[FileBlock]) -> 
 
 
 def _tidy(lines: Sequence[FileBlock], ours: re.Pattern[str]) -> list[FileBlock]:
-    """Without sections of the bot's, as their headings tell, in which nothing is left."""
+    """Drop the bot's sections, as their headings tell, in which nothing is left."""
     kept: list[FileBlock] = []
     at = 0
     while at < len(lines):

@@ -123,7 +123,7 @@ class PatternFile(FileSync[Digests]):
         return None
 
     def _text(self, connection: Connection) -> str:
-        """The file that shows the patterns there are; only such as have changed since are read anew."""
+        """Render the file; only patterns that have changed since are read anew."""
         self._shown = _patterns(connection, self._shown)
         return pattern_format.join_entries(pattern.text for pattern in self._shown.values())
 
@@ -262,12 +262,12 @@ def _candidate(entry: PatternEntry, scope: str) -> Candidate:
 
 
 def _live(connection: Connection) -> list[Record]:
-    """The records of the patterns that the file shows."""
+    """Query the records of the patterns that the file shows."""
     return [pattern.record for pattern in patterns_of(pattern_rows.live_patterns(connection, ALL_SCOPES, _MOST))]
 
 
 def _patterns(connection: Connection, before: _Patterns) -> _Patterns:
-    """The patterns that the file shows: those of `before` that are as they were, and the others as they are now."""
+    """Render the patterns that the file shows; those of `before` that are as they were are kept."""
     figures = pattern_rows.figures_by_pattern(connection, ALL_SCOPES, _MOST)
     shown = {number: old for number, old in before.items() if figures.get(number) == old.figures}
     changed = records.by_ids(connection, [number for number in figures if number not in shown], ALL_SCOPES)
@@ -278,7 +278,7 @@ def _patterns(connection: Connection, before: _Patterns) -> _Patterns:
 
 
 def _versions(connection: Connection) -> list[FileVersion]:
-    """The file as it was written last, and as it may have been written before a crash."""
+    """Read the file as it was written last, and as it may have been written before a crash."""
     found = json.loads(read_state(connection, STATE_KEY) or "[]")
     return [
         FileVersion(each["text"], {int(number): (*digest,) for number, digest in each["of"].items()}) for each in found

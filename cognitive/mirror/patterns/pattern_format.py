@@ -35,12 +35,10 @@ class PatternEntry:
 
     @property
     def editable(self) -> tuple[str, str, float, str, int]:
-        """What a person may change of it."""
         return self.trigger, self.response, self.confidence, self.learned_from, self.uses
 
 
 def entry_of(pattern: Pattern) -> PatternEntry:
-    """A pattern as the file shows it."""
     record = pattern.record
     confidence = round(record.confidence, 4)
     return PatternEntry(
@@ -49,13 +47,13 @@ def entry_of(pattern: Pattern) -> PatternEntry:
 
 
 def join_entries(patterns: Iterable[str]) -> str:
-    """The file that holds these patterns, each as `render_entry` writes it; "" for none, which is no file."""
+    """Join patterns, each as `render_entry` writes it; "" for none, which is no file."""
     whole = ",\n".join(patterns)
     return f"[\n{whole}\n]\n" if whole else ""
 
 
 def render_entry(entry: PatternEntry) -> str:
-    """A pattern as it stands in the file: what `json.dumps` makes of it, indented by two in a list.
+    """Render a pattern as `json.dumps` would, indented by two in a list.
 
     Piece by piece, because `json` indents many times slower than it writes.
     """

@@ -40,7 +40,6 @@ class FrontMatterPage:
 
 
 def line_ending_of(text: str) -> LineEnding:
-    """The line ends that most lines of a text have."""
     pairs = text.count("\r\n")
     counts: dict[LineEnding, int] = {"\n": text.count("\n") - pairs, "\r\n": pairs, "\r": text.count("\r") - pairs}
     return max(counts, key=lambda ends: counts[ends])
@@ -81,7 +80,7 @@ def parse(text: str, names: Collection[str]) -> FrontMatterPage:
 
 
 def render(values: Mapping[str, Json], rest: Collection[str], body: str) -> str:
-    """A text with this front matter. A list of objects gets a line for each; blank values are left out."""
+    """Render a text with front matter. A list of objects gets a line for each; blank values are left out."""
     lines = ["---"]
     for name, value in values.items():
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
@@ -120,7 +119,7 @@ def _value(name: str, written: str, below: list[str]) -> Json:
 
 
 def _inline(name: str, written: str) -> Json:
-    """What stands on one line: JSON, or what YAML makes of the same without quotes."""
+    """Parse a value on one line: JSON, or what YAML makes of the same without quotes."""
     if written[:1] in ('"', "[", "{"):
         try:
             found: Json = json.loads(written)

@@ -62,7 +62,7 @@ class EditOutcome:
 
 
 def admit_context_of(spot: FileLocation, when: EditContext) -> AdmitContext:
-    """The occasion of an edit in a folder of cards: what is written into an older day's belongs to that day."""
+    """Make the context of an edit: what is written into the folder of an older day belongs to that day."""
     day = spot.day if spot.area == "facts" and spot.day != "undated" else when.day
     session = spot.scope.removeprefix("chat:") if spot.scope.startswith("chat:") else ""
     return AdmitContext(at=when.at, day=day, actor="owner", session=session, policy=when.policy)
@@ -117,7 +117,7 @@ def absorb_edit(
 
 
 def _standing(connection: Connection, root: Path, record: Record) -> RecordFileRow | None:
-    """The noted card of a record, if its file is there."""
+    """Find the noted file of a record, if it is on the disk."""
     rows = [row for row in record_file_rows.rows_of_record(connection, record.id) if row.kind == "card"]
     return next((row for row in rows if os.path.lexists(root / row.path)), None)
 
@@ -138,7 +138,7 @@ def _moved(connection: Connection, record: Record, spot: FileLocation, occasion:
 def _quotation(
     connection: Connection, spot: FileLocation, row: RecordFileRow | None, seen: RecordFileRow, card: RecordFile
 ) -> EditOutcome:
-    """An artifact that is not as it was noted: ours, or a person's own from now on."""
+    """Take in an artifact that is not as it was noted: ours, or a person's own from now on."""
     ours = card.is_unedited and (row is None or row.digest == seen.digest)
     owner = row.record if row is not None and ours else None
     if row is None and ours and card.id is not None and records.get(connection, card.id, (spot.scope,)) is not None:
@@ -184,7 +184,7 @@ def apply_edit(
 
 
 def unexpectedly_missing(connection: Connection, paths: Sequence[str]) -> frozenset[str]:
-    """Those of the missing files that should be there: none that a crash kept us from noting as moved or removed."""
+    """Select the missing files that should be there: none that a crash kept us from noting as moved or removed."""
     found = set()
     for path in paths:
         spot, row = location_of(path.rpartition("/")[0]), record_file_rows.row_at(connection, path)
@@ -234,7 +234,7 @@ def absorb_deletions(
 
 
 def _deletion_forgets(row: RecordFileRow, *, archived: bool = True) -> bool:
-    """Whether the deletion of a file forgets what it says. archived: one in the archive, too."""
+    """Tell whether the deletion of a file forgets what it says. archived: one in the archive, too."""
     spot = location_of(row.folder)
     return row.kind == "card" and spot is not None and spot.area == "facts" and (archived or not spot.archived)
 
@@ -243,7 +243,7 @@ def _deletion_forgets(row: RecordFileRow, *, archived: bool = True) -> bool:
 
 
 def _new(connection: Connection, spot: FileLocation, card: RecordFile, occasion: AdmitContext) -> EditOutcome:
-    """A card that no record has: written by a person, or by us before the database was lost."""
+    """Take in a file that no record has: written by a person, or by us before the database was lost."""
     if card.text is None:
         return EditOutcome(0, None)
     said = card.values
@@ -307,7 +307,7 @@ class _Edit:
         return self._reword(text, front, touched)
 
     def _front(self) -> dict[str, ColumnValue]:
-        """What the person set in the front matter, by column."""
+        """Select what the person set in the front matter, by column."""
         said, base = self._card.values, self._base
         wished: dict[str, ColumnValue] = {}
         if (category := slug(str(said.get("category", "")))) and category != slug(base.category):
@@ -329,7 +329,7 @@ class _Edit:
         return wished
 
     def _attributes(self) -> str | None:
-        """The attributes that the person left there, if they are others, with who said it where that is kept."""
+        """Select the attributes that the person left there, if they are others, with their speaker."""
         said = self._card.values.get("attributes")
         if not isinstance(said, dict):
             return None
@@ -388,7 +388,7 @@ class _Edit:
         return EditOutcome(touched + 1, decision.record)
 
     def _keep_tier(self, heir: int) -> None:
-        """What stood in a ref file or in the archive stands there in other words, too."""
+        """Keep the tier of what stood in a ref file or in the archive."""
         record = records.get(self._connection, heir, (self._record.scope,))
         if record is not None and self._record.tier not in ("core", "daily", record.tier):
             change(self._connection, record, "filed", {"tier": self._record.tier}, self._act)
@@ -409,7 +409,7 @@ _COLUMNS = frozenset(
 
 
 def _subject(value: object) -> str:
-    """A subject as a candidate names it: "" for the person whose scope it is."""
+    """Name a subject as a candidate does: "" for the person whose scope it is."""
     subject = " ".join(str(value or "").split())[:200]
     return "" if subject.casefold() == "owner" else subject
 

@@ -50,13 +50,12 @@ def _row(found: Sequence[str | int]) -> RecordFileRow:
 
 
 def rows_of_record(connection: Connection, record: int) -> list[RecordFileRow]:
-    """The files that show a record, its card first."""
+    """Query the files that show a record, its card first."""
     rows = connection.execute(f"SELECT {_COLUMNS} FROM record_file WHERE record_id = ? ORDER BY kind DESC", (record,))
     return [_row(row) for row in rows]
 
 
 def row_at(connection: Connection, path: str) -> RecordFileRow | None:
-    """What is known of one file."""
     folder, _, name = path.rpartition("/")
     sql = f"SELECT {_COLUMNS} FROM record_file WHERE folder = ? AND name = ?"
     row = connection.execute(sql, (folder, name)).fetchone()
@@ -64,7 +63,7 @@ def row_at(connection: Connection, path: str) -> RecordFileRow | None:
 
 
 def known_stamps(connection: Connection, folders: Sequence[str]) -> dict[str, dict[str, FileStamp]]:
-    """Every known file of some folders as it was last written or read: time, size and inode, by folder and name."""
+    """Query the stamps of the noted files of some folders, by folder and name."""
     found: dict[str, dict[str, FileStamp]] = {}
     for folder in folders:
         rows = connection.execute("SELECT name, mtime, size, inode FROM record_file WHERE folder = ?", (folder,))
@@ -85,7 +84,6 @@ def known_folders(connection: Connection) -> list[str]:
 
 
 def count_files(connection: Connection) -> int:
-    """How many files are known."""
     return int(connection.execute("SELECT count(*) FROM record_file").fetchone()[0])
 
 
@@ -114,7 +112,7 @@ def drop_row(connection: Connection, path: str) -> None:
 
 
 def records_without_file(connection: Connection, reach: Scopes) -> list[int]:
-    """Records within `reach` that no card shows yet."""
+    """Query the records within `reach` that no file shows yet."""
     where, scopes = scope_filter(reach)
     rows = connection.execute(
         "SELECT record.id FROM record "
@@ -129,7 +127,7 @@ def records_without_file(connection: Connection, reach: Scopes) -> list[int]:
 
 
 def links_from(connection: Connection, record: int) -> list[FileLink]:
-    """Where a record leads, in a fixed order."""
+    """Query the links from a record, in a fixed order."""
     rows = connection.execute(
         "SELECT dst, type, weight, confidence, seen, first_at, last_at, why FROM link WHERE src = ? ORDER BY type, dst",
         (record,),
@@ -138,13 +136,12 @@ def links_from(connection: Connection, record: int) -> list[FileLink]:
 
 
 def last_event_of(connection: Connection, record: int) -> int:
-    """The last event that speaks of a record."""
     row = connection.execute("SELECT max(id) FROM event WHERE record_id = ?", (record,)).fetchone()
     return int(row[0] or 0)
 
 
 def values_after(connection: Connection, record: Record, event: int) -> dict[str, ColumnValue]:
-    """What stood in columns of a record after `event`, where something else stands there now."""
+    """Query what stood in columns of a record after `event`, where something else stands there now."""
     rows = connection.execute(
         "SELECT event.data FROM event JOIN record ON record.id = event.record_id WHERE record_id = ? AND scope = ? "
         "AND event.id > ? ORDER BY event.id DESC",
@@ -163,7 +160,6 @@ def boxes_of(connection: Connection, records: Sequence[int]) -> list[int]:
 
 
 def is_purged(connection: Connection, record: int) -> bool:
-    """Whether a record was erased for good."""
     row = connection.execute(
         "SELECT 1 FROM event WHERE record_id = ? AND type = 'purged' LIMIT 1", (record,)
     ).fetchone()
@@ -179,7 +175,7 @@ def insert_record(connection: Connection, record: Record) -> None:
 
 
 def insert_link(connection: Connection, record: Record, link: FileLink) -> bool:
-    """A link of a record; False when what it leads to is not there, or in another scope."""
+    """Insert a link of a record; False when its target is not there, or in another scope."""
     cursor = connection.execute(
         "INSERT OR IGNORE INTO link (src, dst, type, weight, confidence, seen, first_at, last_at, why) "
         "SELECT ?, id, ?, ?, ?, ?, ?, ?, ? FROM record WHERE id = ? AND scope = ?",

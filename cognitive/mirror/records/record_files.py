@@ -126,7 +126,7 @@ class RecordFiles(FileSync[EditOutcome]):
         return record_paths.recent_folders((OWNER_SCOPE, chat_scope(session)) if session else (OWNER_SCOPE,), days)
 
     def _is_recent(self, folder: str) -> bool:
-        """Whether some chat's turn looks at this folder."""
+        """Tell whether some chat's turn looks at this folder."""
         spot = record_paths.location_of(folder)
         oldest = date.fromisoformat(self._today()) - timedelta(days=self._limits.hot_days - 1)
         return spot is not None and spot.area == "facts" and not spot.archived and spot.day >= oldest.isoformat()
@@ -280,7 +280,7 @@ class RecordFiles(FileSync[EditOutcome]):
         return touched
 
     async def _unmoved(self, plans: Sequence[RecordFilePlan]) -> tuple[list[RecordFilePlan], int]:
-        """The plans whose earlier file is as it was left, and how many edits were found in the others."""
+        """Select the plans whose earlier file is as it was left; and count the edits found in the others."""
         kept: list[RecordFilePlan] = []
         touched = 0
         for plan in plans:

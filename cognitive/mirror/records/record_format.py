@@ -73,7 +73,7 @@ class RecordFile:
 def render(
     record: Record, links: Sequence[FileLink], rest: Sequence[str], ends: LineEnding, body: str | None = None
 ) -> str:
-    """The card of `record`, whose `changed` is taken for the last event that it knows of.
+    """Render the file of `record`, whose `changed` is taken for the last event that it knows of.
 
     rest: what a person added to the front matter. body: instead of the record's own text.
     """
@@ -97,13 +97,13 @@ def render(
 
 
 def with_checksum(values: Mapping[str, Json], body: str, rest: Sequence[str] = ()) -> str:
-    """A page that ends its front matter with its own checksum."""
+    """Render a page that ends its front matter with its own checksum."""
     checksum = _sum(front_matter.render(values, rest, body))
     return front_matter.render({**values, "checksum": checksum}, rest, body)
 
 
 def parse(text: str) -> RecordFile:
-    """What a card says, whoever wrote it. Raises UnusableFileError."""
+    """Parse a record file, whoever wrote it. Raises UnusableFileError."""
     ends = front_matter.line_ending_of(text)
     page = front_matter.parse(front_matter.normalize_newlines(text), FIELD_NAMES)
     values = page.values or {}
@@ -124,12 +124,12 @@ def parse(text: str) -> RecordFile:
 
 
 def file_checksum(text: str) -> str:
-    """What tells one card's text from another's, whatever its line ends."""
+    """Compute the checksum of a file, whatever its line ends."""
     return _sum(front_matter.normalize_newlines(text))
 
 
 def _sum(text: str) -> str:
-    """The checksum of a card's text, with or without its own line; it begins with a letter, so it needs no quotes."""
+    """Hash a file's text without its checksum line; the hash begins with a letter, so it needs no quotes."""
     head, mark, tail = text.partition("\n---\n")
     lines = [line for line in head.split("\n") if not line.startswith("checksum:")]
     return "c" + hashlib.sha256(("\n".join(lines) + mark + tail).encode("utf-8", "surrogatepass")).hexdigest()[:20]
@@ -171,7 +171,7 @@ def _of_kind(name: str, value: Json) -> Json:  # noqa: PLR0911 - one line a kind
 
 
 def _word(value: Json) -> str:
-    """A word as it was written: numbers and truth values are words, too, where a word is asked for."""
+    """Convert a value to the word that was written, such as a number where a word is asked for."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -195,7 +195,7 @@ def _shown(link: FileLink) -> dict[str, Json]:
 
 
 def _link(shown: Json) -> FileLink:
-    """Raises UnusableFileError."""
+    """Parse a link. Raises UnusableFileError."""
     try:
         if not isinstance(shown, dict):
             raise TypeError

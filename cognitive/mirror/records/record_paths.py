@@ -43,14 +43,13 @@ def area_of(record: Record) -> Area:
 
 
 def folder_of(record: Record, area: Area | None = None) -> str:
-    """The folder in which `record` belongs."""
     archive = "" if record.status == "active" else "archive/"
     day = record.day if is_day(record.day) else "undated"
     return f"{scope_folder(record.scope)}{archive}{area or area_of(record)}/{day}"
 
 
 def name_of(record: Record, salt: str = "") -> str:
-    """The file name of a new card. salt: makes another one, where that is taken."""
+    """Name a new file. salt: makes another name, where that is taken."""
     if record.form == "box" and not salt:
         return f"box-{record.id}.md"
     try:
@@ -62,7 +61,7 @@ def name_of(record: Record, salt: str = "") -> str:
 
 
 def location_of(folder: str) -> FileLocation | None:
-    """What the folder, relative to the memory folder, is for; None when no cards belong there."""
+    """Parse what a folder, relative to the memory folder, is for; None when no record files belong there."""
     parts = folder.split("/")
     scope = OWNER_SCOPE
     if parts[0] in ("chats", "users") and len(parts) > 2 and is_session_id(parts[1]):
@@ -77,7 +76,7 @@ def location_of(folder: str) -> FileLocation | None:
 
 
 def is_right_folder(folder: str, record: Record, area: Area | None = None) -> bool:
-    """Whether files of `record` may stand in this folder: of which day it is is the person's business."""
+    """Tell whether files of `record` may stand in this folder: of which day it is is the person's business."""
     here = location_of(folder)
     there = location_of(folder_of(record, area))
     if here is None or there is None:
@@ -86,7 +85,7 @@ def is_right_folder(folder: str, record: Record, area: Area | None = None) -> bo
 
 
 def recent_folders(scopes: Iterable[str], days: Sequence[str]) -> list[str]:
-    """The folders whose cards people and this chat are likeliest to change."""
+    """List the folders whose files people and this chat are likeliest to change."""
     return [f"{scope_folder(scope)}facts/{day}" for scope in scopes for day in days]
 
 
@@ -94,7 +93,7 @@ def recent_folders(scopes: Iterable[str], days: Sequence[str]) -> list[str]:
 
 
 def find_folders(root: Path) -> list[str]:
-    """Every folder of cards that is there, in alphabetical order. Links are not followed."""
+    """List every folder of record files, in alphabetical order. Links are not followed."""
     homes = ["", *(f"{group}/{name}/" for group in ("chats", "users") for name in subfolders(root / group))]
     found = []
     for home in homes:
@@ -108,7 +107,7 @@ def find_folders(root: Path) -> list[str]:
 
 
 def list_markdown(root: Path, folder: str) -> dict[str, FileStamp] | None:
-    """The Markdown files of a folder, by name; None when the folder itself is not there.
+    """Stat the Markdown files of a folder, by name; None when the folder itself is not there.
 
     This runs over all cards again and again, so nothing is made of a file but its mark.
     """

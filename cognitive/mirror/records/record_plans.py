@@ -28,17 +28,17 @@ class RecordFilePlan:
 
     @property
     def moved_from(self) -> RecordFileRow | None:
-        """The file that this one takes the place of, if that stands elsewhere."""
+        """Name the file that this one takes the place of, if that stands elsewhere."""
         return self.previous_row if self.previous_row is not None and self.previous_row.path != self.row.path else None
 
     @property
     def expected(self) -> FileStamp | None:
-        """What must stand where this is to be written; None: nothing."""
+        """Stamp of what must stand where this is to be written; None: nothing."""
         return self.previous_row.stamp if self.previous_row is not None and self.moved_from is None else None
 
 
 def dirty_records(connection: Connection, cursor: int, again: set[int]) -> tuple[int, list[int]]:
-    """The newest event of a record, and the records whose files may have to be written: of events after `cursor`.
+    """Query the newest event, and the records whose files may have to be written since `cursor`.
 
     A box tells of what lies in it, so it is written with that.
     """
@@ -57,7 +57,7 @@ def dirty_records(connection: Connection, cursor: int, again: set[int]) -> tuple
 def plan_writes(
     connection: Connection, numbers: Sequence[int], zone: ZoneInfo, policy: FilesPolicy
 ) -> tuple[list[RecordFilePlan], list[tuple[RecordFileRow, FileStamp | None]]]:
-    """What is to be written for these records; and what to remove, with the stamp it must have, None: in any case."""
+    """Plan what to write for these records, and what to remove if it has this stamp, None: in any case."""
     by_id = records.by_ids(connection, numbers, ALL_SCOPES)
     plans: list[RecordFilePlan | None] = []
     removals: list[tuple[RecordFileRow, FileStamp | None]] = []
@@ -80,7 +80,7 @@ def plan_writes(
 def _plan_file(
     connection: Connection, record: Record, kind: RecordFileKind, row: RecordFileRow | None, text: str
 ) -> RecordFilePlan | None:
-    """How to write a file of `record`; None when it holds that already."""
+    """Plan how to write a file of `record`; None when it holds that already."""
     area: record_paths.Area = "artifacts" if kind == "artifact" else record_paths.area_of(record)
     folder, digest = record_paths.folder_of(record, area), record_format.file_checksum(text)
     if row is not None and record_paths.is_right_folder(row.folder, record, area):
@@ -107,7 +107,7 @@ def _plan_file(
 
 
 def render_record(connection: Connection, record: Record, row: RecordFileRow | None, zone: ZoneInfo) -> str:
-    """The card of `record` as it should be now."""
+    """Render the file of `record` as it should be now."""
     links = record_file_rows.links_from(connection, record.id)
     body = _box_body(connection, record, zone) if record.form == "box" else None
     known = record._replace(changed=max(record.changed, record_file_rows.last_event_of(connection, record.id)))
@@ -115,7 +115,7 @@ def render_record(connection: Connection, record: Record, row: RecordFileRow | N
 
 
 def render_artifact(connection: Connection, record: Record, policy: FilesPolicy) -> str | None:
-    """What `record` says in the words in which it was first said; None for what is not worth it."""
+    """Quote `record` in the words in which it was first said; None for what is not worth it."""
     if (
         record.status != "active"
         or record.form not in ("note", "episode")
@@ -140,7 +140,7 @@ def _quoted(text: str) -> str:
 
 
 def _box_body(connection: Connection, box: Record, zone: ZoneInfo) -> str:
-    """What lies in a box, as far as it is believed."""
+    """List what lies in a box, as far as it is believed."""
     members = boxes.box_members(connection, box.id)
     known = records.by_ids(connection, [member.record for member in members], (box.scope,))
     lines = [f"# {', '.join(named_topics(m for m in members if _alive(known, m.record))) or box.text}", ""]
