@@ -86,6 +86,7 @@ class _Mail:
     delivery: Delivery
     access: Access
     door: AdmissionControl
+    messenger: BotMessenger
 
 
 def assemble(home: Home, loaded: ResolvedSettings, clock: Clock, given: PluginInstances, rng: Random) -> App:
@@ -168,7 +169,8 @@ def _mail(ground: _Ground) -> _Mail:
         pairing_enabled=ground.settings.access.pairing,
         language=reply_language(ground.settings),
     )
-    return _Mail(inbox, outbox, delivery, access, door)
+    messenger = BotMessenger(database, clock, ground.given.channels, delivery)
+    return _Mail(inbox, outbox, delivery, access, door, messenger)
 
 
 def _parts(
@@ -209,10 +211,9 @@ def _parts(
 
 def _loop(ground: _Ground, mail: _Mail, runner: TurnRunner, model: ModelRouter) -> AgentLoop:
     limits = ground.settings.loop
-    messenger = BotMessenger(ground.database, ground.clock, ground.given.channels, mail.delivery)
     policy = IntakePolicy(
         mail.door,
-        messenger,
+        mail.messenger,
         reply_language(ground.settings),
         backlog=limits.backlog,
         chat_backlog=limits.chat_backlog,
@@ -226,8 +227,7 @@ def _notices(ground: _Ground, mail: _Mail) -> OwnerAlerts:
     return OwnerAlerts(
         ground.database,
         ground.clock,
-        ground.given.channels,
-        mail.delivery,
+        mail.messenger,
         mail.access,
         ground.redact,
         reply_language(ground.settings),

@@ -6,7 +6,6 @@ In a group a stranger gets silence. In private, with pairing on, they get a code
 import asyncio
 import logging
 import secrets
-from collections import OrderedDict
 from collections.abc import Collection
 from datetime import datetime
 
@@ -15,6 +14,7 @@ from kenobot.core.i18n import Language, guess_language
 from kenobot.gateway import pairing
 from kenobot.gateway.access import Access
 from kenobot.gateway.delivery import Delivery
+from kenobot.gateway.hourly import HourlyOnce
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.messages import Inbound, Outbound
@@ -26,7 +26,6 @@ from kenobot.storage.database import Database
 
 _log = logging.getLogger(__name__)
 
-_HOUR = 3600.0
 _NOTICED = 500  # strangers an hour of whom the bot takes any notice; of the rest not even a signal tells
 
 
@@ -56,7 +55,7 @@ class AdmissionControl:
         self._below = random_below or secrets.randbelow
         self._pairs = pairing_enabled
         self._language = language
-        self._noticed: OrderedDict[tuple[str, str, bool], float] = OrderedDict()
+        self._noticed = HourlyOnce(clock, _NOTICED)
         self._locked: datetime | None = None
         self._refreshed = False
         self._refreshing: set[asyncio.Task[None]] = set()
@@ -68,22 +67,11 @@ class AdmissionControl:
         await self.wait_refreshed()
         if self._access.access_level(inbound) != "stranger":
             return True
-        if self._is_news(inbound):
+        if self._noticed.is_news((inbound.channel, inbound.user, inbound.private)):
             await self._turn_away(inbound)
         return False
 
     # ── strangers ────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def _is_news(self, inbound: Inbound) -> bool:
-        """Whether this stranger has not been noticed here within the hour, and there is room to remember them."""
-        now = self._clock.monotonic()
-        while self._noticed and now - next(iter(self._noticed.values())) >= _HOUR:
-            self._noticed.popitem(last=False)
-        stranger = (inbound.channel, inbound.user, inbound.private)
-        if stranger in self._noticed or len(self._noticed) >= _NOTICED:
-            return False
-        self._noticed[stranger] = now
-        return True
 
     async def _turn_away(self, inbound: Inbound) -> None:
         where = {"channel": inbound.channel, "chat": inbound.chat, "user": inbound.user}
@@ -131,7 +119,7 @@ class AdmissionControl:
             return
         for channel, user in sorted(before ^ now):
             for private in (True, False):
-                self._noticed.pop((channel, user, private), None)
+                self._noticed.forget((channel, user, private))
             reason = "approved" if (channel, user) in now else "revoked"
             await self._bus.emit(PAIRING_CLOSED, "door", "", reason=reason, channel=channel, user=user)
         if newly_locked:

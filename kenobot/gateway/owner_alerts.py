@@ -7,7 +7,6 @@ may be the very thing to tell, it goes straight to the channel. No notice holds 
 import asyncio
 import json
 import logging
-from collections import OrderedDict
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -17,8 +16,8 @@ from kenobot.core import texts
 from kenobot.core.i18n import Language, Text, guess_language, translate_problem
 from kenobot.core.redaction import Redactor
 from kenobot.gateway.access import Access
-from kenobot.gateway.delivery import Delivery
-from kenobot.ports.channel import Channel
+from kenobot.gateway.bot_messages import BotMessenger
+from kenobot.gateway.hourly import HOUR, HourlyOnce
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.messages import Outbound
@@ -34,21 +33,21 @@ from kenobot.ports.signals import (
     PAIRING_REQUESTED,
     SLEEP_FINISHED,
     Envelope,
+    Signal,
     Signals,
 )
-from kenobot.storage import conversation, outbox
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
+from kenobot.storage.outbox import Destination
 from kenobot.storage.state import read_state, write_state
 
 _log = logging.getLogger(__name__)
 
-_HOUR = 3600.0
 _MOST = 20  # notices an hour to the owner, whatever happens
 _CHATS = 200  # chats an hour that are told directly
 _SCANNED = 2000  # of the newest messages, to find the owner's last one
 _READ = 5  # messages that tell a chat's language
-_SEND_SECONDS = 30.0
 _TOLD, _HOMES = "notices:told", "notices:homes"  # keys of the table `state`
 _FIELDS = ("chat", "user", "language", "at")
 _HEARD = (
@@ -83,33 +82,30 @@ class _Notice:
     sentence: Text
     values: Mapping[str, str] = field(default_factory=dict)
     about: tuple[str, str] = ("", "")
-    trace: str = ""
 
 
 class OwnerAlerts:
-    """`attach` it to the bus. language: None guesses."""
+    """Alert the owner, in their private chat; `attach` it to the bus. language: None goes by what they write."""
 
     def __init__(
         self,
         database: Database,
         clock: Clock,
-        channels: Mapping[str, Channel],
-        delivery: Delivery,
+        messenger: BotMessenger,
         access: Access,
         redact: Redactor,
         language: Language | None = None,
     ) -> None:
         self._database = database
         self._clock = clock
-        self._channels = channels
-        self._delivery = delivery
+        self._messenger = messenger
         self._access = access
         self._redact = redact
         self._language = language
         self._home: OwnerChat | None = None
         self._kept: OwnerChat | None = None
-        self._said = _Hour(clock, _MOST)
-        self._chats = _Hour(clock, _CHATS)
+        self._recent = HourlyOnce(clock, _MOST)
+        self._chats = HourlyOnce(clock, _CHATS)
         self._tasks: set[asyncio.Task[None]] = set()
 
     def attach(self, signals: Signals) -> None:
@@ -117,76 +113,37 @@ class OwnerAlerts:
         signals.subscribe(_HEARD, self._hear)
 
     async def wait_idle(self) -> None:
-        """Return once every notice has been put on its way."""
+        """Return once every alert is on its way."""
         while self._tasks:
             await asyncio.wait(self._tasks)
 
     async def stop(self) -> None:
-        """Leave what is not yet on its way."""
+        """Drop the alerts that are not yet on their way."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    # ── what is told ─────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the alerts ───────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _hear(self, envelope: Envelope) -> None:
-        told = {key: str(value) for key, value in envelope.payload.items()}
-        channel, chat, trace = told.get("channel", ""), told.get("chat", ""), envelope.trace
-        match envelope.signal.name:
-            case HEALTH_DEGRADED.name:
-                reason = " ".join(told.get("reason", "").split())[:300].rstrip(".")
-                self._tell_owner(_Notice(f"health:{reason}", texts.NOTICE_HEALTH, {"problem": reason}, trace=trace))
-            case MESSAGE_QUARANTINED.name:
-                self._tell_owner(
-                    _Notice(f"aside:{channel}", texts.NOTICE_QUARANTINED, {"channel": channel}, trace=trace)
-                )
-            case MESSAGE_DEAD_LETTERED.name:
-                self._tell_owner(_Notice("dead", texts.NOTICE_DEAD_LETTER, trace=trace))
-            case MESSAGE_FAILED.name:
-                values = {"channel": channel}
-                self._tell_owner(_Notice(f"failed:{channel}", texts.NOTICE_FAILED, values, (channel, chat), trace))
-            case PAIRING_REQUESTED.name:
-                user = told.get("user", "")
-                values = {"channel": channel, "name": sanitize_name(told.get("name", "")) or sanitize_name(user) or "?"}
-                self._tell_owner(_Notice(f"pairing:{channel}:{user}", texts.NOTICE_PAIRING, values, trace=trace))
-            case APPROVAL_PROPOSED.name:
-                values = {"count": told.get("count", "")}
-                self._tell_owner(
-                    _Notice(f"proposals:{told.get('newest')}", texts.NOTICE_PROPOSALS, values, trace=trace)
-                )
-            case SLEEP_FINISHED.name if told.get("large"):
-                self._tell_owner(_Notice(f"sleep:{told.get('run')}", texts.NOTICE_SLEEP, {"what": told["large"]}))
-            case MEMORY_FILES_MISSING.name:
-                values = {"count": told["files"], "where": told["where"], "event": told["event"]}
-                wished = told["event"] != "0"
-                self._tell_owner(
-                    _Notice(
-                        f"lost:{told['at']}",
-                        texts.NOTICE_FORGOTTEN_FILES if wished else texts.NOTICE_MISSING_FILES,
-                        values,
-                    )
-                )
-            case MESSAGE_STORE_FAILED.name:
-                if self._chats.is_news(f"{channel}:{chat}"):
-                    self._begin(self._tell_chat(channel, chat, told.get("session", "")))
-                self._tell_owner(_Notice("disk", texts.NOTICE_DISK, about=(channel, chat)))
-
-    def _tell_owner(self, notice: _Notice) -> None:
-        if self._said.is_news(notice.subject):
-            self._begin(self._deliver(notice))
+        payload = {key: str(value) for key, value in envelope.payload.items()}
+        channel, chat = payload.get("channel", ""), payload.get("chat", "")
+        if envelope.signal is MESSAGE_STORE_FAILED and self._chats.is_news((channel, chat)):
+            self._begin(self._tell_chat(channel, chat, payload.get("session", "")))
+        notice = _notice(envelope.signal, payload)
+        if notice is not None and self._recent.is_news(notice.subject):
+            self._begin(self._deliver(notice, envelope.trace))
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work, name="notice")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    # ── the way out ──────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def _deliver(self, notice: _Notice) -> None:
-        """Put a notice into the outbox; when that cannot be written, send it by hand."""
+    async def _deliver(self, notice: _Notice, trace: str) -> None:
+        """Put an alert into the outbox; when that cannot be written, send it directly."""
         at = self._clock.now()
         try:
-            waiting = await self._database.write(lambda connection: self._enqueue(connection, notice, at))
+            parts = await self._database.write(lambda connection: self._enqueue(connection, notice, trace, at))
         except StoreError as error:
             _log.warning("a notice could not be stored: %s", error)
             home = await self._home_or_last()
@@ -195,19 +152,19 @@ class OwnerAlerts:
         except Exception:
             _log.exception("a notice could not be made")
         else:
-            self._delivery.dispatch(waiting)
+            self._messenger.dispatch(parts)
 
-    def _enqueue(self, connection: Connection, notice: _Notice, at: datetime) -> list[Outbound]:
+    def _enqueue(self, connection: Connection, notice: _Notice, trace: str, at: datetime) -> list[Outbound]:
         home = self._find_home(connection)
         if home is None:
             _log.warning("there is something to tell, but the owner has not written in private yet: %s", notice.subject)
             return []
-        told = _within_the_hour(_load(connection, _TOLD), at)
-        if notice.subject in told or len(told) >= _MOST or notice.about == (home.channel, home.chat):
+        sent = _within_the_hour(_load(connection, _TOLD), at)
+        if notice.subject in sent or len(sent) >= _MOST or notice.about == (home.channel, home.chat):
             return []
-        write_state(connection, _TOLD, json.dumps(told | {notice.subject: at.isoformat()}))
-        parts = self._channels[home.channel].render(self._words(notice, home.language))
-        return outbox.enqueue(connection, outbox.Destination(home.channel, home.chat, notice.trace), parts, at)
+        write_state(connection, _TOLD, json.dumps(sent | {notice.subject: at.isoformat()}))
+        to = Destination(home.channel, home.chat, trace)
+        return self._messenger.enqueue(connection, to, self._words(notice, home.language))
 
     def _words(self, notice: _Notice, language: Language) -> str:
         values = dict(notice.values)
@@ -218,21 +175,18 @@ class OwnerAlerts:
     async def _tell_chat(self, channel: str, chat: str, session: str) -> None:
         """Tell a chat that its message could not be stored."""
         try:
-            said = await self._database.read(lambda connection: conversation.latest(connection, session, 2 * _READ))
+            lines = await self._database.read(lambda connection: conversation.latest(connection, session, 2 * _READ))
         except StoreError:
-            said = []
-        theirs = " ".join(line.text[:400] for line in said if line.role == "user")
-        await self._send(channel, chat, texts.STORE_FAILED(self._language or guess_language(theirs)))
+            lines = []
+        written = " ".join(line.text[:400] for line in lines if line.role == "user")
+        await self._send(channel, chat, texts.STORE_FAILED(self._language or guess_language(written)))
 
     async def _send(self, channel: str, chat: str, text: str) -> None:
-        """Send without the outbox. A failure is only logged: what is wrong comes up again within the hour."""
-        where = self._channels.get(channel)
-        if where is None:
+        """Send around the outbox. A failure is only logged: what is wrong comes up again within the hour."""
+        if channel not in self._messenger.channels:
             return
         try:
-            async with asyncio.timeout(_SEND_SECONDS):
-                for part in where.render(text):
-                    await where.send(Outbound(0, channel, chat, part, ""))
+            await self._messenger.send_directly(channel, chat, text)
         except Exception as error:
             _log.warning("a notice could not be sent: %s: %s", type(error).__name__, error)
 
@@ -267,7 +221,7 @@ class OwnerAlerts:
         mine = [
             home
             for home in homes.values()
-            if home.channel in self._channels and self._access.is_owner(home.channel, home.user)
+            if home.channel in self._messenger.channels and self._access.is_owner(home.channel, home.user)
         ]
         return max(mine, key=lambda home: home.at, default=None)
 
@@ -279,7 +233,7 @@ class OwnerAlerts:
             "WHERE private = 1 AND forwarded = 0 AND session != '' AND state != 'dropped' ORDER BY id DESC LIMIT ?",
             (_SCANNED,),
         ):
-            if channel not in self._channels or not self._access.is_owner(channel, user):
+            if channel not in self._messenger.channels or not self._access.is_owner(channel, user):
                 continue
             newest = newest or (channel, chat, user, at)
             if (channel, chat) == newest[:2]:
@@ -293,28 +247,41 @@ class OwnerAlerts:
         return OwnerChat(channel, chat, user, self._language or guess_language(" ".join(texts), before), at)
 
 
-class _Hour:
-    """What was said within the last hour, in this run: at most `most` things."""
-
-    def __init__(self, clock: Clock, most: int) -> None:
-        self._clock = clock
-        self._most = most
-        self._said: OrderedDict[str, float] = OrderedDict()
-
-    def is_news(self, subject: str) -> bool:
-        """Whether nothing was said of this yet, and there is room; then it counts as said."""
-        now = self._clock.monotonic()
-        while self._said and now - next(iter(self._said.values())) >= _HOUR:
-            self._said.popitem(last=False)
-        if subject in self._said or len(self._said) >= self._most:
-            return False
-        self._said[subject] = now
-        return True
+def _notice(signal: Signal, payload: Mapping[str, str]) -> _Notice | None:
+    """The alert that a signal calls for, if any."""
+    channel = payload.get("channel", "")
+    match signal.name:
+        case HEALTH_DEGRADED.name:
+            reason = " ".join(payload.get("reason", "").split())[:300].rstrip(".")
+            return _Notice(f"health:{reason}", texts.NOTICE_HEALTH, {"problem": reason})
+        case MESSAGE_QUARANTINED.name:
+            return _Notice(f"aside:{channel}", texts.NOTICE_QUARANTINED, {"channel": channel})
+        case MESSAGE_DEAD_LETTERED.name:
+            return _Notice("dead", texts.NOTICE_DEAD_LETTER)
+        case MESSAGE_FAILED.name:
+            about = (channel, payload.get("chat", ""))
+            return _Notice(f"failed:{channel}", texts.NOTICE_FAILED, {"channel": channel}, about)
+        case PAIRING_REQUESTED.name:
+            user = payload.get("user", "")
+            name = sanitize_name(payload.get("name", "")) or sanitize_name(user) or "?"
+            return _Notice(f"pairing:{channel}:{user}", texts.NOTICE_PAIRING, {"channel": channel, "name": name})
+        case APPROVAL_PROPOSED.name:
+            count = {"count": payload.get("count", "")}
+            return _Notice(f"proposals:{payload.get('newest')}", texts.NOTICE_PROPOSALS, count)
+        case SLEEP_FINISHED.name if payload.get("large"):
+            return _Notice(f"sleep:{payload.get('run')}", texts.NOTICE_SLEEP, {"what": payload["large"]})
+        case MEMORY_FILES_MISSING.name:
+            sentence = texts.NOTICE_MISSING_FILES if payload["event"] == "0" else texts.NOTICE_FORGOTTEN_FILES
+            values = {"count": payload["files"], "where": payload["where"], "event": payload["event"]}
+            return _Notice(f"lost:{payload['at']}", sentence, values)
+        case MESSAGE_STORE_FAILED.name:
+            return _Notice("disk", texts.NOTICE_DISK, about=(channel, payload.get("chat", "")))
+    return None
 
 
 def _within_the_hour(told: Mapping[str, object], at: datetime) -> dict[str, str]:
     """What was told lately. What is dated in the future was told before the clock was set right."""
-    horizon = (at - timedelta(seconds=_HOUR)).isoformat()
+    horizon = (at - timedelta(seconds=HOUR)).isoformat()
     return {
         subject: then for subject, then in told.items() if isinstance(then, str) and horizon < then <= at.isoformat()
     }

@@ -309,12 +309,6 @@ IN_MEMORY = (
         f"{HERE}/test_in_memory.py::test_a_chat_that_takes_nothing_holds_few_parts",
     ),
     Bound(
-        "kenobot.gateway.admission.AdmissionControl._noticed",
-        "500 strangers an hour",
-        "the rest is not noticed at all",
-        f"{HERE}/test_in_memory.py::test_strangers_leave_little_behind",
-    ),
-    Bound(
         "kenobot.gateway.admission.AdmissionControl._refreshing",
         "changes under way",
         "a task that is done leaves",
@@ -474,9 +468,9 @@ IN_MEMORY = (
         "kenobot.gateway.owner_alerts.OwnerAlerts._tasks", "220 notices an hour", "a task that is done leaves", _OVER
     ),
     Bound(
-        "kenobot.gateway.owner_alerts._Hour._said",
-        "20 subjects and 200 chats an hour",
-        "the rest is not said",
+        "kenobot.gateway.hourly.HourlyOnce._seen",
+        "20 subjects, 200 chats and 500 strangers an hour",
+        "the rest is not noticed",
         f"{HERE}/test_in_memory.py::test_notices_of_an_hour_are_limited",
     ),
     Bound("kenobot.gateway.owner_alerts._Notice.values", "one notice", "lives for one call", _OVER),

@@ -24,7 +24,7 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.core.bus import Bus
 from kenobot.gateway.access import Roster
 from kenobot.gateway.delivery import Delivery
-from kenobot.gateway.owner_alerts import _Hour
+from kenobot.gateway.hourly import HourlyOnce
 from kenobot.ports.channel import Sink
 from kenobot.ports.errors import StoreError
 from kenobot.ports.memory import Candidate
@@ -197,7 +197,7 @@ async def test_strangers_leave_little_behind(tmp_path: Path, monkeypatch: pytest
         for number in range(100):
             assert not await scene.put("let me in", str(1000 + number % 60))
         await scene.app.wait_drained()
-        assert len(scene.app.admission._noticed) == 20
+        assert len(scene.app.admission._noticed._seen) == 20
         for table, count in (
             ("pairing", 3),
             ("outbox", 3),
@@ -211,12 +211,12 @@ async def test_strangers_leave_little_behind(tmp_path: Path, monkeypatch: pytest
 
 def test_notices_of_an_hour_are_limited(clock: ManualClock) -> None:
     """Each subject once, so many subjects in all, and an hour later there is room again."""
-    hour = _Hour(clock, 20)
+    hour = HourlyOnce(clock, 20)
     assert [hour.is_news(f"subject {number % 50}") for number in range(100)].count(True) == 20
-    assert len(hour._said) == 20
+    assert len(hour._seen) == 20
     clock.advance(timedelta(hours=1).total_seconds())
     assert hour.is_news("subject 1")
-    assert len(hour._said) == 1
+    assert len(hour._seen) == 1
 
 
 async def test_a_receiver_that_leaves_leaves_nothing_behind(clock: ManualClock) -> None:

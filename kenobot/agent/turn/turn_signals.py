@@ -1,9 +1,9 @@
-"""Announces what a turn is doing and has done: by signals, and by the sign that an answer is on its way."""
+"""Announce what a turn does: by signals, and by the typing indicator."""
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 
 from kenobot.agent.isolated_admit import memory_written_payload
 from kenobot.agent.turn.turn_data import TurnData
@@ -34,41 +34,48 @@ _REASONS: Mapping[str, str] = {
 
 
 class TurnSignals:
-    """Sends the signals of turns."""
+    """Emit the signals of turns."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
 
-    async def announce_commit(self, work: TurnData, clean: str) -> None:
+    async def announce_commit(self, data: TurnData, clean: str) -> None:
         """Announce what a committed turn did: the reply `clean`, memory, tags, post-processors, grade."""
-        pending, cleaned = work.pending, work.processed
-        assert cleaned is not None
-        where: dict[str, PayloadValue] = {"channel": pending.inbound.channel, "chat": pending.inbound.chat}
-        await self.emit(MESSAGE_OUT, pending, text=clean, **where)
-        for candidate, decision in work.decisions:
-            await self.emit(MEMORY_WRITTEN, pending, **memory_written_payload(candidate, decision))
-            if candidate.form in _REASONS and decision.record is not None:
-                await self.emit(CONFIG_CHANGED, pending, reason=_REASONS[candidate.form])
-        for element in cleaned.ignored:
-            await self.emit(TAG_IGNORED, pending, tag=element.name)
-        if work.removed_urls:
-            await self.emit(LINK_REMOVED, pending, count=work.removed_urls, **where)
-        for name, error in cleaned.failures:
-            await self.emit(PROCESSOR_FAILED, pending, processor=name, error=error)
-        if work.effects is not None and work.effects.bootstrap_ended:
-            await self.emit(BOOTSTRAP_DONE, pending, session=pending.session)
-        if work.grade is not None:
-            await self.emit(
-                REPLY_GRADED,
-                pending,
-                quality=work.grade.quality,
-                score=work.grade.score,
-                signals=" ".join(work.grade.signals),
-            )
+        for signal, payload in _committed(data, clean):
+            await self.emit(signal, data.pending, **payload)
 
     async def emit(self, signal: Signal, pending: PendingMessage, **payload: PayloadValue) -> None:
-        """Announce something about a message."""
+        """Emit a signal about a message."""
         await self._bus.emit(signal, "loop", pending.trace, **payload)
+
+    async def emit_in_chat(self, signal: Signal, pending: PendingMessage, **payload: PayloadValue) -> None:
+        """Emit a signal about a message that says in which chat it is."""
+        await self.emit(signal, pending, **payload, **_chat_of(pending))
+
+
+def _chat_of(pending: PendingMessage) -> dict[str, PayloadValue]:
+    return {"channel": pending.inbound.channel, "chat": pending.inbound.chat}
+
+
+def _committed(data: TurnData, clean: str) -> Iterator[tuple[Signal, dict[str, PayloadValue]]]:
+    chat = _chat_of(data.pending)
+    assert data.processed is not None
+    yield MESSAGE_OUT, {"text": clean, **chat}
+    for candidate, decision in data.decisions:
+        yield MEMORY_WRITTEN, memory_written_payload(candidate, decision)
+        if candidate.form in _REASONS and decision.record is not None:
+            yield CONFIG_CHANGED, {"reason": _REASONS[candidate.form]}
+    for element in data.processed.ignored:
+        yield TAG_IGNORED, {"tag": element.name}
+    if data.removed_urls:
+        yield LINK_REMOVED, {"count": data.removed_urls, **chat}
+    for name, error in data.processed.failures:
+        yield PROCESSOR_FAILED, {"processor": name, "error": error}
+    if data.effects is not None and data.effects.bootstrap_ended:
+        yield BOOTSTRAP_DONE, {"session": data.pending.session}
+    if data.grade is not None:
+        grade = data.grade
+        yield REPLY_GRADED, {"quality": grade.quality, "score": grade.score, "signals": " ".join(grade.signals)}
 
 
 @contextlib.asynccontextmanager

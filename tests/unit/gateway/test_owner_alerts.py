@@ -14,6 +14,7 @@ from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
 from kenobot.core.redaction import Redactor
 from kenobot.gateway.access import Access, Roster
+from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.owner_alerts import OwnerAlerts
 from kenobot.ports.errors import Rejected, StoreError
@@ -54,8 +55,7 @@ class House:
         self.notices = OwnerAlerts(
             database,
             self.clock,
-            channels,
-            self.delivery,
+            BotMessenger(database, self.clock, channels, self.delivery),
             Access({name: Roster.of(["owner"]) for name in channels}),
             Redactor([SECRET]),
             language,
