@@ -1,4 +1,4 @@
-"""The hand that carries out what passes plan: each change whole or not at all, and only where it still holds."""
+"""Apply planned changes: each whole or not at all, and only where memory is still as the pass read it."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,15 +10,8 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.conflicts import add_supersedes_link, end_record
 from kenobot.cognitive.sleep import run_rows
-from kenobot.cognitive.sleep.plan.changes import (
-    AddLink,
-    AdmitRecord,
-    Change,
-    ChangePart,
-    LogEvent,
-    ProposeChange,
-    UpdateRecord,
-)
+from kenobot.cognitive.sleep.plan import changes
+from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change, ChangePart, UpdateRecord
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext, change
@@ -41,112 +34,109 @@ class PassContext:
     policy: Policy = DEFAULT
 
 
-class _Idle(Exception):
+class _NothingToDo(Exception):
     """A change that changes nothing."""
 
 
-def apply_change(connection: Connection, wanted: Change, night: PassContext) -> int | None:
-    """Carry out a change, inside a transaction; returns its event.
+def apply_change(connection: Connection, planned: Change, context: PassContext) -> int | None:
+    """Apply a change, inside a transaction; returns its event.
 
-    None when there is nothing left to do: it was done before, or memory is no longer as the pass saw it.
+    None when it was done before, or memory is no longer as the pass read it.
     """
     try:
         with savepoint(connection, "change"):
-            return _carry_out(connection, wanted, night)
-    except _Idle:
+            return _apply(connection, planned, context)
+    except _NothingToDo:
         return None
 
 
-def _carry_out(connection: Connection, wanted: Change, night: PassContext) -> int:
-    edits = [part for part in wanted.parts if isinstance(part, UpdateRecord)]
-    records = {edit.record: _as_expected(connection, edit) for edit in edits}
-    told: dict[str, Json] = {"night": night.run, "pass": night.pass_name}
-    if len(wanted.parts) == 1 and edits:
-        return _edit(connection, edits[0], records, wanted.kind, ChangeContext(night.at, ACTOR, wanted.reason), told)
-    told["reason"] = wanted.reason
-    root = events.add_event(connection, night.at, ACTOR, wanted.kind, record=wanted.record, data=told)
-    act = ChangeContext(night.at, ACTOR, wanted.reason, part_of=root)
-    if not [part for part in wanted.parts if _done(connection, part, records, wanted, night, act)]:
-        raise _Idle
+def _apply(connection: Connection, planned: Change, context: PassContext) -> int:
+    updates = [part for part in planned.parts if isinstance(part, UpdateRecord)]
+    records = {part.record: _as_expected(connection, part) for part in updates}
+    data: dict[str, Json] = {"night": context.run, "pass": context.pass_name}
+    by_sleep = ChangeContext(context.at, ACTOR, planned.reason)
+    if len(planned.parts) == 1 and updates:
+        return _update(connection, updates[0], records, planned.kind, by_sleep, data)
+    data["reason"] = planned.reason
+    root = events.add_event(connection, context.at, ACTOR, planned.kind, record=planned.record, data=data)
+    by_sleep = ChangeContext(context.at, ACTOR, planned.reason, part_of=root)
+    if not [part for part in planned.parts if _apply_part(connection, part, records, planned.kind, context, by_sleep)]:
+        raise _NothingToDo
     return root
 
 
-def _done(
+def _apply_part(
     connection: Connection,
     part: ChangePart,
     records: dict[int, Record],
-    wanted: Change,
-    night: PassContext,
-    act: ChangeContext,
+    kind: str,
+    context: PassContext,
+    by_sleep: ChangeContext,
 ) -> bool:
-    """Carry out one part of several; False when it changed nothing."""
+    """Apply one part of several; False when it changed nothing."""
     match part:
         case UpdateRecord():
             try:
-                _edit(connection, part, records, wanted.kind, act, {})
-            except _Idle:
+                _update(connection, part, records, kind, by_sleep, {})
+            except _NothingToDo:
                 return False
-            return True
         case AdmitRecord():
-            return _learn(connection, part, night, act)
-        case AddLink(type="supersedes"):
-            add_supersedes_link(connection, part.src, part.dst, act)
-            return True
-        case AddLink():
-            strengthen_link(connection, part.src, part.dst, part.type, act.at, part.why, weight=part.weight)
-            return True
-        case ProposeChange():
-            return run_rows.insert_proposal(connection, part, night.run, night.at)
-        case LogEvent():
-            events.add_event(
-                connection, act.at, ACTOR, wanted.kind, data={**part.data, "reason": act.reason, "part_of": act.part_of}
-            )
-            return True
+            return _admit(connection, part, context, by_sleep)
+        case changes.AddLink(type="supersedes"):
+            add_supersedes_link(connection, part.src, part.dst, by_sleep)
+        case changes.AddLink():
+            strengthen_link(connection, part.src, part.dst, part.type, by_sleep.at, part.why, weight=part.weight)
+        case changes.ProposeChange():
+            return run_rows.insert_proposal(connection, part, context.run, context.at)
+        case changes.LogEvent():
+            data = {**part.data, "reason": by_sleep.reason, "part_of": by_sleep.part_of}
+            events.add_event(connection, by_sleep.at, ACTOR, kind, data=data)
+    return True
 
 
-def _as_expected(connection: Connection, edit: UpdateRecord) -> Record:
-    """The record of an edit. Raises _Idle when it is not as the pass saw it."""
-    record = store.get(connection, edit.record, ALL_SCOPES)
-    expects = {"status": "active", **edit.expects}
-    if record is None or store.column_values(connection, record, sorted(expects)) != tuple(
-        expects[name] for name in sorted(expects)
-    ):
-        raise _Idle
+def _as_expected(connection: Connection, part: UpdateRecord) -> Record:
+    """The record of an update. Raises _NothingToDo when it is not as the pass read it."""
+    record = store.get(connection, part.record, ALL_SCOPES)
+    if record is None or not _holds(connection, record, {"status": "active", **part.expects}):
+        raise _NothingToDo
     return record
 
 
-def _edit(
+def _holds(connection: Connection, record: Record, values: changes.ColumnValues) -> bool:
+    names = sorted(values)
+    return store.column_values(connection, record, names) == tuple(values[name] for name in names)
+
+
+def _update(
     connection: Connection,
-    edit: UpdateRecord,
+    part: UpdateRecord,
     records: dict[int, Record],
     kind: str,
-    act: ChangeContext,
+    by_sleep: ChangeContext,
     data: dict[str, Json],
 ) -> int:
-    record = records[edit.record]
-    names = sorted(edit.values)
-    if store.column_values(connection, record, names) == tuple(edit.values[name] for name in names):
-        raise _Idle
-    return change(connection, record, kind, edit.values, act, shown=edit.shown, data=data)
+    record = records[part.record]
+    if _holds(connection, record, part.values):
+        raise _NothingToDo
+    return change(connection, record, kind, part.values, by_sleep, shown=part.shown, data=data)
 
 
-def _learn(connection: Connection, part: AdmitRecord, night: PassContext, act: ChangeContext) -> bool:
-    day = part.day or local_day(night.at, night.zone)
-    occasion = AdmitContext(night.at, day, ACTOR, policy=night.policy, part_of=act.part_of)
-    decision = admit(connection, part.candidate, occasion)
+def _admit(connection: Connection, part: AdmitRecord, context: PassContext, by_sleep: ChangeContext) -> bool:
+    day = part.day or local_day(context.at, context.zone)
+    admission = AdmitContext(context.at, day, ACTOR, policy=context.policy, part_of=by_sleep.part_of)
+    decision = admit(connection, part.candidate, admission)
     if decision.record is None:
         return False
     for source in part.derived_from:
         if source != decision.record:
-            strengthen_link(connection, decision.record, source, "derived", act.at, act.reason)
+            strengthen_link(connection, decision.record, source, "derived", by_sleep.at, by_sleep.reason)
     if part.values and decision.action == "created":
-        made = store.get(connection, decision.record, (part.candidate.scope,))
-        assert made is not None
-        change(connection, made, "set", part.values, act, shown=False)
+        created = store.get(connection, decision.record, (part.candidate.scope,))
+        assert created is not None
+        change(connection, created, "set", part.values, by_sleep, shown=False)
     for old in part.supersedes:
-        known = store.get(connection, old, (part.candidate.scope,))
-        if known is None or known.id == decision.record or known.status != "active":
-            continue
-        end_record(connection, known, "superseded", act, by=decision.record)
-        add_supersedes_link(connection, decision.record, old, act)
+        record = store.get(connection, old, (part.candidate.scope,))
+        if record is not None and record.id != decision.record and record.status == "active":
+            end_record(connection, record, "superseded", by_sleep, by=decision.record)
+            add_supersedes_link(connection, decision.record, old, by_sleep)
     return True

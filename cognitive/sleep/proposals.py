@@ -1,7 +1,7 @@
-"""What the owner decides about a proposal, and what then happens. Nothing happens by itself.
+"""Approve, reject and undo proposals: what approving one does is told by its kind.
 
-kind: what approving does. "rule" puts a line into rules.json, "preference" one into preferences.md; "merge_entities"
-files what is remembered of one name under another; "setting" is advice, which the owner follows by hand.
+"rule" adds a line to rules.json, "preference" one to preferences.md; "merge_entities" files what is remembered of one
+name under another; "setting" is advice, which the owner follows by hand.
 """
 
 import hashlib
@@ -24,16 +24,16 @@ from kenobot.storage.connection import Connection, savepoint
 
 PROPOSAL_KINDS = ("rule", "preference", "merge_entities", "setting")
 _FILES = {"rule": "rules.json", "preference": "preferences.md"}
-_MOST = 5000  # records that one merge files anew
+_MOST = 5000  # records of one merge
 
 
 class CannotDecide(KenobotError):
-    """It is not done; the text says why, and what to do."""
+    """A decision failed; the text says why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionContext:
-    """Who decides, when, and where the identity files are."""
+    """Who decides, when, and the folder of the identity files."""
 
     at: datetime
     by: str
@@ -43,90 +43,85 @@ class DecisionContext:
         return ChangeContext(self.at, self.by, reason)
 
 
-def approve(connection: Connection, number: int, ruling: DecisionContext) -> Proposal:
+def approve(connection: Connection, number: int, context: DecisionContext) -> Proposal:
     """Do what a proposal says, inside a transaction. Raises CannotDecide, and then nothing is done.
 
-    A file is written before the transaction is on disk. Should that fail, the proposal waits on, and approving it
-    another time finds its line in the file and leaves that as it is.
+    A file is written before the transaction is on disk. Should that fail, the proposal stays pending, and approving it
+    again finds its line in the file and leaves that as it is.
     """
-    known = _demand(connection, number, "pending")
+    proposal = _require(connection, number, "pending")
     with savepoint(connection, "approve"):
-        root = events.add_event(
-            connection,
-            ruling.at,
-            ruling.by,
-            proposals.APPROVED,
-            data={"proposal": number, "kind": known.kind, "reason": known.key},
-        )
-        kept = _carry_out(connection, known, ruling, root)
-        proposals.set_state(connection, number, "pending", "approved", ruling.at, ruling.by, kept)
-    return _now(connection, number)
+        data: dict[str, Json] = {"proposal": number, "kind": proposal.kind, "reason": proposal.key}
+        root = events.add_event(connection, context.at, context.by, proposals.APPROVED, data=data)
+        undo_data = _carry_out(connection, proposal, context, root)
+        proposals.set_state(connection, number, "pending", "approved", context.at, context.by, undo_data)
+    return _reload(connection, number)
 
 
-def reject(connection: Connection, number: int, ruling: DecisionContext) -> Proposal:
-    """Turn a proposal down, inside a transaction: it is not made another time. Raises CannotDecide."""
-    _demand(connection, number, "pending")
-    proposals.set_state(connection, number, "pending", "rejected", ruling.at, ruling.by, {})
-    events.add_event(connection, ruling.at, ruling.by, "rejected", data={"proposal": number})
-    return _now(connection, number)
+def reject(connection: Connection, number: int, context: DecisionContext) -> Proposal:
+    """Reject a proposal, inside a transaction: it is not made another time. Raises CannotDecide."""
+    _require(connection, number, "pending")
+    proposals.set_state(connection, number, "pending", "rejected", context.at, context.by, {})
+    events.add_event(connection, context.at, context.by, "rejected", data={"proposal": number})
+    return _reload(connection, number)
 
 
-def undo_approval(connection: Connection, number: int, ruling: DecisionContext) -> Proposal:
-    """Put back what approving a proposal overwrote, inside a transaction. Raises CannotDecide."""
-    known = _demand(connection, number, "approved")
+def undo_approval(connection: Connection, number: int, context: DecisionContext) -> Proposal:
+    """Restore what approving a proposal overwrote, inside a transaction. Raises CannotDecide."""
+    proposal = _require(connection, number, "approved")
     with savepoint(connection, "takeback"):
-        event = known.undo.get("event")
+        event = proposal.undo.get("event")
         if isinstance(event, int):
             try:
-                undo(connection, event, (OWNER_SCOPE, str(known.payload.get("scope", OWNER_SCOPE))), ruling)
+                undo(connection, event, (OWNER_SCOPE, str(proposal.payload.get("scope", OWNER_SCOPE))), context)
             except UndoError as error:
                 raise CannotDecide(str(error)) from error
-        if known.kind in _FILES:
-            _restore(known, ruling)
-        proposals.set_state(connection, number, "approved", "undone", ruling.at, ruling.by, {})
-        events.add_event(connection, ruling.at, ruling.by, "taken back", data={"proposal": number})
-    return _now(connection, number)
+        if proposal.kind in _FILES:
+            _restore(proposal, context)
+        proposals.set_state(connection, number, "approved", "undone", context.at, context.by, {})
+        events.add_event(connection, context.at, context.by, "taken back", data={"proposal": number})
+    return _reload(connection, number)
 
 
-def _demand(connection: Connection, number: int, state: ProposalState) -> Proposal:
-    known = proposals.get(connection, number)
-    if known is None:
+def _require(connection: Connection, number: int, state: ProposalState) -> Proposal:
+    proposal = proposals.get(connection, number)
+    if proposal is None:
         raise CannotDecide(f"There is no proposal {number}.")
-    if known.state != state:
-        raise CannotDecide(f"Proposal {number} is {known.state}, not {state}.")
-    return known
+    if proposal.state != state:
+        raise CannotDecide(f"Proposal {number} is {proposal.state}, not {state}.")
+    return proposal
 
 
-def _now(connection: Connection, number: int) -> Proposal:
-    found = proposals.get(connection, number)
-    assert found is not None
-    return found
+def _reload(connection: Connection, number: int) -> Proposal:
+    proposal = proposals.get(connection, number)
+    assert proposal is not None
+    return proposal
 
 
-def _carry_out(connection: Connection, known: Proposal, ruling: DecisionContext, root: int) -> dict[str, Json]:
-    """Do it; returns what is needed to take it back."""
-    match known.kind:
+def _carry_out(connection: Connection, proposal: Proposal, context: DecisionContext, root: int) -> dict[str, Json]:
+    """Do what a proposal says; returns the data that undoing it needs."""
+    match proposal.kind:
         case "rule" | "preference":
-            return _amend(known, ruling)
+            return _amend(proposal, context)
         case "merge_entities":
-            return _merge(connection, known, ruling, root)
+            return _merge(connection, proposal, context, root)
         case "setting":
             return {}
         case _:
-            raise CannotDecide(f"Nobody knows how to carry out a proposal of the kind {known.kind}.")
+            raise CannotDecide(f"Nobody knows how to carry out a proposal of the kind {proposal.kind}.")
 
 
 # ── identity files ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _amend(known: Proposal, ruling: DecisionContext) -> dict[str, Json]:
-    path = ruling.identity / _FILES[known.kind]
+def _amend(proposal: Proposal, context: DecisionContext) -> dict[str, Json]:
+    path = context.identity / _FILES[proposal.kind]
     try:
         before = amend.read_text(path)
-        if known.kind == "rule":
-            amended = amend.add_rule(before, _rule(known.payload))
+        if proposal.kind == "rule":
+            amended = amend.add_rule(before, _rule(proposal.payload))
         else:
-            amended = amend.add_preference(before, str(known.payload.get("text") or known.text))
+            amended = amend.add_preference(before, str(proposal.payload.get("text") or proposal.text))
         if amended.inserted:
             amend.replace_text(path, before, amended.text)
     except AmendError as error:
@@ -134,20 +129,20 @@ def _amend(known: Proposal, ruling: DecisionContext) -> dict[str, Json]:
     return {"before": before, "after": _digest(amended.text), "piece": amended.inserted}
 
 
-def _restore(known: Proposal, ruling: DecisionContext) -> None:
-    before, piece = known.undo.get("before"), known.undo.get("piece")
+def _restore(proposal: Proposal, context: DecisionContext) -> None:
+    before, piece = proposal.undo.get("before"), proposal.undo.get("piece")
     if not isinstance(before, str) or not isinstance(piece, str):
-        raise CannotDecide(f"What proposal {known.id} overwrote is no longer known: change the file by hand.")
+        raise CannotDecide(f"What proposal {proposal.id} overwrote is no longer known: change the file by hand.")
     if not piece:
         return  # it stood there already
-    path = ruling.identity / _FILES[known.kind]
+    path = context.identity / _FILES[proposal.kind]
     try:
-        now = amend.read_text(path)
-        after = now if _digest(now) == known.undo.get("after") else ""
-        restored = amend.revert_amendment(now, before, after, piece)
-        if known.kind == "rule" and restored.strip():
+        current = amend.read_text(path)
+        after = current if _digest(current) == proposal.undo.get("after") else ""
+        restored = amend.revert_amendment(current, before, after, piece)
+        if proposal.kind == "rule" and restored.strip():
             amend.require_rules(restored)
-        amend.replace_text(path, now, restored)
+        amend.replace_text(path, current, restored)
     except AmendError as error:
         raise CannotDecide(f"{path.name}: {error}") from error
 
@@ -166,15 +161,15 @@ def _digest(text: str) -> str:
 # ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _merge(connection: Connection, known: Proposal, ruling: DecisionContext, root: int) -> dict[str, Json]:
+def _merge(connection: Connection, proposal: Proposal, context: DecisionContext, root: int) -> dict[str, Json]:
     """File what is remembered of one subject under another's name."""
-    scope, old, new = (known.payload.get(name) for name in ("scope", "from", "into"))
+    scope, old, new = (proposal.payload.get(name) for name in ("scope", "from", "into"))
     if not (isinstance(scope, str) and isinstance(old, str) and isinstance(new, str) and old and new and old != new):
         raise CannotDecide("The proposal does not say which names are one.")
-    act = ChangeContext(ruling.at, ruling.by, f"{old} and {new} are one", part_of=root)
+    act = ChangeContext(context.at, context.by, f"{old} and {new} are one", part_of=root)
     records = store.newest_about(connection, scope, old, _MOST)
     if not records:
         raise CannotDecide("Nothing is remembered under that name any more.")
     for record in records:
-        change(connection, record, "merged", {"subject": new, "updated": store.stamp(ruling.at)}, act)
+        change(connection, record, "merged", {"subject": new, "updated": store.stamp(context.at)}, act)
     return {"event": root}

@@ -1,19 +1,19 @@
-"""What a night came to, for the owner: each change with what, why and how to take it back, in bounded length.
+"""Report a night to the owner: each change with its reason and how to undo it, in bounded length.
 
-It is read from what happened, not from what was meant, so that it also tells what was taken back since, and shows
-nothing that has been erased.
+It is read from events, not from plans, so it also tells what was undone since, and shows nothing that was erased.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.control import history
+from kenobot.cognitive.control.history import history
 from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.run_rows import PassResult, SleepRun
-from kenobot.cognitive.store import events, records, sleep_plans
+from kenobot.cognitive.store import events as event_rows
+from kenobot.cognitive.store import records, sleep_plans
 from kenobot.cognitive.store.events import EventRow
 from kenobot.cognitive.store.records import Json
 from kenobot.cognitive.store.scopes import ALL_SCOPES
@@ -21,14 +21,12 @@ from kenobot.storage.connection import Connection
 
 _SHOWN = 100  # characters of a memory
 _VALUE = 40  # characters of a value
+_STATES: Mapping[str, str] = {"running": "not finished", "undone": "taken back"}
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeReport:
-    """One decision. record: what it is mainly about. changes: column, before, after.
-
-    other_records: records it changed too.
-    """
+    """One decision. record: the one it is about. changes: column, before, after. other_records: changed too."""
 
     event: int
     kind: str
@@ -41,16 +39,13 @@ class ChangeReport:
 
     @property
     def is_change(self) -> bool:
-        """Whether it changed memory: it may also only have noted, linked or proposed something."""
+        """Whether it changed memory, and not only logged, linked or proposed something."""
         return bool(self.changes or self.other_records) or self.record is not None
 
 
 @dataclass(frozen=True, slots=True)
 class PassReport:
-    """What a pass did. shown_changes: the first of its decisions.
-
-    is_large: it changed so much that the owner is told.
-    """
+    """One pass. is_large: it changed so much that the owner is told. shown_changes: the first of its decisions."""
 
     result: PassResult
     description: str
@@ -59,13 +54,13 @@ class PassReport:
 
     @property
     def omitted(self) -> int:
-        """How many decisions are not among `deeds`."""
+        """How many decisions are not shown."""
         return max(0, self.result.done - len(self.shown_changes))
 
 
 @dataclass(frozen=True, slots=True)
 class NightReport:
-    """A night. tokens: what a model used. passes_left: passes that it has still to do."""
+    """One night. tokens: used by the model. passes_left: still to do."""
 
     run: SleepRun
     tokens: int
@@ -74,70 +69,64 @@ class NightReport:
 
     @property
     def large_passes(self) -> tuple[PassResult, ...]:
-        """The passes of which the owner is told."""
-        return tuple(account.result for account in self.passes if account.is_large)
+        """The passes that the owner is told of."""
+        return tuple(report.result for report in self.passes if report.is_large)
 
     @property
     def decisions(self) -> int:
         """Decisions in all."""
-        return sum(account.result.done for account in self.passes)
+        return sum(report.result.done for report in self.passes)
 
 
-def is_large(passed: PassResult, policy: SleepPolicy) -> bool:
+def is_large(result: PassResult, policy: SleepPolicy) -> bool:
     """Whether a pass changed so much that the owner should be told."""
-    return (
-        passed.changed_records >= policy.large_from_records
-        and passed.changed_records > policy.large_above_share * passed.live_records
-    )
+    share = policy.large_above_share * result.live_records
+    return result.changed_records >= policy.large_from_records and result.changed_records > share
 
 
 def build_report(connection: Connection, run: SleepRun, night: Sequence[Pass], policy: SleepPolicy) -> NightReport:
-    """The report of a night, finished or not."""
-    about = {one.name: one.description for one in night}
-    accounts = tuple(
+    """Report a night, finished or not."""
+    descriptions = {one.name: one.description for one in night}
+    reports = tuple(
         PassReport(
-            passed,
-            about.get(passed.name, ""),
-            is_large(passed, policy),
-            tuple(_deeds(connection, run.id, passed.name, policy.max_reported)),
+            result,
+            descriptions.get(result.name, ""),
+            is_large(result, policy),
+            tuple(_changes(connection, run.id, result.name, policy.max_reported)),
         )
-        for passed in run_rows.pass_results(connection, run.id)
+        for result in run_rows.pass_results(connection, run.id)
     )
-    names = {account.result.name for account in accounts}
-    waiting = [one for one in night if one.phase in run.phases and one.name not in names]
-    left = len(waiting) if run.finished is None else 0
-    return NightReport(run, sleep_plans.tokens_used(connection, run.id), accounts, left)
+    names = {report.result.name for report in reports}
+    left = [one for one in night if run.finished is None and one.phase in run.phases and one.name not in names]
+    return NightReport(run, sleep_plans.tokens_used(connection, run.id), reports, len(left))
 
 
-def _deeds(connection: Connection, run: int, name: str, limit: int) -> Iterator[ChangeReport]:
-    for event in sleep_plans.pass_decisions(connection, run, name, limit):
-        happenings = events.decision_events(connection, event)
-        root = happenings[0]
-        changed = [each for each in happenings if each.record is not None]
-        record = root.record if root.record is not None else next((each.record for each in changed), None)
-        known = records.get(connection, record, ALL_SCOPES) if record is not None else None
+def _changes(connection: Connection, run: int, name: str, limit: int) -> Iterator[ChangeReport]:
+    for number in sleep_plans.pass_decisions(connection, run, name, limit):
+        events = event_rows.decision_events(connection, number)
+        root = events[0]
+        changed = [event.record for event in events if event.record is not None]
+        about = root.record if root.record is not None else next(iter(changed), None)
+        record = records.get(connection, about, ALL_SCOPES) if about is not None else None
         yield ChangeReport(
-            event=event,
+            event=number,
             kind=root.kind,
             reason=str(root.data.get("reason") or ""),
-            record=record,
-            text=_short(known.text, _SHOWN) if known is not None else "",
-            changes=tuple(_changes(connection, record, happenings)),
-            other_records=len({each.record for each in changed} - {record}),
-            undone=events.undone_by(connection, event) is not None,
+            record=about,
+            text=_short(record.text, _SHOWN) if record is not None else "",
+            changes=tuple(_columns(connection, about, events)) if about is not None else (),
+            other_records=len({*changed} - {about}),
+            undone=event_rows.undone_by(connection, number) is not None,
         )
 
 
-def _changes(
-    connection: Connection, record: int | None, happenings: Sequence[EventRow]
-) -> Iterator[tuple[str, str, str]]:
-    """What a decision changed of the record that it is about, bookkeeping aside."""
-    ours = {each.id for each in happenings if each.record == record}
-    if record is not None and ours:
-        for step in reversed(history.history(connection, record, ALL_SCOPES)):
-            if step.event in ours:
-                for name, before, after in step.changes:
-                    yield name, _short(str(before), _VALUE), _short(str(after), _VALUE)
+def _columns(connection: Connection, record: int, events: Sequence[EventRow]) -> Iterator[tuple[str, str, str]]:
+    """The columns that a decision changed of a record, bookkeeping aside."""
+    ids = {event.id for event in events if event.record == record}
+    for step in reversed(history(connection, record, ALL_SCOPES)) if ids else ():
+        if step.event in ids:
+            for name, before, after in step.changes:
+                yield name, _short(str(before), _VALUE), _short(str(after), _VALUE)
 
 
 def _short(text: str, longest: int) -> str:
@@ -161,101 +150,102 @@ def as_json(report: NightReport) -> dict[str, Json]:
         "tokens": report.tokens,
         "done": report.decisions,
         "waiting": report.passes_left,
-        "passes": [_account(account) for account in report.passes],
+        "passes": [_pass_json(one) for one in report.passes],
     }
 
 
-def _account(account: PassReport) -> dict[str, Json]:
-    passed = account.result
+def _pass_json(report: PassReport) -> dict[str, Json]:
+    result = report.result
     return {
-        "pass": passed.name,
-        "phase": passed.phase,
-        "live": passed.live_records,
-        "touched": passed.changed_records,
-        "done": passed.done,
-        "skipped": passed.skipped,
-        "trouble": passed.trouble,
-        "large": account.is_large,
-        "changes": [_deed(deed, passed) for deed in account.shown_changes],
-        "more": account.omitted,
+        "pass": result.name,
+        "phase": result.phase,
+        "live": result.live_records,
+        "touched": result.changed_records,
+        "done": result.done,
+        "skipped": result.skipped,
+        "trouble": result.trouble,
+        "large": report.is_large,
+        "changes": [_change_json(change, result.name) for change in report.shown_changes],
+        "more": report.omitted,
     }
 
 
-def _deed(deed: ChangeReport, passed: PassResult) -> dict[str, Json]:
+def _change_json(change: ChangeReport, name: str) -> dict[str, Json]:
     return {
-        "event": deed.event,
-        "what": deed.kind,
-        "why": deed.reason,
-        "pass": passed.name,
-        "record": deed.record,
-        "text": deed.text,
-        "changes": [[*change] for change in deed.changes],
-        "others": deed.other_records,
-        "undone": deed.undone,
-        "undo": f"kenobot memory undo {deed.event}" if deed.is_change else None,
+        "event": change.event,
+        "what": change.kind,
+        "why": change.reason,
+        "pass": name,
+        "record": change.record,
+        "text": change.text,
+        "changes": [[*values] for values in change.changes],
+        "others": change.other_records,
+        "undone": change.undone,
+        "undo": f"kenobot memory undo {change.event}" if change.is_change else None,
     }
 
 
 # ── for people ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-_ENDED: Mapping[str, str] = {"running": "not finished", "undone": "taken back", "finished": "finished"}
-
 
 def as_markdown(report: NightReport, zone: ZoneInfo, *, dry_run: bool = False) -> str:
     """The report as Markdown, times in the owner's zone. dry_run: nothing of it has happened."""
     run = report.run
-    head = "What a night would do" if dry_run else f"Night {run.id}"
-    lines = [f"# {head}, {run.at.astimezone(zone):%Y-%m-%d %H:%M}", "", _summary(report, rehearsed=dry_run)]
+    title = "What a night would do" if dry_run else f"Night {run.id}"
+    lines = [f"# {title}, {run.at.astimezone(zone):%Y-%m-%d %H:%M}", "", _summary(report, dry_run)]
     lines += [
-        f"\n**Many at once:** {each.name} changed {each.changed_records} of {each.live_records} memories."
-        for each in report.large_passes
+        f"\n**Many at once:** {result.name} changed {result.changed_records} of {result.live_records} memories."
+        for result in report.large_passes
     ]
     phase = ""
-    for account in report.passes:
-        if not (account.result.done or account.result.trouble):
+    for one in report.passes:
+        if _is_quiet(one):
             continue
-        if account.result.phase != phase:
-            phase = account.result.phase
+        if one.result.phase != phase:
+            phase = one.result.phase
             lines += ["", f"## {phase}"]
-        lines += _section(account, rehearsed=dry_run)
+        lines += _section(one, dry_run)
     if report.decisions and not dry_run and run.state == "finished":
         lines += ["", f"`kenobot sleep undo {run.id}` takes all of it back."]
     return "\n".join(lines)
 
 
-def _summary(report: NightReport, *, rehearsed: bool) -> str:
-    quiet = sum(not (each.result.done or each.result.trouble) for each in report.passes)
-    told = [] if rehearsed else [_ENDED.get(report.run.state, report.run.state)]
-    told.append("1 decision" if report.decisions == 1 else f"{report.decisions} decisions")
-    if quiet:
-        told.append(f"{quiet} passes found nothing to do")
-    if report.passes_left:
-        told.append(f"{report.passes_left} passes still to do")
-    if report.tokens:
-        told.append(f"{report.tokens} tokens used")
-    return f"{' · '.join(told)}."
+def _is_quiet(report: PassReport) -> bool:
+    return not (report.result.done or report.result.trouble)
 
 
-def _section(account: PassReport, *, rehearsed: bool) -> Iterator[str]:
-    passed = account.result
-    about = f": {account.description.rstrip('.')}" if account.description else ""
-    yield f"\n### {passed.name}{about}\n"
-    if passed.trouble:
-        yield f"**Trouble:** {passed.trouble}\n"
-    for deed in account.shown_changes:
-        yield _line(deed, rehearsed=rehearsed)
-    if account.omitted:
-        yield f"- … and {account.omitted} more{'' if rehearsed else ': `kenobot memory log` has them all'}"
-    if passed.skipped:
-        yield f"- {passed.skipped} more were planned and left, because memory had changed or you had taken them back"
+def _summary(report: NightReport, dry_run: bool) -> str:
+    quiet = sum(map(_is_quiet, report.passes))
+    parts = (
+        "" if dry_run else _STATES.get(report.run.state, report.run.state),
+        "1 decision" if report.decisions == 1 else f"{report.decisions} decisions",
+        f"{quiet} passes found nothing to do" if quiet else "",
+        f"{report.passes_left} passes still to do" if report.passes_left else "",
+        f"{report.tokens} tokens used" if report.tokens else "",
+    )
+    return f"{' · '.join(filter(None, parts))}."
 
 
-def _line(deed: ChangeReport, *, rehearsed: bool) -> str:
-    about = f" #{deed.record}" if deed.record is not None else ""
-    text = f" “{deed.text}”" if deed.text else ""
-    changes = "; ".join(f"{name}: {before} → {after}" for name, before, after in deed.changes)
-    others = f", and {deed.other_records} more memories" if deed.other_records else ""
-    why = f". Why: {deed.reason.rstrip('.')}" if deed.reason else ""
-    undo = "taken back" if deed.undone else f"`kenobot memory undo {deed.event}`"
-    end = "" if rehearsed or not deed.is_change else f" [{undo}]"
-    return f"- {deed.kind}{about}{text}{f' ({changes})' if changes else ''}{others}{why}.{end}"
+def _section(report: PassReport, dry_run: bool) -> Iterator[str]:
+    result = report.result
+    about = f": {report.description.rstrip('.')}" if report.description else ""
+    yield f"\n### {result.name}{about}\n"
+    if result.trouble:
+        yield f"**Trouble:** {result.trouble}\n"
+    for change in report.shown_changes:
+        yield _line(change, dry_run)
+    if report.omitted:
+        yield f"- … and {report.omitted} more{'' if dry_run else ': `kenobot memory log` has them all'}"
+    if result.skipped:
+        yield f"- {result.skipped} more were planned and left, because memory had changed or you had taken them back"
+
+
+def _line(change: ChangeReport, dry_run: bool) -> str:
+    about = f" #{change.record}" if change.record is not None else ""
+    text = f" “{change.text}”" if change.text else ""
+    changes = "; ".join(f"{name}: {before} → {after}" for name, before, after in change.changes)
+    others = f", and {change.other_records} more memories" if change.other_records else ""
+    why = f". Why: {change.reason.rstrip('.')}" if change.reason else ""
+    undo = "taken back" if change.undone else f"`kenobot memory undo {change.event}`"
+    end = "" if dry_run or not change.is_change else f" [{undo}]"
+    return f"- {change.kind}{about}{text}{f' ({changes})' if changes else ''}{others}{why}.{end}"

@@ -1,8 +1,8 @@
-"""Rows of sleep: the ledger of its nights, what a model said in them, and what it proposes."""
+"""Rows of sleep: its nights and their passes, answers of the model, and proposals."""
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime
 
 from kenobot.cognitive.policy.sleep import Phase
@@ -11,12 +11,13 @@ from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Json
 from kenobot.storage.connection import Connection
 
-# ── the ledger ───────────────────────────────────────────────────────────────────────────────────────────────────
+_RUN = "SELECT id, at, cause, phases, state, finished, report FROM sleep_run"
+_RESULT = "name, phase, live, touched, done, skipped, trouble"
 
 
 @dataclass(frozen=True, slots=True)
 class SleepRun:
-    """A night as the ledger has it. cause: "hourly" or "command". finished: None while it is under way."""
+    """A night. cause: "hourly" or "command". finished: None while it is under way."""
 
     id: int
     at: datetime
@@ -29,10 +30,7 @@ class SleepRun:
 
 @dataclass(frozen=True, slots=True)
 class PassResult:
-    """A finished pass. live_records: live records when it began. changed_records: records it changed.
-
-    trouble: why it failed, or "".
-    """
+    """A finished pass. live_records: at its beginning. done, skipped: decisions. trouble: why it failed, or ""."""
 
     name: str
     phase: Phase
@@ -43,36 +41,30 @@ class PassResult:
     trouble: str = ""
 
 
-_RUN = "id, at, cause, phases, state, finished, report"
-
-
 def begin_or_resume(connection: Connection, at: datetime, cause: str, phases: tuple[Phase, ...]) -> SleepRun:
-    """The night that is to be gone on with: one that was cut short, else a new one, whose moment is `at`."""
-    row = connection.execute(f"SELECT {_RUN} FROM sleep_run WHERE state = 'running'").fetchone()
-    if row is None:
+    """Resume the night that was cut short, or else begin one."""
+    run = last_run(connection, "running")
+    if run is None:
         connection.execute(
             "INSERT INTO sleep_run (at, cause, phases) VALUES (?, ?, ?)", (records.stamp(at), cause, json.dumps(phases))
         )
-        row = connection.execute(f"SELECT {_RUN} FROM sleep_run WHERE state = 'running'").fetchone()
-    return _run(row)
+        run = last_run(connection, "running")
+    assert run is not None
+    return run
 
 
 def last_run(connection: Connection, state: str = "finished") -> SleepRun | None:
-    """The newest night in a state; None when there is none."""
-    row = connection.execute(
-        f"SELECT {_RUN} FROM sleep_run WHERE state = ? ORDER BY id DESC LIMIT 1", (state,)
-    ).fetchone()
-    return _run(row) if row else None
+    """The newest night in a state."""
+    return _run(connection.execute(f"{_RUN} WHERE state = ? ORDER BY id DESC LIMIT 1", (state,)).fetchone())
 
 
 def get_run(connection: Connection, run: int) -> SleepRun | None:
     """A night by its number."""
-    row = connection.execute(f"SELECT {_RUN} FROM sleep_run WHERE id = ?", (run,)).fetchone()
-    return _run(row) if row else None
+    return _run(connection.execute(f"{_RUN} WHERE id = ?", (run,)).fetchone())
 
 
 def finish_run(connection: Connection, run: int, at: datetime, report: Mapping[str, Json]) -> None:
-    """Close a night; what a model said in it is no longer needed."""
+    """Finish a night, and drop the model's answers in it."""
     connection.execute(
         "UPDATE sleep_run SET state = 'finished', finished = ?, report = ? WHERE id = ?",
         (records.stamp(at), json.dumps(report, ensure_ascii=False), run),
@@ -81,61 +73,46 @@ def finish_run(connection: Connection, run: int, at: datetime, report: Mapping[s
 
 
 def pass_results(connection: Connection, run: int) -> list[PassResult]:
-    """The passes of a night that are finished, in their order."""
-    rows = connection.execute(
-        "SELECT name, phase, live, touched, done, skipped, trouble FROM sleep_pass WHERE run_id = ? ORDER BY rowid",
-        (run,),
-    )
+    """The finished passes of a night, in their order."""
+    rows = connection.execute(f"SELECT {_RESULT} FROM sleep_pass WHERE run_id = ? ORDER BY rowid", (run,))
     return [PassResult(*row) for row in rows]
 
 
-def save_pass_result(connection: Connection, run: int, done: PassResult) -> None:
-    """Write down that a pass is finished."""
+def save_pass_result(connection: Connection, run: int, result: PassResult) -> None:
+    """Save that a pass is finished."""
     connection.execute(
-        "INSERT OR REPLACE INTO sleep_pass (run_id, name, phase, live, touched, done, skipped, trouble) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (run, done.name, done.phase, done.live_records, done.changed_records, done.done, done.skipped, done.trouble),
+        f"INSERT OR REPLACE INTO sleep_pass (run_id, {_RESULT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (run, *astuple(result)),
     )
 
 
-def _run(row: tuple[int, str, str, str, str, str | None, str]) -> SleepRun:
+def model_answers(connection: Connection, run: int) -> dict[str, str]:
+    """The model's answers in a night, by the key of the question."""
+    return dict(connection.execute("SELECT key, text FROM sleep_answer WHERE run_id = ?", (run,)).fetchall())
+
+
+def save_model_answer(connection: Connection, run: int, key: str, text: str) -> None:
+    """Save an answer of the model."""
+    connection.execute("INSERT OR REPLACE INTO sleep_answer (run_id, key, text) VALUES (?, ?, ?)", (run, key, text))
+
+
+def insert_proposal(connection: Connection, part: ProposeChange, run: int, at: datetime) -> bool:
+    """Save a proposal; False when it was made before, whatever the owner decided."""
+    payload, evidence = (json.dumps(dict(value), ensure_ascii=False) for value in (part.payload, part.evidence))
+    row = (part.key, run, records.stamp(at), part.kind, part.title, part.text, payload, evidence)
+    cursor = connection.execute(
+        "INSERT INTO proposal (key, run_id, at, kind, title, text, payload, evidence) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT (key) DO NOTHING",
+        row,
+    )
+    return cursor.rowcount == 1
+
+
+def _run(row: tuple[int, str, str, str, str, str | None, str] | None) -> SleepRun | None:
+    if row is None:
+        return None
     number, at, cause, phases, state, finished, report = row
     ended = datetime.fromisoformat(finished) if finished else None
     return SleepRun(
         number, datetime.fromisoformat(at), cause, tuple(json.loads(phases)), state, ended, json.loads(report)
     )
-
-
-# ── what a model said ────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def model_answers(connection: Connection, run: int) -> dict[str, str]:
-    """What a model said in a night, by the key of the question."""
-    return dict(connection.execute("SELECT key, text FROM sleep_answer WHERE run_id = ?", (run,)).fetchall())
-
-
-def save_model_answer(connection: Connection, run: int, key: str, text: str) -> None:
-    """Write down what a model said."""
-    connection.execute("INSERT OR REPLACE INTO sleep_answer (run_id, key, text) VALUES (?, ?, ?)", (run, key, text))
-
-
-# ── proposals ────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def insert_proposal(connection: Connection, part: ProposeChange, run: int, at: datetime) -> bool:
-    """Lay something before the owner; False when that was done before, whatever they decided."""
-    made = connection.execute(
-        "INSERT INTO proposal (key, run_id, at, kind, title, text, payload, evidence) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT (key) DO NOTHING",
-        (
-            part.key,
-            run,
-            records.stamp(at),
-            part.kind,
-            part.title,
-            part.text,
-            json.dumps(dict(part.payload), ensure_ascii=False),
-            json.dumps(dict(part.evidence), ensure_ascii=False),
-        ),
-    )
-    return made.rowcount == 1

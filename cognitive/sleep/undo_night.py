@@ -1,4 +1,4 @@
-"""Takes a night back: each of its decisions that still stands, the newest first."""
+"""Undo a night: each of its decisions that still stands, the newest first."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from kenobot.storage.connection import Connection
 
 @dataclass(frozen=True, slots=True)
 class UndoConflict:
-    """A decision that could not be taken back, and why."""
+    """A decision that could not be undone, and why."""
 
     event: int
     kind: str
@@ -20,9 +20,9 @@ class UndoConflict:
 
 @dataclass(frozen=True, slots=True)
 class UndoBatch:
-    """What became of some decisions. undone: events that were undone. unchanged: decisions that changed no memory.
+    """The outcome for some decisions. undone: events. unchanged: decisions that changed no memory.
 
-    oldest_event: the oldest decision that was looked at; 0 when none was left.
+    oldest_event: the oldest decision of the batch; 0 when none was left.
     """
 
     undone: tuple[int, ...]
@@ -31,23 +31,20 @@ class UndoBatch:
     oldest_event: int
 
 
-def undo_decisions(connection: Connection, run: int, before: int, limit: int, deed: Actor) -> UndoBatch:
-    """Take back the newest `limit` decisions of a night before event `before`, inside a transaction.
-
-    What is undone already is left alone.
-    """
-    undone, kept, unchanged, last = list[int](), list[UndoConflict](), 0, 0
+def undo_decisions(connection: Connection, run: int, before: int, limit: int, actor: Actor) -> UndoBatch:
+    """Undo the newest `limit` decisions of a night before event `before`, inside a transaction."""
+    undone, conflicts, unchanged, last = list[int](), list[UndoConflict](), 0, 0
     for last in sleep_plans.night_decisions(connection, run, before, limit):
-        happenings = events.decision_events(connection, last)
+        steps = events.decision_events(connection, last)
         if events.undone_by(connection, last) is not None:
             continue
-        if not any(each.previous_values or each.kind == "created" for each in happenings):
+        if not any(step.previous_values or step.kind == "created" for step in steps):
             unchanged += 1
             continue
         try:
-            undo.undo(connection, last, ALL_SCOPES, deed)
+            undo.undo(connection, last, ALL_SCOPES, actor)
         except undo.UndoError as error:
-            kept.append(UndoConflict(last, happenings[0].kind, str(error)))
+            conflicts.append(UndoConflict(last, steps[0].kind, str(error)))
         else:
             undone.append(last)
-    return UndoBatch(tuple(undone), tuple(kept), unchanged, last)
+    return UndoBatch(tuple(undone), tuple(conflicts), unchanged, last)

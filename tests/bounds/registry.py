@@ -394,32 +394,31 @@ IN_MEMORY = (
         "kenobot.cognitive.sleep.plan.passes.NightView.answers", "what a night's tokens pay for", "one night", _NIGHT
     ),
     Bound(
-        "kenobot.cognitive.sleep.consolidate.near_pairs._Files._of",
+        "kenobot.cognitive.sleep.consolidate.near_pairs._SharedTerms._of",
         "the files near what is new",
         "lives for one plan",
         _NIGHT,
     ),
     Bound(
-        "kenobot.cognitive.sleep.consolidate.near_pairs._Files._shared",
+        "kenobot.cognitive.sleep.consolidate.near_pairs._SharedTerms._shared",
         "the files near what is new",
         "lives for one plan",
         _NIGHT,
     ),
     Bound(
-        "kenobot.cognitive.sleep.consolidate.patterns._Known._patterns",
+        "kenobot.cognitive.sleep.consolidate.patterns._KnownPatterns._scopes",
         "the patterns there are",
         "lives for one plan",
         _NIGHT,
     ),
     Bound(
-        "kenobot.cognitive.sleep.consolidate.patterns._Lately.troubles",
-        "the troubles of a stretch",
+        "kenobot.cognitive.sleep.consolidate.promote._CoreTexts._scopes",
+        "what MEMORY.md says",
         "lives for one plan",
         _NIGHT,
     ),
-    Bound(
-        "kenobot.cognitive.sleep.consolidate.promote._Said._keys", "what MEMORY.md says", "lives for one plan", _NIGHT
-    ),
+    Bound("kenobot.cognitive.sleep.consolidate.pair_review.PairReview.ended", "near pairs", "one plan", _NIGHT),
+    Bound("kenobot.cognitive.sleep.consolidate.pair_review.PairReview._resolved", "near pairs", "one plan", _NIGHT),
     Bound(
         "kenobot.cognitive.procedural.similar_texts.SimilarTexts.texts",
         "what one file says",
@@ -431,10 +430,6 @@ IN_MEMORY = (
         "what one file says",
         "lives for one plan",
         _NIGHT,
-    ),
-    Bound("kenobot.cognitive.sleep.consolidate.patterns._Patterns._all", "a scope's patterns", "one plan", _NIGHT),
-    Bound(
-        "kenobot.cognitive.sleep.consolidate.promote._Shelf._said", "the scopes there are", "lives for one plan", _NIGHT
     ),
     Bound("kenobot.cognitive.procedural.pattern._keywords", "2,000 texts of 2,000 characters", "lru_cache", _CACHE),
     Bound("kenobot.cognitive.text.similarity._forms", "20,000 words", "lru_cache", _CACHE),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.cognitive.sleep.consolidate import weeks
-from kenobot.cognitive.sleep.prune import dailies
+from kenobot.cognitive.sleep.prune import tiers
 from kenobot.storage.connection import Connection
 from tests.memory_rows import put_record
 from tests.nights import play
@@ -62,7 +62,7 @@ async def test_a_weeks_summary_is_no_second_telling_of_its_facts(tmp_path: Path)
         await _learn(scene, "the plumber is called Ignacio", "daily", days_ago=40)
         await scene.say("good morning to you my friend")
         now = scene.clock.now()
-        await scene.app.database.write(lambda c: play(c, (weeks.PASS, dailies.PASS), now))
+        await scene.app.database.write(lambda c: play(c, (weeks.PASS, tiers.DAILIES), now))
         await scene.say("how is the plumber called?")
         prompt = scene.requests[1]
     assert prompt.count("the plumber is called Ignacio") == 1

@@ -12,7 +12,7 @@ from kenobot.cognitive.sleep.consolidate import guidelines, identity
 from kenobot.cognitive.sleep.errors import errors
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.passes import Pass
-from kenobot.cognitive.sleep.prune import beliefs, commitments, expiry, scratchpads
+from kenobot.cognitive.sleep.prune import commitments, endings, fading
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.provider import Reply, Request
@@ -53,8 +53,8 @@ async def test_the_file_of_a_dead_scratchpad_goes_and_comes_back_with_undo(tmp_p
         await scene.say("the webhook works now")
         pad = scene.home.memory / "working" / "telegram-1.md"
         assert pad.read_text("utf-8").startswith("- Status: resolved")
-        assert await _sleep(scene, scratchpads.PASS, days=6.5) == []
-        [gone] = await _sleep(scene, scratchpads.PASS, days=7.4)
+        assert await _sleep(scene, endings.SCRATCHPADS, days=6.5) == []
+        [gone] = await _sleep(scene, endings.SCRATCHPADS, days=7.4)
         assert not pad.exists()
         await scene.say("hello again")
         assert "### Working memory" not in scene.requests[-1]
@@ -104,7 +104,7 @@ async def test_what_a_night_let_go_is_recalled_no_more_and_recalled_again_after_
         await scene.say("The office moves to Berlin", forwarded=True)
         scene.clock.advance(60)  # type: ignore[attr-defined]
         await scene.say("I live in Lyon")
-        [change] = await _sleep(scene, expiry.PASS, beliefs.PASS, days=130)
+        [change] = await _sleep(scene, endings.EXPIRY, fading.BELIEFS, days=130)
         record = change.record
         assert record is not None
         scene.clock.advance(days=130)  # type: ignore[attr-defined]

@@ -28,6 +28,7 @@ DATA = (
     "cognitive/recall/*.json",
     "cognitive/recall/vectors/*.json",
     "cognitive/remember/extract/*.txt",
+    "cognitive/sleep/improve/*.toml",
     "cognitive/text/*.toml",
     "providers/embedders/axes.npz",
     "py.typed",

@@ -20,7 +20,7 @@ from kenobot.cognitive.recall.recall import recall
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate import distil, hygiene, promote, weeks
-from kenobot.cognitive.sleep.prune import dailies
+from kenobot.cognitive.sleep.prune import tiers
 from kenobot.cognitive.store import list_file_rows
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports.identity import Trust
@@ -31,7 +31,7 @@ from tests.property.effort import effort, scratch
 from tests.unit.cognitive.mirror.house import House, open_house
 
 DAYS = 60
-NIGHT = (promote.PASS, weeks.PASS, distil.PASS, hygiene.PASS, dailies.PASS)
+NIGHT = (promote.PASS, weeks.PASS, distil.PASS, hygiene.PASS, tiers.DAILIES)
 START = datetime(2026, 1, 28, 12, tzinfo=UTC)
 CHAT = "chat:telegram-1"
 KINDS = [

@@ -13,7 +13,7 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.filters import RecallFilter
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.plan.passes import Pass
-from kenobot.cognitive.sleep.prune import archival, beliefs, commitments, expiry, lifecycle, scratchpads, tiers
+from kenobot.cognitive.sleep.prune import commitments, endings, fading, tiers
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.events import last_event
 from kenobot.cognitive.store.records import Record
@@ -24,13 +24,13 @@ from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out, play
 
 _NIGHT: Sequence[Pass] = (
-    expiry.PASS,
+    endings.EXPIRY,
     commitments.PASS,
-    archival.PASS,
-    tiers.PASS,
-    lifecycle.PASS,
-    beliefs.PASS,
-    scratchpads.PASS,
+    fading.ARCHIVAL,
+    tiers.TIERS,
+    fading.LIFECYCLE,
+    fading.BELIEFS,
+    endings.SCRATCHPADS,
 )
 _COLUMNS = st.fixed_dictionaries(
     {

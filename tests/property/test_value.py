@@ -20,7 +20,7 @@ from kenobot.cognitive.beliefs.links import strengthen_link
 from kenobot.cognitive.beliefs.value import ValueFeatures, decay, features, salience, strength, tier_value
 from kenobot.cognitive.policy.graph import GraphPolicy, LinkType
 from kenobot.cognitive.recall.spreading_activation import spread_activation
-from kenobot.cognitive.sleep.prune.lifecycle import PASS
+from kenobot.cognitive.sleep.prune.fading import LIFECYCLE
 from kenobot.cognitive.store import links
 from kenobot.cognitive.store.change import ChangeContext, overwritten_values
 from kenobot.cognitive.store.feedback import NO_FEEDBACK, FeedbackCounts
@@ -134,7 +134,7 @@ def test_every_change_of_a_life_has_an_event_that_can_put_it_back(story: list[tu
         for happening, days in story:
             now += timedelta(days=days)
             apply_event(connection, get(connection, first.id), happening, ChangeContext(now, "owner"))  # type: ignore[arg-type]
-            carry_out(connection, PASS, now)
+            carry_out(connection, LIFECYCLE, now)
             known = get(connection, first.id)
             assert (known.status == "archived") == (known.lifecycle == "archived")
             assert 0.0 <= known.confidence <= 1.0

@@ -56,9 +56,9 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
     """The mirror and its cards, the index, the closing of boxes, a rebuild, sleep, and the owner at the command line.
 
     Sleep looks after everybody's memory: `apply_change.py` carries out a change in the scope of its record,
-    `sleep_plans.py` counts, `report.py` and `undo_night.py` answer the owner at the command line. `unjudged.py` and
-    `practice.py` go through what sleep judges, each in its own scope; `pattern_file.py` keeps the file of all patterns
-    on the owner's disk.
+    `report.py` and `undo_night.py` answer the owner at the command line. `pass_rows.py`,
+    `watermark_rows.py`, `endings.py` and `fading.py` read what sleep judges, each in its own scope; `pattern_file.py`
+    keeps the file of all patterns on the owner's disk.
 
     A summary may tell in any chat what is to be forgotten: `summary_rows.py` finds it and takes it back.
     `session_note.py` writes the owner's own file.
@@ -66,8 +66,7 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
     Vectors of everybody's memory are kept by scope and looked for within one: `vector_rows.py`, `turn_vectors.py`.
     So are turns in their talk: `conversation_rows.py`.
 
-    What sleep joins (`near_pairs.py`, `merge_rows.py`, `contradictions.py`, `entities.py`, `synthesize.py`) it looks
-    for in all scopes at once, and compares within one only.
+    `records.py` queries every scope unless a caller names some: its callers are rows modules.
 
     Another place has to be put on this list with a reason.
     """
@@ -80,31 +79,26 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
     assert using == {
         "apply_change.py",
         "boxes.py",
-        "contradictions.py",
         "conversation_rows.py",
         "documents.py",
-        "entities.py",
-        "lifecycle.py",
+        "endings.py",
+        "fading.py",
         "list_files.py",
         "memory_options.py",
-        "merge_rows.py",
-        "near_pairs.py",
+        "pass_rows.py",
         "pattern_file.py",
-        "practice.py",
         "rebuild.py",
         "record_plans.py",
+        "records.py",
         "report.py",
         "scopes.py",
         "session_note.py",
-        "sleep_plans.py",
         "summary_rows.py",
-        "synthesize.py",
         "term_index.py",
         "turn_vectors.py",
         "undo_night.py",
-        "unjudged.py",
-        "upkeep_rows.py",
         "vector_rows.py",
+        "watermark_rows.py",
     }
 
 

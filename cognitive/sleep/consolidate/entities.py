@@ -1,21 +1,20 @@
-"""Entities in fragments: what is filed under two spellings of one name, or under a name and its alias, is joined.
+"""Join entities in fragments: records about two spellings of one name, or about a name and its alias.
 
-Only what is surely one: the same letters and digits, however they are joined, or a name that somebody has said to be
-an alias of one subject alone. Names that are merely near, Jane Roe and Jane Rowe, are laid before the owner; another
-digit, or another script, is another name. The page of a person shows what is filed under them, so it follows.
+Only what is surely one is joined: the same letters and digits, or an alias of one subject alone. Names that are merely
+near, Jane Roe and Jane Rowe, are proposed to the owner; another digit or script is another name.
 """
 
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from kenobot.cognitive.sleep import merge_rows
+from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.changes import Change, ProposeChange, UpdateRecord
+from kenobot.cognitive.sleep.plan.model_answers import one_line
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import proposals as proposal_store
 from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.store.records import Json
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.entity_names import OWNER_SUBJECT, normalize_name
 
 _KIND = "merge_entities"
@@ -35,35 +34,36 @@ _WORDS = {
 
 
 def plan(view: NightView) -> Iterator[Change]:
-    """A change for each fragment that joins another, and a few proposals about near names."""
+    """Join each fragment with its entity, and propose to join a few near names."""
     counts: dict[str, dict[str, int]] = defaultdict(dict)
-    for scope, subject, count in merge_rows.count_by_subject(view.connection, ALL_SCOPES):
+    for scope, subject, count in pass_rows.count_by_subject(view.connection):
         counts[scope][subject] = count
     proposals: list[tuple[int, str, str, str]] = []
     for scope, names in sorted(counts.items()):
         heads = _heads(view, scope, names)
         for old, new in sorted(heads.items()):
-            yield from rename_subject(view, scope, old, new, _reason(old, new))
+            yield from rename_subject(view, scope, old, new)
         left = {name: count for name, count in names.items() if name not in heads}
         for one, other in similar_names(left, view.policy.consolidation.min_name_letters):
             proposals.append((-min(left[one], left[other]), scope, one, other))
     yield from _proposed(view, sorted(proposals))
 
 
-def rename_subject(view: NightView, scope: str, old: str, new: str, reason: str) -> Iterator[Change]:
-    """Changes that file everything about subject `old` of a scope under `new`."""
-    about = merge_rows.ids_about(view.connection, scope, old)
+def rename_subject(view: NightView, scope: str, old: str, new: str) -> Iterator[Change]:
+    """File everything about subject `old` of a scope under `new`."""
+    same = normalize_name(old).replace("-", "") == normalize_name(new).replace("-", "")
+    reason = "it is the same name, written otherwise" if same else "it is known to go by that name"
+    about = pass_rows.ids_about(view.connection, scope, old)
     for start in range(0, len(about), _AT_ONCE):
-        part = about[start : start + _AT_ONCE]
-        edits = tuple(UpdateRecord(number, {"subject": new}, {"subject": old}) for number in part)
-        yield Change("joined", reason, edits, part[0])
+        chunk = about[start : start + _AT_ONCE]
+        edits = tuple(UpdateRecord(number, {"subject": new}, {"subject": old}) for number in chunk)
+        yield Change("joined", reason, edits, chunk[0])
 
 
 def similar_names(names: Mapping[str, int], least: int) -> list[tuple[str, str]]:
-    """Pairs of names that differ in one letter, left out, put in, replaced or swapped with the next; sorted.
+    """Pairs of names of at least `least` letters that differ in one, missing, added, replaced or swapped; sorted.
 
-    least: letters that a name must have. Names are found by what is left of them without one letter, so the work grows
-    with the letters, not with the square of the names.
+    Names are found by what is left of them without one letter: the work grows with the letters, not with the pairs.
     """
     holes: dict[str, set[str]] = defaultdict(set)
     for name in names:
@@ -82,11 +82,11 @@ def similar_names(names: Mapping[str, int], least: int) -> list[tuple[str, str]]
 
 
 def _alike(one: str, other: str) -> bool:
-    """Whether only one letter is another, missing, or swapped: no digit, and nothing of another script."""
+    """Whether two names that share what is left without one letter differ in no digit or script, and in one place."""
     if _digits(one) != _digits(other) or _scripts(one) != _scripts(other):
         return False
     if len(one) != len(other):
-        return True  # as they share what is left without one letter
+        return True
     places = [at for at, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
     swapped = len(places) == 2 and places[1] == places[0] + 1 and one[places[0]] == other[places[1]]
     return len(places) == 1 or (swapped and one[places[1]] == other[places[0]])
@@ -101,7 +101,7 @@ def _scripts(name: str) -> set[str]:
 
 
 def _heads(view: NightView, scope: str, names: Mapping[str, int]) -> dict[str, str]:
-    """Which names of a scope go under another one, and that one."""
+    """The names of a scope that go under another one, each with that one."""
     spelled: dict[str, list[str]] = defaultdict(list)
     for name in names:
         spelled[normalize_name(name).replace("-", "")].append(name)
@@ -120,7 +120,7 @@ def _heads(view: NightView, scope: str, names: Mapping[str, int]) -> dict[str, s
 
 
 def _last(heads: Mapping[str, str], name: str) -> str:
-    """Where a chain of names ends; a circle ends at the least of it."""
+    """The end of a chain of names; a circle ends at the least of it."""
     seen = [name]
     while (following := heads.get(seen[-1])) is not None:
         if following in seen:
@@ -129,43 +129,27 @@ def _last(heads: Mapping[str, str], name: str) -> str:
     return seen[-1]
 
 
-def _reason(old: str, new: str) -> str:
-    same = normalize_name(old).replace("-", "") == normalize_name(new).replace("-", "")
-    return "it is the same name, written otherwise" if same else "it is known to go by that name"
-
-
 def _proposed(view: NightView, pairs: Sequence[tuple[int, str, str, str]]) -> Iterator[Change]:
     room = view.policy.proposals.max_pending - proposal_store.count_pending(view.connection)
     left = min(view.policy.consolidation.max_near_names, room)
     for _, scope, one, other in pairs:
         key = f"{_KIND}:{scope}:{one}:{other}"
-        if left <= 0 or proposal_store.was_proposed(view.connection, key):
-            continue
-        left -= 1
-        yield Change("proposed", "two names differ in one letter", (_proposal(view, key, scope, one, other),))
+        if left > 0 and not proposal_store.was_proposed(view.connection, key):
+            left -= 1
+            yield Change("proposed", "two names differ in one letter", (_proposal(view, key, scope, one, other),))
 
 
 def _proposal(view: NightView, key: str, scope: str, one: str, other: str) -> ProposeChange:
-    ids = {name: merge_rows.ids_about(view.connection, scope, name) for name in (one, other)}
+    ids = {name: pass_rows.ids_about(view.connection, scope, name) for name in (one, other)}
     kept, gone = sorted(ids, key=lambda name: (-len(ids[name]), name))
     shown = [number for name in (kept, gone) for number in ids[name][-_SHOWN:]]
-    known = records.by_ids(view.connection, shown, (scope,)).values()
-    spanish = any(record.lang == "es" for record in known)
-    quoted = "\n".join(f"- {record.subject}: {' '.join(record.text.split())[:_QUOTED]}" for record in known)
-    title, text = _WORDS["es" if spanish else "en"]
-    return ProposeChange(
-        key,
-        _KIND,
-        title.format(gone=gone, kept=kept),
-        text.format(gone=gone, kept=kept, told=quoted),
-        {"scope": scope, "from": gone, "into": kept},
-        {"records": list[Json](shown)},
-    )
+    quoted = records.by_ids(view.connection, shown, (scope,)).values()
+    lines = "\n".join(f"- {record.subject}: {one_line(record.text, _QUOTED)}" for record in quoted)
+    title, text = _WORDS["es" if any(record.lang == "es" for record in quoted) else "en"]
+    names = {"gone": gone, "kept": kept}
+    payload: dict[str, Json] = {"scope": scope, "from": gone, "into": kept}
+    evidence = {"records": list[Json](shown)}
+    return ProposeChange(key, _KIND, title.format(**names), text.format(told=lines, **names), payload, evidence)
 
 
-PASS = Pass(
-    name="entities",
-    phase="consolidate",
-    description="files what is about one person or thing under one name",
-    plan=plan,
-)
+PASS = Pass("entities", "consolidate", "files what is about one person or thing under one name", plan)

@@ -1,4 +1,4 @@
-"""Which lines of an entry state facts, by the words that facts are told with, in Spanish and English. Pure."""
+"""Find the lines of an entry that state facts, by the words that facts are told with, in Spanish and English. Pure."""
 
 import re
 
@@ -28,12 +28,8 @@ _INDICATORS = re.compile(
 
 def statement_lines(text: str, policy: ProceduralPolicy = DEFAULT) -> list[str]:
     """The lines of an entry that are long enough to state something, without headings; of one line, its words."""
-    found = []
-    for line in text.splitlines():
-        said = _ENTRY.sub("", line.strip(), count=1).strip()
-        if len(said) > policy.statement_above_chars and not _HEADING.match(said):
-            found.append(said)
-    return found
+    lines = (_ENTRY.sub("", line.strip(), count=1).strip() for line in text.splitlines())
+    return [line for line in lines if len(line) > policy.statement_above_chars and not _HEADING.match(line)]
 
 
 def fact_lines(text: str, policy: ProceduralPolicy = DEFAULT) -> list[str]:

@@ -1,7 +1,7 @@
-"""MEMORY.md stays lean: above a size, stable facts about one thing leave it for a ref file, found when they are needed.
+"""Keep MEMORY.md lean: above a size, settled facts about one thing leave it for a ref file.
 
 The file keeps a pointer to each (the mirror writes it), the state of things, and open items only: what its owner has
-ticked off goes back to the log of its day. What a person wrote into MEMORY.md with their own hands stays there.
+ticked off goes back to the log of its day. What a person wrote into MEMORY.md by hand stays there.
 """
 
 import json
@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 
 from kenobot.cognitive.mirror.names import slug
-from kenobot.cognitive.sleep import upkeep_rows
+from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
+from kenobot.cognitive.sleep.plan.edits import unchanged, update
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
-from kenobot.cognitive.store import records, tiers
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store import tiers
+from kenobot.cognitive.store.records import Record, stamp
 
 _DONE = re.compile(r"\[[xX✓✔]\][ \t]")
 _OPEN = re.compile(r"\[[ ]?\][ \t]")
@@ -26,15 +27,16 @@ _NAME = re.compile(r"[^\W_][\w+#.-]*[\w+#]", re.UNICODE)
 
 
 def plan(view: NightView) -> Iterator[Change]:
-    """What is done leaves, and above the policy's size the largest groups of stable facts, until it is lean."""
+    """Move what is done out, and above the policy's size the largest groups of settled facts, until it is lean."""
     for scope in tiers.all_scopes(view.connection):
         core = tiers.in_tier(view.connection, scope, tiers.CORE)
-        done = [record for record in core if _DONE.match(record.text) and not _is_back(view, record)]
-        for record in done:
-            reason = "it is done: MEMORY.md lists open items only"
-            edit = UpdateRecord(record.id, {"tier": tiers.DAILY}, {"tier": tiers.CORE})
-            yield Change("filed", reason, (edit,), record=record.id)
-        left = [record for record in core if record not in done]
+        left = []
+        for record in core:
+            if _DONE.match(record.text) and not _was_put_back(view, record):
+                reason = "it is done: MEMORY.md lists open items only"
+                yield update(record, "filed", reason, {"tier": tiers.DAILY}, unchanged(record, "tier"))
+            else:
+                left.append(record)
         yield from _leaned(scope, left, view)
 
 
@@ -43,11 +45,10 @@ def _leaned(scope: str, core: Sequence[Record], view: NightView) -> Iterator[Cha
     size = sum(len(record.text) for record in core)
     if size <= policy.lean_core_chars:
         return
-    settled = records.stamp(view.now - timedelta(days=policy.settled_days))
+    settled = stamp(view.now - timedelta(days=policy.settled_days))
     movers = tiers.last_tier_movers(view.connection, [record.id for record in core])
-    by_hand = {number for number, (by, _) in movers.items() if by == _OWNER}
-    movable = [record for record in core if _is_reference(record) and record.updated <= settled]
-    movable = [record for record in movable if record.id not in by_hand]
+    by_hand = {number for number, (actor, _) in movers.items() if actor == _OWNER}
+    movable = [r for r in core if _is_reference(r) and r.updated <= settled and r.id not in by_hand]
     known = tiers.ref_file_counts(view.connection, scope)
     for topic, group in _groups(movable, known, policy.min_group_facts):
         if size <= policy.lean_core_chars:
@@ -58,9 +59,9 @@ def _leaned(scope: str, core: Sequence[Record], view: NightView) -> Iterator[Cha
         size -= sum(len(record.text) for record in group)
 
 
-def _is_back(view: NightView, record: Record) -> bool:
-    """Whether a fact went back to its log before, and somebody undid that."""
-    return upkeep_rows.was_reverted(view.connection, record.id, "tier", tiers.DAILY)
+def _was_put_back(view: NightView, record: Record) -> bool:
+    """Whether a fact went back to its log before, and that was undone."""
+    return pass_rows.was_reverted(view.connection, record.id, "tier", tiers.DAILY)
 
 
 def _is_reference(record: Record) -> bool:
@@ -79,11 +80,11 @@ def _groups(movable: Sequence[Record], known: Mapping[str, int], least: int) -> 
     A thing that has a ref file already takes single facts, too.
     """
     left = {record.id: record for record in movable}
-    named = {record.id: _topics(record) for record in movable}
+    topics = {record.id: _topics(record) for record in movable}
     while left:
         about: defaultdict[str, list[Record]] = defaultdict(list)
         for number, record in left.items():
-            for topic in named[number]:
+            for topic in topics[number]:
                 about[topic].append(record)
         enough = {topic: group for topic, group in about.items() if len(group) >= least or topic in known}
         if not enough:
@@ -95,7 +96,7 @@ def _groups(movable: Sequence[Record], known: Mapping[str, int], least: int) -> 
 
 
 def _topics(record: Record) -> list[str]:
-    """What a fact may be filed under: whom it is about, else its tags and the names in it."""
+    """The topics that a fact may be filed under: its subject, else its tags and the names in it."""
     subject = slug(record.subject) if record.subject not in ("", "owner") else ""
     if subject:
         return [subject]
@@ -111,9 +112,4 @@ def _is_name(word: str, *, first: bool) -> bool:
     return (not first and word[0].isupper()) or any(char.isupper() for char in word[1:])
 
 
-PASS = Pass(
-    name="hygiene",
-    phase="consolidate",
-    description="keeps MEMORY.md lean",
-    plan=plan,
-)
+PASS = Pass("hygiene", "consolidate", "keeps MEMORY.md lean", plan)

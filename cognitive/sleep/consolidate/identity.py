@@ -1,20 +1,18 @@
-"""IDENTITY.md holds what the bot has noticed about itself. When it has grown too long it is condensed.
+"""Condense IDENTITY.md, the bot's reflections about itself, when it has grown too long.
 
-What stood there before stays in the record's history.
-
-A model condenses it, held to what stands there. Without one, or when its answer will not do, lines that say the same
-are taken out, and then the oldest, until it fits.
+A model condenses it, held to what stands there. Without one, or with an unusable answer, lines that say the same are
+taken out, and then the oldest, until it fits. The old text stays in the record's history.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 
 from kenobot.cognitive.policy.pruning import PruningPolicy
-from kenobot.cognitive.sleep import upkeep_rows
-from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
+from kenobot.cognitive.sleep import pass_rows
+from kenobot.cognitive.sleep.plan.changes import Change
+from kenobot.cognitive.sleep.plan.edits import unchanged, update
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
-from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.records import Record, stamp
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.stopwords import NEGATIONS, STOPWORDS
 from kenobot.cognitive.text.words import stems, words
@@ -30,29 +28,25 @@ Answer with the new file and nothing else, as Markdown bullets under headings, i
 
 
 def questions(view: NightView) -> Sequence[ModelQuestion]:
-    """One for each IDENTITY.md that is too long."""
+    """Ask for each IDENTITY.md that is too long."""
     return [_question(view, record) for record in _too_long(view)]
 
 
 def plan(view: NightView) -> Iterator[Change]:
     """Condense what is too long."""
-    limit = view.policy.pruning.max_identity_bytes
+    policy = view.policy.pruning
     for record in _too_long(view):
         answer = view.answer(_question(view, record))
-        text = _usable(answer, record.text, view.policy.pruning) if answer is not None else None
+        text = _usable(answer, record.text, policy) if answer is not None else None
         trust, how = ("model", "a model condensed it") if text is not None else (record.trust, "its oldest lines left")
-        text = text if text is not None else condense(record.text, limit)
-        values = {"text": text, "trust": trust, "updated": store.stamp(view.now)}
-        edit = UpdateRecord(record.id, values, {"text": record.text})
-        reason = f"longer than {limit} bytes: {how}, and the old text stays in its history"
-        yield Change("condensed", reason, (edit,), record.id)
+        text = text if text is not None else condense(record.text, policy.max_identity_bytes)
+        values = {"text": text, "trust": trust, "updated": stamp(view.now)}
+        reason = f"longer than {policy.max_identity_bytes} bytes: {how}, and the old text stays in its history"
+        yield update(record, "condensed", reason, values, unchanged(record, "text"))
 
 
 def condense(text: str, limit: int) -> str:
-    """`text` in at most `limit` bytes, without a model: each line once, where it was said last, the oldest left out.
-
-    Headings stay above what is left of their part.
-    """
+    """Cut a text to `limit` bytes: each line once, at its last place, without the oldest, headings kept."""
     kept = _unlike(text.splitlines())
     room, taken = limit, set[int]()
     for place in range(len(kept) - 1, -1, -1):
@@ -69,12 +63,9 @@ def condense(text: str, limit: int) -> str:
 
 def _too_long(view: NightView) -> list[Record]:
     limit = view.policy.pruning.max_identity_bytes
-    records = upkeep_rows.slot_records(view.connection, "profile", SLOT)
-    return [
-        record
-        for record in records
-        if _size(record.text) > limit + 1 and not upkeep_rows.was_text_reverted(view.connection, record)
-    ]
+    records = pass_rows.slot_records(view.connection, "profile", SLOT)
+    long = [record for record in records if _size(record.text) > limit + 1]
+    return [record for record in long if not pass_rows.was_text_reverted(view.connection, record)]
 
 
 def _question(view: NightView, record: Record) -> ModelQuestion:
@@ -84,18 +75,19 @@ def _question(view: NightView, record: Record) -> ModelQuestion:
 
 
 def _usable(answer: str, text: str, policy: PruningPolicy) -> str | None:
-    """A model's answer as the new text; None when it is too long, has lost most of it, or says other things."""
+    """A model's condensed text; None when it is too long, has lost most of it, or says other things."""
     fenced = _FENCES.match(answer.strip())
-    said = (fenced[1] if fenced else answer).strip()
-    if not said or _size(said) > policy.max_identity_bytes or len(said) < policy.min_length_share * len(text):
+    condensed = (fenced[1] if fenced else answer).strip()
+    too_long = _size(condensed) > policy.max_identity_bytes
+    if not condensed or too_long or len(condensed) < policy.min_length_share * len(text):
         return None
-    there = {stem for word in words(text) for stem in stems(word)}
-    told = [word for word in words(said) if word not in STOPWORDS and word not in NEGATIONS]
-    known = sum(not there.isdisjoint(stems(word)) for word in told)
-    numbers = {word for word in told if any(char.isdigit() for char in word)}
-    if not told or known < policy.grounded_from_share * len(told) or not numbers <= set(words(text)):
+    old_stems = {stem for word in words(text) for stem in stems(word)}
+    new_words = [word for word in words(condensed) if word not in STOPWORDS and word not in NEGATIONS]
+    grounded = sum(not old_stems.isdisjoint(stems(word)) for word in new_words)
+    numbers = {word for word in new_words if any(char.isdigit() for char in word)}
+    if not new_words or grounded < policy.grounded_from_share * len(new_words) or not numbers <= set(words(text)):
         return None
-    return said
+    return condensed
 
 
 def _unlike(lines: Sequence[str]) -> list[str]:

@@ -1,14 +1,13 @@
-"""What two records that are near each other are to each other, by the rules that `admit` goes by.
+"""Classify a pair of near records by the rules of `admit`.
 
-They are one when their words say so, when somebody who read both says so and nothing speaks against it, or, of lines in
+They are one when their words say so, when a reader of both says so and nothing speaks against it, or, of lines in
 MEMORY.md, when the one is the other with a word more. Two that merely might be one stay two.
 """
 
-from collections.abc import Sequence
 from typing import Literal
 
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.remember import attribute_statements
+from kenobot.cognitive.remember.attribute_statements import read_attribute
 from kenobot.cognitive.remember.compare import is_single_valued
 from kenobot.cognitive.remember.conflicts import word_weight
 from kenobot.cognitive.remember.statement_relation import parse_statement, relation, repeat_veto
@@ -20,7 +19,7 @@ from kenobot.cognitive.text.words import fold
 from kenobot.ports.memory import Relation
 
 PairRelation = Literal["repeat", "contradiction", "independent", "open"]
-"""As a verdict says it; open: the rules do not tell, and nobody has been asked."""
+"""open: the rules do not tell, and there is no verdict."""
 
 # Besides what `meaning` leaves out, these can be left out of a statement, and it says the same.
 _EMPTY = frozenset("is are am be es son ser and y e to of de".split())
@@ -30,7 +29,7 @@ _FIRM = 4  # words that two lines must share before one more counts as a detail
 
 
 def classify_pair(pair: RecordPair, verdict: Relation | None, policy: Policy) -> PairRelation:
-    """What the records of a pair are to each other. verdict: of somebody who has read both.
+    """Classify a pair. verdict: a reader's.
 
     A veto counts more than a verdict: what denies something, or tells another number or date, is never a repeat.
     """
@@ -63,14 +62,14 @@ def classify_pair(pair: RecordPair, verdict: Relation | None, policy: Policy) ->
 def may_be_duplicates(one: Record, other: Record, policy: Policy) -> bool:
     """Whether nothing but their words could keep two records apart.
 
-    What gives an attribute two values, and what its owner doubts beside what they do not, is not one. Neither is the
-    fuller word of somebody who is believed less.
+    Two values of an attribute, a disputed record beside an undisputed one, and the fuller words of a less credible
+    source do.
     """
     if (one.verification == "disputed") != (other.verification == "disputed"):
         return False
-    said, told = one.attributes, other.attributes
-    for name in (said.keys() & told.keys()) - {"by"}:
-        if not same_value(said[name], told[name]) and is_single_valued(name):
+    first, second = one.attributes, other.attributes
+    for name in (first.keys() & second.keys()) - {"by"}:
+        if not same_value(first[name], second[name]) and is_single_valued(name):
             return False
     fuller = max(one, other, key=lambda record: len(topic_words(record.text)))
     poorer = other if fuller is one else one
@@ -80,7 +79,7 @@ def may_be_duplicates(one: Record, other: Record, policy: Policy) -> bool:
 
 
 def credibility(record: Record, policy: Policy) -> int:
-    """How much the word of whoever said it counts."""
+    """How much the source of a record counts."""
     return word_weight(record.trust, record.source, record.confidence, record.scope, policy.admit)
 
 
@@ -91,27 +90,9 @@ def has_same_words(one: str, other: str) -> bool:
 
 
 def jaccard(one: str, other: str) -> float:
-    """Share of the words of two lines that both have, as the seed counts them: of three letters or more.
-
-    Marks at the end of a line are no part of it, and two lines without such a word have nothing in common.
-    """
+    """Share of the words of three letters or more of two lines that both have; 0 without such words."""
     a, b = _line_words(one), _line_words(other)
     return len(a & b) / len(a | b) if a and b else 0.0
-
-
-def group_similar_lines(lines: Sequence[str], least: float) -> list[list[int]]:
-    """The lines that may say the same, by their places: each with all that it is joined to over others.
-
-    For as many lines as a person reads: it compares all of them.
-    """
-    home = list(range(len(lines)))
-    for at, line in enumerate(lines):
-        for before in range(at):
-            if jaccard(line, lines[before]) >= least:
-                old, new = sorted((home[at], home[before]), reverse=True)
-                home = [new if each == old else each for each in home]
-    found = [[at for at, each in enumerate(home) if each == first] for first in sorted(set(home))]
-    return [group for group in found if len(group) > 1]
 
 
 def _line_words(line: str) -> set[str]:
@@ -134,12 +115,8 @@ def _with_a_word_more(one: str, other: str, least: float) -> bool:
 
 def _same_frame(one: Record, other: Record) -> bool:
     """Whether both are plain statements of the same one thing, in whatever words or language."""
-    said, told = ({normalize_name(n): v for n, v in record.attributes.items() if n != "by"} for record in (one, other))
-    if len(said) != 1 or said.keys() != told.keys():
+    values = [{normalize_name(n): v for n, v in record.attributes.items() if n != "by"} for record in (one, other)]
+    if len(values[0]) != 1 or values[0].keys() != values[1].keys():
         return False
-    same = all(same_value(said[name], told[name]) for name in said)
-    return (
-        same
-        and attribute_statements.read_attribute(one.text) is not None
-        and attribute_statements.read_attribute(other.text) is not None
-    )
+    same = all(same_value(value, values[1][name]) for name, value in values[0].items())
+    return same and all(read_attribute(record.text) is not None for record in (one, other))

@@ -1,4 +1,4 @@
-"""What a week's summary says: its surviving lines by day, shortened; or what a model made of them. Pure."""
+"""The text of a week's summary: its surviving lines by day, shortened; or what a model made of them. Pure."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ class CalendarWeek:
 
 
 def week_of(day: str) -> CalendarWeek:
-    """The week that a day, YYYY-MM-DD, belongs to."""
+    """The week of a day, YYYY-MM-DD."""
     return week_named(calendar.week_of(day))
 
 
@@ -44,38 +44,35 @@ def week_named(name: str) -> CalendarWeek:
 
 
 def is_own_words(record: Record) -> bool:
-    """Whether a record is in the words of the one whose scope it is, or the bot's: what others said is quoted."""
+    """Whether a record is in the words of the person whose scope it is, or the bot's: others are quoted."""
     return record.trust in ("owner", "model") or (record.trust == "guest" and record.scope.startswith("user:"))
 
 
-def facts_digest(told: Sequence[Record]) -> str:
-    """What tells one week's facts from the same week's when any of them has changed."""
-    said = [[record.id, record.text, record.trust] for record in told]
-    return hashlib.sha256(json.dumps(said).encode("utf-8", "replace")).hexdigest()[:16]
+def facts_digest(facts: Sequence[Record]) -> str:
+    """A digest of a week's facts that changes once any of them has."""
+    rows = [[record.id, record.text, record.trust] for record in facts]
+    return hashlib.sha256(json.dumps(rows).encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def summary_by_rules(week: CalendarWeek, told: Sequence[Record], policy: DecayPolicy) -> str:
-    """The summary as it is without a model: every fact of the week on a line, and where there are too many of them for
-    that, the weightiest of each day and how many there are more.
-    """
+def summary_by_rules(week: CalendarWeek, facts: Sequence[Record], policy: DecayPolicy) -> str:
+    """The summary without a model: every fact on a line; of too many the weightiest of each day, and their number."""
     longest = policy.line_chars
-    while (text := _text(week, told, longest)) and len(text) > policy.week_chars and longest > policy.min_line_chars:
+    while (text := _text(week, facts, longest)) and len(text) > policy.week_chars and longest > policy.min_line_chars:
         longest = max(policy.min_line_chars, longest * 2 // 3)
     if len(text) <= policy.week_chars:
         return text
-    low, high = 0, len(told)  # the most lines a day that fit
+    low, high = 0, len(facts)  # the most lines a day that fit
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (
-            (middle, high) if len(_text(week, told, longest, middle)) <= policy.week_chars else (low, middle - 1)
-        )
-    return _text(week, told, longest, low)
+        fits = len(_text(week, facts, longest, middle)) <= policy.week_chars
+        low, high = (middle, high) if fits else (low, middle - 1)
+    return _text(week, facts, longest, low)
 
 
-def facts_by_day(told: Sequence[Record], longest: int, most: int | None = None) -> str:
+def facts_by_day(facts: Sequence[Record], longest: int, most: int | None = None) -> str:
     """Facts below the headings of their days; of each day the weightiest, at most `most`."""
     parts = []
-    for day, group in groupby(told, key=lambda record: record.day):
+    for day, group in groupby(facts, key=lambda record: record.day):
         records = list(group)
         kept = records if most is None else _weightiest(records, most)
         lines = [fact_line(record, longest) for record in kept]
@@ -86,14 +83,14 @@ def facts_by_day(told: Sequence[Record], longest: int, most: int | None = None) 
 
 
 def fact_line(record: Record, longest: int) -> str:
-    """A fact on one line. What others said is quoted, so that it cannot pass for the owner's word."""
-    said = " ".join(record.text.split())
-    short = said if len(said) <= longest else said[: longest - 1].rstrip() + "…"
+    """A fact on one line. Others' words are quoted, so that they cannot pass for the owner's."""
+    text = model_answers.one_line(record.text)
+    short = text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
     return f"- {quote_untrusted(short, 'owner' if is_own_words(record) else record.trust, record.by)}"
 
 
-def _text(week: CalendarWeek, told: Sequence[Record], longest: int, most: int | None = None) -> str:
-    return f"# {week.name}\n\n{facts_by_day(told, longest, most)}"
+def _text(week: CalendarWeek, facts: Sequence[Record], longest: int, most: int | None = None) -> str:
+    return f"# {week.name}\n\n{facts_by_day(facts, longest, most)}"
 
 
 def _weightiest(records: Sequence[Record], most: int) -> list[Record]:
@@ -104,32 +101,24 @@ def _weightiest(records: Sequence[Record], most: int) -> list[Record]:
 # ── with a model ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def summary_question(told: Sequence[Record], policy: DecayPolicy) -> ModelQuestion | None:
-    """What to ask a model about a week; None when there is too little to sum up. Only what is the owner's own."""
-    own = [record for record in told if is_own_words(record)]
+def summary_question(facts: Sequence[Record], policy: DecayPolicy) -> ModelQuestion | None:
+    """Ask for the summary of a week, shown own words only; None when there is too little to sum up."""
+    own = [record for record in facts if is_own_words(record)]
     if len(own) < policy.model_from_facts:
         return None
-    return ModelQuestion(
-        _SYSTEM,
-        model_answers.quote_records(_weightiest(own, policy.max_facts_shown), policy.line_chars),
-        _SUMMARY_TOKENS,
-    )
+    quoted = model_answers.quote_records(_weightiest(own, policy.max_facts_shown), policy.line_chars)
+    return ModelQuestion(_SYSTEM, quoted, _SUMMARY_TOKENS)
 
 
-def summary_by_model(week: CalendarWeek, told: Sequence[Record], answer: str, policy: DecayPolicy) -> str | None:
-    """The summary that a model wrote, and below it what others said, quoted; None when the answer is none."""
-    summary = _summary(answer)
-    if summary is None or len(summary) > policy.max_summary_chars:
+def summary_by_model(week: CalendarWeek, facts: Sequence[Record], answer: str, policy: DecayPolicy) -> str | None:
+    """A model's summary, and below it others' words, quoted; None when the answer is unusable."""
+    read = model_answers.parse_object(answer)
+    summary = read["summary"] if read is not None and set(read) == {"summary"} else None
+    if not isinstance(summary, str) or not summary.strip() or len(summary.strip()) > policy.max_summary_chars:
         return None
-    quoted = [record for record in told if not is_own_words(record)]
-    room = policy.week_chars - len(summary)
-    most = len(quoted)
+    summary = summary.strip()
+    quoted = [record for record in facts if not is_own_words(record)]
+    room, most = policy.week_chars - len(summary), len(quoted)
     while (below := facts_by_day(quoted, policy.min_line_chars, most)) and len(below) > room and most:
         most //= 2
     return "\n\n".join(part for part in (f"# {week.name}", summary, below if len(below) <= room else "") if part)
-
-
-def _summary(answer: str) -> str | None:
-    found = model_answers.parse_object(answer)
-    said = found.get("summary") if found is not None and set(found) == {"summary"} else None
-    return said.strip() or None if isinstance(said, str) else None

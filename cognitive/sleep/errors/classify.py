@@ -1,8 +1,7 @@
-"""What kind of trouble a text tells of, whether trying again may help, and what there is to be learned from it.
+"""Classify errors, tell whether a retry may help, and word their lessons.
 
 Four classes: external (networks, servers, other people's limits), configuration (a setting that is missing or wrong),
-user (input that could not be right), and internal: everything else. Only what is our own, internal or configuration,
-teaches something.
+user (input that could not be right), and internal: everything else.
 """
 
 import json
@@ -12,16 +11,17 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from kenobot.cognitive.policy.pruning import PruningPolicy
+from kenobot.cognitive.sleep.plan.model_answers import one_line
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion
 from kenobot.cognitive.text.language_id import detect_language
 from kenobot.cognitive.text.words import fold, words
 
 ErrorClass = Literal["internal", "configuration", "external", "user"]
-"""Whose trouble it is."""
 
 OWN_ERRORS: frozenset[ErrorClass] = frozenset({"internal", "configuration"})
-"""What lessons are drawn from."""
+"""The classes that lessons are drawn from."""
 
+_CLASSES: tuple[ErrorClass, ...] = get_args(ErrorClass)
 _SIGNS: tuple[tuple[ErrorClass, re.Pattern[str]], ...] = (  # the first that fits decides
     (
         "external",
@@ -97,76 +97,69 @@ Answer with one JSON object and nothing else:
 
 @dataclass(frozen=True, slots=True)
 class ErrorVerdict:
-    """What an entry was found to be: None when it tells of no trouble. lesson: in somebody's words; "" for none."""
+    """The class of an entry, None when it tells of no error, and a model's lesson from it, or ""."""
 
     kind: ErrorClass | None
     lesson: str = ""
 
 
 def classify(text: str) -> ErrorClass:
-    """The class of trouble that a text tells of, by its words."""
+    """Classify an error by its words."""
     plain = fold(text)
     return next((kind for kind, signs in _SIGNS if signs.search(plain)), "internal")
 
 
 def is_recoverable(text: str) -> bool:
-    """Whether trying again may help; what nobody calls fatal may always be tried again."""
+    """Whether a retry may help: always, unless the text calls it fatal."""
     plain = fold(text)
     return _AGAIN.search(plain) is not None or _GRAVE.search(plain) is None
 
 
 def verdict_by_rules(text: str) -> ErrorVerdict:
-    """What a text tells of, without a model. That something failed is internal only where it sounds technical."""
+    """Classify an entry without a model. A failure is internal only where it sounds technical."""
     kind = classify(text)
     if kind == "internal" and not _TECHNICAL.search(fold(text)):
         return ErrorVerdict(None)
     return ErrorVerdict(kind)
 
 
-def lesson_text(text: str, kind: ErrorClass, day: str, policy: PruningPolicy, told: str = "") -> str | None:
-    """The lesson of an entry, as it is remembered; None when there is none in it.
-
-    day: when it is learned. told: the lesson in a model's words; without it the entry itself is the lesson.
-    """
+def lesson_text(text: str, kind: ErrorClass, day: str, policy: PruningPolicy, wording: str = "") -> str | None:
+    """Word the lesson of an entry, learned on a day; None when there is none. wording: a model's; "" for the entry."""
     if kind not in OWN_ERRORS:
         return None
-    said = " ".join((told or _HEADER.sub("", text.strip())).split())
-    if len(words(said)) < policy.min_error_words:
+    lesson = one_line(wording or _HEADER.sub("", text.strip()))
+    if len(words(lesson)) < policy.min_error_words:
         return None
-    language = "es" if detect_language(said) == "es" else "en"
-    cut = said if len(said) <= policy.error_chars else f"{said[: policy.error_chars].rstrip()}…"
+    language = "es" if detect_language(lesson) == "es" else "en"
+    cut = lesson if len(lesson) <= policy.error_chars else f"{lesson[: policy.error_chars].rstrip()}…"
     return f"{_NAMES[kind, language]}: {cut} ({_LEARNED[language]} {day})"
 
 
 def classification_question(texts: Sequence[str], policy: PruningPolicy) -> ModelQuestion:
-    """What a model is asked about some entries."""
-    lines = ["Sort these entries.", ""]
-    for number, text in enumerate(texts, 1):
-        said = " ".join(text.split())
-        lines.append(f"[{number}] > {said[: policy.error_chars]}")
-    return ModelQuestion(_SYSTEM, "\n".join(lines), answer_tokens=60 + 80 * len(texts))
+    """Ask about some entries."""
+    lines = [f"[{number}] > {one_line(text, policy.error_chars)}" for number, text in enumerate(texts, 1)]
+    return ModelQuestion(_SYSTEM, "\n".join(["Sort these entries.", "", *lines]), 60 + 80 * len(texts))
 
 
 def parse_verdicts(answer: str, count: int, policy: PruningPolicy) -> dict[int, ErrorVerdict]:
-    """What a model said of the entries 0 to `count` - 1, by place. Whatever is not exactly as asked is left out."""
+    """Read the verdicts on entries 0 to `count` - 1, by place. What is not exactly as asked is left out."""
     start = answer.find("{")
     try:
-        told, _ = json.JSONDecoder().raw_decode(answer, start) if start >= 0 else (None, 0)
+        read, _ = json.JSONDecoder().raw_decode(answer, start) if start >= 0 else (None, 0)
     except (ValueError, RecursionError):
         return {}
-    entries = told.get("entries") if isinstance(told, dict) else None
-    found: dict[int, ErrorVerdict] = {}
+    entries = read.get("entries") if isinstance(read, dict) else None
+    verdicts: dict[int, ErrorVerdict] = {}
     for entry in entries if isinstance(entries, list) else ():
         match entry:
-            case {"entry": int(number), "class": str(kind)} if 1 <= number <= count and number - 1 not in found:
-                if kind == "none":
-                    found[number - 1] = ErrorVerdict(None)
-                for known in get_args(ErrorClass):
-                    if known == kind:
-                        found[number - 1] = ErrorVerdict(known, _sentence(entry.get("lesson"), policy))
-    return found
+            case {"entry": int(number), "class": str(name)} if 1 <= number <= count and number - 1 not in verdicts:
+                kind = next((known for known in _CLASSES if known == name), None)
+                if kind is not None or name == "none":
+                    lesson = entry.get("lesson") if kind is not None else None
+                    verdicts[number - 1] = ErrorVerdict(kind, _sentence(lesson, policy))
+    return verdicts
 
 
 def _sentence(value: object, policy: PruningPolicy) -> str:
-    said = " ".join(value.split()) if isinstance(value, str) else ""
-    return said if len(said) <= policy.error_chars else ""
+    sentence = one_line(value) if isinstance(value, str) else ""
+    return sentence if len(sentence) <= policy.error_chars else ""

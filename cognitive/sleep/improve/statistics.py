@@ -1,5 +1,6 @@
-"""What the figures of a night say about how memory is doing. Pure; the rules and their wording are the seed's."""
+"""Advise on memory from the figures of a night. Pure."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,9 +11,7 @@ Priority = Literal["low", "medium", "high"]
 
 @dataclass(frozen=True, slots=True)
 class NightStatistics:
-    """What a night came to: entries it looked at, facts and patterns it took from them, errors it found and lessons it
-    drew, scratchpads that expired, patterns that were dropped.
-    """
+    """What a night read and did. episodes: records it read. patterns_pruned: patterns that expired."""
 
     episodes: int = 0
     facts: int = 0
@@ -25,7 +24,7 @@ class NightStatistics:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """name: tells it from other advice. observation: what is so; suggestion: what could be done; evidence: why."""
+    """An observation and what could be done about it. name: identifies it."""
 
     name: str
     observation: str
@@ -36,7 +35,7 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class Adjustment:
-    """kind: tells it from others."""
+    """A change that follows from an insight. kind: identifies it."""
 
     kind: str
     suggestion: str
@@ -45,86 +44,69 @@ class Adjustment:
 
 @dataclass(frozen=True, slots=True)
 class Reflection:
-    """insights: what stands out. adjustments: what could be changed, each with the insight that it follows from."""
+    """The insights of a night, and the adjustments that follow from them."""
 
     insights: tuple[str, ...]
     adjustments: tuple[Adjustment, ...]
 
 
 def advise(figures: NightStatistics, policy: ProposalPolicy) -> list[Advice]:
-    """What could be done, given the figures of a night."""
-    found = []
+    """Advise on the figures of a night."""
+    return list(_advice(figures, policy))
+
+
+def _advice(figures: NightStatistics, policy: ProposalPolicy) -> Iterator[Advice]:
     if figures.episodes > policy.episodes_without_pattern and not figures.patterns:
-        found.append(
-            Advice(
-                "no-patterns",
-                f"{figures.episodes} episodes processed but 0 patterns extracted",
-                "Consider adding more specific memory tags to conversations so patterns can be detected",
-                f"Consolidation processed {figures.episodes} episodes",
-                "medium",
-            )
+        yield Advice(
+            "no-patterns",
+            f"{figures.episodes} episodes processed but 0 patterns extracted",
+            "Consider adding more specific memory tags to conversations so patterns can be detected",
+            f"Consolidation processed {figures.episodes} episodes",
+            "medium",
         )
     if figures.expired_scratchpads > policy.expired_scratchpads:
-        found.append(
-            Advice(
-                "abandoned",
-                f"{figures.expired_scratchpads} stale working memory sessions deleted",
-                "Many sessions are being abandoned — check if the stale threshold is appropriate or if sessions need "
-                "better lifecycle management",
-                f"Memory pruner deleted {figures.expired_scratchpads} sessions",
-                "low",
-            )
+        yield Advice(
+            "abandoned",
+            f"{figures.expired_scratchpads} stale working memory sessions deleted",
+            "Many sessions are being abandoned — check if the stale threshold is appropriate or if sessions need "
+            "better lifecycle management",
+            f"Memory pruner deleted {figures.expired_scratchpads} sessions",
+            "low",
         )
     if figures.patterns_pruned > policy.patterns_pruned:
-        found.append(
-            Advice(
-                "patterns-pruned",
-                f"{figures.patterns_pruned} procedural patterns were pruned due to low confidence",
-                "Pattern extraction may be too aggressive — consider raising the confidence threshold for new patterns",
-                f"Memory pruner removed {figures.patterns_pruned} unused low-confidence patterns",
-                "medium",
-            )
+        yield Advice(
+            "patterns-pruned",
+            f"{figures.patterns_pruned} procedural patterns were pruned due to low confidence",
+            "Pattern extraction may be too aggressive — consider raising the confidence threshold for new patterns",
+            f"Memory pruner removed {figures.patterns_pruned} unused low-confidence patterns",
+            "medium",
         )
     if not (figures.episodes or figures.errors or figures.expired_scratchpads):  # what patterns lose is no sign of life
-        found.append(
-            Advice(
-                "idle",
-                "Sleep cycle found nothing to process",
-                "System appears idle — verify that memory is being recorded during conversations",
-                "All sleep cycle phases returned zero counts",
-                "low",
-            )
+        yield Advice(
+            "idle",
+            "Sleep cycle found nothing to process",
+            "System appears idle — verify that memory is being recorded during conversations",
+            "All sleep cycle phases returned zero counts",
+            "low",
         )
-    return found
 
 
 def reflect(figures: NightStatistics, policy: ProposalPolicy) -> Reflection:
-    """What the figures of a night say of learning as a whole."""
-    found: list[Adjustment] = []
+    """Reflect on what the figures of a night say of learning as a whole."""
+    learned = figures.facts + figures.patterns
+    adjustments = []
     if figures.errors and not figures.lessons:
-        found.append(
-            Adjustment(
-                "error_handling",
-                "Improve error message formatting to enable lesson extraction",
-                "Errors occurred but no lessons were extracted — error messages may not be descriptive enough",
-            )
-        )
-    if figures.episodes and (figures.facts + figures.patterns) / figures.episodes < policy.few_results:
-        found.append(
-            Adjustment(
-                "memory_tagging",
-                "Consider encouraging more specific memory tags in conversations",
-                "Consolidation effectiveness is low — most episodes are not producing facts or patterns",
-            )
-        )
+        suggestion = "Improve error message formatting to enable lesson extraction"
+        insight = "Errors occurred but no lessons were extracted — error messages may not be descriptive enough"
+        adjustments.append(Adjustment("error_handling", suggestion, insight))
+    if figures.episodes and learned / figures.episodes < policy.few_results:
+        suggestion = "Consider encouraging more specific memory tags in conversations"
+        insight = "Consolidation effectiveness is low — most episodes are not producing facts or patterns"
+        adjustments.append(Adjustment("memory_tagging", suggestion, insight))
     if figures.patterns_pruned > figures.patterns:
-        found.append(
-            Adjustment(
-                "pattern_quality",
-                "Increase initial confidence threshold for new patterns",
-                "More patterns pruned than added — learning and retention are not balanced",
-            )
-        )
-    much = f"High learning rate: {figures.facts} new facts from {figures.episodes} episodes"
-    insights = [much] if figures.facts > policy.many_facts else []
-    return Reflection((*insights, *(each.insight for each in found)), tuple(found))
+        suggestion = "Increase initial confidence threshold for new patterns"
+        insight = "More patterns pruned than added — learning and retention are not balanced"
+        adjustments.append(Adjustment("pattern_quality", suggestion, insight))
+    rate = f"High learning rate: {figures.facts} new facts from {figures.episodes} episodes"
+    insights = [rate] if figures.facts > policy.many_facts else []
+    return Reflection((*insights, *(each.insight for each in adjustments)), tuple(adjustments))

@@ -1,6 +1,6 @@
-"""What a sleep pass may ask for. A pass only plans; `kenobot.cognitive.sleep.apply_change` carries out.
+"""The changes that a sleep pass plans; `kenobot.cognitive.sleep.apply_change` carries them out.
 
-One `Change` is one decision: it is explained by one reason, done whole or not at all, and undone whole.
+One `Change` is one decision: explained by one reason, carried out whole or not at all, and undone whole.
 """
 
 from collections.abc import Mapping
@@ -11,40 +11,43 @@ from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.records import Json
 from kenobot.ports.memory import Candidate
 
+ColumnValues = Mapping[str, ColumnValue]
+
 
 @dataclass(frozen=True, slots=True)
 class UpdateRecord:
     """Set columns of a record.
 
-    expects: what columns must still hold when it is carried out; besides, the record must still have the status it had
-    when the pass looked, "active" unless `expects` names another. shown: a prompt or a file shows the difference.
+    expects: columns that must still hold these values; the status must be "active" unless named here.
+    shown: a prompt or a file shows the difference.
     """
 
     record: int
-    values: Mapping[str, ColumnValue]
-    expects: Mapping[str, ColumnValue] = field(default_factory=dict)
+    values: ColumnValues
+    expects: ColumnValues = field(default_factory=dict)
     shown: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class AdmitRecord:
-    """Have memory take something in, by the door everybody uses.
+    """Admit a candidate.
 
-    derived_from: the records it was made of; each gets a link. supersedes: live records of its scope whose place it
-    takes. day: the day's log it belongs to, YYYY-MM-DD; "" is the night's own day. values: columns of a new record that
-    a candidate cannot tell.
+    derived_from: records that it was made of; each gets a link.
+    supersedes: live records of its scope that it replaces.
+    day: the daily log it belongs to, YYYY-MM-DD; "" is the night's day.
+    values: columns of a new record that a candidate does not have.
     """
 
     candidate: Candidate
     derived_from: tuple[int, ...] = ()
     supersedes: tuple[int, ...] = ()
     day: str = ""
-    values: Mapping[str, ColumnValue] = field(default_factory=dict)
+    values: ColumnValues = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class AddLink:
-    """Link two records, or make their link surer."""
+    """Link two records, or strengthen their link."""
 
     src: int
     dst: int
@@ -55,10 +58,9 @@ class AddLink:
 
 @dataclass(frozen=True, slots=True)
 class ProposeChange:
-    """Lay something before the owner, who decides. The same `key` is proposed once.
+    """Propose something to the owner, once for each `key`. kind: see `kenobot.cognitive.sleep.proposals`.
 
-    kind: what approving it does, in the words of `kenobot.cognitive.sleep.proposals`. title, text: for the owner to
-    read. payload: what approving needs. evidence: records and events that speak for it, as numbers by name.
+    evidence: numbers of records and events, by name.
     """
 
     key: str
@@ -71,7 +73,7 @@ class ProposeChange:
 
 @dataclass(frozen=True, slots=True)
 class LogEvent:
-    """Write down an event that changes no record, such as a gap that was found. data must not hold people's words."""
+    """Log an event that changes no record. `data` must not hold people's words."""
 
     data: Mapping[str, Json]
 
@@ -83,8 +85,9 @@ ChangePart = UpdateRecord | AdmitRecord | AddLink | ProposeChange | LogEvent
 class Change:
     """One decision of a pass.
 
-    kind: the event's type, a past participle such as "expired" or "merged". reason: one sentence for the owner. record:
-    the record it is mainly about, for `kenobot memory why`; None when there is none yet.
+    kind: the event's type, a past participle.
+    reason: one sentence for the owner.
+    record: the record it is mainly about, for `kenobot memory why`.
     """
 
     kind: str

@@ -1,9 +1,9 @@
-"""What a pass is: a pure look at memory that says what should change, and before that what it would ask a model."""
+"""A sleep pass and the view it plans from: passes read, name questions for a model, and plan changes."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
@@ -13,17 +13,17 @@ from kenobot.cognitive.sleep.plan.comparison_cache import ComparisonCache
 from kenobot.storage.connection import Connection
 
 FindNeighbours = Callable[[str, str, int, int], Mapping[int, float]]
-"""Gives, of a scope and a subject, the records nearest to a record in meaning, at most so many: each by its id with its
-nearness, as in admit's bands. An index of vectors can tell."""
+"""Maps scope, subject, record and limit to the records nearest in meaning, each with its nearness."""
+
+
+def no_neighbours() -> FindNeighbours | None:
+    """Stand in where there is no vector index."""
+    return None
 
 
 @dataclass(frozen=True, slots=True)
 class ModelQuestion:
-    """Something a model is asked, once: the same words twice are one question.
-
-    system: who it is to be and how it must answer. text: what it is to judge; people's words in it are quoted data.
-    answer_tokens: the most it may write.
-    """
+    """A question to a model; the same words are the same question. People's words in `text` are quoted data."""
 
     system: str
     text: str
@@ -31,26 +31,17 @@ class ModelQuestion:
 
     @property
     def key(self) -> str:
-        """Names the question by its words."""
+        """Identifies the question by its words."""
         return hashlib.sha256(f"{self.system}\0{self.text}".encode("utf-8", "replace")).hexdigest()
-
-
-def no_neighbours() -> FindNeighbours | None:
-    """Nobody can tell nearness by meaning."""
-    return None
 
 
 @dataclass(frozen=True, slots=True)
 class NightView:
-    """What a pass sees: memory as it stands, in one snapshot, and the night it is part of.
+    """Memory in one snapshot, and the night that a pass belongs to.
 
-    now: when the night began, the same for all its passes, also after a crash. since: when the last finished night
-    began; None when there was none. answers: what a model said, by `ModelQuestion.key`; a question that nobody
-    answered,
-    for want of a model, of tokens or of an answer, is missing, and the pass goes by its rules. model_available:
-    whether a model
-    was there to ask. find_neighbours: tells nearness by meaning, where there is somebody who can. comparison_cache:
-    what earlier nights found when they held records against each other, where that is remembered.
+    now: when the night began, also after a crash.
+    since: when the last finished night began.
+    answers: answers of the model by `ModelQuestion.key`; for a missing one the pass goes by its rules.
     """
 
     connection: Connection
@@ -63,13 +54,22 @@ class NightView:
     find_neighbours: FindNeighbours | None = None
     comparison_cache: ComparisonCache | None = None
 
+    @property
+    def today(self) -> date:
+        """The owner's calendar day."""
+        return self.now.astimezone(self.zone).date()
+
+    def days_ago(self, days: int) -> str:
+        """The owner's calendar day, YYYY-MM-DD, `days` before today."""
+        return (self.today - timedelta(days=days)).isoformat()
+
     def answer(self, question: ModelQuestion) -> str | None:
-        """What a model said to a question; None: go by the rules."""
+        """The model's answer; None: go by the rules."""
         return self.answers.get(question.key)
 
 
 def no_questions(_view: NightView) -> Sequence[ModelQuestion]:
-    """For a pass that needs no model."""
+    """Stand in for the questions of a pass without a model."""
     return ()
 
 
@@ -77,9 +77,8 @@ def no_questions(_view: NightView) -> Sequence[ModelQuestion]:
 class Pass:
     """One kind of maintenance.
 
-    plan: what should change, given a view; reads, never writes, and asks for nothing a second time once it is done:
-    what was carried out, planned again, plans nothing. Runs in a reader's thread, so that it may take seconds.
-    questions: what a model should be asked before; most urgent first, as tokens may not suffice for all.
+    plan: reads and never writes, in a reader's thread; planned again after it was carried out, it plans nothing.
+    questions: what to ask a model before, most urgent first, as tokens may not suffice for all.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""Commitments: what is resolved is kept for a while, then lets go; what is open never goes by itself.
+"""Commitments: a resolved one is kept for a while and then expires; an open one never goes by itself.
 
-One is resolved when its owner says that it is done or called off, when its day has passed, or when whoever noted it
-marked it so. That it was said is written on the commitment, with the day.
+One is resolved when its owner says that it is done or called off, when its day has passed, or when it was marked so.
+The day on which that was said is written on the commitment.
 """
 
 import json
@@ -10,69 +10,64 @@ from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.beliefs.commitments import RESOLVED_ATTRIBUTE, resolved_on
-from kenobot.cognitive.sleep import upkeep_rows
-from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
+from kenobot.cognitive.sleep import pass_rows
+from kenobot.cognitive.sleep.pass_rows import RecentUtterance
+from kenobot.cognitive.sleep.plan.changes import Change
+from kenobot.cognitive.sleep.plan.edits import expire, unchanged, update
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
-from kenobot.cognitive.sleep.prune import completion
-from kenobot.cognitive.sleep.upkeep_rows import RecentUtterance
-from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.sleep.prune.completion import completed_commitment, completion_sentences
+from kenobot.cognitive.store.records import Record, stamp
 from kenobot.cognitive.text.calendar import local_day
 
-_FIRST_NIGHT = timedelta(days=30)  # how far back it is looked when there was no night yet
+_FIRST_NIGHT = timedelta(days=30)  # how far back to look without an earlier night
 _OVERLAP = timedelta(days=1)
 
 
 def plan(view: NightView) -> Iterator[Change]:
-    """Note which ones are done, and let go of those that were done long ago."""
-    today = view.now.astimezone(view.zone).date()
-    records = list(upkeep_rows.commitments(view.connection))
-    open_ones = [record for record in records if resolved_on(record, today, view.zone) is None]
-    yield from _noticed(view, open_ones)
+    """Resolve commitments that are done, and expire those that were resolved long ago."""
+    records = pass_rows.commitments(view.connection)
+    days = {record.id: resolved_on(record, view.today, view.zone) for record in records}
+    yield from _newly_resolved(view, [record for record in records if days[record.id] is None])
     for record in records:
-        day = resolved_on(record, today, view.zone)
+        day = days[record.id]
         if day is None or record.policy_class == "protected":
             continue
-        gone = (view.now - _end_of(day, view.zone)) >= timedelta(days=view.policy.pruning.keep_resolved_days)
-        if gone and not upkeep_rows.was_reverted(view.connection, record.id, "status", "expired"):
-            values = {"status": "expired", "valid_to": record.valid_to or store.stamp(view.now)}
-            edit = UpdateRecord(
-                record.id, values, {"attrs": record.attrs, "tags": record.tags, "updated": record.updated}
-            )
-            yield Change("expired", f"it was resolved on {day.isoformat()}", (edit,), record.id)
+        is_over = (view.now - _end_of(day, view.zone)) >= timedelta(days=view.policy.pruning.keep_resolved_days)
+        if is_over and not pass_rows.was_reverted(view.connection, record.id, "status", "expired"):
+            reason, end = f"it was resolved on {day.isoformat()}", record.valid_to or stamp(view.now)
+            yield expire(record, reason, end, unchanged(record, "attrs", "tags", "updated"))
 
 
-def _noticed(view: NightView, open_ones: Sequence[Record]) -> Iterator[Change]:
-    """Which of the open ones somebody said are done since the last night."""
+def _newly_resolved(view: NightView, records: Sequence[Record]) -> Iterator[Change]:
+    """Resolve the open commitments that people said are done since the last night."""
     since = view.now - _FIRST_NIGHT if view.since is None else view.since - _OVERLAP
-    left = list(open_ones)
+    left = list(records)
     if not left:
         return
-    for said in upkeep_rows.recent_utterances(view.connection, since, view.now, view.policy.pruning.max_searched):
-        theirs = [record for record in left if _may_end(said, record)]
-        for sentence in completion.completion_sentences(said.text) if theirs else ():
-            place = completion.completed_commitment(sentence, [record.text for record in theirs])
-            if place is None or upkeep_rows.was_reopened(view.connection, theirs[place].id, said.at):
+    for utterance in pass_rows.recent_utterances(view.connection, since, view.now, view.policy.pruning.max_searched):
+        concerned = [record for record in left if _may_end(utterance, record)]
+        for sentence in completion_sentences(utterance.text) if concerned else ():
+            place = completed_commitment(sentence, [record.text for record in concerned])
+            if place is None or pass_rows.was_ever_undone(view.connection, concerned[place].id, utterance.at):
                 continue
-            record = theirs.pop(place)
+            record = concerned.pop(place)
             left.remove(record)
-            yield _resolved(record, local_day(datetime.fromisoformat(said.at), view.zone))
+            yield _resolve(record, local_day(datetime.fromisoformat(utterance.at), view.zone))
 
 
-def _may_end(said: RecentUtterance, record: Record) -> bool:
-    """Whether these words can speak of this commitment: later, in its scope, by its owner or whose memory it is."""
-    own = said.trust == "owner" or record.scope.startswith("user:")
-    return own and said.scope == record.scope and said.at > record.created
+def _may_end(utterance: RecentUtterance, record: Record) -> bool:
+    """Whether words can speak of a commitment: later, in its scope, by its owner or whose memory it is."""
+    own = utterance.trust == "owner" or record.scope.startswith("user:")
+    return own and utterance.scope == record.scope and utterance.at > record.created
 
 
-def _resolved(record: Record, day: str) -> Change:
+def _resolve(record: Record, day: str) -> Change:
     attrs = json.dumps({**json.loads(record.attrs), RESOLVED_ATTRIBUTE: day}, ensure_ascii=False)
-    edit = UpdateRecord(record.id, {"attrs": attrs}, {"attrs": record.attrs})
-    return Change("resolved", f"on {day} it was said to be done, or called off", (edit,), record.id)
+    reason = f"on {day} it was said to be done, or called off"
+    return update(record, "resolved", reason, {"attrs": attrs}, unchanged(record, "attrs"))
 
 
 def _end_of(day: date, zone: ZoneInfo) -> datetime:
-    """When a day is over."""
     return datetime(day.year, day.month, day.day, tzinfo=zone) + timedelta(days=1)
 
 

@@ -1,4 +1,4 @@
-"""Does somebody say that something they had to do is done, or need not be done any more? In Spanish and English.
+"""Detect that a commitment is said to be done, or called off, in Spanish and English.
 
 Conservative on purpose: what is not understood leaves a commitment open, and what is open never goes by itself.
 """
@@ -65,24 +65,24 @@ _NAME = re.compile(r"(?<=[\w,] )[A-ZÁÉÍÓÚÑÜ][\w'’-]+")
 
 
 def completion_sentences(text: str) -> list[str]:
-    """The sentences of somebody's own words that may say that something is done. A text with quotations has none."""
+    """The sentences of a text that may say that something is done. A text with quotations has none."""
     if _QUOTE.search(text[:_LONGEST]):
         return []
     parts = (_YES.sub("", part.strip(), count=1) for part in _END.split(text[:_LONGEST]))
-    return [part for part in parts if part and len(part) <= 300 and not part.endswith(("?", "？")) and _tells(part)]
+    return [part for part in parts if part and len(part) <= 300 and not part.endswith(("?", "？")) and _completes(part)]
 
 
-def completed_commitment(sentence: str, open_ones: Sequence[str]) -> int | None:
-    """Which of these commitments a sentence, one of `sentences`, says is done: its place; None when none surely is."""
-    told, strong = _content(sentence), _is_strong(sentence)
-    if not told:
+def completed_commitment(sentence: str, commitments: Sequence[str]) -> int | None:
+    """The place of the commitment that a completion sentence is surely about."""
+    stated, is_strong = _content(sentence), _says_finished(fold(sentence))
+    if not stated:
         return None
     scores: list[tuple[int, int]] = []
-    for place, commitment in enumerate(open_ones):
+    for place, commitment in enumerate(commitments):
         wanted = _content(commitment)
-        shared = sum(not one.isdisjoint(other) for one in told for other in wanted)
-        enough = 1 if strong or len(wanted) == 1 else 2
-        if shared >= enough and 2 * shared >= len(told) and not _names_another(sentence, commitment):
+        shared = sum(not one.isdisjoint(other) for one in stated for other in wanted)
+        enough = 1 if is_strong or len(wanted) == 1 else 2
+        if shared >= enough and 2 * shared >= len(stated) and not _names_another(sentence, commitment):
             scores.append((shared, place))
     scores.sort(reverse=True)
     if not scores or (len(scores) > 1 and scores[0][0] == scores[1][0]):
@@ -90,29 +90,28 @@ def completed_commitment(sentence: str, open_ones: Sequence[str]) -> int | None:
     return scores[0][1]
 
 
-def _tells(sentence: str) -> bool:
+def _completes(sentence: str) -> bool:
     plain = fold(sentence)
     if _CALLED_OFF.search(plain):
         return True
     if _AHEAD.search(plain) or _FUTURE.search(sentence) or not NEGATIONS.isdisjoint(words(sentence)):
         return False
-    return bool(_FINISHED.search(plain) or _PAST.search(plain) or _PRETERITE.search(sentence))
+    return _says_finished(plain) or bool(_PAST.search(plain) or _PRETERITE.search(sentence))
 
 
-def _is_strong(sentence: str) -> bool:
-    """Whether it is said of the thing itself that it is done, so that the thing alone tells which one is meant."""
-    plain = fold(sentence)
+def _says_finished(plain: str) -> bool:
+    """Whether the thing itself is said to be finished, so that the thing alone identifies the commitment."""
     return bool(_FINISHED.search(plain) or _CALLED_OFF.search(plain))
 
 
 def _content(text: str) -> list[set[str]]:
-    """What a sentence is about: the stems of each of its words, formulas and days left out."""
+    """The stems of each word of a sentence, without formulas and days."""
     empty = STOPWORDS | NEGATIONS | _FORMULA
     plain = (word for word in words(text) if word not in empty and not word.startswith(("cancel", "anul")))
     return [set(stems(word)) for word in dict.fromkeys(plain) if not word.isdecimal()]
 
 
 def _names_another(sentence: str, commitment: str) -> bool:
-    """Whether each names somebody whom the other does not: to call Ana is not to call Luis."""
+    """Whether each has a name that the other has not: to call Ana is not to call Luis."""
     one, other = ({fold(name) for name in _NAME.findall(text)} for text in (sentence, commitment))
     return bool(one - set(words(commitment))) and bool(other - set(words(sentence)))

@@ -1,44 +1,44 @@
-"""What is worth having at hand stands in MEMORY.md; what is not, is found when it is asked for.
+"""Keep at hand what is worth it: balance MEMORY.md against the archive, and move old logs there.
 
-Hot is what every prompt of a scope carries: its MEMORY.md. Cold is what has left the hot tree and is only recalled. A
-note that was put away and is used a lot is brought to hand; when MEMORY.md is fuller than a prompt has room for, what
-is worth least leaves it, least first, and no more than has to. Between the two limits nothing moves, and what moved
-has moved past both, so no night undoes what another did.
+A note in the archive that is used a lot rises into MEMORY.md. When MEMORY.md is larger than a prompt has room for, the
+records of the least value leave it, and no more than necessary. Between the two thresholds nothing moves, and what
+moved has passed both, so no night undoes another's work.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import timedelta
+from datetime import date, timedelta
 from itertools import groupby
 
 from kenobot.cognitive.beliefs.value import TierRouting, features, route_tier
-from kenobot.cognitive.sleep import upkeep_rows
+from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
+from kenobot.cognitive.sleep.plan.edits import unchanged, update
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
-from kenobot.cognitive.store import feedback
+from kenobot.cognitive.store import feedback, tiers
 from kenobot.cognitive.store.records import Record
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.identity import OWNER_SCOPE, QUOTED_TRUST
 
-_HEARD = ("tier", "uses", "last_used", "confirmed", "verification", "policy_class")
+_JUDGED = ("tier", "uses", "last_used", "confirmed", "verification", "policy_class")
 _OWN_HAND = frozenset({"edit", "command"})  # who wrote it into MEMORY.md takes it out of there
+_AT_ONCE = 100  # facts of one change
 
 
-def plan(view: NightView) -> Iterator[Change]:
-    """Bring to hand what is used a lot, and take from a MEMORY.md that is too full what is worth least."""
-    held = _by_scope(upkeep_rows.core_records(view.connection))
-    cold = _by_scope(_rising(view))
-    for scope in sorted(held.keys() | cold.keys()):
-        yield from _balance(view, held.get(scope, ()), cold.get(scope, ()))
+def _balanced_memory(view: NightView) -> Iterator[Change]:
+    """Raise archived notes that are used a lot, and demote the least valuable records of a full MEMORY.md."""
+    core = _by_scope(pass_rows.core_records(view.connection))
+    archived = _by_scope(_rising(view))
+    for scope in sorted(core.keys() | archived.keys()):
+        yield from _balance(view, core.get(scope, ()), archived.get(scope, ()))
 
 
-def _balance(view: NightView, held: Sequence[Record], cold: Sequence[Record]) -> Iterator[Change]:
-    """The moves in one scope. First it is settled what fits when all that may leave has left; then only as much leaves
-    as has to."""
-    limit, size = view.policy.pruning.max_core_tokens, sum(map(_size, held))
-    sinking = [pair for pair in _routed(view, held, hot=True) if not pair[1].hot and _may_sink(view, pair[0])]
+def _balance(view: NightView, core: Sequence[Record], archived: Sequence[Record]) -> Iterator[Change]:
+    """The moves in one scope: what fits when all that may leave has left rises; then only as much leaves as must."""
+    limit, size = view.policy.pruning.max_core_tokens, sum(map(_size, core))
+    sinking = [pair for pair in _routed(view, core, hot=True) if not pair[1].hot and _may_sink(view, pair[0])]
     least = size - sum(_size(record) for record, _ in sinking)
     rising: list[tuple[Record, TierRouting]] = []
-    for record, routing in _routed(view, cold, hot=False):
+    for record, routing in _routed(view, archived, hot=False):
         if routing.hot and least + _size(record) <= limit:
             least += _size(record)
             size += _size(record)
@@ -48,33 +48,33 @@ def _balance(view: NightView, held: Sequence[Record], cold: Sequence[Record]) ->
             break
         size -= _size(record)
         reason = f"MEMORY.md is fuller than it should be, and this is worth {routing.value:.2f}"
-        yield _move(record, "archive", "demoted", reason)
+        yield update(record, "demoted", reason, {"tier": "archive"}, unchanged(record, *_JUDGED))
     for record, routing in rising:
         reason = f"used {record.uses} times, and worth {routing.value:.2f}: it belongs at hand"
-        yield _move(record, "core", "raised", reason)
+        yield update(record, "raised", reason, {"tier": "core"}, unchanged(record, *_JUDGED))
 
 
 def _may_sink(view: NightView, record: Record) -> bool:
     """Whether sleep may take a record out of MEMORY.md: not what a person put there, pinned, or brought back."""
     own = record.source in _OWN_HAND or record.policy_class == "protected"
-    return not own and not upkeep_rows.was_reverted(view.connection, record.id, "tier", "archive")
+    return not own and not pass_rows.was_reverted(view.connection, record.id, "tier", "archive")
 
 
 def _rising(view: NightView) -> Iterator[Record]:
     since = view.now - timedelta(days=view.policy.value.recency_days)
-    for record in upkeep_rows.archived_and_used(view.connection, since):
+    for record in pass_rows.archived_and_used(view.connection, since):
         in_preferences = record.category == "preference" and record.scope == OWNER_SCOPE
         if in_preferences or record.trust in QUOTED_TRUST:
             continue
-        if not upkeep_rows.was_reverted(view.connection, record.id, "tier", "core"):
+        if not pass_rows.was_reverted(view.connection, record.id, "tier", "core"):
             yield record
 
 
 def _routed(view: NightView, records: Sequence[Record], *, hot: bool) -> list[tuple[Record, TierRouting]]:
-    opinions = feedback.feedback_counts(view.connection, [record.id for record in records])
+    counts = feedback.feedback_counts(view.connection, [record.id for record in records])
     policy = view.policy.value
     return [
-        (record, route_tier(features(record, view.now, opinions[record.id], policy), hot, policy)) for record in records
+        (record, route_tier(features(record, view.now, counts[record.id], policy), hot, policy)) for record in records
     ]
 
 
@@ -83,15 +83,33 @@ def _by_scope(records: Iterable[Record]) -> dict[str, list[Record]]:
     return {scope: list(group) for scope, group in groupby(ordered, key=lambda record: record.scope)}
 
 
-def _move(record: Record, tier: str, kind: str, reason: str) -> Change:
-    expects = {name: getattr(record, name) for name in _HEARD}
-    return Change(kind, reason, (UpdateRecord(record.id, {"tier": tier}, expects),), record.id)
-
-
 def _size(record: Record) -> int:
     return estimate_tokens(f"- {record.text}\n")
 
 
-PASS = Pass(
-    "tiers", "prune", "brings to MEMORY.md what is used a lot, and takes from a full one what is worth least", plan
-)
+def _old_logs(view: NightView) -> Iterator[Change]:
+    """Archive the logs of days long over, one change a scope and day; they are still recalled.
+
+    Where logs leave before their week is distilled, each fact waits for the summary of its week.
+    """
+    policy = view.policy.sleep
+    for scope in tiers.all_scopes(view.connection):
+        for day in tiers.daily_log_days(view.connection, scope, view.days_ago(policy.daily_days)):
+            ids = tiers.daily_record_ids(view.connection, scope, day)
+            if policy.daily_days <= policy.warm_days:
+                summed_up = tiers.ids_in_week_summaries(view.connection, scope, ids)
+                logged = {record.id for record in tiers.logged_between(view.connection, scope, day, day)}
+                ids = [number for number in ids if number in summed_up or number not in logged]
+            ids = [
+                number for number in ids if not pass_rows.was_reverted(view.connection, number, "tier", tiers.ARCHIVE)
+            ]
+            reason = f"the log of {day} is {(view.today - date.fromisoformat(day)).days} days old"
+            for start in range(0, len(ids), _AT_ONCE):
+                chunk = ids[start : start + _AT_ONCE]
+                edits = [UpdateRecord(number, {"tier": tiers.ARCHIVE}, {"tier": tiers.DAILY}) for number in chunk]
+                yield Change("put away", reason, tuple(edits))
+
+
+_BALANCE = "brings to MEMORY.md what is used a lot, and takes from a full one what is worth least"
+TIERS = Pass("tiers", "prune", _BALANCE, _balanced_memory)
+DAILIES = Pass("dailies", "prune", "puts old logs into the archive", _old_logs)

@@ -268,7 +268,11 @@ class SleepWorker(BackgroundTask):
                 await tell(step)
 
         return SleepCycle(
-            *(p.database, p.clock, p.zone, self._policy, self._asker, told, p.passes, self._hurried, self._compared),
+            *(p.database, p.clock, p.zone, p.passes, self._policy),
+            answerer=self._asker,
+            on_progress=told,
+            no_pauses=self._hurried,
+            comparison_cache=self._compared,
             neighbour_source=lambda: p.index.record_similarity if p.index is not None else None,
             after_transaction=self._index,  # else the next turn would have to
         )

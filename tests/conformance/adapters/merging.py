@@ -106,11 +106,26 @@ def jaccard(case: Case) -> Outcome:
     return Compared(found, case.expected)
 
 
+def _similar_lines(lines: Sequence[str], least: float) -> list[list[int]]:
+    """The lines that may say the same, by their places: each with all that it is joined to over others.
+
+    For as many lines as a person reads: it compares all of them.
+    """
+    home = list(range(len(lines)))
+    for at, line in enumerate(lines):
+        for before in range(at):
+            if pair_rules.jaccard(line, lines[before]) >= least:
+                old, new = sorted((home[at], home[before]), reverse=True)
+                home = [new if each == old else each for each in home]
+    found = [[at for at, each in enumerate(home) if each == first] for first in sorted(set(home))]
+    return [group for group in found if len(group) > 1]
+
+
 def groups(case: Case) -> Outcome:
     lines = case.input
     if lines and all(len(word) <= 2 for line in lines for word in line.split()):
         return NotApplicable("lines that have no word of three letters have nothing in common")
-    return Compared(pair_rules.group_similar_lines(lines, DEFAULT.consolidation.same_line_above), case.expected)
+    return Compared(_similar_lines(lines, DEFAULT.consolidation.same_line_above), case.expected)
 
 
 def compact(case: Case) -> Outcome:
@@ -145,12 +160,10 @@ def reflected(case: Case) -> Outcome:
     with memory() as connection:
         held = Asleep(connection, case.input["store"]["beliefs"])
         view = held.view(least=case.input.get("args", {}).get("similarity_threshold"))
-        pairs = duplicates.candidate_pairs(view)
-        same = [pair for pair in pairs if duplicates.classify_by_rules(view, [pair])[pair.ids] == "repeat"]
+        review = duplicates.review_of(view)
+        same = [pair for pair in review.pairs if review.relation(pair) == "repeat"]
         found = {
-            "clusters": [
-                held.names([record.id for record in group]) for group in duplicates.merge_groups(view, same, pairs, {})
-            ],
+            "clusters": [held.names([record.id for record in group]) for group in review.groups(same)],
             "stale": [name for name, n in held.ids.items() if strength(get(connection, n), START) < 0.10],
             "total": len(held.live()),
         }

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,7 +14,7 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate.guidelines import action_bias
 from kenobot.cognitive.sleep.errors import classify
-from kenobot.cognitive.sleep.prune import archival, beliefs, commitments, expiry
+from kenobot.cognitive.sleep.prune import commitments, endings, fading
 from kenobot.cognitive.store import records
 from kenobot.ports.memory import Candidate
 from tests.conformance.cases import Adapter, Case, Checked, Compared, Outcome, compare
@@ -39,7 +39,7 @@ def ttl_expiry(case: Case) -> Outcome:
     with open_memory() as connection:
         first = admit(connection, told, AdmitContext(_NOW - timedelta(days=31), "2026-01-22", "extraction", evidence=1))
         count = connection.execute("SELECT count(*) FROM record").fetchone()[0]
-        play(connection, (expiry.PASS,), _NOW)
+        play(connection, (endings.EXPIRY,), _NOW)
         assert first.record is not None
         found = {
             "removed": count - connection.execute("SELECT count(*) FROM record").fetchone()[0],
@@ -73,7 +73,7 @@ def fact_archival(case: Case) -> Outcome:
             at=_NOW - timedelta(days=given["age_days"]),
             columns={**told, "category": given["category"], "status": given["status"]},
         )
-        play(connection, (archival.PASS,), _NOW, policy=replace(DEFAULT, pruning=upkeep, value=value))
+        play(connection, (fading.ARCHIVAL,), _NOW, policy=replace(DEFAULT, pruning=upkeep, value=value))
         return compare(case, get(connection, record.id).status == "archived")
 
 
@@ -84,7 +84,7 @@ def pruned(case: Case) -> Outcome:
     policy = replace(DEFAULT, value=ValuePolicy(faded_below=faded))
     with open_memory() as connection:
         names = {_belief(connection, belief): belief["id"] for belief in told}
-        play(connection, (beliefs.PASS,), _NOW, policy=policy)
+        play(connection, (fading.BELIEFS,), _NOW, policy=policy)
         rows = connection.execute("SELECT record_id FROM event WHERE type = 'pruned' ORDER BY record_id").fetchall()
         gone = [names[row[0]] for row in rows]
         left = connection.execute("SELECT count(*) FROM record WHERE status = 'active'").fetchone()[0]
@@ -123,12 +123,8 @@ def guideline(case: Case) -> Outcome:
     for event in case.input["events"]:
         good[event["action"]] += event["reason"] in _GOOD
         bad[event["action"]] += event["reason"] in _BAD
-    leanings = [action_bias(action, good[action], bad[action], DEFAULT.pruning) for action in good]
-    found = [
-        {"action": each.action, "delta": each.delta, "direction": each.direction, "confidence": each.confidence}
-        for each in leanings
-    ]
-    return compare(case, found)
+    biases = {action: action_bias(good[action], bad[action], DEFAULT.pruning) for action in good}
+    return compare(case, [{"action": action, **asdict(bias)} for action, bias in biases.items()])
 
 
 def _belief(connection: Any, told: Mapping[str, Any]) -> int:

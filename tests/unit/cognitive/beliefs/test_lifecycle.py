@@ -19,7 +19,7 @@ from kenobot.cognitive.beliefs.lifecycle import (
     state_of,
 )
 from kenobot.cognitive.sleep.apply_change import PassContext, apply_change
-from kenobot.cognitive.sleep.prune.lifecycle import PASS
+from kenobot.cognitive.sleep.prune.fading import LIFECYCLE
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import ChangeContext, overwritten_values
 from kenobot.cognitive.store.scopes import ALL_SCOPES
@@ -134,14 +134,14 @@ def test_idleness_cools_a_guess_and_in_the_end_archives_it() -> None:
     """Nothing is erased: the status changes, with an event that says why, and a second round finds nothing."""
     with open_memory() as connection:
         guess = put_record(connection, confidence=0.35, text="Adrian may like jazz")
-        assert carry_out(connection, PASS, START + timedelta(days=30)) == []
-        [move] = carry_out(connection, PASS, START + timedelta(days=120))
+        assert carry_out(connection, LIFECYCLE, START + timedelta(days=30)) == []
+        [move] = carry_out(connection, LIFECYCLE, START + timedelta(days=120))
         assert (move.record, move.kind) == (guess.id, "cooled")
         assert get(connection, guess.id).lifecycle == "stale"
-        [move] = carry_out(connection, PASS, START + timedelta(days=200))
+        [move] = carry_out(connection, LIFECYCLE, START + timedelta(days=200))
         assert (move.kind, get(connection, guess.id).status) == ("faded", "archived")
         assert get(connection, guess.id).valid_to is None
-        assert carry_out(connection, PASS, START + timedelta(days=900)) == []
+        assert carry_out(connection, LIFECYCLE, START + timedelta(days=900)) == []
         told = connection.execute("SELECT data FROM event WHERE type = 'faded' ORDER BY id DESC").fetchone()[0]
         assert "nobody spoke of it for 200 days" in json.loads(told)["reason"]
 
@@ -159,7 +159,7 @@ def test_what_its_owner_said_confirmed_or_pinned_never_leaves_by_itself(columns:
     """Ten years without a word of it, and it is where it was (Engram 10, invariant 6)."""
     with open_memory() as connection:
         kept = put_record(connection, columns=columns)
-        assert carry_out(connection, PASS, START + timedelta(days=3650)) == []
+        assert carry_out(connection, LIFECYCLE, START + timedelta(days=3650)) == []
         assert get(connection, kept.id) == kept
 
 
@@ -167,8 +167,8 @@ def test_an_episode_of_the_owner_cools_and_stays() -> None:
     """What happened once moves back behind what is so; it does not leave."""
     with open_memory() as connection:
         told = put_record(connection, form="episode", trust="owner", source="tag", confidence=0.95, importance=0.3)
-        carry_out(connection, PASS, START + timedelta(days=3650))
-        carry_out(connection, PASS, START + timedelta(days=3651))
+        carry_out(connection, LIFECYCLE, START + timedelta(days=3650))
+        carry_out(connection, LIFECYCLE, START + timedelta(days=3651))
         assert (get(connection, told.id).lifecycle, get(connection, told.id).status) == ("stale", "active")
 
 
@@ -177,7 +177,7 @@ def test_a_plan_that_is_outdated_when_it_is_carried_out_does_nothing() -> None:
     with open_memory() as connection:
         guess = put_record(connection, confidence=0.35)
         later = START + timedelta(days=120)
-        [move] = PASS.plan(view(connection, later))
+        [move] = LIFECYCLE.plan(view(connection, later))
         apply_event(connection, guess, "confirmed", ChangeContext(later, "owner"))
         assert apply_change(connection, move, PassContext(1, "lifecycle", later, UTC)) is None
         assert get(connection, guess.id).lifecycle == "active"
@@ -188,8 +188,8 @@ def test_what_was_consolidated_does_not_fade_and_a_pattern_goes_by_practice() ->
     with open_memory() as connection:
         for columns in ({"tier": "core"}, {"tier": "ref:network"}, {"form": "procedure"}):
             put_record(connection, columns=columns, confidence=0.6)
-        carry_out(connection, PASS, START + timedelta(days=3650))
-        carry_out(connection, PASS, START + timedelta(days=3651))
+        carry_out(connection, LIFECYCLE, START + timedelta(days=3650))
+        carry_out(connection, LIFECYCLE, START + timedelta(days=3651))
         assert connection.execute("SELECT DISTINCT status FROM record").fetchall() == [("active",)]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.sleep.consolidate import distil, hygiene, weeks
 from kenobot.cognitive.sleep.plan.passes import Pass
-from kenobot.cognitive.sleep.prune import dailies
+from kenobot.cognitive.sleep.prune import tiers
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.scopes import ALL_SCOPES
@@ -13,7 +13,7 @@ from kenobot.storage.connection import Connection
 from tests.nights import play
 from tests.unit.cognitive.mirror.house import House
 
-NIGHT = (weeks.PASS, distil.PASS, hygiene.PASS, dailies.PASS)
+NIGHT = (weeks.PASS, distil.PASS, hygiene.PASS, tiers.DAILIES)
 
 
 async def night(house: House, days: float, passes: Sequence[Pass] = NIGHT, policy: Policy = DEFAULT) -> None:

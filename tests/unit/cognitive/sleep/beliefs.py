@@ -47,4 +47,4 @@ def links(connection: Connection, kind: str) -> set[tuple[int, int]]:
 
 def nearness(connection: Connection, least: float) -> list[tuple[str, str]]:
     """The texts of near pairs."""
-    return [(pair.one.text, pair.other.text) for pair in near_pairs(view_of(connection), least)]
+    return [(pair.one.text, pair.other.text) for pair in near_pairs(view_of(connection), least, "test")]

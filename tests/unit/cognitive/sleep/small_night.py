@@ -112,7 +112,7 @@ def cycle(
     policy: Policy = DEFAULT,
     clock: EagerClock | None = None,
 ) -> SleepCycle:
-    return SleepCycle(database, clock or EagerClock(), UTC, policy, ask, passes=night)
+    return SleepCycle(database, clock or EagerClock(), UTC, night, policy, ask)
 
 
 async def play(cycle: SleepCycle) -> SleepRun:

@@ -11,7 +11,7 @@ from kenobot.cognitive.policy.decay import DecayPolicy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate import distil, hygiene, weeks
-from kenobot.cognitive.sleep.prune import dailies
+from kenobot.cognitive.sleep.prune.tiers import DAILIES
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store import tiers as decay_store
 from kenobot.cognitive.store.scopes import ALL_SCOPES
@@ -214,8 +214,8 @@ def test_ticked_items_leave_and_open_ones_stay(memory: Connection) -> None:
 def test_a_log_leaves_at_thirty_days(memory: Connection) -> None:
     """To the day: the 14th of February leaves on the 16th of March, in every scope; what it says stays live."""
     told = [tell(memory, "one"), tell(memory, "two", scope="chat:telegram-1", form="episode")]
-    assert carry_out(memory, dailies.PASS, datetime(2026, 3, 15, 23, tzinfo=UTC)) == []
-    carry_out(memory, dailies.PASS, datetime(2026, 3, 16, 4, tzinfo=UTC))
+    assert carry_out(memory, DAILIES, datetime(2026, 3, 15, 23, tzinfo=UTC)) == []
+    carry_out(memory, DAILIES, datetime(2026, 3, 16, 4, tzinfo=UTC))
     assert tiers(memory, *told) == ["archive"] * 2
     assert {get(memory, number).status for number in told} == {"active"}
 
@@ -224,17 +224,17 @@ def test_what_has_no_log_does_not_leave(memory: Connection) -> None:
     """Preferences stand in preferences.md, core facts in MEMORY.md, a summary in its own file."""
     liking = tell(memory, "likes tea", category="preference")
     kept = core(memory, "lives in Lyon")
-    assert carry_out(memory, dailies.PASS, LATER + 60 * DAY) == []
+    assert carry_out(memory, DAILIES, LATER + 60 * DAY) == []
     assert tiers(memory, liking, kept) == ["daily", "core"]
 
 
 def test_a_log_that_was_taken_back_stays(memory: Connection) -> None:
     """Who undoes it is not contradicted the next night."""
     told = tell(memory, "one")
-    carry_out(memory, dailies.PASS, LATER)
+    carry_out(memory, DAILIES, LATER)
     root = memory.execute("SELECT id FROM event WHERE type = 'put away'").fetchone()
     undo(memory, root[0], ALL_SCOPES, AdmitContext(LATER, "2026-03-16", "owner"))
-    assert carry_out(memory, dailies.PASS, LATER + DAY) == []
+    assert carry_out(memory, DAILIES, LATER + DAY) == []
     assert tiers(memory, told) == ["daily"]
 
 
@@ -242,7 +242,7 @@ def test_a_busy_log_leaves_in_parts(memory: Connection) -> None:
     """No change is so large that the conversation beside it has to wait."""
     for number in range(450):
         tell(memory, f"fact {number}")
-    changes = carry_out(memory, dailies.PASS, LATER)
+    changes = carry_out(memory, DAILIES, LATER)
     assert [len(change.parts) for change in changes] == [100, 100, 100, 100, 50]
     assert decay_store.daily_log_days(memory, "owner", "2026-12-31") == []
 
@@ -250,7 +250,7 @@ def test_a_busy_log_leaves_in_parts(memory: Connection) -> None:
 def test_a_repeat_of_an_archived_fact_is_still_one_fact(memory: Connection) -> None:
     """Said again after its log has left, it is known already."""
     admit(memory, Candidate("note", "owner", "the gym closes at ten"), AdmitContext(SATURDAY, "2026-02-14", "model"))
-    carry_out(memory, dailies.PASS, LATER)
+    carry_out(memory, DAILIES, LATER)
     again = admit(
         memory, Candidate("note", "owner", "the gym closes at ten"), AdmitContext(LATER, "2026-03-16", "model")
     )

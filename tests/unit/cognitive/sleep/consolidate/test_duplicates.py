@@ -284,5 +284,3 @@ def test_lines_are_alike_by_their_words_and_not_by_their_marks() -> None:
     """Two empty lines are not alike, and a dot at the end tells nothing apart."""
     assert pair_rules.jaccard("ends with dot.", "ends with dot") == 1.0
     assert pair_rules.jaccard("", "") == pair_rules.jaccard("a b", "c d") == 0.0
-    assert pair_rules.group_similar_lines(["a b", "c d"], 0.7) == []
-    assert pair_rules.group_similar_lines(["one two three", "four five six", "One two three!"], 0.7) == [[0, 2]]

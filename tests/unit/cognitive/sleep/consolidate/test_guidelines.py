@@ -12,7 +12,7 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract import known_memories, prompt
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.sleep.consolidate.guidelines import PASS, action_bias, guideline_lines
-from kenobot.cognitive.sleep.upkeep_rows import ExtractionOutcome
+from kenobot.cognitive.sleep.pass_rows import ExtractionOutcome
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.memory import Candidate
@@ -34,10 +34,10 @@ def _noted(connection: Connection, category: str, count: int, **columns: str | f
 
 def test_a_leaning_grows_with_the_outcomes_and_with_their_number_gets_sure() -> None:
     """A few outcomes say little; as many good as bad say hold."""
-    assert (action_bias("x", 1, 1, _POLICY).direction, action_bias("x", 1, 1, _POLICY).confidence) == ("hold", "low")
-    assert (action_bias("x", 12, 0, _POLICY).delta, action_bias("x", 12, 0, _POLICY).confidence) == (0.15, "high")
-    assert (action_bias("x", 0, 8, _POLICY).delta, action_bias("x", 3, 1, _POLICY).confidence) == (-0.15, "medium")
-    assert action_bias("x", 0, 0, _POLICY).delta == 0
+    assert (action_bias(1, 1, _POLICY).direction, action_bias(1, 1, _POLICY).confidence) == ("hold", "low")
+    assert (action_bias(12, 0, _POLICY).delta, action_bias(12, 0, _POLICY).confidence) == (0.15, "high")
+    assert (action_bias(0, 8, _POLICY).delta, action_bias(3, 1, _POLICY).confidence) == (-0.15, "medium")
+    assert action_bias(0, 0, _POLICY).delta == 0
 
 
 def test_what_was_mostly_taken_back_and_what_mostly_served_is_said_by_kind() -> None:

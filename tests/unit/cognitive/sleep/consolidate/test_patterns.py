@@ -8,7 +8,7 @@ import pytest
 from kenobot.cognitive.procedural import pattern_rows
 from kenobot.cognitive.procedural.pattern import Pattern, patterns_of
 from kenobot.cognitive.sleep.consolidate import patterns
-from kenobot.cognitive.sleep.prune import practice
+from kenobot.cognitive.sleep.prune import endings
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
@@ -145,8 +145,8 @@ def test_every_pattern_that_is_unsure_and_unused_goes() -> None:
 
         gone = [put(f"doubt {number}", 0.29) for number in range(6)]
         kept = [put("sure", 0.3), put("used", 0.1, 1), put("pinned", 0.1, held="protected")]
-        assert [change.record for change in sleep(connection, practice.PASS)] == gone
+        assert [change.record for change in sleep(connection, endings.PATTERNS)] == gone
         assert {get(connection, number).status for number in gone} == {"expired"}
         assert {get(connection, number).status for number in kept} == {"active"}
         connection.execute("UPDATE record SET status = 'active' WHERE id = ?", (gone[0],))
-        assert sleep(connection, practice.PASS) == []
+        assert sleep(connection, endings.PATTERNS) == []

@@ -13,7 +13,7 @@ from kenobot.cognitive.policy.sleep import WEEKLY_LOGS
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate import week_summary, weeks
-from kenobot.cognitive.sleep.prune import dailies
+from kenobot.cognitive.sleep.prune import tiers
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.identity import Trust
@@ -267,9 +267,9 @@ def test_dailies_wait_for_their_week_where_they_leave_early(memory: Connection) 
     joya = Policy(sleep=WEEKLY_LOGS)
     told = tell(memory, "the plumber comes on Mondays")
     night = SATURDAY + 4 * DAY
-    assert carry_out(memory, dailies.PASS, night, policy=joya) == []
+    assert carry_out(memory, tiers.DAILIES, night, policy=joya) == []
     carry_out(memory, weeks.PASS, night, policy=joya)
-    carry_out(memory, dailies.PASS, night, policy=joya)
+    carry_out(memory, tiers.DAILIES, night, policy=joya)
     assert get(memory, told).tier == "archive"
     assert "plumber" in text_of(memory)
     assert carry_out(memory, weeks.PASS, night + DAY, policy=joya) == []

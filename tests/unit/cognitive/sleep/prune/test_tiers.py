@@ -9,7 +9,7 @@ from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.night import NIGHT
-from kenobot.cognitive.sleep.prune.tiers import PASS
+from kenobot.cognitive.sleep.prune.tiers import TIERS
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.storage.connection import Connection
@@ -31,7 +31,7 @@ def test_a_full_memory_md_lets_go_of_what_is_worth_least_and_no_more_than_it_mus
     """Least first, until it fits; what leaves is still live, and says why it left."""
     with open_memory() as connection:
         numbers = [_worn(connection, f"fact number {n} " + "x" * 60, 0.5 + n / 100) for n in range(5)]
-        done = carry_out(connection, PASS, _LATER, policy=_SMALL)
+        done = carry_out(connection, TIERS, _LATER, policy=_SMALL)
         tiers = [get(connection, number).tier for number in numbers]
         assert tiers == ["archive", "archive", "archive", "core", "core"]
         assert {get(connection, number).status for number in numbers} == {"active"}
@@ -42,7 +42,7 @@ def test_a_small_memory_md_keeps_everything() -> None:
     """What fits costs nothing: seed 002's fact stands there months later."""
     with open_memory() as connection:
         number = _worn(connection, "n8n webhooks prefer query params for auth")
-        assert carry_out(connection, PASS, _LATER) == []
+        assert carry_out(connection, TIERS, _LATER) == []
         assert get(connection, number).tier == "core"
 
 
@@ -63,7 +63,7 @@ def test_what_a_person_put_there_what_is_worth_it_and_what_is_new_stays(
     with open_memory() as connection:
         held = {"confidence": 0.1, "importance": 0.1, **columns}
         number = put_record(connection, "x" * 400, tier="core", columns=held).id
-        assert carry_out(connection, PASS, START + timedelta(days=days), policy=_SMALL) == []
+        assert carry_out(connection, TIERS, START + timedelta(days=days), policy=_SMALL) == []
         assert get(connection, number).tier == "core"
 
 
@@ -74,7 +74,7 @@ def test_what_was_put_away_and_is_used_a_lot_comes_to_hand() -> None:
         put_record(connection, "the old router was blue", tier="archive", confidence=0.9)
         put_record(connection, "a tool said so", tier="archive", columns={**_USED, "trust": "tool"})
         put_record(connection, "likes tea", tier="archive", columns={**_USED, "category": "preference"})
-        [change] = carry_out(connection, PASS, _LATER)
+        [change] = carry_out(connection, TIERS, _LATER)
         assert (change.kind, change.record, get(connection, loved.id).tier) == ("raised", loved.id, "core")
 
 
@@ -83,7 +83,7 @@ def test_what_comes_to_hand_needs_room_there() -> None:
     with open_memory() as connection:
         put_record(connection, "x" * 180, tier="core", columns={"source": "edit"})
         put_record(connection, "y" * 100, tier="archive", columns=_USED)
-        assert carry_out(connection, PASS, _LATER, policy=_SMALL) == []
+        assert carry_out(connection, TIERS, _LATER, policy=_SMALL) == []
 
 
 def test_what_is_worth_little_makes_room_for_what_is_worth_much() -> None:
@@ -91,7 +91,7 @@ def test_what_is_worth_little_makes_room_for_what_is_worth_much() -> None:
     with open_memory() as connection:
         little = _worn(connection, "x" * 180, 0.1)
         much = put_record(connection, "y" * 100, tier="archive", columns=_USED)
-        carry_out(connection, PASS, _LATER, policy=_SMALL)
+        carry_out(connection, TIERS, _LATER, policy=_SMALL)
         assert (get(connection, little).tier, get(connection, much.id).tier) == ("archive", "core")
 
 
@@ -99,10 +99,10 @@ def test_what_somebody_put_back_is_not_moved_again() -> None:
     """Undone, a move is not made by the next night."""
     with open_memory() as connection:
         number = _worn(connection, "x" * 400, 0.1)
-        carry_out(connection, PASS, _LATER, policy=_SMALL)
+        carry_out(connection, TIERS, _LATER, policy=_SMALL)
         event = connection.execute("SELECT id FROM event WHERE type = 'demoted'").fetchone()[0]
         undo(connection, event, ALL_SCOPES, AdmitContext(_LATER, "2026-06-14", "owner"))
-        assert carry_out(connection, PASS, _LATER + timedelta(days=1), policy=_SMALL) == []
+        assert carry_out(connection, TIERS, _LATER + timedelta(days=1), policy=_SMALL) == []
         assert get(connection, number).tier == "core"
 
 
@@ -111,7 +111,7 @@ def test_scopes_have_room_of_their_own() -> None:
     with open_memory() as connection:
         mine = _worn(connection, "x" * 400, 0.1)
         theirs = _worn(connection, "y" * 40, 0.1, scope="user:fake-2")
-        carry_out(connection, PASS, _LATER, policy=_SMALL)
+        carry_out(connection, TIERS, _LATER, policy=_SMALL)
         assert (get(connection, mine).tier, get(connection, theirs).tier) == ("archive", "core")
 
 

@@ -1,0 +1,317 @@
+"""Rows that the passes of sleep read, of the whole home: passes compare and change within one scope only."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from kenobot.cognitive.policy.graph import LinkType
+from kenobot.cognitive.policy.pruning import PruningPolicy
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.records import AMONG, FACTS, LIVE, Record, SqlValue
+from kenobot.cognitive.store.scopes import ALL_SCOPES, scope_filter
+from kenobot.storage.connection import Connection
+
+TOLD_APART = "told apart by somebody who read both"
+"""Why two records are linked that are near each other and say different things."""
+
+_FORMS = ("note", "episode")
+where, _ = scope_filter(ALL_SCOPES)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """A link and why it was made."""
+
+    src: int
+    dst: int
+    type: LinkType
+    weight: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecentUtterance:
+    """A message of a person, or a memory in a person's words."""
+
+    scope: str
+    trust: str
+    text: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionOutcome:
+    """How many records extraction made of a category, and how many of them were useful or retracted."""
+
+    category: str
+    extracted: int
+    useful: int
+    retracted: int
+
+
+def _exists(connection: Connection, sql: str, *values: SqlValue) -> bool:
+    return connection.execute(f"{sql} LIMIT 1", values).fetchone() is not None
+
+
+def _pages(connection: Connection, condition: str, *values: SqlValue) -> Iterator[Record]:
+    return store.pages(connection, f"{LIVE} AND {condition}", values)
+
+
+def live_facts(connection: Connection, ids: Iterable[int]) -> dict[int, Record]:
+    """Live notes and episodes by id."""
+    records = store.by_ids(connection, sorted(set(ids)), ALL_SCOPES)
+    return {n: record for n, record in records.items() if record.status == "active" and record.form in _FORMS}
+
+
+# ── links, and what was decided before ───────────────────────────────────────────────────────────────────────────
+
+
+def links_of(connection: Connection, record: int) -> list[LinkRow]:
+    """Every link of a record but "supersedes", whatever the status of the other end."""
+    rows = connection.execute(
+        "SELECT src, dst, type, weight, why FROM link WHERE (src = ? OR dst = ?) AND type != 'supersedes' "
+        "ORDER BY 1, 2, 3",
+        (record, record),
+    )
+    return [LinkRow(*row) for row in rows]
+
+
+def derived_from(connection: Connection, record: int) -> list[int]:
+    """The records that a record was made of, whatever their status."""
+    rows = connection.execute("SELECT dst FROM link WHERE src = ? AND type = 'derived' ORDER BY dst", (record,))
+    return [row[0] for row in rows]
+
+
+def told_apart_at(connection: Connection, one: int, other: int) -> str:
+    """When two records were last told apart; "" when they never were."""
+    row = connection.execute(
+        "SELECT last_at FROM link WHERE src = ? AND dst = ? AND type = 'related' AND why = ?",
+        (max(one, other), min(one, other), TOLD_APART),
+    ).fetchone()
+    return row[0] if row else ""
+
+
+def are_in_conflict(connection: Connection, one: int, other: int) -> bool:
+    """Whether two records are known to contradict each other, or one superseded the other."""
+    sql = "SELECT 1 FROM link WHERE type IN ('contradicts', 'supersedes') AND src IN (?, ?) AND dst IN (?, ?)"
+    return _exists(connection, sql, one, other, one, other)
+
+
+def was_ever_undone(connection: Connection, record: int, since: str = "") -> bool:
+    """Whether a decision about a record was undone after a moment."""
+    return _exists(connection, "SELECT 1 FROM event WHERE record_id = ? AND type = 'undone' AND at > ?", record, since)
+
+
+def was_reverted(connection: Connection, record: int, column: str, value: SqlValue) -> bool:
+    """Whether a change that had set a column of a record to a value was undone: sleep does not insist."""
+    sql = "SELECT 1 FROM event WHERE record_id = ? AND type = 'undone' AND json_extract(data, ?) = ?"
+    return _exists(connection, sql, record, f"$.was.{column}", value)
+
+
+def was_text_reverted(connection: Connection, record: Record) -> bool:
+    """Whether the last change of a record's text was an undo."""
+    return _exists(
+        connection,
+        "SELECT 1 FROM event WHERE record_id = ? AND type = 'undone' "
+        "AND id = (SELECT max(id) FROM event WHERE record_id = ? AND json_extract(data, '$.was.text') IS NOT NULL)",
+        record.id,
+        record.id,
+    )
+
+
+def moved_by_sleep(connection: Connection, records: Sequence[int], kind: str) -> set[int]:
+    """Those of `records` that sleep ever changed by an event of this kind."""
+    rows = connection.execute(
+        "SELECT DISTINCT record_id FROM event WHERE record_id IN (SELECT value FROM json_each(?)) "
+        "AND type = ? AND actor = 'sleep'",
+        (json.dumps(list(records)), kind),
+    )
+    return {row[0] for row in rows}
+
+
+def pondered_themes(connection: Connection, limit: int) -> list[list[int]]:
+    """The records of themes without a common principle, the newest first."""
+    rows = connection.execute(
+        "SELECT json_extract(data, '$.records') FROM event WHERE type = 'pondered' "
+        "AND json_extract(data, '$.records') IS NOT NULL ORDER BY id DESC LIMIT ?",
+        (limit,),
+    )
+    return [json.loads(row[0]) for row in rows]
+
+
+# ── to consolidate ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def recently_changed_notes(connection: Connection, since: str, limit: int) -> list[Record]:
+    """Live notes that were updated after `since`, the last changed first."""
+    condition = f"{LIVE} AND form = 'note' AND updated > ?"
+    return store.select(connection, condition, (since,), order="changed DESC", limit=limit)
+
+
+def records_of_form(connection: Connection, form: str, category: str) -> list[Record]:
+    """Records of a form and a category, whatever their status."""
+    return store.select(connection, "form = ? AND category = ?", (form, category))
+
+
+def notes_of_categories(connection: Connection, scope: str, categories: Sequence[str], limit: int) -> list[Record]:
+    """The live notes of some categories that a scope has about its own person, the most important first."""
+    condition = f"subject = 'owner' AND {LIVE} AND form = 'note' AND category {AMONG}"
+    order = "importance DESC, confidence DESC, seen DESC, key"
+    return store.select(connection, condition, (json.dumps(categories),), (scope,), order=order, limit=limit)
+
+
+def slot_records(connection: Connection, form: str, name: str) -> list[Record]:
+    """The live record of a slot in each scope."""
+    return list(_pages(connection, "form = ? AND key = ?", form, f"slot:{name}"))
+
+
+def record_versions(connection: Connection) -> dict[int, int]:
+    """For each live fact a number that differs, within this process, once the record does; its use does not count."""
+    rows = connection.execute(
+        "SELECT id, changed, updated, (SELECT max(event.id) FROM event WHERE event.record_id = record.id) FROM record "
+        f"WHERE {where} AND {LIVE} AND {FACTS}"
+    )
+    return {row[0]: hash(row) for row in rows}
+
+
+def notes_with_attributes(connection: Connection) -> Iterator[tuple[int, str, str, str]]:
+    """Id, scope, subject and attributes of the live notes that have attributes."""
+    yield from connection.execute(
+        f"SELECT id, scope, subject, attrs FROM record WHERE {where} AND status = 'active' AND form = 'note' "
+        "AND attrs != '{}' ORDER BY id"
+    )
+
+
+def attribute_names(attributes: str) -> list[str]:
+    """The names in a column of attributes, but for who said it."""
+    values = json.loads(attributes)
+    return [name for name in values if name != "by"] if isinstance(values, dict) else []
+
+
+def count_by_subject(connection: Connection) -> Iterator[tuple[str, str, int]]:
+    """Scope, subject and number of the live facts about it, the owner of the scope aside."""
+    yield from connection.execute(
+        f"SELECT scope, subject, count(*) FROM record WHERE {where} AND status = 'active' "
+        f"AND {FACTS} AND subject NOT IN ('', 'owner') GROUP BY 1, 2 ORDER BY 1, 2"
+    )
+
+
+def ids_about(connection: Connection, scope: str, subject: str) -> list[int]:
+    """The live facts of a scope about a subject."""
+    rows = connection.execute(
+        f"SELECT id FROM record WHERE scope = ? AND subject = ? AND {LIVE} AND {FACTS} ORDER BY id",
+        (scope, subject),
+    )
+    return [row[0] for row in rows]
+
+
+# ── to prune ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def expired_records(connection: Connection, now: datetime) -> Iterator[Record]:
+    """Live records whose end has come."""
+    return _pages(connection, "expires IS NOT NULL AND expires <= ?", store.stamp(now))
+
+
+def stale_scratchpads(connection: Connection, before: datetime) -> Iterator[Record]:
+    """Scratchpads that were not written since before a moment."""
+    return _pages(connection, "form = 'scratchpad' AND max(updated, last_seen) < ?", store.stamp(before))
+
+
+def commitments(connection: Connection) -> list[Record]:
+    """Live commitments."""
+    return list(_pages(connection, f"category = 'commitment' AND {FACTS}"))
+
+
+def archivable_records(connection: Connection, before: datetime, policy: PruningPolicy) -> Iterator[Record]:
+    """Live facts from before a moment that matter little and were hardly used."""
+    return _pages(
+        connection,
+        f"{FACTS} AND created < ? AND importance < ? AND uses <= ? AND category != 'correction'",
+        store.stamp(before),
+        policy.archive_importance,
+        policy.archive_uses,
+    )
+
+
+def fading_beliefs(connection: Connection, quiet_since: datetime, sure: float) -> Iterator[Record]:
+    """Live notes without a sign of life since a moment, but for those that surely stay.
+
+    sure: confidence from which the words of the person whose memory it is count as said.
+    """
+    return _pages(
+        connection,
+        "form = 'note' AND tier != 'core' AND verification != 'user_confirmed' AND policy_class != 'protected' "
+        "AND (NOT (trust = 'owner' OR (trust = 'guest' AND scope LIKE 'user:%')) OR confidence < ? "
+        "OR verification = 'disputed') "
+        "AND max(created, last_seen, coalesce(last_used, ''), coalesce(confirmed, '')) <= ?",
+        sure,
+        store.stamp(quiet_since),
+    )
+
+
+def core_records(connection: Connection) -> Iterator[Record]:
+    """The facts in the MEMORY.md of every scope."""
+    return _pages(connection, f"tier = 'core' AND {FACTS}")
+
+
+def archived_and_used(connection: Connection, used_since: datetime) -> Iterator[Record]:
+    """Notes in the archive that were used since a moment."""
+    return _pages(connection, "tier = 'archive' AND form = 'note' AND last_used >= ?", store.stamp(used_since))
+
+
+# ── what was said, and what extraction made of it ────────────────────────────────────────────────────────────────
+
+
+def recent_utterances(connection: Connection, since: datetime, until: datetime, limit: int) -> list[RecentUtterance]:
+    """People's words between two moments, in order: of the newest messages and records, `limit` each."""
+    span = (limit, store.stamp(since), store.stamp(until))
+    messages = connection.execute(
+        "SELECT scope, trust, text, at FROM message WHERE id > (SELECT coalesce(max(id), 0) FROM message) - ? "
+        "AND role = 'user' AND scope != '' AND trust IN ('owner', 'guest') AND at > ? AND at <= ? "
+        f"AND NOT EXISTS (SELECT 1 FROM hidden_turn WHERE hidden_turn.inbox_id = message.inbox_id) AND {where}",
+        span,
+    )
+    records = connection.execute(
+        "SELECT scope, trust, text, created FROM record WHERE id > (SELECT coalesce(max(id), 0) FROM record) - ? "
+        f"AND {LIVE} AND {FACTS} AND trust IN ('owner', 'guest') AND source != 'sleep' "
+        f"AND category != 'commitment' AND created > ? AND created <= ? AND {where}",
+        span,
+    )
+    return sorted((RecentUtterance(*row) for row in (*messages, *records)), key=lambda one: (one.at, one.text))
+
+
+def own_facts_since(connection: Connection, since: datetime, until: datetime) -> Iterator[Record]:
+    """Live facts in people's own words that came in between two moments."""
+    return _pages(
+        connection,
+        f"{FACTS} AND updated > ? AND updated <= ? AND source NOT IN ('sleep', 'import') AND category != 'lesson' "
+        "AND trust NOT IN ('forward', 'tool')",
+        store.stamp(since),
+        store.stamp(until),
+    )
+
+
+def extraction_outcomes(connection: Connection, since: datetime, until: datetime) -> list[ExtractionOutcome]:
+    """What became of the records that extraction made between two moments, by category."""
+    rows = connection.execute(
+        "SELECT record.category, count(*), "
+        "sum(record.status = 'active' AND record.verification != 'disputed' AND (record.uses > 0 OR record.seen > 1)), "
+        "sum(record.status IN ('forgotten', 'invalidated') OR record.verification = 'disputed') "
+        "FROM event CROSS JOIN record ON record.id = event.record_id WHERE event.type = 'created' "
+        "AND event.actor = 'extraction' AND event.at > ? AND event.at <= ? AND record.source = 'extraction' "
+        f"AND {where} GROUP BY 1 ORDER BY 1",
+        (store.stamp(since), store.stamp(until)),
+    )
+    return [ExtractionOutcome(*row) for row in rows]
+
+
+def count_extraction_decisions(connection: Connection, since: datetime, until: datetime) -> dict[str, int]:
+    """The decisions about extraction's candidates between two moments, by the type of the event."""
+    rows = connection.execute(
+        "SELECT type, count(*) FROM event WHERE type IN ('created', 'reinforced', 'replaced', 'refused', 'discarded') "
+        "AND actor = 'extraction' AND at > ? AND at <= ? GROUP BY 1",
+        (store.stamp(since), store.stamp(until)),
+    )
+    return dict(rows.fetchall())
