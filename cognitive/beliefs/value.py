@@ -6,7 +6,6 @@ falls as a record lies idle and rises with every use and confirmation.
 """
 
 import math
-import re
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,28 +13,14 @@ from kenobot.cognitive.policy.value import Feature, FeatureWeights, ValuePolicy
 from kenobot.cognitive.store.feedback import NO_FEEDBACK, FeedbackCounts
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import parse_time
+from kenobot.cognitive.text.lexicon import phrases
 from kenobot.cognitive.text.words import fold
 
 _DAY = 86_400.0
 _GUESSED = frozenset({"extraction", "sleep"})
 _PRIOR_HALF_LIFE = 0.023  # per day: recency is halved in thirty
-# Folded words, each from its beginning; `\w*` where any ending will do.
-_SIGNS = {
-    "error": r"errors?|fail\w*|bug|bugs|crash\w*|broke|broken|exception|4(?:0[0-9]|1[0357]|2[259])|50[0-4]|errores"
-    r"|fall[aoe]\w*|fracas\w*|averia\w*|rompi\w*|roto|rota",
-    "success": r"success\w*|solved|fixed|works now|exito\w*|solucion\w*|resuelt[oa]s?|arregl\w*|logr\w*|funciono",
-    "correction": r"actually|correction|corrected|wrong|mistake\w*|not anymore|no longer|en realidad"
-    r"|correccion\w*|corrij\w*|corregi\w*|equivoc\w*|ya no|mas bien",
-    "new": r"new|first time|never before|nuev[oa]s?|primera vez|por primera|nunca antes|estren\w*",
-    "preference": r"prefer\w*|favou?rite\w*|likes|loves|hates|dislikes?"
-    r"|(?:i|we|they|you) (?:really )?(?:like|love|hate)"
-    r"|always|never|allergic|time ?zone"
-    r"|prefier\w*|preferi\w*|preferenc\w*|favorit[oa]s?|gusta\w*|encanta\w*|odi[oa]\w*|detest\w*|siempre|nunca"
-    r"|alergic[oa]s?|zona horaria|huso horario",
-    "lesson": r"decided?|decision\w*|decides|learn\w*|learnt|remember\w*|lesson\w*|decidi\w*|aprend\w*|recuerd\w*"
-    r"|recordar\w*|acuerd\w*|leccion\w*",
-}
-_PATTERNS = {name: re.compile(rf"(?<!\w)(?:{words})(?!\w)") for name, words in _SIGNS.items()}
+_SIGNS = ("error", "success", "correction", "new", "preference", "lesson")
+_PATTERNS = {name: phrases(f"salience_{name}") for name in _SIGNS}
 DEFAULT = ValuePolicy()
 
 

@@ -10,6 +10,7 @@ from datetime import date
 from typing import Literal
 
 from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS, day_named
+from kenobot.cognitive.text.lexicon import phrases
 from kenobot.cognitive.text.stopwords import STOPWORDS
 from kenobot.cognitive.text.words import fold, stems, words
 
@@ -20,33 +21,9 @@ _LONGEST = 4000  # characters of a message that are looked at
 _MOST = 60  # sentences of a message
 
 
-def _any(*parts: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{'|'.join(parts)})(?!\w)")
-
-
-_DECISION = _any(
-    r"(?:we|i|they|you)(?:'ve| have|'d| had)?(?: just| finally| all)? (?:decided|agreed|settled|chosen|chose)",
-    r"let's (?:go with|stick (?:to|with)|do|use|take|leave)|(?:i|we)(?:'ll| will) (?:go with|take|use|keep)",
-    r"the decision|final(?:ly)? decided|from now on|no longer going to|approved|cancell?ed|booked|signed",
-    r"(?:hemos|he|han|habeis) (?:decidido|acordado|elegido|quedado|descartado|reservado|firmado|cancelado)",
-    r"decidimos|decidi|acordamos|elegimos|elegi|descartamos|quedamos (?:en|para|a)|nos quedamos con|me quedo con",
-    r"la decision|a partir de (?:ahora|hoy|mañana)|de ahora en adelante|vamos con|iremos con|aprobado|cancelado",
-)
-_OPEN = _any(
-    r"(?:still|yet) (?:to|have to|need to|has to|needs to|open|undecided|waiting|unclear|don't know)|pending|tbd",
-    r"to do|todo|to be (?:decided|confirmed)|open question|(?:we|i)(?:'ll| will) see|waiting for|remind me",
-    r"(?:don't|do not|doesn't) know (?:yet|if|whether|when|who|which|how)|not sure (?:yet|if|whether|when|which)",
-    r"(?:have|has|need|needs) to (?:decide|confirm|ask|check|find out|call|book|send|pay|sign)|must not forget",
-    r"pendientes?|por (?:decidir|confirmar|hacer|ver)|sin (?:decidir|confirmar|resolver)",
-    r"(?:queda|falta|faltan|quedan) (?:por|que|saber|decidir|confirmar)|no se (?:si|cuando|quien|cual)",
-    r"ya veremos|(?:aun|todavia) no (?:se|sabemos|esta|hemos|he)",
-    r"(?:hay|tengo|tenemos|habra) que (?:decidir|confirmar|preguntar|mirar|llamar|reservar|enviar|pagar|firmar|ver)",
-    r"recuerdame|a la espera|espero (?:respuesta|noticias|a que)|me lo pienso|lo pensare",
-)
-_UNKNOWING = _any(
-    r"i (?:don't|do not|can't|cannot) (?:know|tell|remember|find)|i have no|not sure|no idea|let me know|tell me when",
-    r"no (?:lo )?(?:se|recuerdo|encuentro|puedo saber)|no tengo|ni idea|no estoy segur[oa]|dime cuando|avisame",
-)
+_DECISION = phrases("decision")
+_OPEN = phrases("open")
+_UNKNOWING = phrases("unknowing")
 _ASKS = re.compile(r"[?？؟]\s*\W*$")
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _DATE = re.compile(

@@ -9,7 +9,7 @@ from kenobot.cognitive.compact.digest import FORM, KEY, SLOT, Digest, parse_dige
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes, scope_filter
+from kenobot.cognitive.store.scopes import Scopes, scope_filter
 from kenobot.ports.identity import Trust, chat_scope
 from kenobot.storage.connection import Connection
 
@@ -126,14 +126,11 @@ def live_summaries_telling(connection: Connection, turns: Sequence[int], text: s
 
 
 def summaries_telling(connection: Connection, turns: Sequence[int], texts: Iterable[str]) -> list[Record]:
-    """As `telling`, of any of these texts, also those that were taken back."""
-    where, _ = scope_filter(ALL_SCOPES)
-    rows = connection.execute(f"SELECT id FROM record WHERE key = ? AND form = ? AND {where}", (KEY, FORM)).fetchall()
-    found = records.by_ids(connection, [row[0] for row in rows], ALL_SCOPES)
+    """Query the session summaries, withdrawn ones included, that may tell what these inbox rows, or `texts`, said."""
     said = [text.strip().casefold() for text in texts if len(text.strip()) >= _SHORTEST]
     return [
         record
-        for record in found.values()
+        for record in records.select(connection, "key = ? AND form = ?", (KEY, FORM))
         if any(text in record.text.casefold() for text in said) or covers_turns(connection, record, turns)
     ]
 
@@ -155,17 +152,11 @@ def withdraw_summaries(connection: Connection, turns: Sequence[int], text: str, 
 
 def working_notes_by_chat(connection: Connection, reach: Scopes, limit: int) -> dict[str, list[Record]]:
     """By chat scope, its working memory and its summary, those that changed last first, of at most `limit` records."""
-    where, scopes = scope_filter(reach)
-    rows = connection.execute(
-        f"SELECT id FROM record WHERE key IN (?, ?) AND status = 'active' AND {where} "
-        "ORDER BY updated DESC, id DESC LIMIT ?",
-        (KEY, _WORKING, *scopes, limit),
-    ).fetchall()
-    found = records.by_ids(connection, [row[0] for row in rows], reach)
+    where, order = f"key IN (?, ?) AND {records.LIVE}", "updated DESC, id DESC"
     chats: dict[str, list[Record]] = {}
-    for (number,) in rows:
-        if number in found and found[number].scope.startswith("chat:"):
-            chats.setdefault(found[number].scope, []).append(found[number])
+    for record in records.select(connection, where, (KEY, _WORKING), reach, order=order, limit=limit):
+        if record.scope.startswith("chat:"):
+            chats.setdefault(record.scope, []).append(record)
     return chats
 
 
@@ -190,10 +181,8 @@ def open_items(connection: Connection, scope: str, limit: int) -> list[Record]:
 
 
 def count_summaries(connection: Connection, reach: Scopes) -> int:
-    """How many conversations within `reach` have a summary."""
-    where, scopes = scope_filter(reach)
-    sql = f"SELECT count(*) FROM record WHERE key = ? AND form = ? AND status = 'active' AND {where}"
-    return int(connection.execute(sql, (KEY, FORM, *scopes)).fetchone()[0])
+    """Count the conversations within `reach` that have a summary."""
+    return records.count(connection, f"key = ? AND form = ? AND {records.LIVE}", (KEY, FORM), reach)
 
 
 def gap_stats(connection: Connection, reach: Scopes, since: datetime | None = None) -> GapStats:

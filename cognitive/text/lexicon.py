@@ -1,5 +1,6 @@
-"""Word lists of memory, read from lexicon.toml."""
+"""Word and phrase lists of memory, read from lexicon.toml."""
 
+import re
 import tomllib
 from functools import cache
 from importlib import resources
@@ -18,3 +19,9 @@ def word_set(name: str) -> frozenset[str]:
 def word_rows(name: str) -> list[str]:
     """Return the lines of a list of the lexicon, in order."""
     return _lexicon()[name].splitlines()
+
+
+def phrases(name: str) -> re.Pattern[str]:
+    """Compile a list of phrases, each an alternative of a regular expression, to a pattern of whole words."""
+    rows = (row for row in word_rows(name) if not row.startswith("# "))
+    return re.compile(rf"(?<!\w)(?:{'|'.join(rows)})(?!\w)")

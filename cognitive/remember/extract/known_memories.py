@@ -38,7 +38,13 @@ def known_memories(
     if not told:
         return []
     reach = tuple(dict.fromkeys((turns[0].scope, chat_scope(session))))
-    newest = [record for scope in reach for record in _newest(connection, reach, scope, policy.max_known)]
+    newest = [
+        record
+        for scope in reach
+        for record in records.select(
+            connection, records.LIVE, (), (scope,), order="day DESC, id DESC", limit=policy.max_known
+        )
+    ]
     witnesses = {turn.inbox_id for turn in told if turn.inbox_id is not None}
     own = [record for record in newest if witnesses & set(record.source_message_ids)]
     each = max(2, policy.max_known // (2 * len(told)))
@@ -53,13 +59,3 @@ def guidelines(connection: Connection) -> str:
     """What experience says about what to note, as sleep wrote it down last; "" before it has."""
     record = records.slot_record(connection, OWNER_SCOPE, "profile", GUIDELINES)
     return record.text if record is not None else ""
-
-
-def _newest(connection: Connection, reach: Scopes, scope: str, limit: int) -> list[Record]:
-    rows = connection.execute(
-        "SELECT id FROM record WHERE scope = ? AND status = 'active' ORDER BY day DESC, id DESC LIMIT ?",
-        (scope, limit),
-    )
-    ids = [row[0] for row in rows]
-    found = records.by_ids(connection, ids, reach)
-    return [found[number] for number in ids if number in found]
