@@ -1,8 +1,9 @@
 """The past of memory: what happened to a record, and what it said at any moment. Read from events, never guessed."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.events import EventRow, record_events, undone_by
@@ -12,9 +13,7 @@ from kenobot.storage.connection import Connection
 
 ColumnValue = str | int | float | None
 
-_FIELDS = frozenset(Record._fields)
 _BOOKKEEPING = frozenset("updated last_seen last_used uses seen stability confidence importance lifecycle".split())
-_BATCH = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +87,12 @@ def _rewound(connection: Connection, known: Record, at: str) -> Record | None:
     born = events[0].at if events else known.created
     if min(born, known.created) > at:
         return None
-    held: dict[str, ColumnValue] = {}
+    values: dict[str, Any] = {}
     for happening in reversed(events):
         if happening.at <= at:
             break
-        held.update({name: value for name, value in happening.previous_values.items() if name in _FIELDS})
-    return _with(known, held)
-
-
-def _with(record: Record, held: Mapping[str, ColumnValue]) -> Record:
-    return record._replace(**held)  # type: ignore[arg-type]  # columns come back as they were stored
+        values.update({name: value for name, value in happening.previous_values.items() if name in Record._fields})
+    return known._replace(**values)
 
 
 def _changes(

@@ -14,16 +14,12 @@ from itertools import islice
 from kenobot.cognitive.beliefs.value import salience_signs
 from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
 from kenobot.cognitive.procedural.pattern import is_failure_word, keyword_coverage, keywords, stems_in
+from kenobot.cognitive.text.phrases import load_phrases
 from kenobot.cognitive.text.words import fold, words
 
 _CLAUSE = re.compile(r"\n+|\s*[—–;→]+\s*|\s+-+>?\s+|(?<=[.!…。！])\s+|(?<=[。！])")
-_SOLVED = re.compile(
-    r"(?<!\w)(?:solved|fixed|resolved|repaired|sorted out|worked around|works? now|working now|workaround|solution"
-    r"|the fix(?= (?:is|was)\b|:)|fix(?=:)"
-    r"|resuelt[oa]s?|solucionad[oa]s?|arreglad[oa]s?|reparad[oa]s?|resolv(?:i|í|io|ió|imos)|solucion(?:e|é|o|ó|amos)"
-    r"|arregl(?:e|é|o|ó|amos)|ya funciona|funcionó|funciono|soluci[oó]n)(?!\w)",
-    re.IGNORECASE,
-)
+_PHRASES = load_phrases("kenobot.cognitive.procedural", "find_solution.toml")
+_SOLVED = re.compile(rf"(?<!\w)(?:{_PHRASES['solved']})(?!\w)", re.IGNORECASE)
 _OPEN = frozenset(
     "no not never nunca jamas sin without nothing nada will would should must could can cannot couldn't can't isn't "
     "wasn't didn't hasn't haven't won't wouldn't unless until hasta if si when cuando to be need needs debe deberia "
@@ -33,15 +29,9 @@ _LOOKED_BACK = 3  # words
 _LONGEST, _CLAUSES, _TAIL = 8_000, 60, 200  # characters, clauses, and characters before a solution that are looked at
 _BLANKS = re.compile(r"[^\S\n]+")
 _LEAST = 2  # words that name a problem: one alone would be found in every message
-_LINKING = re.compile(
-    r"(?:[\s,:(]|(?<!\w)(?:was|were|is|are|be|been|got|gets|has|have|had|finally|then|and|but|so|we|i|he|she|they|it|by|"
-    r"se|lo|la|los|las|ya|y|e|pero|fue|fueron|ha|han|he|hemos|sido|qued[oó]|al final|por fin|finalmente|luego|que|"
-    r"cuando|until|hasta|yo|nosotros)(?!\w))+\Z",
-    re.IGNORECASE,
-)
+_LINKING = re.compile(rf"(?:[\s,:(]|(?<!\w)(?:{_PHRASES['linking']})(?!\w))+\Z", re.IGNORECASE)
 _HOW = re.compile(
-    r"\A(?P<word>\S+(?:\s+(?:out|around))?)\s+(?P<what>.+?)\s+(?P<how>(?:by|with|using|after|once|thanks to|con|usando"
-    r"|mediante|al|tras|gracias a|añadiendo|poniendo|cambiando|quitando|agregando|reiniciando)\s.+)\Z",
+    r"\A(?P<word>\S+(?:\s+(?:out|around))?)\s+(?P<what>.+?)\s+(?P<how>(?:" + _PHRASES["how"] + r")\s.+)\Z",
     re.IGNORECASE | re.DOTALL,
 )
 _STORY = re.compile(

@@ -10,6 +10,6 @@ def load_phrases(package: str, name: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for kind, phrases in tables["phrases"].items():
         found[kind] = "|".join(phrases)
-        for part, pattern in tables["parts"].items():
+        for part, pattern in tables.get("parts", {}).items():
             found[kind] = found[kind].replace(f"{{{part}}}", pattern)
     return found

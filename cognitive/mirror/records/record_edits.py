@@ -61,6 +61,9 @@ class EditOutcome:
     replaced_row: RecordFileRow | None = None
 
 
+_STALE_COPY = EditOutcome(0, None, is_stale_copy=True)
+
+
 def admit_context_of(spot: FileLocation, when: EditContext) -> AdmitContext:
     """Make the context of an edit: what is written into the folder of an older day belongs to that day."""
     day = spot.day if spot.area == "facts" and spot.day != "undated" else when.day
@@ -87,7 +90,7 @@ def absorb_edit(
         and records.get(connection, owner, (spot.scope,)) is None
         and record_file_rows.is_purged(connection, owner)
     ):
-        return EditOutcome(0, None, is_stale_copy=True)  # what is erased is erased in any wording
+        return _STALE_COPY  # what is erased is erased in any wording
     outdated: RecordFileRow | None = None
     if row is None and card.id is not None and (mine := records.get(connection, card.id, (spot.scope,))) is not None:
         standing = _standing(connection, root, mine)
@@ -96,7 +99,7 @@ def absorb_edit(
             if standing is None:
                 _moved(connection, mine, spot, admit_context_of(spot, when))
         elif card.is_unedited and not is_right_folder(seen.folder, mine):
-            return EditOutcome(0, None, is_stale_copy=True)
+            return _STALE_COPY
         elif card.is_unedited:
             record_file_rows.save_row(connection, seen)
             return EditOutcome(0, None, "it is a copy of another file, so it changes nothing in memory")
@@ -105,9 +108,7 @@ def absorb_edit(
         return EditOutcome(0, owner, rewrite=frozenset({owner}), replaced_row=outdated)
     if card.is_unedited and card.id is not None and record_file_rows.is_purged(connection, card.id):
         if redaction.tombstone_time(connection, spot.scope, key_of(card.text or "")) is not None:
-            return EditOutcome(
-                0, None, is_stale_copy=True
-            )  # the very words: a crash kept it from going with the others
+            return _STALE_COPY  # the very words: a crash kept it from going with the others
         record_file_rows.save_row(connection, seen)
         return EditOutcome(0, None, "what it says was erased from memory: delete this file, too")
     taken = apply_edit(connection, spot, card, owner, admit_context_of(spot, when))
@@ -118,16 +119,15 @@ def absorb_edit(
 
 def _standing(connection: Connection, root: Path, record: Record) -> RecordFileRow | None:
     """Find the noted file of a record, if it is on the disk."""
-    rows = [row for row in record_file_rows.rows_of_record(connection, record.id) if row.kind == "card"]
-    return next((row for row in rows if os.path.lexists(root / row.path)), None)
+    row = record_file_rows.card_of(connection, record.id)
+    return row if row is not None and os.path.lexists(root / row.path) else None
 
 
 def _moved(connection: Connection, record: Record, spot: FileLocation, occasion: AdmitContext) -> None:
     """Follow a person who moved a card into the archive, or out of it."""
-    was = [
-        location_of(row.folder) for row in record_file_rows.rows_of_record(connection, record.id) if row.kind == "card"
-    ]
-    if not any(each is not None and each.archived != spot.archived for each in was) or record.form == "box":
+    row = record_file_rows.card_of(connection, record.id)
+    before = location_of(row.folder) if row is not None else None
+    if before is None or before.archived == spot.archived or record.form == "box":
         return
     if spot.archived and record.status == "active":
         _set_status(connection, record, "archived", occasion)
@@ -265,7 +265,7 @@ def _new(connection: Connection, spot: FileLocation, card: RecordFile, occasion:
     decision = admit(connection, candidate, occasion)
     if decision.record is None:
         return EditOutcome(0, None, f"memory does not take it in: {decision.reason}")
-    if decision.action == "reinforced" and _has_card(connection, decision.record):
+    if decision.action == "reinforced" and record_file_rows.card_of(connection, decision.record) is not None:
         return EditOutcome(1, None)
     known = records.get(connection, decision.record, (spot.scope,))
     if known is not None and said.get("pinned") is True:
@@ -273,10 +273,6 @@ def _new(connection: Connection, spot: FileLocation, card: RecordFile, occasion:
             connection, known, "pinned", {"policy_class": "protected"}, occasion.change_context("the owner pinned it")
         )
     return EditOutcome(1, decision.record)
-
-
-def _has_card(connection: Connection, record: int) -> bool:
-    return any(row.kind == "card" for row in record_file_rows.rows_of_record(connection, record))
 
 
 class _Edit:

@@ -55,6 +55,11 @@ def rows_of_record(connection: Connection, record: int) -> list[RecordFileRow]:
     return [_row(row) for row in rows]
 
 
+def card_of(connection: Connection, record: int) -> RecordFileRow | None:
+    """Query the file that carries a record."""
+    return next((row for row in rows_of_record(connection, record) if row.kind == "card"), None)
+
+
 def row_at(connection: Connection, path: str) -> RecordFileRow | None:
     folder, _, name = path.rpartition("/")
     sql = f"SELECT {_COLUMNS} FROM record_file WHERE folder = ? AND name = ?"
