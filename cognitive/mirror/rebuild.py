@@ -112,9 +112,9 @@ def rebuild(
     replace_all: throw away what the database holds of memory; without it, only an empty one is written to. Raises
     ConfigError when it is not empty, or when the tree has no card to read.
     """
-    held = store.count(connection, "true", (), ALL_SCOPES)
-    if held and not replace_all:
-        many = "1 record" if held == 1 else f"{held} records"
+    count = store.count(connection, "true", (), ALL_SCOPES)
+    if count and not replace_all:
+        many = "1 record" if count == 1 else f"{count} records"
         raise ConfigError(
             f"Memory is not empty: the database holds {many}. Nothing was changed. To throw them away and read "
             "the files instead, say so: kenobot memory rebuild --replace"
@@ -123,7 +123,7 @@ def rebuild(
     if not found:
         raise ConfigError(f"There is no card to read below {root}: nothing was changed.")
     if not dry_run:
-        if held:
+        if count:
             record_file_rows.clear_memory(connection)
         _write(connection, found, at)
         _recognise(connection, root, [each.record for each in found if not each.card.is_unedited])

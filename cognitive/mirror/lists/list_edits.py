@@ -67,9 +67,9 @@ def apply_edit(
     Looks again first: what was read outside of this transaction may have changed. The row of the mirror table is
     brought up to `found` in the same transaction, so that the edit counts once.
     """
-    sheet = view_file(connection, path, place, zone, found)
-    if not sheet.edited:
-        return 0, sheet
+    view = view_file(connection, path, place, zone, found)
+    if not view.edited:
+        return 0, view
     edit = _Edit(connection, path, place, zone, occasion)
     touched = edit.apply(found)
     if len(edit.forgotten) >= occasion.policy.files.announce_from:

@@ -92,13 +92,13 @@ def absorb_edit(
     ):
         return _STALE_COPY  # what is erased is erased in any wording
     outdated: RecordFileRow | None = None
-    if row is None and card.id is not None and (mine := records.get(connection, card.id, (spot.scope,))) is not None:
-        standing = _standing(connection, root, mine)
-        if standing is None or (not is_right_folder(standing.folder, mine) and is_right_folder(seen.folder, mine)):
-            owner, outdated = mine.id, standing
-            if standing is None:
-                _moved(connection, mine, spot, admit_context_of(spot, when))
-        elif card.is_unedited and not is_right_folder(seen.folder, mine):
+    if row is None and card.id is not None and (record := records.get(connection, card.id, (spot.scope,))) is not None:
+        current = _standing(connection, root, record)
+        if current is None or (not is_right_folder(current.folder, record) and is_right_folder(seen.folder, record)):
+            owner, outdated = record.id, current
+            if current is None:
+                _moved(connection, record, spot, admit_context_of(spot, when))
+        elif card.is_unedited and not is_right_folder(seen.folder, record):
             return _STALE_COPY
         elif card.is_unedited:
             record_file_rows.save_row(connection, seen)
@@ -111,10 +111,10 @@ def absorb_edit(
             return _STALE_COPY  # the very words: a crash kept it from going with the others
         record_file_rows.save_row(connection, seen)
         return EditOutcome(0, None, "what it says was erased from memory: delete this file, too")
-    taken = apply_edit(connection, spot, card, owner, admit_context_of(spot, when))
-    record_file_rows.save_row(connection, replace(seen, record=taken.record))
-    again = frozenset(number for number in (taken.record, owner) if number is not None)
-    return replace(taken, rewrite=again, replaced_row=outdated)
+    outcome = apply_edit(connection, spot, card, owner, admit_context_of(spot, when))
+    record_file_rows.save_row(connection, replace(seen, record=outcome.record))
+    rewrite = frozenset(number for number in (outcome.record, owner) if number is not None)
+    return replace(outcome, rewrite=rewrite, replaced_row=outdated)
 
 
 def _standing(connection: Connection, root: Path, record: Record) -> RecordFileRow | None:
@@ -246,31 +246,31 @@ def _new(connection: Connection, spot: FileLocation, card: RecordFile, occasion:
     """Take in a file that no record has: written by a person, or by us before the database was lost."""
     if card.text is None:
         return EditOutcome(0, None)
-    said = card.values
-    trust = said.get("trust") if card.is_unedited else "owner"
-    form = said.get("form")
+    values = card.values
+    trust = values.get("trust") if card.is_unedited else "owner"
+    form = values.get("form")
     candidate = Candidate(
         form=cast("Form", form) if form in ("note", "episode", "procedure") else "note",
         scope=spot.scope,
         text=card.text,
-        category=slug(str(said.get("category", ""))) or "fact",
+        category=slug(str(values.get("category", ""))) or "fact",
         source="edit",
         trust=parse_trust(str(trust), "tool"),
-        subject=_subject(said.get("subject")),
-        attributes=_pairs(said.get("attributes")),
-        tags=_tags(said.get("tags")),
-        confidence=_share(said.get("confidence")),
-        importance=_share(said.get("importance")),
+        subject=_subject(values.get("subject")),
+        attributes=_pairs(values.get("attributes")),
+        tags=_tags(values.get("tags")),
+        confidence=_share(values.get("confidence")),
+        importance=_share(values.get("importance")),
     )
     decision = admit(connection, candidate, occasion)
     if decision.record is None:
         return EditOutcome(0, None, f"memory does not take it in: {decision.reason}")
     if decision.action == "reinforced" and record_file_rows.card_of(connection, decision.record) is not None:
         return EditOutcome(1, None)
-    known = records.get(connection, decision.record, (spot.scope,))
-    if known is not None and said.get("pinned") is True:
+    record = records.get(connection, decision.record, (spot.scope,))
+    if record is not None and values.get("pinned") is True:
         change(
-            connection, known, "pinned", {"policy_class": "protected"}, occasion.change_context("the owner pinned it")
+            connection, record, "pinned", {"policy_class": "protected"}, occasion.change_context("the owner pinned it")
         )
     return EditOutcome(1, decision.record)
 
@@ -304,41 +304,41 @@ class _Edit:
 
     def _front(self) -> dict[str, ColumnValue]:
         """Select what the person set in the front matter, by column."""
-        said, base = self._card.values, self._base
-        wished: dict[str, ColumnValue] = {}
-        if (category := slug(str(said.get("category", "")))) and category != slug(base.category):
-            wished["category"] = category
-        if "subject" in said and (subject := _subject(said["subject"]) or "owner") != base.subject:
-            wished["subject"] = subject
-        if "tags" in said and list(_tags(said["tags"])) != json.loads(base.tags):
-            wished["tags"] = json.dumps(_tags(said["tags"]), ensure_ascii=False)
+        values, base = self._card.values, self._base
+        changes: dict[str, ColumnValue] = {}
+        if (category := slug(str(values.get("category", "")))) and category != slug(base.category):
+            changes["category"] = category
+        if "subject" in values and (subject := _subject(values["subject"]) or "owner") != base.subject:
+            changes["subject"] = subject
+        if "tags" in values and list(_tags(values["tags"])) != json.loads(base.tags):
+            changes["tags"] = json.dumps(_tags(values["tags"]), ensure_ascii=False)
         if (attrs := self._attributes()) is not None:
-            wished["attrs"] = attrs
-        if "pinned" in said and said["pinned"] != (base.policy_class == "protected"):
-            wished["policy_class"] = "protected" if said["pinned"] else "durable"
+            changes["attrs"] = attrs
+        if "pinned" in values and values["pinned"] != (base.policy_class == "protected"):
+            changes["policy_class"] = "protected" if values["pinned"] else "durable"
         for name in ("confidence", "importance"):
-            share = _share(said.get(name))
+            share = _share(values.get(name))
             if share is not None and share != getattr(base, name):
-                wished[name] = share
-        if wished.get("category") == "preference" and self._record.trust in QUOTED_TRUST:
-            wished["trust"] = "owner"  # preferences are shown as they stand: so the owner vouches for it
-        return wished
+                changes[name] = share
+        if changes.get("category") == "preference" and self._record.trust in QUOTED_TRUST:
+            changes["trust"] = "owner"  # preferences are shown as they stand: so the owner vouches for it
+        return changes
 
     def _attributes(self) -> str | None:
         """Select the attributes that the person left there, if they are others, with their speaker."""
-        said = self._card.values.get("attributes")
-        if not isinstance(said, dict):
+        attributes = self._card.values.get("attributes")
+        if not isinstance(attributes, dict):
             return None
         base = json.loads(self._base.attrs)
         by = base.pop("by", None)
-        if said == base:
+        if attributes == base:
             return None
-        return json.dumps(said | ({"by": by} if by else {}), ensure_ascii=False)
+        return json.dumps(attributes | ({"by": by} if by else {}), ensure_ascii=False)
 
-    def _set(self, wished: dict[str, ColumnValue]) -> int:
-        if not wished:
+    def _set(self, changes: dict[str, ColumnValue]) -> int:
+        if not changes:
             return 0
-        self._change("edited", wished)
+        self._change("edited", changes)
         return 1
 
     def _reword(self, text: str, front: dict[str, ColumnValue], touched: int) -> EditOutcome:
