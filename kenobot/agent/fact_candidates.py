@@ -1,7 +1,7 @@
-"""From what a reading of turns gave to candidates for memory: whose word each is, where it may go, what is no news.
+"""Turn extracted facts into candidates for memory.
 
-A fact goes to the scope that its speaker's words go to, and is trusted as the least of the turns it is drawn from, or
-as those whose words it repeats. What a `<memory>` of the same turn has stored already does not come a second time.
+A fact goes to the scope of its speaker's words, with the least trust of the turns it is drawn from, or of those whose
+words it repeats. A fact that a `<memory>` tag of the same turn has stored already is left out.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from kenobot.ports.names import sanitize_name
 
 @dataclass(frozen=True, slots=True)
 class ExtractedBatch:
-    """A batch of turns of `session`, what was found in it, and when."""
+    """A batch of turns of `session` and the facts extracted from it."""
 
     session: str
     batch: ExtractionBatch
@@ -37,7 +37,7 @@ class ExtractedBatch:
 
 
 def build_candidates(reading: ExtractedBatch) -> list[tuple[Candidate, AdmitContext]]:
-    """What of a reading asks to be remembered, in order, each with its occasion."""
+    """Build the candidates of a batch, in order, each with its admission context."""
     found: list[tuple[Candidate, AdmitContext]] = []
     for fact in reading.facts[: reading.policy.extract.max_facts]:
         told = _told_by(fact, reading.batch.turns)
@@ -56,20 +56,20 @@ def build_candidates(reading: ExtractedBatch) -> list[tuple[Candidate, AdmitCont
 def _against(
     fact: ExtractedFact, told: Sequence[ConversationTurn], reading: ExtractedBatch, stored: Record
 ) -> tuple[RelationVerdict, ...] | None:
-    """What a fact that a tag has `stored` says against other memories; None when reading it told nothing new."""
-    verdicts = _verdicts(fact, _trust(fact, told, reading.batch.turns), told[0].scope, reading.batch.known)
+    """Return the contradictions of a fact that a tag has `stored` already; None when extraction adds nothing."""
+    verdicts = _verdicts(fact, trust_of(fact.text, told, reading.batch.turns), told[0].scope, reading.batch.known)
     against = tuple(each for each in verdicts if each.relation == "contradiction" and each.record != stored.id)
     return against if against or dict(fact.attributes).keys() - stored.attributes.keys() else None
 
 
 def _told_by(fact: ExtractedFact, turns: Sequence[ConversationTurn]) -> list[ConversationTurn]:
-    """The turns that say `fact`; all of them when it does not tell, so that it is trusted as the least of all."""
+    """Return the turns that say `fact`; all of them when it names none, so that it gets the least trust."""
     named = [turns[number - 1] for number in fact.evidence if number <= len(turns)]
     return [turn for turn in named or turns if not turn.hidden]
 
 
 def _candidate(fact: ExtractedFact, told: Sequence[ConversationTurn], reading: ExtractedBatch) -> Candidate:
-    trust = _trust(fact, told, reading.batch.turns)
+    trust = trust_of(fact.text, told, reading.batch.turns)
     scope = told[0].scope
     return Candidate(
         form="note",
@@ -91,7 +91,7 @@ def _candidate(fact: ExtractedFact, told: Sequence[ConversationTurn], reading: E
 
 
 def _occasion(told: Sequence[ConversationTurn], reading: ExtractedBatch) -> AdmitContext:
-    """A memory belongs to the day on which it was told, however much later the turn was read."""
+    """A memory belongs to the day on which it was told, however much later it is extracted."""
     last = told[-1]
     return AdmitContext(
         reading.at,
@@ -105,19 +105,15 @@ def _occasion(told: Sequence[ConversationTurn], reading: ExtractedBatch) -> Admi
     )
 
 
-def _trust(fact: ExtractedFact, told: Sequence[ConversationTurn], turns: Sequence[ConversationTurn]) -> Trust:
-    return trust_of(fact.text, told, turns)
-
-
 def trust_of(
     text: str,
     told: Sequence[ConversationTurn],
     turns: Sequence[ConversationTurn],
     others: Sequence[AttributedText] = (),
 ) -> Trust:
-    """The least trust of the turns that tell `text`, or of those whose words it repeats.
+    """Return the least trust of the turns that tell `text`, or of those whose words it repeats.
 
-    others: what was said elsewhere, by whom.
+    others: further texts of the context.
     """
     least = min((turn.trust for turn in told), key=trust_rank)
     speakers = {(turn.speaker, turn.trust) for turn in told}
@@ -142,14 +138,14 @@ def _witnesses(told: Sequence[ConversationTurn]) -> tuple[int, ...]:
 
 
 def _expiry(fact: ExtractedFact, told: Sequence[ConversationTurn], reading: ExtractedBatch) -> datetime | None:
-    """The end of the day it names, unless that was over when it was said."""
+    """Return the end of the day the fact names, unless that was over when it was said."""
     if fact.expires is None or fact.expires < told[-1].at.astimezone(reading.zone).date():
         return None
     return datetime.combine(fact.expires + timedelta(days=1), time(), reading.zone).astimezone(UTC)
 
 
 def _verdicts(fact: ExtractedFact, trust: Trust, scope: str, known: Sequence[Record]) -> tuple[RelationVerdict, ...]:
-    """Verdicts on what was shown, of the same scope. Nobody contradicts what is trusted more than their own word."""
+    """Keep the verdicts on memories of the same scope; a contradiction needs at least the memory's trust."""
     found: list[RelationVerdict] = []
     for number, relation in fact.verdicts:
         record = known[number - 1] if number <= len(known) else None
@@ -162,7 +158,7 @@ def _verdicts(fact: ExtractedFact, trust: Trust, scope: str, known: Sequence[Rec
 
 
 def _stored(fact: ExtractedFact, told: Sequence[ConversationTurn], batch: ExtractionBatch) -> Record | None:
-    """The memory in which the very turns that tell `fact` have stored it: by a tag, perhaps for their chat only."""
+    """Return the memory in which a tag of the same turns has stored `fact`, perhaps for their chat only."""
     witnesses = set(_witnesses(told))
     shown = dict(enumerate(batch.known, 1))
     repeated = [shown[number].id for number, relation in fact.verdicts if relation == "repeat" and number in shown]
@@ -171,7 +167,7 @@ def _stored(fact: ExtractedFact, told: Sequence[ConversationTurn], batch: Extrac
 
 
 def _contains(whole: str, part: str) -> bool:
-    """Whether a text says all the words of another, and denies as much as that does."""
+    """Return whether a text contains all content words of another, with the same negations."""
     one, other = words(whole), words(part)
     if (NEGATIONS & set(one)) != (NEGATIONS & set(other)):
         return False

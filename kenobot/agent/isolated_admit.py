@@ -1,4 +1,4 @@
-"""What is taken into memory out of a turn: each piece by itself, and what is announced of it."""
+"""Admit the candidates of a turn one by one: an error costs one candidate, not the transaction."""
 
 import logging
 import sqlite3
@@ -17,9 +17,9 @@ T = TypeVar("T")
 
 
 def in_savepoint(connection: Connection, name: str, work: Callable[[], T], failed: Callable[[Exception], T]) -> T:
-    """`work`, whose mistake costs itself and not what else its transaction writes: then what `failed` says of it.
+    """Run `work` in a savepoint; an error is rolled back, logged under `name` and turned into a result by `failed`.
 
-    A failing disk costs the whole transaction: that is raised. name: for the log, in one word.
+    The error of a failing disk is raised.
     """
     try:
         with savepoint(connection, name):
@@ -32,7 +32,7 @@ def in_savepoint(connection: Connection, name: str, work: Callable[[], T], faile
 
 
 def admit_isolated(connection: Connection, candidate: Candidate, occasion: AdmitContext) -> Decision:
-    """Let memory decide on one candidate. One that cannot be written is discarded."""
+    """Admit one candidate; one that cannot be written is discarded."""
     return in_savepoint(
         connection,
         "memory",
@@ -42,7 +42,7 @@ def admit_isolated(connection: Connection, candidate: Candidate, occasion: Admit
 
 
 def memory_written_payload(candidate: Candidate, decision: Decision) -> dict[str, PayloadValue]:
-    """What MEMORY_WRITTEN tells of a decision."""
+    """Build the payload of MEMORY_WRITTEN."""
     return {
         "action": decision.action,
         "reason": decision.reason,

@@ -11,7 +11,7 @@ from kenobot.agent.background.compaction import CompactionWorker
 from kenobot.agent.background.extraction import ExtractionWorker
 from kenobot.agent.background.missing_files import MissingFilesWorker
 from kenobot.agent.background.proposal_announcer import ProposalAnnouncer
-from kenobot.agent.background.purge_worker import PurgeFinisher
+from kenobot.agent.background.purge import PurgeFinisher
 from kenobot.agent.background.sleep import SleepWorker
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.loop import AgentLoop

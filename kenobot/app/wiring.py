@@ -9,7 +9,7 @@ from kenobot.agent.background.compaction import CompactionWorker
 from kenobot.agent.background.extraction import ExtractionContext, ExtractionWorker, build_extraction_worker
 from kenobot.agent.background.missing_files import MissingFilesWorker
 from kenobot.agent.background.proposal_announcer import ProposalAnnouncer
-from kenobot.agent.background.purge_worker import PurgeFinisher
+from kenobot.agent.background.purge import PurgeFinisher
 from kenobot.agent.background.sleep import SleepContext as Bedroom
 from kenobot.agent.background.sleep import SleepWorker, sleep_policy
 from kenobot.agent.background.summarizer import Summarizer

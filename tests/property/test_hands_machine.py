@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from kenobot.agent.background import purge as erasure
-from kenobot.agent.background.purge_worker import PurgeFinisher
+from kenobot.agent.background.purge import PurgeFinisher
 from kenobot.cognitive.control.forget import plan_purge
 from kenobot.cognitive.control.undo import last_undoable_event
 from kenobot.cognitive.recall.index.index import SideIndex

@@ -1,9 +1,8 @@
-"""The background worker that sums up what a conversation no longer shows, after its replies have left.
+"""The background worker that summarizes the messages that a conversation no longer shows.
 
-What is to be summed up are messages between a cursor, which stands in the summary itself, and those that a new prompt
-would show. The summary and its cursor are written in one transaction, so a crash, an outage or an answer that is no
-summary leaves both as they were: the messages wait, and are shown as long as there is room. Before there is none any
-more, rules sum them up. After each summary it is checked what got lost.
+These lie between a cursor, which is part of the summary, and the messages that a new prompt would show. Summary and
+cursor are written in one transaction, so a crash, an outage or a rejected answer leaves both as they were: the messages
+stay in the prompt as long as there is room, and before there is none, rules summarize them. A self-check follows.
 """
 
 import json
@@ -44,14 +43,12 @@ from kenobot.storage.conversation import StoredMessage
 _log = logging.getLogger(__name__)
 
 _TICK_SECONDS = 300.0
-_LOOKED_AT = 600  # messages after a cursor that are looked at together
+_LOOKED_AT = 600  # messages read after a cursor
 
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What is to be summed up of a session next. late: it is no longer sure that a prompt shows it. deep: far more
-    waits than a model should read, so this part is left to the rules.
-    """
+    """The next batch of a session. late: a prompt may no longer show it. deep: too much waits, rules take this part."""
 
     session: str
     record: Record | None
@@ -60,25 +57,18 @@ class _Work:
     deep: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Done:
-    """What a compaction came to: the summary's record, and what its self-check found."""
-
-    record: int
-    gaps: tuple[Gap, ...]
-
-
 @dataclass(slots=True)
 class _Trouble:
-    """A session that could not be summed up by the model: how often, and when to ask again, on the clock's own time."""
+    """The backoff of a session whose summary failed; not_before: on the monotonic clock."""
 
     failures: int = 0
     not_before: float = 0.0
 
 
 class CompactionWorker(PerChatWorker):
-    """`start` it once. reads: whether conversations are read for memories as well, so that facts may still be on their
-    way there. Without room for a summary in `window` it does nothing.
+    """reads: whether turns are extracted as well, so that their facts may still come.
+
+    Without room for a summary in `window` it does nothing.
     """
 
     def __init__(
@@ -101,10 +91,8 @@ class CompactionWorker(PerChatWorker):
 
     @property
     def tracked_chats(self) -> int:
-        """How many chats it has in mind: some have new turns, some could not be summed up."""
+        """The chats with new turns or failures."""
         return self.changed_chats + len(self._troubles)
-
-    # ── what is due ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def _sessions(self, connection: Connection) -> Sequence[str]:
         return summary_rows.list_sessions(connection)
@@ -126,31 +114,27 @@ class CompactionWorker(PerChatWorker):
         found = await self._p.database.read(partial(self._check, work, summed))
         done = await self._p.database.write(partial(self._keep, work, summed, found))
         if done is not None:
-            self._p.files.mark_dirty([done.record])
-            counted = {"turns": len(work.batch.turns), "gaps": len(done.gaps), "tokens": summed.use.tokens}
+            self._p.files.mark_dirty([done])
+            counted = {"turns": len(work.batch.turns), "gaps": len(found), "tokens": summed.use.tokens}
             await self._p.bus.emit(COMPACTION_FINISHED, ACTOR, "", session=session, by=summed.by, **counted)
         return True
 
     async def _sum_up(self, work: _Work) -> Summary | None:
-        """The new summary; None while it has to wait. Raises NoSummary, RemoteError."""
+        """Summarize a batch; None while it has to wait. Raises SummaryRejected, RemoteError."""
         if work.deep:
             return self._summarizer.summarize_by_rules(work.batch)
         trouble = self._troubles.get(work.session)
         waits = trouble is not None and self._p.clock.monotonic() < trouble.not_before
         try:
-            return None if waits and not work.late else await self._ask(work, waits=waits)
+            if not waits:
+                return await self._summarizer.summarize(work.batch)
         except (SummaryRejected, RemoteError):
             if not work.late:
                 raise
-            return self._summarizer.summarize_by_rules(work.batch)
-
-    async def _ask(self, work: _Work, *, waits: bool) -> Summary:
-        return (
-            self._summarizer.summarize_by_rules(work.batch) if waits else await self._summarizer.summarize(work.batch)
-        )
+        return self._summarizer.summarize_by_rules(work.batch) if work.late else None
 
     def _note(self, session: str, error: SummaryRejected | RemoteError) -> None:
-        """Leave the model alone for a while, longer each time: until then the window stays as it is."""
+        """Back off from the model; until then the window stays as it is."""
         policy, trouble = self._policy.compact, self._troubles.setdefault(session, _Trouble())
         backoff = Backoff(policy.first_backoff_seconds, policy.max_backoff_seconds)
         trouble.not_before = self._p.clock.monotonic() + backoff.pause(trouble.failures, error)
@@ -158,7 +142,7 @@ class CompactionWorker(PerChatWorker):
         _log.warning("%s could not be summed up: %s", session, error)
 
     def _look(self, session: str, connection: Connection) -> _Work | None:
-        """What is to be summed up of a session now; None when nothing is due."""
+        """Return the next batch of a session; None when nothing is due."""
         record = summary_rows.session_summary(connection, session)
         old = summary_rows.load_digest(connection, record) if record is not None else Digest()
         cursor = summary_rows.summarised_through(connection, session, old)
@@ -188,22 +172,17 @@ class CompactionWorker(PerChatWorker):
         return _Work(session, record, SummaryBatch(old, tuple(taken), for_lines), late, deep)
 
     def _check(self, work: _Work, summed: Summary, connection: Connection) -> list[Gap]:
-        """What of the turns neither the new summary nor any memory holds. Of turns that are still to be read for
-        memories nothing can be told yet.
-        """
+        """Find what neither the new summary nor any memory holds of the turns that are extracted already."""
         policy, turns = self._policy.compact, work.batch.turns
         unread = inputs.extracted_up_to(connection, work.session) if self._reads else turns[-1].last_message
         known = inputs.memory_lookup(connection, work.session, self._p.memory_search, policy)
         read = [turn for turn in turns if turn.last_message <= unread]
         return gaps.find_gaps(read, Digest(summed.lines, work.batch.previous.missing), known, self._p.zone, policy)
 
-    # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────
+    def _keep(self, work: _Work, summed: Summary, found: Sequence[Gap], connection: Connection) -> int | None:
+        """Write the summary with its cursor, gaps and tokens in one transaction; returns its record.
 
-    def _keep(self, work: _Work, summed: Summary, found: Sequence[Gap], connection: Connection) -> _Done | None:
-        """The summary with its cursor, what it lost, and its price, in one transaction.
-
-        None, and only the price, when it is not of what stands there now: a turn was erased or hidden, or the summary
-        was taken back or edited.
+        None, and only the tokens, when a turn was erased or hidden meanwhile, or the summary was undone or edited.
         """
         summed.use.settle(connection)
         session, turns, now = work.session, work.batch.turns, self._p.clock.now()
@@ -224,10 +203,10 @@ class CompactionWorker(PerChatWorker):
         if found:
             told = _told(found, unlisted)
             events.add_event(connection, now, ACTOR, GAP_EVENT, session=session, record=number, data=told)
-        return _Done(number, tuple(found))
+        return number
 
     def _put(self, connection: Connection, work: _Work, digest: Digest, act: ChangeContext) -> int:
-        """Write a summary in the place of the one before."""
+        """Write a summary in place of the previous one."""
         evidence = tuple(sorted({turn.inbox_id for turn in work.batch.turns if turn.inbox_id is not None}))
         day = local_day(act.at, self._p.zone)
         if work.record is None:
@@ -270,12 +249,12 @@ def _reason(summed: Summary) -> str:
 
 
 def _last_question(lines: Sequence[StoredMessage]) -> int:
-    """The last message that a person wrote: a turn is not cut in two."""
+    """Return the last message of a person, so that no turn is cut in two."""
     return next((line.id for line in reversed(lines) if line.role == "user"), lines[-1].id)
 
 
 def _told(found: Sequence[Gap], unlisted: int) -> dict[str, Json]:
-    """What a self-check found, without anybody's words."""
+    """Count the gaps of a self-check; the event holds nobody's words."""
     kinds: dict[str, Json] = {**Counter(gap.kind for gap in found)}
     turns: list[Json] = [*dict.fromkeys(gap.turn for gap in found if gap.turn is not None)]
     return {"kinds": kinds, "unlisted": unlisted, "turns": turns}

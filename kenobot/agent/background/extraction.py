@@ -1,9 +1,7 @@
-"""The background worker that reads turns for memories, after their replies have left.
+"""The background worker that extracts memories from turns, after their replies have left.
 
-One batch at a time. What it works on are rows behind a cursor (`kenobot.cognitive.remember.extract.buffer`), so it
-may be killed
-anywhere: each turn is then either read, and what it gave written once, or still waiting. It is woken when a reply has
-left, when it is started, and by a timer, which makes old turns due and tries again after an outage.
+It works on rows behind a cursor (`kenobot.cognitive.remember.extract.buffer`), so it may be killed anywhere: a turn is
+then either extracted, and its facts are written once, or still pending.
 """
 
 import logging
@@ -74,7 +72,7 @@ class ExtractionContext:
 
     @property
     def memory_search(self) -> known_memories.NearSearch:
-        """What finds the memories that a text is about."""
+        """The search for memories that a text is about."""
         index = self.index
         if index is None:
             return known_memories.near_by_subject
@@ -84,7 +82,7 @@ class ExtractionContext:
 def build_extraction_worker(
     settings: ExtractionSettings, rooms: ExtractionContext, model: ModelRouter | None
 ) -> "ExtractionWorker":
-    """The worker as it is set, which asks `model`, or nobody."""
+    """Build the worker from its settings; model None leaves all to the rules."""
     policy = replace(
         DEFAULT,
         extract=replace(
@@ -102,17 +100,14 @@ def build_extraction_worker(
 
 @dataclass(slots=True)
 class _Trouble:
-    """A session whose next turns could not be read: how often, and how many to try at a time."""
+    """A session whose next turns could not be extracted: the turns to try at a time, and the failures so far."""
 
     limit: int
     failures: int = 0
 
 
 class ExtractionWorker(PerChatWorker):
-    """`start` it once. patterns: the owner's own signs that something wants to be read at once.
-
-    Not `enabled`, it does nothing: then all turns go on waiting.
-    """
+    """patterns: the owner's own signs that a turn is due at once. Not `enabled`, all turns stay pending."""
 
     def __init__(
         self,
@@ -136,7 +131,7 @@ class ExtractionWorker(PerChatWorker):
         self._spent_day = ""
 
     async def drain(self) -> None:
-        """Read all that waits, due or not; return when that is done, or has to wait for a model or for tokens."""
+        """Extract all pending turns, due or not, as far as the model and the budget allow."""
         self._draining = True
         try:
             await self.tick()
@@ -146,10 +141,8 @@ class ExtractionWorker(PerChatWorker):
 
     @property
     def tracked_chats(self) -> int:
-        """How many chats it has in mind: some have new turns, some could not be read."""
+        """The chats with new turns or failures."""
         return self.changed_chats + len(self._troubles)
-
-    # ── what is due ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def _sessions(self, connection: Connection) -> Sequence[str]:
         return buffer.sessions_with_pending(connection)
@@ -161,7 +154,7 @@ class ExtractionWorker(PerChatWorker):
             await self._wait(error)
 
     def _is_resting(self) -> bool:
-        """Whether no model may be asked yet: it could not be reached, or the day's tokens are used up."""
+        """Return whether the model is out of reach, or the day's budget exhausted."""
         if not self._reader.uses_model:
             return False
         today = local_day(self._p.clock.now(), self._p.zone)
@@ -192,7 +185,7 @@ class ExtractionWorker(PerChatWorker):
         return True
 
     def _look(self, session: str, connection: Connection) -> tuple[list[ConversationTurn], bool]:
-        """The next turns that wait, and whether they are due. In a reader's thread: the signal scan takes its time."""
+        """Return the next pending turns and whether they are due; scanning them for signals takes time."""
         policy = self._policy.extract
         turns = buffer.pending_turns(connection, session, max(policy.batch_turns, policy.every_turns))
         waiting = buffer.measure_pending(turns, policy, self._patterns)
@@ -201,7 +194,7 @@ class ExtractionWorker(PerChatWorker):
         return turns, buffer.decide_extraction(waiting, self._p.clock.now(), policy) != "keep_buffering"
 
     async def _batch(self, session: str, turns: Sequence[ConversationTurn], limit: int) -> ExtractionBatch:
-        """The turns at the head that go to one scope and into one call; for a model, what is known in their reach."""
+        """Take the first turns of one scope that fit one call; for a model, with the memories they may touch."""
         policy, room, taken = self._policy.extract, self._policy.extract.batch_tokens, list[ConversationTurn]()
         for turn in turns[: min(limit, policy.batch_turns)]:
             room -= prompt.prompt_tokens(turn, policy)
@@ -215,7 +208,7 @@ class ExtractionWorker(PerChatWorker):
         return replace(batch, known=await self._known(session, taken), guidelines=guidelines)
 
     async def _known(self, session: str, turns: Sequence[ConversationTurn]) -> tuple[Record, ...]:
-        """What is remembered that `turns` may repeat or contradict."""
+        """Read the memories that `turns` may repeat or contradict."""
         read = partial(
             known_memories.known_memories,
             session=session,
@@ -224,8 +217,6 @@ class ExtractionWorker(PerChatWorker):
             near=self._p.memory_search,
         )
         return tuple(await self._p.database.read(read))
-
-    # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _find(self, batch: ExtractionBatch, trouble: _Trouble | None) -> ExtractionResult:
         if all(turn.hidden for turn in batch.turns):
@@ -236,7 +227,7 @@ class ExtractionWorker(PerChatWorker):
         return await self._reader.extract(batch)
 
     def _note(self, session: str, turns: int, error: ExtractionFailed) -> None:
-        """Try half as many after some failures; a single turn that no model can read is left to the rules."""
+        """Halve the batch after some failures; a single turn that the model cannot read is left to the rules."""
         trouble = self._troubles.setdefault(session, _Trouble(turns))
         trouble.limit = min(trouble.limit, turns)
         trouble.failures += 1
@@ -245,7 +236,7 @@ class ExtractionWorker(PerChatWorker):
         _log.warning("%d turns of %s could not be read for memories: %s", turns, session, error)
 
     async def _wait(self, error: BudgetExhausted | RemoteError) -> None:
-        """Leave the model alone for a while, longer each time; out of tokens, until the owner's next day."""
+        """Back off from the model; out of tokens, until the owner's next day."""
         policy = self._policy.extract
         first = self._failures == 0
         if isinstance(error, BudgetExhausted):
@@ -258,14 +249,12 @@ class ExtractionWorker(PerChatWorker):
             _log.warning("turns wait to be read for memories: %s", error)
             await self._p.bus.emit(EXTRACTION_DEFERRED, "extraction", "", reason=type(error).__name__)
 
-    # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────
-
     def _keep(
         self, session: str, batch: ExtractionBatch, found: ExtractionResult, connection: Connection
     ) -> Decisions | None:
-        """What the batch gave, the cursor behind it and its price, in one transaction.
+        """Write the facts, the cursor behind the batch and its tokens in one transaction.
 
-        None, and only the price, when the turns are not what was read: one was erased, or another has read them.
+        None, and only the tokens, when the turns are not those extracted: one was erased, or they are done already.
         """
         at, first = self._p.clock.now(), buffer.cursor(connection, session)
         found.use.settle(connection)

@@ -1,5 +1,6 @@
-"""Announces what went from memory's files all at once, and forgets it little by little where its owner says so."""
+"""Announce memory files that vanished all at once, and forget them in batches where the owner says so."""
 
+from dataclasses import replace
 from functools import partial
 from zoneinfo import ZoneInfo
 
@@ -14,7 +15,7 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.bus import Bus
 from kenobot.ports.clock import Clock
-from kenobot.ports.signals import MEMORY_FILES_MISSING
+from kenobot.ports.signals import MEMORY_FILES_MISSING, PayloadValue
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
@@ -39,32 +40,30 @@ class MissingFilesWorker:
         self._policy = policy
 
     async def tick(self) -> None:
-        """Announce what nobody was told of yet, once, and forget what is wished. Raises StoreError."""
+        """Announce each loss once, and forget what the owner wants forgotten. Raises StoreError."""
         for loss in await self._database.read(missing_files.unannounced):
-            await self._bus.emit(
-                MEMORY_FILES_MISSING, "memory", "", at=loss.at, where=loss.where, files=loss.files, event=loss.event
-            )
+            payload: dict[str, PayloadValue] = {
+                "at": loss.at,
+                "where": loss.where,
+                "files": loss.files,
+                "event": loss.event,
+            }
+            await self._bus.emit(MEMORY_FILES_MISSING, "memory", "", **payload)
             await self._database.write_soon(partial(missing_files.mark_announced, loss=loss))
         while await self._database.read(missing_files.read_pending_forget) is not None:
             if await self._database.write(self._forget_some):
                 self._files.mark_dirty()
 
     def _forget_some(self, connection: Connection) -> bool:
-        """The next of what is wished, unless that was undone meanwhile."""
-        wished = missing_files.read_pending_forget(connection)
-        if wished is None:
+        """Forget the next batch, unless the decision was undone meanwhile."""
+        pending = missing_files.read_pending_forget(connection)
+        if pending is None:
             return False
-        some, left = (
-            wished.records[: self._policy.max_forgotten_together],
-            wished.records[self._policy.max_forgotten_together :],
-        )
-        if events.undone_by(connection, wished.event) is not None:
-            some = left = ()
-        now = self._clock.now()
+        undone = events.undone_by(connection, pending.event) is not None
+        now, size = self._clock.now(), 0 if undone else self._policy.max_forgotten_together
+        batch, rest = pending.records[:size], () if undone else pending.records[size:]
+        records = [each for each in store.by_ids(connection, batch, pending.reach).values() if each.status == "active"]
+        missing_files.save_pending_forget(connection, replace(pending, records=rest))
         day = local_day(now, self._zone)
-        occasion = AdmitContext(now, day, "owner", wished.session, part_of=wished.event)
-        records = [each for each in store.by_ids(connection, some, wished.reach).values() if each.status == "active"]
-        missing_files.save_pending_forget(
-            connection, missing_files.PendingForget(wished.event, left, wished.reach, wished.session)
-        )
-        return bool(forget_batch(connection, records, wished.reach, occasion))
+        occasion = AdmitContext(now, day, "owner", pending.session, part_of=pending.event)
+        return bool(forget_batch(connection, records, pending.reach, occasion))

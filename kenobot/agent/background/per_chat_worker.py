@@ -1,6 +1,4 @@
-"""A worker in the background that goes round the chats: where something was said, when a reply has left; everywhere,
-when it is started and by a timer. One round at a time; what is asked for meanwhile is the next one.
-"""
+"""The base of background workers that process one chat after the other, one round at a time."""
 
 import logging
 from abc import ABC, abstractmethod
@@ -19,9 +17,9 @@ _log = logging.getLogger(__name__)
 
 
 class PerChatWorker(BackgroundTask, ABC):
-    """`start` it once. Not `enabled`, it does nothing. wakes: signals at which it goes where something was said.
+    """wakes: signals that begin a round over the chats with new turns. every: seconds between rounds over all chats.
 
-    every: seconds between rounds that look everywhere. Whatever a round fails with waits for the next.
+    What fails in a round waits for the next one. Not `enabled`, it does nothing.
     """
 
     def __init__(
@@ -38,7 +36,7 @@ class PerChatWorker(BackgroundTask, ABC):
         self._heard: set[str] = set()
 
     async def start(self, schedule: Scheduler) -> None:
-        """Take up what waits; from now on hear where there are new turns."""
+        """Begin a round over all chats, and listen for new turns."""
         if not self._enabled:
             return
         self._bus.wake_on(MESSAGE_OUT, self._hear)
@@ -48,26 +46,26 @@ class PerChatWorker(BackgroundTask, ABC):
         await self.tick()
 
     async def tick(self) -> None:
-        """Look everywhere. Does not wait for it."""
+        """Begin a round over all chats, without waiting for it."""
         if self._enabled:
             self._everywhere = True
             self._wake()
 
     @property
     def changed_chats(self) -> int:
-        """How many chats have something new."""
+        """The number of chats with new turns."""
         return len(self._heard)
 
     @abstractmethod
     def _sessions(self, connection: Connection) -> Sequence[str]:
-        """Every chat where something may be due."""
+        """List the chats where work may be due."""
 
     @abstractmethod
     async def _advance(self, session: str) -> bool:
-        """Do the next part in one chat, if it is due; whether to look there again at once."""
+        """Process the next batch of a chat if it is due; return whether to try again at once."""
 
     def _is_resting(self) -> bool:
-        """Whether nothing can be done anywhere now; then the next tick looks everywhere."""
+        """Return whether no chat can be processed now; the next tick then tries all."""
         return False
 
     def _hear(self, envelope: Envelope) -> None:

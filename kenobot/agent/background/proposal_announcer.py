@@ -1,4 +1,4 @@
-"""Announces what sleep proposes and what the owner approves: once each, also across restarts and the command line."""
+"""Announce proposals and approvals, each once, also across restarts and those made on the command line."""
 
 import json
 import logging
@@ -29,11 +29,11 @@ _LOOK_SECONDS = 600.0
 
 @dataclass(frozen=True, slots=True)
 class _News:
-    """waiting: proposals that nobody was told of; newest: the last of any. approved: number and kind, since then."""
+    """Unannounced proposals and approvals. newest: the last proposal. approved: event, proposal and kind of each."""
 
     waiting: int
     newest: int
-    approved: tuple[tuple[int, str], ...]
+    approved: tuple[tuple[int, int, str], ...]
 
 
 class ProposalAnnouncer(BackgroundTask):
@@ -45,13 +45,13 @@ class ProposalAnnouncer(BackgroundTask):
         self._bus = bus
 
     async def start(self, schedule: Scheduler) -> None:
-        """Look now, after each night, when the owner has decided, and now and then."""
+        """Announce now, after each night, when the owner has decided, and every ten minutes."""
         self._bus.wake_on(SLEEP_FINISHED, self._wake)
         schedule.every(_LOOK_SECONDS, "proposals", self.announce)
         await self.announce()
 
     def after_command(self, changes: Collection[str]) -> None:
-        """Announce what the owner has decided."""
+        """Announce the owner's decisions."""
         if "proposals" in changes:
             self._wake()
 
@@ -62,46 +62,42 @@ class ProposalAnnouncer(BackgroundTask):
         try:
             await self.announce()
         except StoreError as error:
-            _log.warning("proposals cannot be looked at now: %s", error)
+            _log.warning("proposals cannot be read now: %s", error)
 
     async def announce(self) -> None:
-        """Announce what nobody was told of yet. Raises StoreError."""
-        news = await self._database.read(_news)
-        if news is None:
+        """Announce all that is new. Raises StoreError."""
+        if await self._database.read(_news) is None:
             return
         news = await self._database.write(_take)
         if news is None:
             return
         if news.waiting:
             await self._bus.emit(APPROVAL_PROPOSED, "sleep", "", count=news.waiting, newest=news.newest)
-        for number, kind in news.approved:
+        for _, number, kind in news.approved:
             await self._bus.emit(APPROVAL_APPROVED, "owner", "", proposal=number, kind=kind)
             if kind in ("rule", "preference"):
                 await self._bus.emit(CONFIG_CHANGED, "owner", "", reason="identity")
 
 
 def _news(connection: Connection) -> _News | None:
-    """What nobody was told of; None when there is nothing."""
-    proposal, event = _told(connection)
+    proposal, event = _announced(connection)
     waiting, newest = proposals.newer_pending(connection, proposal)
     approved = tuple(proposals.approvals(connection, event))
-    return (
-        _News(waiting, newest, tuple((number, kind) for _, number, kind in approved)) if waiting or approved else None
-    )
+    return _News(waiting, newest, approved) if waiting or approved else None
 
 
 def _take(connection: Connection) -> _News | None:
-    """As `_news`, and what it tells counts as told."""
+    """Read the news and mark it as announced."""
     news = _news(connection)
-    proposal, event = _told(connection)
     if news is not None:
-        last = max((number for number, _, _ in proposals.approvals(connection, event)), default=event)
+        proposal, event = _announced(connection)
+        last = max((number for number, _, _ in news.approved), default=event)
         write_state(connection, _TOLD, json.dumps([max(proposal, news.newest), last]))
     return news
 
 
-def _told(connection: Connection) -> tuple[int, int]:
-    """The last proposal, and the last event of an approval, that were announced."""
+def _announced(connection: Connection) -> tuple[int, int]:
+    """Return the last proposal, and the last event of an approval, that were announced."""
     try:
         proposal, event = json.loads(read_state(connection, _TOLD) or "[0, 0]")
         return int(proposal), int(event)

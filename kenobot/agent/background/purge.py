@@ -1,13 +1,13 @@
-"""The rest of a purge: the words of an erased fact in the conversation, in mail that is done, and in prompts.
+"""Purge a fact's words from the conversation, from messages that are done, and from prompts.
 
-A turn that told the fact is blanked whole, both sides: how somebody worded it cannot be told from the fact's own
-words, and half a sentence would still tell it. A turn that only carried the fact beside it loses that note alone.
+A turn that told the fact is blanked whole, both sides: half a sentence would still tell it. A turn whose prompt only
+carried the fact loses that note alone.
 
-What is deleted still stands in the file's free space and in its log, and the Markdown files follow only afterwards. So
-a purge leaves a note in the transaction that erases, and `scrub` takes it away: whatever dies in between, somebody
-finishes.
+Deleted words stay in the database's free space and log, and the Markdown files follow only afterwards. So a purge
+leaves a note in the transaction that erases, and `vacuum_erased` removes it: a purge that dies in between is finished.
 """
 
+import asyncio
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
@@ -17,9 +17,12 @@ from pathlib import Path
 
 from kenobot.cognitive.control import forget
 from kenobot.cognitive.control.forget import PurgePlan
+from kenobot.cognitive.mirror.memory_files import MemoryFiles
+from kenobot.cognitive.recall.index.indexer import Indexer
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.storage.connection import Connection, connect, to_store_error
+from kenobot.storage.database import Database
 from kenobot.storage.state import read_state, write_state
 
 _UNFINISHED = "purge:unfinished"  # a key of `state`: the newest purge whose words may still stand in free space
@@ -48,7 +51,7 @@ _MOST = 20
 
 @dataclass(frozen=True, slots=True)
 class ErasureResult:
-    """What a purge blanked: messages of the conversation by their rows, and how many letters and prompts."""
+    """Rows blanked by a purge: messages of the conversation by id, letters and prompts by count."""
 
     messages: tuple[int, ...]
     letters: int
@@ -58,9 +61,9 @@ class ErasureResult:
 def execute_purge(
     connection: Connection, doomed: PurgePlan, reach: Scopes, at: AdmitContext
 ) -> tuple[PurgePlan, ErasureResult]:
-    """Erase what `doomed` names from every table, inside a transaction; what was erased, as it stood by then.
+    """Erase what `doomed` names from every table, inside a transaction; returns the plan as carried out.
 
-    reach: within which it was found. Files and free space follow later: see `unfinished`.
+    reach: the scopes it was found in. Files and free space follow later: see `is_purge_unfinished`.
     """
     connection.execute("PRAGMA secure_delete = ON")
     doomed = forget.plan_purge(connection, doomed.record.id, reach) or doomed  # it may have changed since it was read
@@ -74,16 +77,12 @@ def execute_purge(
 
 
 def is_purge_unfinished(connection: Connection) -> bool:
-    """Whether words of something purged may still stand in the database's free space or log."""
+    """Return whether purged words may still stand in the database's free space or log."""
     return bool(read_state(connection, _UNFINISHED))
 
 
 def vacuum_erased(path: Path) -> bool:
-    """Write the database's file anew, without what was deleted from it, and empty its log.
-
-    False when somebody reads in an old log, so that it cannot be emptied yet: then the purge stays unfinished. Raises
-    StoreError.
-    """
+    """Vacuum the database and empty its log; False while a reader holds an old log. Raises StoreError."""
     try:
         with closing(connect(path)) as connection:
             noted = read_state(connection, _UNFINISHED)
@@ -100,7 +99,7 @@ def vacuum_erased(path: Path) -> bool:
 def erase_turns(connection: Connection, turns: Sequence[int], wordings: Iterable[str], scope: str) -> ErasureResult:
     """Blank the turns of these inbox rows and what prompts carried of `wordings`, inside a transaction.
 
-    Mail that is still on its way stays: its turn has not been told yet.
+    Messages that are still on their way stay.
     """
     messages: list[int] = []
     letters = prompts = 0
@@ -119,7 +118,7 @@ def erase_turns(connection: Connection, turns: Sequence[int], wordings: Iterable
 
 
 def find_residue(connection: Connection, wordings: Iterable[str]) -> list[str]:
-    """Where the database still says one of `wordings`, as people can read it; at most twenty places."""
+    """List, for people, where the database still says one of `wordings`; at most twenty places."""
     found: dict[str, None] = {}
     for text in wordings:
         if len(text) < _SHORTEST:
@@ -135,10 +134,32 @@ def find_residue(connection: Connection, wordings: Iterable[str]) -> list[str]:
 
 
 def _lines(wordings: Iterable[str]) -> list[str]:
-    """The lines of texts that can be told from others: a prompt indents a text's further lines."""
+    """Split texts into lines long enough to be told from others: a prompt indents a text's further lines."""
     lines = {line.strip() for text in wordings for line in text.split("\n")}
     return sorted(line for line in lines if len(line) >= _SHORTEST)
 
 
 def _count(connection: Connection, sql: str, value: object) -> int:
     return connection.execute(sql, (value,)).rowcount
+
+
+class PurgeFinisher:
+    """Finishes purges of the database in `path` that the command line could not, or that died; `tick` now and then."""
+
+    def __init__(self, database: Database, path: Path, files: MemoryFiles, indexer: Indexer) -> None:
+        self._database = database
+        self._path = path
+        self._files = files
+        self._indexer = indexer
+
+    async def tick(self) -> None:
+        """Write files and index without the erased words, then vacuum, if a purge is unfinished. Raises StoreError.
+
+        The database is vacuumed last, because the others leave what they overwrote in its free space, and in a thread;
+        writes wait for it, some seconds where it is very large.
+        """
+        if not await self._database.read(is_purge_unfinished):
+            return
+        await self._files.sync_out()
+        await self._indexer.index_all()
+        await asyncio.to_thread(vacuum_erased, self._path)

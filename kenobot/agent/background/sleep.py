@@ -1,7 +1,6 @@
-"""The background worker that looks after memory once a day, while nobody waits for it.
+"""The background worker that runs `kenobot.cognitive.sleep.cycle` once a day: its schedule, model, lock and signals.
 
-What it does is `kenobot.cognitive.sleep.cycle`'s; here is when, with whose tokens, and who hears of it. It may be
-killed anywhere: the next look goes on with the night. Only one process sleeps in a home at a time, the bot or the
+It may be killed anywhere: the next look resumes the night. Only one process sleeps in a home at a time, the bot or the
 command line.
 """
 
@@ -60,14 +59,14 @@ StepListener = Callable[[NightProgress], Awaitable[None]]
 
 
 def sleep_policy(settings: SleepSettings) -> Policy:
-    """The thresholds as they are set."""
+    """Build the policy from the settings."""
     preset = WEEKLY_LOGS if settings.daily_log == "weekly" else SleepPolicy()
     sleep = replace(preset, expired=settings.expired, budget_tokens=settings.daily_tokens)
     return replace(DEFAULT, sleep=sleep)
 
 
 def next_sleep_time(settings: SleepSettings, last: datetime | None, now: datetime, timezone: str) -> datetime | None:
-    """The first full hour, from now on, at which it will be time; None when it does not sleep by itself."""
+    """Return the first full hour from now on at which sleep will be due; None when it is disabled."""
     if not settings.enabled:
         return None
     policy, hour = sleep_policy(settings).sleep, settings.hour if settings.hour >= 0 else None
@@ -98,7 +97,7 @@ class SleepContext:
 
 
 class NightModel:
-    """Asks a model within the tokens of a night. Once it is out of reach it is left alone for the rest of the night."""
+    """Asks a model within the budget of a night; one that is out of reach is not asked again that night."""
 
     def __init__(self, rooms: SleepContext, model: ModelRouter, policy: SleepPolicy) -> None:
         self._p = rooms
@@ -143,9 +142,9 @@ class NightModel:
 
 
 class SleepWorker(BackgroundTask):
-    """`start` it once, and `begin` when everything is up. model: who is asked; None leaves all to rules.
+    """`start` it once, and `begin` when everything is up. model: None leaves all to rules.
 
-    hour: from when on it may sleep, in the owner's zone. Not `enabled`, it sleeps only when told to.
+    hour: the earliest, in the owner's zone. Not `enabled`, it sleeps only by `sleep`.
     """
 
     def __init__(
@@ -168,17 +167,17 @@ class SleepWorker(BackgroundTask):
         self._compared = ComparisonCache()
 
     def start(self, schedule: Scheduler) -> None:
-        """Look every hour from now on."""
+        """Check every hour whether sleep is due."""
         if self._enabled:
             schedule.every(_LOOK_SECONDS, "sleep", self.tick)
 
     def begin(self) -> None:
-        """Look for the first time in a minute: what was missed is made up for, but start-up comes first."""
+        """Check for the first time in a minute, after start-up."""
         if self._enabled:
             self._begin(partial(self._look, self._policy.sleep.begin_seconds))
 
     async def tick(self) -> None:
-        """Sleep if it is time, or if a night was cut short. Does not wait for it."""
+        """Begin to sleep if it is due, or if a night was cut short, without waiting for it."""
         if self._enabled:
             self._begin(partial(self._look, 0))
 
@@ -201,12 +200,10 @@ class SleepWorker(BackgroundTask):
         last, born = sleep_plans.last_full_night_at(connection), sleep_plans.first_event_at(connection)
         return is_due(self._p.clock.now(), last, self._policy.sleep, self._p.zone, self._hour, born)
 
-    # ── a night ──────────────────────────────────────────────────────────────────────────────────────────────────
-
     async def sleep(
         self, cause: str, phases: tuple[Phase, ...] = PHASES, tell: StepListener | None = None
     ) -> NightReport:
-        """One night, or the rest of one that was cut short, whatever its phases. Raises Held, or StoreError."""
+        """Run a night, or the rest of one that was cut short. Raises AlreadyLocked or StoreError."""
         with self._p.lock(), _responsive():
             if await self._p.database.read(partial(run_rows.last_run, state="running")) is None:
                 await self._drain()
@@ -248,7 +245,7 @@ class SleepWorker(BackgroundTask):
         return run_rows.begin_or_resume(connection, at, cause, phases)
 
     async def _close(self, run: SleepRun) -> NightReport:
-        """End the night and say what it came to, which may take longer than a writer should be held up."""
+        """End the night with its report, which takes longer than a writer should be held up."""
         build = partial(report.build_report, run=run, night=self._p.passes, policy=self._policy.sleep)
         done = await self._p.database.read_long(build)
         figures: dict[str, Json] = {"decisions": done.decisions, "tokens": done.tokens}
@@ -278,7 +275,7 @@ class SleepWorker(BackgroundTask):
         )
 
     async def _index(self) -> None:
-        """Have the index know what changed; what cannot be done now comes with its own next round."""
+        """Update the memory index; what fails now comes with the index's own next round."""
         try:
             if self._p.indexer is not None:
                 await self._p.indexer.index_all()
@@ -288,7 +285,7 @@ class SleepWorker(BackgroundTask):
 
 @contextlib.contextmanager
 def _responsive() -> Iterator[None]:
-    """Have threads that compute give way to conversation ten times as often as Python has them do."""
+    """Let computing threads give way ten times as often as by default."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH_SECONDS)
     try:

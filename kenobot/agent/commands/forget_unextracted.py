@@ -1,8 +1,7 @@
-"""What was said here and has not been read for memories yet, so that it can be forgotten all the same.
+"""Find and admit what a turn said that is not extracted yet, so that it can be forgotten.
 
-There is no record of it that could be forgotten. So one is made of its words, in the transaction that hides it: then
-the turn that told it is veiled like any other, nobody learns from it later, and undo brings it back. What else that
-turn told is read by rules first, because nobody will read it afterwards.
+A record is made of its words in the transaction that forgets it: then the turn is hidden like any other, and undo
+brings it back. The rest of the turn is extracted by rules first, because no model will read it afterwards.
 """
 
 import re
@@ -30,7 +29,7 @@ _WHOLE = 1.0
 
 @dataclass(frozen=True, slots=True)
 class UnextractedTurn:
-    """A turn that nobody has read yet, what of it may be meant, and how much of the request it says: 0 to 1."""
+    """A turn that is not extracted yet, the sentences of it that are meant, and their share of the request's words."""
 
     turn: ConversationTurn
     text: str
@@ -44,7 +43,7 @@ class UnextractedTurn:
 def find_unextracted(
     connection: Connection, wanted: str, session: str, reach: tuple[str, ...], policy: ControlPolicy = DEFAULT.control
 ) -> UnextractedTurn | None:
-    """The turn of a conversation that waits to be read and says most of `wanted`, the newest of equal ones."""
+    """Find the pending turn of a conversation that says most of `wanted`, the newest of equal ones."""
     best: UnextractedTurn | None = None
     for turn in reversed(buffer.newest_pending_turns(connection, session, policy.max_unextracted_turns)):
         if turn.hidden or turn.inbox_id is None or turn.scope not in reach or turn.trust not in ("owner", "guest"):
@@ -64,10 +63,7 @@ def admit_unextracted(
     zone: ZoneInfo,
     policy: ControlPolicy = DEFAULT.control,
 ) -> int | None:
-    """Make a record of what may be meant, and of what else its turn tells; the number of the first.
-
-    None when it is not fit to be kept, as a password is.
-    """
+    """Admit what is meant, and what else its turn tells; returns the record of the former, None if it was refused."""
     turn = said.turn
     assert turn.inbox_id is not None
     rest = [
@@ -93,6 +89,6 @@ def admit_unextracted(
 
 
 def _meant(wanted: str, text: str) -> str:
-    """The sentences of a text that say something of `wanted`."""
+    """Return the sentences of a text that share words with `wanted`."""
     sentences = [each.strip() for each in _SENTENCES.split(text) if each.strip()]
     return " ".join(each for each in sentences if word_overlap(wanted, each) > 0) or text
