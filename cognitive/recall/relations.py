@@ -1,13 +1,15 @@
-"""Whom "my husband", "mi jefa" or "la niña" means: the name that a memory of the asker's own says. The newest wins.
+"""Resolve "my husband", "mi jefa" or "la niña" to the name that the newest of the asker's own memories tells.
 
-A name is told beside the relation, in either language: "Mi novio se llama Íñigo", "my boss is Gwen", "Rashid leads us",
-"tenemos una hija de seis años, Nora". One who is asked for by another word of the same bond is found too: a boyfriend
-as a partner, a kid as a daughter.
+A name is told beside the relationship, in either language: "Mi novio se llama Íñigo", "my boss is Gwen", "Rashid leads
+us". Broader words of the same relationship count too: a boyfriend as a partner, a kid as a daughter.
 """
 
 import re
+import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
 
 from kenobot.cognitive.recall.index import postings
 from kenobot.cognitive.recall.index.documents import IDS_PER_SOURCE
@@ -15,62 +17,6 @@ from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.cognitive.text.words import fold, head_and_tail, stems, words
 from kenobot.storage.connection import Connection
-
-_BONDS = (
-    ("husband marido esposo hubby", "partner pareja novio novia boyfriend girlfriend"),
-    ("wife mujer esposa", "partner pareja novio novia boyfriend girlfriend"),
-    ("boyfriend novio", "partner pareja husband marido"),
-    ("girlfriend novia", "partner pareja wife mujer"),
-    ("partner pareja spouse conyuge fiance fiancee", "husband wife marido mujer novio novia boyfriend girlfriend"),
-    ("daughter hija girl niña cria", "kid child"),
-    ("son hijo boy niño crio", "kid child"),
-    ("kid child hijos kids children peque peques", "daughter son hija hijo"),
-    ("mother mum mom mam madre mama mami", ""),
-    ("father dad dada padre papa papi", ""),
-    ("sister hermana", "sibling"),
-    ("brother hermano", "sibling"),
-    ("sibling", "sister brother hermana hermano"),
-    ("grandmother granny grandma gran nan abuela yaya abuelita", ""),
-    ("grandfather grandpa granddad abuelo yayo abuelito", ""),
-    ("aunt auntie tia", ""),
-    ("uncle tio", ""),
-    ("cousin primo prima", ""),
-    ("niece sobrina", ""),
-    ("nephew sobrino", ""),
-    ("mother-in-law suegra", ""),
-    ("father-in-law suegro", ""),
-    ("sister-in-law cuñada", ""),
-    ("brother-in-law cuñado", ""),
-    ("godfather padrino", ""),
-    ("godmother madrina", ""),
-    ("godson ahijado", ""),
-    ("goddaughter ahijada", ""),
-    ("boss manager jefe jefa", ""),
-    ("mentor mentora", ""),
-    ("colleague coworker workmate compañero compañera", ""),
-    ("flatmate roommate housemate compañero_de_piso compañera_de_piso", ""),
-    ("friend amigo amiga", ""),
-    ("neighbour neighbor vecino vecina", ""),
-    ("doctor gp doctora medico medica", ""),
-    ("dentist dentista", ""),
-    ("dog perro perra pup", ""),
-    ("cat gato gata kitten", ""),
-    ("landlord landlady casero casera", ""),
-    ("teacher profesor profesora maestra maestro", ""),
-    ("architect arquitecto arquitecta", ""),
-    ("lawyer abogado abogada", ""),
-    ("plumber fontanero fontanera", ""),
-)
-"""Words of one bond, and those of the bonds that it may have been told as."""
-
-_AT_HOME = frozenset(
-    "daughter hija girl niña cria son hijo boy niño crio kid child hijos kids children peque peques dog perro perra "
-    "cat gato gata kitten pup abuela abuelo yaya yayo".split()
-)
-"""Who is meant by "the", "el" or "la" as well: there are no others that one would speak of so."""
-
-_BARE = frozenset("mum mom mam mama mami dad papa papi granny grandma grandpa granddad".split())
-"""Who is called so, without any "my"."""
 
 _OWN = r"(?:mi|mis|my|our|nuestro|nuestra|nuestros|nuestras)"
 _ARTICLE = r"(?:the|el|la|los|las|al|del)"
@@ -100,20 +46,26 @@ class Relationship:
         return "|".join(self.words)
 
 
-_KINDS = tuple(
-    Relationship(tuple(words.replace("_", " ") for words in own.split()), tuple(wider.split())) for own, wider in _BONDS
-)
 _IN_OTHER_WORDS = {"boss": r"|\b(?:who do i report to|who(?:'s| is) in charge of (?:me|us)|who leads (?:me|us)|"
                    r"(?:de )?quien (?:dependo|me dirige|me manda|manda en mi|lleva mi))\b"}  # fmt: skip
-_ASKING = tuple(
-    re.compile(
-        rf"\b{_OWN} {_NEW}(?:{bond.pattern})\b(?!-| de piso)"
-        + (rf"|\b{_ARTICLE} (?:{home})\b(?! de | of )" if (home := "|".join(_AT_HOME.intersection(bond.words))) else "")
-        + (rf"|\b(?:{bare})\b" if (bare := "|".join(_BARE.intersection(bond.words))) else "")
-        + _IN_OTHER_WORDS.get(bond.words[0], "")
-    )
-    for bond in _KINDS
-)
+
+
+@lru_cache(1)
+def _relationships() -> tuple[tuple[Relationship, re.Pattern[str]], ...]:
+    """The relationships of `relationships.toml`, each with the pattern of a message that speaks of it."""
+    file = resources.files("kenobot.cognitive.recall").joinpath("relationships.toml")
+    tables = tomllib.loads(file.read_text("utf-8"))
+    at_home, bare_words = frozenset(tables["at_home"].split()), frozenset(tables["bare"].split())
+    found = []
+    for own, broader in tables["bonds"]:
+        each = Relationship(tuple(words.replace("_", " ") for words in own.split()), tuple(broader.split()))
+        pattern = rf"\b{_OWN} {_NEW}(?:{each.pattern})\b(?!-| de piso)"
+        if home := "|".join(at_home.intersection(each.words)):
+            pattern += rf"|\b{_ARTICLE} (?:{home})\b(?! de | of )"
+        if bare := "|".join(bare_words.intersection(each.words)):
+            pattern += rf"|\b(?:{bare})\b"
+        found.append((each, re.compile(pattern + _IN_OTHER_WORDS.get(each.words[0], ""))))
+    return tuple(found)
 
 
 def asked_relationships(text: str) -> list[Relationship]:
@@ -121,7 +73,7 @@ def asked_relationships(text: str) -> list[Relationship]:
     plain = fold(head_and_tail(text))
     return [
         bond
-        for bond, pattern in zip(_KINDS, _ASKING, strict=True)
+        for bond, pattern in _relationships()
         # The words first: looking for one is many times as fast as looking for a pattern.
         if (bond.words[0] in _IN_OTHER_WORDS or any(word in plain for word in bond.words)) and pattern.search(plain)
     ][:_ASKED]
@@ -138,7 +90,7 @@ def names_other_relationship(question: str, text: str) -> bool:
 def _bonds_in(plain: str) -> tuple[Relationship, ...]:
     """The bonds of anybody's that a folded text has a word of."""
     held = {each.removesuffix("'s") for each in words(plain)}
-    return tuple(bond for bond in _KINDS if held.intersection(bond.words))
+    return tuple(bond for bond, _ in _relationships() if held.intersection(bond.words))
 
 
 def find_names(truth: Connection, index: Connection, reach: Scopes, bonds: Sequence[Relationship]) -> list[str]:

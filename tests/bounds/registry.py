@@ -132,8 +132,14 @@ IN_MEMORY = (
         f"{HERE}/test_in_memory.py::test_what_is_known_of_memory_files_goes_with_them",
     ),
     Bound(
-        "kenobot.cognitive.recall.vectors.vector_search._Kept.rows",
-        "512 vectors of queries, as many of passages",
+        "kenobot.cognitive.recall.vectors.vector_search.VectorIndex._queries",
+        "512 vectors of queries",
+        "the one that was not asked for the longest goes",
+        "tests/unit/cognitive/recall/vectors/test_vector_search.py::test_what_is_at_hand_is_bounded",
+    ),
+    Bound(
+        "kenobot.cognitive.recall.vectors.vector_search.VectorIndex._passages",
+        "512 vectors of passages",
         "the one that was not asked for the longest goes",
         "tests/unit/cognitive/recall/vectors/test_vector_search.py::test_what_is_at_hand_is_bounded",
     ),
@@ -183,7 +189,7 @@ IN_MEMORY = (
     ),
     Bound("kenobot.cognitive.recall.answer_kinds.holds_kind", "512 memories", "lru_cache", _CACHE),
     Bound("kenobot.cognitive.recall.answer_kinds.is_negative", "512 texts", "lru_cache", _CACHE),
-    Bound("kenobot.cognitive.recall.answer_types._compiled", "64 patterns", "lru_cache", _CACHE),
+    Bound("kenobot.cognitive.recall.answer_patterns.answer_pattern", "one file of patterns", "lru_cache", _FIXED),
     Bound(
         "kenobot.cognitive.recall.confidence.learned_weights",
         "one file of four rows of weights",
@@ -250,6 +256,17 @@ IN_MEMORY = (
         "a few hundred turns: the policy",
         "lives for one call",
         _OVER,
+    ),
+    Bound("kenobot.cognitive.recall.answer_patterns._tables", "one file that ships", "lru_cache(1)", _FIXED),
+    Bound("kenobot.cognitive.recall.answer_patterns.sentence_beginnings", "the same file", "lru_cache(1)", _FIXED),
+    Bound("kenobot.cognitive.recall.relations._relationships", "one file that ships", "lru_cache(1)", _FIXED),
+    Bound("kenobot.cognitive.recall.vectors.calibration._texts", "one file that ships", "lru_cache(1)", _FIXED),
+    Bound("kenobot.cognitive.recall.vectors.vector_search._Model.matrices", "three", "a shelf each", _FIXED),
+    Bound(
+        "kenobot.cognitive.recall.memory.MemoryPack.sections",
+        "seven sections of each pack; 64 packs are kept",
+        "the least new goes",
+        f"{HERE}/test_in_memory.py::test_worked_out_logs_are_kept_within_a_number_and_a_size",
     ),
     Bound("kenobot.cognitive.recall.weights.turn_weights", "one file of ten weights", "lru_cache(1)", _FIXED),
     Bound(

@@ -26,6 +26,7 @@ DATA = (
     "cognitive/identity/*.toml",
     "cognitive/procedural/*.toml",
     "cognitive/recall/*.json",
+    "cognitive/recall/*.toml",
     "cognitive/recall/vectors/*.json",
     "cognitive/remember/extract/*.txt",
     "cognitive/sleep/improve/*.toml",

@@ -14,38 +14,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
+from itertools import chain
 from math import sqrt
+from typing import NamedTuple
 
 from kenobot.cognitive.beliefs.value import clamp
 from kenobot.cognitive.policy.admit import AdmitPolicy
 from kenobot.cognitive.policy.meaning import MeaningPolicy
-from kenobot.cognitive.recall.vectors.common_questions import COMMON_QUESTIONS
-
-_ANSWERED = (
-    ("¿Qué no puede comer mi hermana?", "Lucía es alérgica a los frutos secos"),
-    ("¿Dónde están las facturas del año pasado?", "Guardo los recibos en la carpeta azul del despacho"),
-    ("¿A qué me dedico?", "Trabajo de enfermero en un hospital"),
-    ("¿Cuándo sale el avión?", "El vuelo a Berlín es a las siete de la mañana"),
-    ("¿Qué le pasó al gato?", "The cat had surgery on its paw in May"),
-    ("Which database did we choose?", "We decided to use PostgreSQL for the billing service"),
-    ("When do I have to pay the landlord?", "The rent is due on the fifth of each month"),
-    ("Which drug must I avoid?", "Soy alérgico a la penicilina"),
-    ("Who fixed the heating?", "The plumber who repaired the boiler is called Ramón"),
-    ("What am I learning to play?", "I have been taking guitar lessons since January"),
-    ("Where does Tom live?", "Tom moved from Leeds to Dublin last spring"),
-    ("What should the report look like?", "Prefers short bullet points over long paragraphs"),
-)
-"""Questions, each with its answer, in Spanish and English and across the two."""
-
-_ALIKE = (
-    ("My sister lives in Paris", "My brother lives in Paris"),
-    ("I'm allergic to nuts", "I'm allergic to cats"),
-    ("Prefers tea in the morning", "Prefers coffee in the morning"),
-    ("El despacho está en la segunda planta", "El despacho está en la tercera planta"),
-    ("La reunión es el viernes a las diez", "La reunión es el lunes a las diez"),
-    ("A Marta le gusta el color verde", "A Marta le gusta el color azul"),
-)
-"""Statements that differ in the one word that counts."""
 
 COMMON_SHARE_REMOVED = 0.75
 """So much of what a question has in common with others is taken out of it."""
@@ -87,13 +62,33 @@ class SimilarityCalibration:
         return json.dumps([*numbers, base64.b64encode(self.common).decode("ascii")])
 
 
+class _Texts(NamedTuple):
+    """The texts of `calibration_texts.json`; shipped calibrations are of these, so none may change.
+
+    answered: questions, each with its answer. alike: statements that differ in the one word that counts. common:
+    questions about nothing in particular, those of each language; the languages count the same.
+    """
+
+    answered: list[tuple[str, str]]
+    alike: list[tuple[str, str]]
+    common: list[list[str]]
+
+
+@lru_cache(1)
+def _texts() -> _Texts:
+    return _Texts(**json.loads(_packaged("calibration_texts.json")))
+
+
+def _packaged(name: str) -> str:
+    return resources.files("kenobot.cognitive.recall.vectors").joinpath(name).read_text("utf-8")
+
+
 @lru_cache(1)
 def shipped_calibrations() -> dict[str, SimilarityCalibration]:
     """What `scale_of` gives for the models that ship, so that the first question does not wait for it."""
-    text = resources.files("kenobot.cognitive.recall.vectors").joinpath("scales.json").read_text("utf-8")
     return {
         model: scale
-        for model, told in json.loads(text)["models"].items()
+        for model, told in json.loads(_packaged("scales.json"))["models"].items()
         if (scale := parse_calibration(told)) is not None
     }
 
@@ -116,19 +111,20 @@ def parse_calibration(told: str) -> SimilarityCalibration | None:
 
 def calibration_queries() -> tuple[str, ...]:
     """What a model is asked for as queries."""
-    return tuple(question for question, _ in _ANSWERED) + tuple(text for texts in COMMON_QUESTIONS for text in texts)
+    return (*(question for question, _ in _texts().answered), *chain.from_iterable(_texts().common))
 
 
 def calibration_passages() -> tuple[str, ...]:
     """What it is asked for as passages."""
-    return tuple(answer for _, answer in _ANSWERED) + tuple(text for pair in _ALIKE for text in pair)
+    return (*(answer for _, answer in _texts().answered), *chain.from_iterable(_texts().alike))
 
 
 def calibrate(asked: Sequence[Sequence[float]], stated: Sequence[Sequence[float]]) -> SimilarityCalibration:
     """The scale that the rows of `questions` and of `statements` tell."""
-    common = _common(asked[len(_ANSWERED) :])
-    asked = [_without(row, common) for row in asked[: len(_ANSWERED)]]
-    answers, pairs = stated[: len(_ANSWERED)], stated[len(_ANSWERED) :]
+    count = len(_texts().answered)
+    common = _common(asked[count:])
+    asked = [_without(row, common) for row in asked[:count]]
+    answers, pairs = stated[:count], stated[count:]
     own = [_cosine(row, answers[at]) for at, row in enumerate(asked)]
     other = [_cosine(row, answer) for at, row in enumerate(asked) for to, answer in enumerate(answers) if to != at]
     apart = [_cosine(answers[at], answers[to]) for at in range(len(answers)) for to in range(at)]
@@ -141,7 +137,7 @@ def calibrate(asked: Sequence[Sequence[float]], stated: Sequence[Sequence[float]
 def _common(rows: Sequence[Sequence[float]]) -> list[list[float]]:
     """The mean of questions, and the ways in which those of each language differ from it, by Gram and Schmidt."""
     left = iter(rows)
-    means = [_middle([next(left) for _ in texts]) for texts in COMMON_QUESTIONS]
+    means = [_middle([next(left) for _ in texts]) for texts in _texts().common]
     middle = _middle(means)
     ways: list[list[float]] = []
     for mean in means:

@@ -45,8 +45,8 @@ class VectorIndex:
     def __init__(self, models: Sequence[str], policy: Policy = DEFAULT) -> None:
         self._policy = policy
         self._models = {model: _Model() for model in models}
-        self._cache: dict[EmbedKind, OrderedDict[tuple[str, bytes], Floats]]
-        self._cache = {"query": OrderedDict(), "passage": OrderedDict()}
+        self._queries: OrderedDict[tuple[str, bytes], Floats] = OrderedDict()
+        self._passages: OrderedDict[tuple[str, bytes], Floats] = OrderedDict()
         self._lock = threading.Lock()
 
     @property
@@ -69,7 +69,7 @@ class VectorIndex:
         self, model: str, kind: EmbedKind, texts: Sequence[str], rows: Sequence[Sequence[float] | Floats]
     ) -> None:
         """Have the vectors of these texts at hand for a while."""
-        kept = self._cache[kind]
+        kept = self._queries if kind == "query" else self._passages
         with self._lock:
             for text, row in zip(texts, rows, strict=True):
                 kept[model, text_hash(text)] = np.asarray(row, dtype=np.float32)
@@ -79,7 +79,7 @@ class VectorIndex:
 
     def cached(self, model: str, kind: EmbedKind, text: str) -> Floats | None:
         """The vector of a text, if it was embedded lately."""
-        kept, key = self._cache[kind], (model, text_hash(text))
+        kept, key = self._queries if kind == "query" else self._passages, (model, text_hash(text))
         with self._lock:
             row = kept.get(key)
             if row is not None:
@@ -89,8 +89,8 @@ class VectorIndex:
     def clear_cache(self) -> None:
         """Forget the vectors of texts: something was erased for good."""
         with self._lock:
-            for kept in self._cache.values():
-                kept.clear()
+            self._queries.clear()
+            self._passages.clear()
 
     # ── in and out ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -185,7 +185,7 @@ class VectorIndex:
         On the scale of admit's bands: see `SimilarityCalibration.nearness`.
         """
         found: dict[int, float] = {}
-        for row, records, scale in self._passages(text):
+        for row, records, scale in self._as_passage(text):
             near = records.nearest(row, limit, None, partition_key(scope, subject))
             found.update((number, scale.statement_similarity(cosine, self._policy.admit)) for number, cosine in near)
         return {number: found[number] for number in sorted(found, key=lambda each: -found[each])[:limit]}
@@ -207,7 +207,7 @@ class VectorIndex:
     def similar_records(self, text: str, scopes: Sequence[str] | None, limit: int) -> list[int]:
         """The records of `scopes` that a text is nearest to, best first; none when it is not at hand."""
         found: list[tuple[float, int]] = []
-        for row, records, scale in self._passages(text):
+        for row, records, scale in self._as_passage(text):
             near = records.nearest(row, limit, _places(scopes))
             found += [(scale.statement_similarity(cosine, self._policy.admit), number) for number, cosine in near]
         return [number for nearness, number in sorted(found, reverse=True)[:limit] if nearness > 0]
@@ -227,7 +227,7 @@ class VectorIndex:
             found |= {number: held.scale.query_similarity(cosine) for number, cosine in cosines.items()}
         return found
 
-    def _passages(self, text: str) -> list[tuple[Floats, VectorMatrix, SimilarityCalibration]]:
+    def _as_passage(self, text: str) -> list[tuple[Floats, VectorMatrix, SimilarityCalibration]]:
         """A text as a passage, by each model by which it is at hand and records can be compared with it."""
         said = passage_text(text, self._policy.meaning)
         found: list[tuple[Floats, VectorMatrix, SimilarityCalibration]] = []
