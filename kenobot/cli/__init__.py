@@ -1,28 +1,14 @@
-"""The command line. Start-up imports only what the chosen command uses: `kenobot version` must stay instant."""
+"""The command line. Only the module of the chosen command is imported: `kenobot version` must stay instant."""
 
 import argparse
+import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING
 
-from kenobot.cli import (
-    access,
-    bench,
-    chat,
-    config,
-    deadletter,
-    demo,
-    import_agent,
-    memory,
-    options,
-    proposals,
-    run,
-    setup,
-    signals,
-    sleep,
-    version,
-)
+from kenobot import __version__
+from kenobot.cli import options
 from kenobot.core.redaction import Redactor
 from kenobot.ports.errors import ConfigError, KenobotError
 
@@ -31,24 +17,56 @@ if TYPE_CHECKING:
 
 FAILED, USAGE, CONFIG, INTERRUPTED = 1, 2, 78, 130
 
-_EPILOG = """\
-exit codes: 0 done · 1 it failed · 2 wrong usage, or nothing found · 78 a person must fix the configuration · 130 Ctrl-C
-Everything KenoBot owns lies in one folder, its home: --home DIR, else $KENOBOT_HOME, else ~/.kenobot.
+# By heading, each command with the module that holds it and its line in the help.
+COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
+    "Run": {
+        "setup": ("setup", "configure provider, channels and credentials; run again to change them"),
+        "chat": ("chat", "chat in this terminal"),
+        "run": ("run", "serve all enabled channels until stopped"),
+        "config": ("config", "show every setting and its origin"),
+    },
+    "People and messages": {
+        "access": ("access", "authorise users: list, pending, approve, revoke"),
+        "deadletter": ("deadletter", "failed messages: list, show, retry, drop"),
+        "signals": ("signals", "audit log of events, filtered by type, trace or time"),
+    },
+    "Memory": {
+        "memory": ("memory", "search, inspect, edit, undo, forget, purge, export and import records"),
+        "sleep": ("sleep", "consolidation runs: run, status, report, undo"),
+        "proposals": ("proposals", "changes proposed by consolidation: list, show, approve, reject, undo"),
+        "import": ("import_agent", "import memories from KenoBot (JavaScript), OpenClaw or nanobot"),
+    },
+    "Evaluate": {
+        "demo": ("demo", "guided tour: one memory from February to June"),
+        "bench": ("bench", "evaluate recall and the memory lifecycle: recall, lifecycle"),
+    },
+    "": {"version": ("", "print the version")},
+}
+ALIASES = {"mail": "deadletter"}
+MOVED_BENCHES = ("years", "month", "cost")
+
+_USAGE = "usage: kenobot [--home DIR] COMMAND ..."
+_HELP = """\
+{usage}
+
+A personal agent that lives in your chats and remembers.
+
+{commands}
+
+options:
+  -h, --help   show this help
+  --home DIR   data directory (default: $KENOBOT_HOME, else ~/.kenobot)
+
+exit codes: 0 success · 1 failed · 2 usage error or nothing found · 78 configuration error · 130 interrupted
+Run "kenobot COMMAND --help" for the options of a command.
 """
-
-
-class Command(Protocol):
-    """What a subcommand's module does: returns the exit code, raises KenobotError."""
-
-    def __call__(self, arguments: argparse.Namespace, clock: "Clock | None") -> int: ...
 
 
 def main(argv: Sequence[str] | None = None, clock: "Clock | None" = None) -> int:
     """Run one command and return its exit code. `clock` stands in for the machine's."""
     os.umask(0o077)
     try:
-        arguments = _parser().parse_args(argv, argparse.Namespace(home=None))
-        code = cast("Command", arguments.command)(arguments, clock)
+        code = _run([*(sys.argv[1:] if argv is None else argv)], clock)
         sys.stdout.flush()
         return code
     except SystemExit as stop:  # argparse has printed its help or its complaint
@@ -59,28 +77,45 @@ def main(argv: Sequence[str] | None = None, clock: "Clock | None" = None) -> int
         # The reader has seen enough (`| head`). Without this the interpreter complains again while shutting down.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
-    except options.NoDatabase as error:
+    except options.NothingFound as error:
         return options.print_failure(str(error))
     except KenobotError as error:
-        for line in Redactor()(str(error)).splitlines():  # it may tell what somebody else's plugin said
+        for line in Redactor()(str(error)).splitlines():  # plugins raise errors of their own
             print(f"kenobot: {line}", file=sys.stderr)
         return CONFIG if isinstance(error, ConfigError) else FAILED
 
 
-def _parser() -> argparse.ArgumentParser:
-    home = argparse.ArgumentParser(add_help=False)
-    home.add_argument(
-        "--home", metavar="DIR", default=argparse.SUPPRESS, help="the folder that holds everything (~/.kenobot)"
-    )
-    parser = argparse.ArgumentParser(
-        prog="kenobot",
-        description="A personal agent that lives in your chats and remembers.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        parents=[home],
-    )
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    daily = (setup, chat, run, access, deadletter, memory, sleep, proposals)
-    for module in (*daily, import_agent, signals, config, demo, bench, version):
-        module.add(commands, home)
-    return parser
+def _run(words: list[str], clock: "Clock | None") -> int:
+    home = argparse.ArgumentParser(prog="kenobot", usage=_USAGE.removeprefix("usage: "), add_help=False)
+    home.add_argument("--home", metavar="DIR", default=argparse.SUPPRESS, help="data directory (~/.kenobot)")
+    rest = home.parse_known_args(words)[1]
+    if rest[:1] in (["-h"], ["--help"]):
+        print(_HELP.format(usage=_USAGE, commands="\n\n".join(_sections())), end="")
+        return 0
+    if not rest:
+        home.error("a command is required: kenobot --help lists them")
+    name = ALIASES.get(rest[0], rest[0])
+    modules = {verb: module for section in COMMANDS.values() for verb, (module, _) in section.items()}
+    if name not in modules:
+        home.error(f"unknown command {name!r}: kenobot --help lists them")
+    if name == "version":
+        print(f"kenobot {__version__}")
+        return 0
+    if name == "bench" and rest[1:2] and rest[1] in MOVED_BENCHES:
+        return options.print_failure(
+            f'kenobot: "bench {rest[1]}" is not part of the installed program any more: in a checkout of the source, '
+            f'run "make {rest[1]}" or "python -m bench.{rest[1]}".'
+        )
+    parser = argparse.ArgumentParser(prog="kenobot", parents=[home])
+    importlib.import_module(f"kenobot.cli.{modules[name]}").add(options.Commands(parser, home, "".join(rest[1:2])))
+    words[words.index(rest[0])] = name
+    arguments = parser.parse_args(words, argparse.Namespace(home=None))
+    return options.run_command(arguments, clock)
+
+
+def _sections() -> list[str]:
+    sections = []
+    for heading, commands in COMMANDS.items():
+        lines = [f"  {name:<12} {meaning}" for name, (_, meaning) in commands.items()]
+        sections.append("\n".join([heading, *lines] if heading else lines))
+    return sections

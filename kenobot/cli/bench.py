@@ -1,19 +1,25 @@
-"""`kenobot bench`: how good recall is, and whether memory follows updates, contradictions and forgetting."""
+"""`kenobot bench`: evaluate recall, and memory through updates, contradictions and forgetting."""
 
 import argparse
+import asyncio
 import json
 import sys
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TypeVar
 
 from kenobot.cli import options
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from kenobot.evals.recall.counting_reranker import CountingReranker
-    from kenobot.evals.recall.lifecycle import AreaScore
-    from kenobot.evals.recall.run import QuestionResult, RecallReport
-    from kenobot.ports.clock import Clock
+from kenobot.cli.context import CommandContext
+from kenobot.cli.options import Commands
+from kenobot.core.terminal import escape_controls
+from kenobot.evals import plots
+from kenobot.evals.recall import datasets, lifecycle
+from kenobot.evals.recall import run as recall
+from kenobot.evals.recall.counting_reranker import CountingReranker, open_reranker
+from kenobot.evals.recall.lifecycle import AreaScore, LifecycleOptions
+from kenobot.evals.recall.plot import draw
+from kenobot.evals.recall.run import QuestionResult, RecallOptions, RecallReport
 
 _DESCRIPTION = """\
 Put conversations and notes into homes of their own, ask questions of them as a chat would, and see how much of the
@@ -21,55 +27,40 @@ answer is among the first 5, 10 and 20 that recall gives, beside BM25 alone and 
 LongMemEval's JSON, and has two sets with it, in Spanish and English and across: own (notes) and talks (conversations).
 Your own home is not touched.
 """
-_EXAMPLES = """\
-examples:
-  kenobot bench recall
-  kenobot bench recall --dataset locomo10.json --embedder none --split conv-26
-  kenobot bench recall --dataset talks --explain t1:12
-"""
+_EXAMPLES = (
+    "kenobot bench recall",
+    "kenobot bench recall --dataset locomo10.json --embedder none --split conv-26",
+    "kenobot bench recall --dataset talks --explain t1:12",
+)
 _BAR = 24  # characters
 T = TypeVar("T")
 
-_MOVED = ("years", "month", "cost")
 
-
-def add(commands: Any, home: argparse.ArgumentParser) -> None:
-    parser = commands.add_parser(
-        "bench",
-        help="measure what memory is worth",
-        description="Measure what memory is worth, on scripts and sets that ship, and on data of yours.",
+def add(commands: Commands) -> None:
+    parts = commands.group("bench", "Evaluate memory, on data sets that ship and on data of yours.")
+    command = parts.add("recall", bench_recall, "recall of answers, and its cost", _DESCRIPTION, examples=_EXAMPLES)
+    _add_shared(command)
+    command.add_argument("--dataset", default="own", metavar="FILE", help="own, talks, or a file (own)")
+    command.add_argument("--split", default="", metavar="PART", help="one conversation, category or language of it")
+    command.add_argument("--limit", type=options.positive_int, default=0, metavar="N", help="ask N questions at most")
+    command.add_argument(
+        "--budget", type=options.positive_int, default=2000, metavar="TOKENS", help="a question (2000)"
     )
-    parts = parser.add_subparsers(metavar="WHAT", required=True)
-    for name in _MOVED:
-        moved = parts.add_parser(name, add_help=False, prefix_chars="\0")
-        moved.add_argument("rest", nargs="*")
-        moved.set_defaults(command=_moved, name=name)
-    found = parts.add_parser(
-        "recall",
-        help="how much of the answers recall finds, and at what cost",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    command.add_argument(
+        "--explain", default="", metavar="ID", help="of one question: what was found, and what was lost"
     )
-    _add_shared(found)
-    found.add_argument("--dataset", default="own", metavar="FILE", help="own, talks, or a file (own)")
-    found.add_argument("--split", default="", metavar="PART", help="one conversation, category or language of it")
-    found.add_argument("--limit", type=options.positive_int, default=0, metavar="N", help="ask N questions at most")
-    found.add_argument("--budget", type=options.positive_int, default=2000, metavar="TOKENS", help="a question (2000)")
-    found.add_argument("--explain", default="", metavar="ID", help="of one question: what was found, and what was lost")
-    found.add_argument(
+    command.add_argument(
         "--misses", action="store_true", help="name every question that was not answered in the first 10"
     )
-    found.add_argument("--plot", default="", metavar="FILE.png", help="draw the figures; needs kenobot[plots]")
-    found.set_defaults(command=bench_recall)
-    cycle = parts.add_parser(
+    command.add_argument("--plot", default="", metavar="FILE.png", help="draw the figures; needs kenobot[plots]")
+    command = parts.add(
         "lifecycle",
-        help="updates, contradictions, forgetting, scope and what is not in memory",
-        description="Whether memory says what is so now, and no more what was taken back, forgotten, another person's "
-        "or never said: as accuracy, on the notes that ship, through the doors a person uses.",
+        bench_lifecycle,
+        "updates, contradictions, forgetting, scope and unknowns",
+        "Whether memory says what is so now, and no more what was taken back, forgotten, another person's or never "
+        "said: as accuracy, on the notes that ship, through the doors a person uses.",
     )
-    _add_shared(cycle)
-    cycle.set_defaults(command=bench_lifecycle)
+    _add_shared(command)
 
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
@@ -90,56 +81,32 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
         help="ask N of the questions that have an answer and N of the others, the same ones every time",
     )
     parser.add_argument("--vectors", default="", metavar="FILE", help="keep vectors in FILE, for the next run")
-    options.add_json(parser)
 
 
-def _moved(arguments: argparse.Namespace, _clock: "Clock | None") -> int:
-    """Answer a bench that is not part of the installed program any more."""
-    name = arguments.name
-    return options.print_failure(
-        f'kenobot: "bench {name}" is not part of the installed program any more: in a checkout of the source, '
-        f'run "make {name}" or "python -m bench.{name}".'
-    )
-
-
-def bench_recall(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    import asyncio
-    from pathlib import Path
-
-    from kenobot.evals import plots
-    from kenobot.evals.recall import datasets
-    from kenobot.evals.recall.run import RecallOptions, run
-
-    if arguments.plot:
+def bench_recall(context: CommandContext) -> int:
+    args = context.args
+    if args.plot:
         plots.require_matplotlib()  # before a run that may take minutes
-    conversations = datasets.load(arguments.dataset)
-    if arguments.explain:
-        conversations = datasets.select_question(conversations, arguments.explain)
-    conversations = datasets.select_part(conversations, arguments.split, arguments.limit)
-    setting = RecallOptions(arguments.embedder, arguments.budget, arguments.vectors)
-    if arguments.sample:
-        conversations = datasets.sample(conversations, arguments.sample)
-    report = asyncio.run(
-        _read(arguments, clock, lambda judge: run(conversations, setting, options.clock_of(clock), _progress, judge))
-    )
-    options.show_progress()
-    if arguments.explain:
-        return _explained(report.rows[0], as_json=arguments.json)
-    if arguments.json:
-        print(json.dumps(report.as_json(), ensure_ascii=False))
-    else:
-        print(table(report))
-    if arguments.misses:
+    conversations = datasets.load(args.dataset)
+    if args.explain:
+        conversations = datasets.select_question(conversations, args.explain)
+    conversations = datasets.select_part(conversations, args.split, args.limit)
+    if args.sample:
+        conversations = datasets.sample(conversations, args.sample)
+    setting = RecallOptions(args.embedder, args.budget, args.vectors)
+    report = _run(context, lambda judge: recall.run(conversations, setting, context.clock, _progress, judge))
+    if args.explain:
+        return _explain(report.rows[0], as_json=args.json)
+    print(json.dumps(report.as_json(), ensure_ascii=False) if args.json else table(report))
+    if args.misses:
         _print_misses(report)
-    if arguments.plot:
-        from kenobot.evals.recall.plot import draw
-
-        draw(report, Path(arguments.plot))
-        print(f"kenobot: drawn in {arguments.plot}", file=sys.stderr)
+    if args.plot:
+        draw(report, Path(args.plot))
+        print(f"kenobot: drawn in {args.plot}", file=sys.stderr)
     return 0
 
 
-def table(report: "RecallReport") -> str:
+def table(report: RecallReport) -> str:
     """The figures of a run, as Markdown, in percent."""
     lines = [
         "| ranking | questions | R@5 | R@10 | R@20 | hit@10 | nDCG@10 | MRR |",
@@ -164,87 +131,75 @@ def table(report: "RecallReport") -> str:
         lost = ", ".join(f"{count} {stage}" for stage, count in report.misses_by_stage.items())
         lines.append(f"Of what would have answered, not among the first 20: {lost}.")
     if report.judge is not None:
-        lines.append(_told_of(report.judge))
+        lines.append(_reranker_line(report.judge))
     return "\n".join(lines)
 
 
-def _explained(row: "QuestionResult", *, as_json: bool) -> int:
-    from dataclasses import asdict
-
-    from kenobot.core.terminal import escape_controls
-
+def _explain(row: QuestionResult, *, as_json: bool) -> int:
     if as_json:
-        lost = [asdict(verdict) for verdict in row.misses]
-        print(
-            json.dumps({"id": row.question.id, "gold": row.question.gold, "first": row.explained_ranking, "lost": lost})
-        )
+        misses = [asdict(miss) for miss in row.misses]
+        ranking = row.explained_ranking
+        print(json.dumps({"id": row.question.id, "gold": row.question.gold, "first": ranking, "lost": misses}))
         return 0
-    print(escape_controls(f"{row.question.id}: {row.question.text}  ({row.question.category}, {row.level})"))
+    lines = [f"{row.question.id}: {row.question.text}  ({row.question.category}, {row.level})"]
     for place, (key, why) in enumerate(row.explained_ranking, 1):
-        print(escape_controls(f"{place:>3}. {'*' if key in row.question.gold else ' '} {key}: {why}"))
-    for verdict in row.misses:
-        print(escape_controls(f"lost: {verdict.unit}: {verdict.stage}; {verdict.why}"))
+        lines.append(f"{place:>3}. {'*' if key in row.question.gold else ' '} {key}: {why}")
+    lines += [f"lost: {miss.unit}: {miss.stage}; {miss.why}" for miss in row.misses]
+    for line in lines:
+        print(escape_controls(line))
     return 0
 
 
-def _print_misses(report: "RecallReport") -> None:
-    from kenobot.core.terminal import escape_controls
-
+def _print_misses(report: RecallReport) -> None:
     for row in report.rows:
         if "recall" in row.scored and row.scored["recall"].recall[10] < 1:
-            stages = "; ".join(f"{verdict.unit} {verdict.stage}" for verdict in row.misses)
+            stages = "; ".join(f"{miss.unit} {miss.stage}" for miss in row.misses)
             print(escape_controls(f"{row.question.id} ({row.question.category}) {row.question.text}  {stages}"))
 
 
-def bench_lifecycle(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    import asyncio
+def bench_lifecycle(context: CommandContext) -> int:
+    args = context.args
+    setting = LifecycleOptions(args.embedder, args.vectors, args.sample)
 
-    from kenobot.evals.recall.lifecycle import LifecycleOptions, run
+    async def work(judge: CountingReranker | None) -> tuple[list[AreaScore], CountingReranker | None]:
+        return await lifecycle.run(setting, context.clock, _progress, judge), judge
 
-    setting = LifecycleOptions(arguments.embedder, arguments.vectors, arguments.sample)
-
-    async def work(judge: "CountingReranker | None") -> "tuple[list[AreaScore], CountingReranker | None]":
-        return await run(setting, options.clock_of(clock), _progress, judge), judge
-
-    rows, judge = asyncio.run(_read(arguments, clock, work))
-    options.show_progress()
-    if arguments.json:
-        told: dict[str, object] = {
+    rows, judge = _run(context, work)
+    if args.json:
+        scores: dict[str, object] = {
             row.area: {"asked": row.asked, "right": row.right, "wrong": row.wrong} for row in rows
         }
-        print(json.dumps(told if judge is None else {**told, "reranker": judge.figures}, ensure_ascii=False))
+        print(json.dumps(scores if judge is None else {**scores, "reranker": judge.figures}, ensure_ascii=False))
         return 0
     print("| what | asked | right | accuracy |\n|---|---|---|---|")
     for row in rows:
         print(f"| {row.area} | {row.asked} | {row.right} | {100 * row.right / max(1, row.asked):.1f} |")
     if judge is not None:
-        print(f"\n{_told_of(judge)}")
+        print(f"\n{_reranker_line(judge)}")
     return 0
 
 
-async def _read(
-    arguments: argparse.Namespace, clock: "Clock | None", work: "Callable[[CountingReranker | None], Awaitable[T]]"
-) -> T:
-    """What comes of `work` with whoever reads what is found, where somebody shall."""
-    if arguments.reranker == "none":
-        return await work(None)
-    import os
+def _run(context: CommandContext, work: Callable[[CountingReranker | None], Awaitable[T]]) -> T:
+    """Run `work` with the reranker that the arguments ask for."""
 
-    from kenobot.core.settings.load import load_settings
-    from kenobot.evals.recall.counting_reranker import open_reranker
+    async def run() -> T:
+        if context.args.reranker == "none":
+            return await work(None)
+        async with open_reranker(context.home, context.loaded, context.clock) as judge:
+            return await work(judge)
 
-    home = options.home_of(arguments)
-    async with open_reranker(home, load_settings(home, os.environ), options.clock_of(clock)) as judge:
-        return await work(judge)
+    result = asyncio.run(run())
+    options.show_progress()
+    return result
 
 
-def _told_of(judge: "CountingReranker") -> str:
-    told = judge.figures
+def _reranker_line(judge: CountingReranker) -> str:
+    figures = judge.figures
     marks = ", ".join(f"{count} of {mark}" for mark, count in enumerate(judge.marks))
     return (
-        f"Read by {told['model']}: {told['asked']} questions, {told['unjudged']} of them not judged; "
-        f"{told['tokens a question']:.0f} tokens and {told['mean s']:.1f} s a question "
-        f"({told['p95 s']:.1f} s p95), {told['tokens']} tokens in all. Marks: {marks}."
+        f"Read by {figures['model']}: {figures['asked']} questions, {figures['unjudged']} of them not judged; "
+        f"{figures['tokens a question']:.0f} tokens and {figures['mean s']:.1f} s a question "
+        f"({figures['p95 s']:.1f} s p95), {figures['tokens']} tokens in all. Marks: {marks}."
     )
 
 

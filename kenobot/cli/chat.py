@@ -1,27 +1,23 @@
 """`kenobot chat`."""
 
-import argparse
-from typing import TYPE_CHECKING, Any
+from kenobot.channels.console import ConsoleOptions
+from kenobot.cli.context import CommandContext
+from kenobot.cli.options import Commands
+from kenobot.cli.start import serve_channels
 
-if TYPE_CHECKING:
-    from kenobot.ports.clock import Clock
 
-
-def add(commands: Any, home: argparse.ArgumentParser) -> None:
-    parser = commands.add_parser(
+def add(commands: Commands) -> None:
+    command = commands.add(
         "chat",
-        parents=[home],
-        help="talk to the bot in this terminal",
-        description="Talk to the bot in this terminal. Alt+Enter, or a backslash at the end of a line, starts a new "
-        "line; /exit, /quit or Ctrl-D ends. When input is piped in, each line is a message.",
+        chat,
+        "",
+        "Chat in this terminal. Alt+Enter, or a backslash at the end of a line, starts a new line; /exit, /quit or "
+        "Ctrl-D ends. When input is piped in, each line is a message.",
+        json=False,
     )
-    parser.add_argument("-m", "--message", metavar="TEXT", help="send this one message, print the answer, and end")
-    parser.add_argument("--trace", action="store_true", help="also show what was remembered, and why")
-    parser.set_defaults(command=chat)
+    command.add_argument("-m", "--message", metavar="TEXT", help="send this one message, print the answer, and end")
+    command.add_argument("--trace", action="store_true", help="also show what was remembered, and why")
 
 
-def chat(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.channels.console import ConsoleOptions
-    from kenobot.cli.start import serve_channels
-
-    return serve_channels(arguments.home, clock, ConsoleOptions(message=arguments.message, trace=arguments.trace))
+def chat(context: CommandContext) -> int:
+    return serve_channels(context, ConsoleOptions(message=context.args.message, trace=context.args.trace))

@@ -1,36 +1,30 @@
 """`kenobot config`."""
 
-import argparse
 import json
-import os
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from kenobot.cli import options
+from pydantic import SecretStr
 
-if TYPE_CHECKING:
-    from kenobot.core.settings.load import ResolvedSettings
-    from kenobot.ports.clock import Clock
-
-
-def add(commands: Any, home: argparse.ArgumentParser) -> None:
-    parser = commands.add_parser(
-        "config",
-        parents=[home],
-        help="every setting, and where it comes from",
-        description="Check the configuration and show every setting and where it comes from. Secrets are not shown.",
-    )
-    parser.add_argument("--json", action="store_true", help="one JSON object: key → value and origin")
-    parser.set_defaults(command=config)
+from kenobot.cli.context import CommandContext
+from kenobot.cli.options import Commands
+from kenobot.core import plugins
+from kenobot.core.settings.load import ResolvedSettings
+from kenobot.core.settings.sources import PLUGIN_SECTIONS, is_secret
+from kenobot.core.terminal import one_line
+from kenobot.ports.errors import PluginError
 
 
-def config(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.core.settings.load import load_settings
-    from kenobot.core.terminal import one_line
+def add(commands: Commands) -> None:
+    description = "Check the configuration and show every setting and its origin. Secrets are not shown."
+    command = commands.add("config", config, "", description, json=False)
+    command.add_argument("--json", action="store_true", help="one JSON object: key → value and origin")
 
-    loaded = load_settings(options.home_of(arguments), os.environ)
+
+def config(context: CommandContext) -> int:
+    loaded = context.loaded
     rows = {key: {"value": value, "origin": loaded.origin(key)} for key, value in _values(loaded)}
-    if arguments.json:
+    if context.args.json:
         print(json.dumps(rows, indent=2))
         return 0
     shown = {key: value if isinstance(value := row["value"], str) else json.dumps(value) for key, row in rows.items()}
@@ -40,11 +34,7 @@ def config(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     return 0
 
 
-def _values(loaded: "ResolvedSettings") -> Iterator[tuple[str, Any]]:
-    from kenobot.core import plugins
-    from kenobot.core.settings.sources import PLUGIN_SECTIONS
-    from kenobot.ports.errors import PluginError
-
+def _values(loaded: ResolvedSettings) -> Iterator[tuple[str, Any]]:
     core = loaded.settings.model_dump(exclude={"providers", "embedders"}, mode="json")
     for section, table in core.items():
         yield from ((f"{section}.{key}", value) for key, value in table.items() if not isinstance(value, dict))
@@ -66,10 +56,6 @@ def _values(loaded: "ResolvedSettings") -> Iterator[tuple[str, Any]]:
 
 
 def _plain(name: str, value: object) -> object:
-    from pydantic import SecretStr
-
-    from kenobot.core.settings.sources import is_secret
-
     if isinstance(value, SecretStr):
         return "(set)" if value.get_secret_value() else "(not set)"
     if is_secret(name):

@@ -1,23 +1,26 @@
-"""`kenobot import`: takes in what another agent's home remembers, after showing what that would be."""
+"""`kenobot import`: import the memories of another agent, after showing a plan."""
 
-import argparse
 import json
-import os
-import sys
-from typing import TYPE_CHECKING, Any
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 
 from kenobot.cli import options
+from kenobot.cli.context import CommandContext
+from kenobot.cli.importers import origins
+from kenobot.cli.importers.apply_plan import FileResult, ImportReport, apply_plan
+from kenobot.cli.importers.folder import SourceFolder
+from kenobot.cli.importers.plan import ImportContext, ImportPlan
+from kenobot.cli.options import Commands
+from kenobot.core.settings.home import Home
+from kenobot.core.terminal import one_line
+from kenobot.ports.errors import ConfigError
+from kenobot.ports.identity import session_id
+from kenobot.storage import database as db
+from kenobot.storage import migrate
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from kenobot.cli.importers.apply_plan import FileResult, ImportReport
-    from kenobot.cli.importers.plan import ImportContext, ImportPlan
-    from kenobot.core.settings.home import Home
-    from kenobot.ports.clock import Clock
-
-_ORIGINS = ("auto", "kenobot-js", "openclaw", "nanobot")  # as in kenobot.cli.importers.origins, which loads slowly
 _DESCRIPTION = """\
 Take in what another agent remembers: the home of a JavaScript KenoBot, an OpenClaw workspace or a nanobot workspace.
 First it shows, file by file, what would be taken in and what would be left alone and why; nothing is written before
@@ -27,71 +30,51 @@ _EPILOG = """\
 exit codes: 0 done, or nothing new · 1 it failed · 2 nothing to take in, or nobody agreed · 78 the home is in use
 The whole import is one decision: `kenobot memory undo` takes it back.
 """
-_YES = frozenset({"y", "yes", "s", "si", "sí"})
 
 
-def add(commands: Any, home: argparse.ArgumentParser) -> None:
-    parser = commands.add_parser(
-        "import",
-        parents=[home],
-        help="take in what another agent remembers",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("path", metavar="PATH", help="the other agent's home or workspace")
-    parser.add_argument("--from", dest="origin", choices=_ORIGINS, default="auto", help="what it is (auto: look)")
-    parser.add_argument("--dry-run", action="store_true", help="only show what would be taken in")
-    parser.add_argument("--yes", action="store_true", help="do it without asking")
-    options.add_json(parser)
-    parser.set_defaults(command=import_agent)
+def add(commands: Commands) -> None:
+    command = commands.add("import", import_agent, "", _DESCRIPTION, epilog=_EPILOG)
+    command.add_argument("path", metavar="PATH", help="the other agent's home or workspace")
+    names = ("auto", *origins.READERS)
+    command.add_argument("--from", dest="origin", choices=names, default="auto", help="what it is (auto: look)")
+    command.add_argument("--dry-run", action="store_true", help="only show what would be taken in")
+    command.add_argument("--yes", action="store_true", help="do it without asking")
 
 
-def import_agent(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.core.settings.load import load_settings
-
-    home = options.home_of(arguments)
-    loaded = load_settings(home, os.environ)
-    about = _about(loaded, options.clock_of(clock).now())
-    plan = _plan(home, arguments, about)
+def import_agent(context: CommandContext) -> int:
+    args, home = context.args, context.home
+    about = _import_context(context)
+    plan = _plan(context, about)
     if not plan.files and not plan.manual_files:
-        return options.print_failure(f"There is nothing to take in: {_shown(arguments.path)} holds no memories.")
-    if arguments.dry_run or not arguments.yes:
+        return options.print_failure(f"There is nothing to take in: {_shown(args.path)} holds no memories.")
+    if args.dry_run or not args.yes:
         report = _rehearse(home, plan, about)
-        _print(plan, report, arguments.json, done=False)
-        if arguments.dry_run or not report.new:
+        _print(plan, report, args.json, done=False)
+        if args.dry_run or not report.new:
             return 0
-        if not _agreed(report):
-            return options.NOT_FOUND
+        if not options.confirm(
+            f"Take {report.new} in? / ¿Tomarlas? [y/N] ", "kenobot: nobody is here to agree: add --yes to do it."
+        ):
+            return options.print_failure("kenobot: nothing was taken in.")
     report = _take_in(home, plan, about)
-    _print(plan, report, arguments.json, done=True)
+    _print(plan, report, args.json, done=True)
     return 0
 
 
-def _about(loaded: Any, now: Any) -> "ImportContext":
-    from zoneinfo import ZoneInfo
-
-    from kenobot.cli.importers.plan import ImportContext
-    from kenobot.ports.identity import session_id
-
-    tables = loaded.settings.plugin_tables("kenobot.channels")
+def _import_context(context: CommandContext) -> ImportContext:
     own = {
         session_id(name, str(owner))
-        for name, table in tables.items()
-        for owner in (table.get("owners") or ())
-        if isinstance(table.get("owners"), list | tuple)
+        for name, table in context.loaded.settings.plugin_tables("kenobot.channels").items()
+        if isinstance(owners := table.get("owners"), list | tuple)
+        for owner in owners
     }
-    return ImportContext(now, ZoneInfo(loaded.settings.bot.timezone), frozenset(own))
+    return ImportContext(context.now, context.zone, frozenset(own))
 
 
-def _plan(home: "Home", arguments: argparse.Namespace, about: "ImportContext") -> "ImportPlan":
-    from pathlib import Path
+def _plan(context: CommandContext, about: ImportContext) -> ImportPlan:
+    home = context.home
 
-    from kenobot.cli.importers import origins
-    from kenobot.cli.importers.folder import SourceFolder
-    from kenobot.ports.errors import ConfigError
-
-    path = Path(arguments.path).expanduser()
+    path = Path(context.args.path).expanduser()
     if not path.is_dir():
         raise ConfigError(f"{_shown(path)} is no folder: name the home or the workspace of the other agent.")
     folder = SourceFolder(path)
@@ -100,39 +83,30 @@ def _plan(home: "Home", arguments: argparse.Namespace, about: "ImportContext") -
             f"{_shown(path)} is this very home: what people write into its files is taken in by itself. "
             "To make it a home of this KenoBot, start the bot with it."
         )
-    if (folder.root / home.database.name).exists() and arguments.origin == "auto":
+    if (folder.root / home.database.name).exists() and context.args.origin == "auto":
         raise ConfigError(
             f"{_shown(path)} is a home of this kind of KenoBot: move all it knows with `kenobot memory export` and "
             "`kenobot memory import`, or use it as it is with --home."
         )
-    origin = origins.detect_origin(folder) if arguments.origin == "auto" else arguments.origin
+    origin = origins.detect_origin(folder) if context.args.origin == "auto" else context.args.origin
     if origin is None:
         raise ConfigError(
-            f"{_shown(path)} looks like none of {', '.join(_ORIGINS[1:])}: name the folder that holds `memory/`, "
+            f"{_shown(path)} looks like none of {', '.join(origins.READERS)}: name the folder that holds `memory/`, "
             "or say with --from what it is."
         )
     return origins.read_plan(folder, origin, about)
 
 
-def _rehearse(home: "Home", plan: "ImportPlan", about: "ImportContext") -> "ImportReport":
+def _rehearse(home: Home, plan: ImportPlan, about: ImportContext) -> ImportReport:
     """What taking in `plan` would do, found out on a copy of the database."""
-    import tempfile
-    from pathlib import Path
-
     with tempfile.TemporaryDirectory(prefix="kenobot-import-") as folder:
         copy = Path(folder) / "kenobot.db"
         _copy(home, copy)
         return _written(copy, plan, about)
 
 
-def _copy(home: "Home", copy: "Path") -> None:
+def _copy(home: Home, copy: Path) -> None:
     """The database as it is now, brought up to date; an empty one when there is none yet."""
-    import sqlite3
-    from contextlib import closing
-
-    from kenobot.storage import database as db
-    from kenobot.storage import migrate
-
     if home.database.exists():
         migrate.check(home.database)
         try:
@@ -143,10 +117,8 @@ def _copy(home: "Home", copy: "Path") -> None:
     migrate.migrate(copy, copy.with_name("backups"))
 
 
-def _take_in(home: "Home", plan: "ImportPlan", about: "ImportContext") -> "ImportReport":
+def _take_in(home: Home, plan: ImportPlan, about: ImportContext) -> ImportReport:
     """Do it, in one transaction. Raises ConfigError when the bot runs: it would wait for all of this."""
-    from kenobot.storage import migrate
-
     home.prepare()
     with home.lock():
         home.seed_identity()
@@ -154,13 +126,7 @@ def _take_in(home: "Home", plan: "ImportPlan", about: "ImportContext") -> "Impor
         return _written(home.database, plan, about)
 
 
-def _written(database: "Path", plan: "ImportPlan", about: "ImportContext") -> "ImportReport":
-    import sqlite3
-    from contextlib import closing
-
-    from kenobot.cli.importers.apply_plan import apply_plan
-    from kenobot.storage import database as db
-
+def _written(database: Path, plan: ImportPlan, about: ImportContext) -> ImportReport:
     try:
         with closing(db.connect(database)) as connection:
             connection.execute("BEGIN IMMEDIATE")
@@ -171,24 +137,10 @@ def _written(database: "Path", plan: "ImportPlan", about: "ImportContext") -> "I
         raise db.to_store_error(error) from error
 
 
-def _agreed(report: "ImportReport") -> bool:
-    if not sys.stdin.isatty():
-        print("kenobot: nobody is here to agree: add --yes to do it.", file=sys.stderr)
-        return False
-    try:
-        answer = input(f"Take {report.new} in? / ¿Tomarlas? [y/N] ")
-    except EOFError:
-        answer = ""
-    if answer.strip().lower() in _YES:
-        return True
-    print("kenobot: nothing was taken in.", file=sys.stderr)
-    return False
+# ── as text ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-# ── what is printed ──────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _print(plan: "ImportPlan", report: "ImportReport", as_json: bool, *, done: bool) -> None:
+def _print(plan: ImportPlan, report: ImportReport, as_json: bool, *, done: bool) -> None:
     rows = _rows(plan, report, done)
     if as_json:
         for row in rows:
@@ -206,7 +158,7 @@ def _print(plan: "ImportPlan", report: "ImportReport", as_json: bool, *, done: b
     print(f"{report.new} new{known}{secrets}{left}.")
 
 
-def _rows(plan: "ImportPlan", report: "ImportReport", done: bool) -> "Iterator[dict[str, object]]":
+def _rows(plan: ImportPlan, report: ImportReport, done: bool) -> Iterator[dict[str, object]]:
     for outcome in report.outcomes:
         yield {
             "path": outcome.path,
@@ -230,9 +182,7 @@ def _rows(plan: "ImportPlan", report: "ImportReport", done: bool) -> "Iterator[d
     }
 
 
-def _lines(outcome: "FileResult") -> "Iterator[str]":
-    from kenobot.core.terminal import one_line
-
+def _lines(outcome: FileResult) -> Iterator[str]:
     counts = [f"{outcome.new} new"] if outcome.new else []
     counts += [f"{outcome.known} known already"] if outcome.known else []
     note = f" ({outcome.note})" if outcome.note else ""
@@ -244,6 +194,4 @@ def _lines(outcome: "FileResult") -> "Iterator[str]":
 
 
 def _shown(path: object) -> str:
-    from kenobot.core.terminal import one_line
-
     return one_line(str(path))

@@ -1,18 +1,21 @@
-"""`kenobot memory`: the owner's hands on what the bot remembers."""
+"""`kenobot memory`. Only the module of the chosen command is imported; its help imports all of them."""
 
-import argparse
-from typing import Any
+import importlib
 
-from kenobot.cli import memory_edit, memory_recall, memory_show, memory_transfer
+from kenobot.cli.options import Commands
+
+_MODULES = {
+    "memory_show": ("list", "show", "history", "why", "log"),
+    "memory_recall": ("recall", "context", "stats"),
+    "memory_edit": ("remember", "correct", "forget", "purge", "undo"),
+    "memory_transfer": ("export", "import", "sync", "rebuild"),
+}
 
 
-def add(commands: Any, home: argparse.ArgumentParser) -> None:
-    parser = commands.add_parser(
-        "memory",
-        parents=[home],
-        help="what the bot remembers: look, correct, forget, undo, take out and in",
-        description="What the bot remembers, and how it came to. Works while the bot runs and while it does not.",
+def add(commands: Commands) -> None:
+    parts = commands.group(
+        "memory", "What the bot remembers, and where it came from. Works while the bot runs and while it does not."
     )
-    parts = parser.add_subparsers(metavar="WHAT", required=True)
-    for module in (memory_show, memory_recall, memory_edit, memory_transfer):
-        module.add(parts, home)
+    chosen = [module for module, names in _MODULES.items() if commands.subcommand in names]
+    for module in chosen or _MODULES:
+        importlib.import_module(f"kenobot.cli.{module}").add(parts)

@@ -1,218 +1,155 @@
-"""`kenobot memory recall`, `context` and `stats`: what comes out of memory, and how it is doing. Read-only."""
+"""`kenobot memory recall`, `context` and `stats`: retrieval and figures of memory. Read-only."""
 
-import argparse
 import json
-import os
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from kenobot.cli import options
-from kenobot.cli.memory_options import add_as_of, add_scope, examples_epilog, requested_scopes
-from kenobot.cli.options import clock_of, home_of
+from kenobot.cli import options, vectors
+from kenobot.cli.context import CommandContext
+from kenobot.cli.options import Commands, add_as_of, add_scope
+from kenobot.cognitive.compact import summary_rows
+from kenobot.cognitive.control.stats import collect_stats
+from kenobot.cognitive.recall import xray
+from kenobot.cognitive.recall.full_load import FullLoader
+from kenobot.cognitive.recall.index.index import SideIndex, unindexed_count
+from kenobot.cognitive.recall.memory import MemoryQuery, SearchReport, Section
+from kenobot.cognitive.recall.recall import recall as run_recall
+from kenobot.cognitive.remember.extract import buffer
+from kenobot.cognitive.store import token_budget
+from kenobot.cognitive.text.calendar import local_day
+from kenobot.core.terminal import escape_controls
+from kenobot.storage.connection import Connection
 
 _NO_SESSION = "none"
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from kenobot.cognitive.recall.memory import SearchReport
-    from kenobot.core.settings.home import Home
-    from kenobot.ports.clock import Clock
-    from kenobot.storage.connection import Connection
+_BATCH = 2000  # events and messages that are indexed at a time
 
 
-def add(parts: Any, home: argparse.ArgumentParser) -> None:
-    found = parts.add_parser(
+def add(commands: Commands) -> None:
+    command = commands.add(
         "recall",
-        parents=[home],
-        help="what would be recalled for a message, and why",
-        description="What would be recalled for a message, with the X-ray: why each memory was chosen, of what its "
-        "score is made, and what was left out. Nothing counts as used by this.",
-        **examples_epilog("kenobot memory recall where do I live?", "kenobot memory recall --as-of 2026-03-01 my job"),
+        recall,
+        "records retrieved for a message, with scores",
+        "Records retrieved for a message, with the X-ray: the reason for each, the parts of its score, and what was "
+        "left out. Nothing counts as used by this.",
+        examples=("kenobot memory recall where do I live?", "kenobot memory recall --as-of 2026-03-01 my job"),
     )
-    found.add_argument("text", metavar="TEXT", nargs="+", help="the message")
-    found.add_argument("--limit", type=options.positive_int, default=12, metavar="N", help="at most N memories (12)")
-    found.add_argument(
+    command.add_argument("text", metavar="TEXT", nargs="+", help="the message")
+    command.add_argument("--limit", type=options.positive_int, default=12, metavar="N", help="at most N memories (12)")
+    command.add_argument(
         "--budget", type=options.positive_int, default=1200, metavar="TOKENS", help="at most so long (1200)"
     )
-    add_scope(found)
-    add_as_of(found)
-    found.add_argument("--markdown", action="store_true", help="the X-ray as Markdown")
-    options.add_json(found)
-    found.set_defaults(command=recall)
-    prompt = parts.add_parser(
+    add_scope(command)
+    add_as_of(command)
+    command.add_argument("--markdown", action="store_true", help="the X-ray as Markdown")
+    command = commands.add(
         "context",
-        parents=[home],
-        help="what a prompt would hold of memory",
-        description="What a prompt of the owner's would hold of memory: with a message what is recalled for it, "
-        "without one what every conversation begins with.",
-        **examples_epilog("kenobot memory context", "kenobot memory context what is my address?"),
+        context,
+        "memory section of the prompt",
+        "Memory section of a prompt of the owner's: with a message what is recalled for it, without one what every "
+        "conversation begins with.",
+        examples=("kenobot memory context", "kenobot memory context what is my address?"),
     )
-    prompt.add_argument("text", metavar="TEXT", nargs="*", help="the message")
-    prompt.add_argument(
+    command.add_argument("text", metavar="TEXT", nargs="*", help="the message")
+    command.add_argument(
         "--budget", type=options.positive_int, metavar="TOKENS", help="at most so long (as the settings say)"
     )
-    add_scope(prompt)
-    options.add_json(prompt)
-    prompt.set_defaults(command=context)
-    figures = parts.add_parser(
+    add_scope(command)
+    command.set_defaults(as_of=None)
+    command = commands.add(
         "stats",
-        parents=[home],
-        help="how much there is, what waits, what it takes",
-        description="How many memories there are, what waits to be read or indexed, and what it takes on disk.",
-        **examples_epilog("kenobot memory stats", "kenobot memory stats --json"),
+        stats,
+        "counts, queue lengths and disk usage",
+        examples=("kenobot memory stats", "kenobot memory stats --json"),
     )
-    add_scope(figures)
-    options.add_json(figures)
-    figures.set_defaults(command=stats)
+    add_scope(command)
 
 
-def recall(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.cognitive.recall import xray
-
-    pack = _recalled(arguments, clock, " ".join(arguments.text), arguments.budget, arguments.limit)
-    seen = xray.xray(pack, " ".join(arguments.text))
-    if arguments.json:
-        print(json.dumps(xray.as_json(seen)))
+def recall(context: CommandContext) -> int:
+    args, text = context.args, " ".join(context.args.text)
+    pack = _recall(context, text, args.budget, args.limit)
+    report = xray.xray(pack, text)
+    if args.json:
+        print(json.dumps(xray.as_json(report)))
     elif pack.memories or pack.excerpts:
-        from kenobot.core.terminal import escape_controls
-
-        print(escape_controls(xray.as_markdown(seen) if arguments.markdown else xray.as_text(seen)))
+        print(escape_controls(xray.as_markdown(report) if args.markdown else xray.as_text(report)))
     if not (pack.memories or pack.excerpts):
-        return options.NOT_FOUND if arguments.json else options.print_failure("Nothing is remembered of that.")
+        return options.NOT_FOUND if args.json else options.print_failure("Nothing is remembered of that.")
     return 0
 
 
-def context(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.core.terminal import escape_controls
-
-    text = _recalled_text(arguments, clock) if arguments.text else _loaded_text(arguments, clock)
+def context(context: CommandContext) -> int:
+    text = _recalled_text(context) if context.args.text else _loaded_text(context)
     if not text:
         return options.print_failure("Nothing of memory would be in it.")
-    print(json.dumps({"context": text}) if arguments.json else escape_controls(text))
+    print(json.dumps({"context": text}) if context.args.json else escape_controls(text))
     return 0
 
 
-def _recalled_text(arguments: argparse.Namespace, clock: "Clock | None") -> str:
-    pack = _recalled(arguments, clock, " ".join(arguments.text), arguments.budget or 0, 0)
+def _recalled_text(context: CommandContext) -> str:
+    pack = _recall(context, " ".join(context.args.text), context.args.budget or 0, 0)
     return "\n".join([*(item.line for item in pack.memories), *(item.line for item in pack.excerpts)])
 
 
-def _loaded_text(arguments: argparse.Namespace, clock: "Clock | None") -> str:
-    from zoneinfo import ZoneInfo
-
-    from kenobot.cli import db_read
-    from kenobot.cognitive.recall.full_load import FullLoader
-    from kenobot.cognitive.recall.memory import MemoryQuery, Section
-    from kenobot.core.settings.load import load_settings as settings
-
-    home = home_of(arguments)
-    loaded = settings(home, os.environ).settings
-    scope = arguments.scope or "owner"
+def _loaded_text(context: CommandContext) -> str:
+    settings = context.loaded.settings
+    scope: str = context.args.scope or "owner"
     query = MemoryQuery(
         "",
         (scope,),
-        clock_of(clock).now(),
-        ZoneInfo(loaded.bot.timezone),
+        context.now,
+        context.zone,
         scope.removeprefix("chat:") if scope.startswith("chat:") else _NO_SESSION,
-        mode=loaded.memory.recall,
-        prefix_tokens=arguments.budget or loaded.context.memory_tokens,
-        recent_days=loaded.memory.days,
+        mode=settings.memory.recall,
+        prefix_tokens=context.args.budget or settings.context.memory_tokens,
+        recent_days=settings.memory.days,
     )
-    with db_read.open_readonly(home) as connection:
+    with context.read() as connection:
         pack = FullLoader().load(connection, query)
     sections: tuple[Section, ...] = ("long_term", "recent", "chat", "context")
     return "\n\n".join(pack[name] for name in sections if pack[name])
 
 
-def _recalled(
-    arguments: argparse.Namespace, clock: "Clock | None", text: str, budget: int, limit: int
-) -> "SearchReport":
-    from zoneinfo import ZoneInfo
-
-    from kenobot.cli import db_read, vectors
-    from kenobot.cognitive.recall.index.index import SideIndex
-    from kenobot.cognitive.recall.memory import MemoryQuery
-    from kenobot.cognitive.recall.recall import recall as remembered
-    from kenobot.core.settings.load import load_settings
-
-    home = home_of(arguments)
-    zone = ZoneInfo(load_settings(home, os.environ).settings.bot.timezone)
-    as_of = options.since_moment(getattr(arguments, "as_of", None), clock)
+def _recall(context: CommandContext, text: str, budget: int, limit: int) -> SearchReport:
+    as_of = context.moment(context.args.as_of)
     query = MemoryQuery(
-        text,
-        requested_scopes(arguments),
-        clock_of(clock).now(),
-        zone,
-        budget=budget,
-        limit=limit,
-        as_of=as_of,
-        force=True,
+        text, context.scopes, context.now, context.zone, budget=budget, limit=limit, as_of=as_of, force=True
     )
-    index = SideIndex(home.index)
+    index = SideIndex(context.home.index)
     try:
-        with db_read.open_readonly(home) as connection:
-            connection.row_factory = None
-            connection.execute("BEGIN")
-            _filled(index, connection)
+        with context.read() as connection:
+            index.catch_up(connection)
+            while index.index_backlog(connection, _BATCH):  # without a running bot nothing else fills the index
+                pass
             if as_of is None:
-                vectors.enable_vector_search(home, connection, index, text, clock_of(clock))
-            return remembered(connection, index, query)
+                vectors.enable_vector_search(context, connection, index, text)
+            return run_recall(connection, index, query)
     finally:
         index.close()
 
 
-def _filled(index: Any, connection: "Connection") -> None:
-    """Without a running bot nobody else fills the index in: a person waits for it here."""
-    index.catch_up(connection)
-    while index.index_backlog(connection, 2000):
-        pass
+# ── figures ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-# ── figures ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def stats(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.cli import db_read
-
-    home = home_of(arguments)
-    with db_read.open_readonly(home) as connection:
-        connection.row_factory = None
-        row = _figures(arguments, clock, home, connection)
-    print(json.dumps(row) if arguments.json else "\n".join(_told(row)))
+def stats(context: CommandContext) -> int:
+    with context.read() as connection:
+        row = _figures(context, connection)
+    print(json.dumps(row) if context.args.json else "\n".join(_figure_lines(row)))
     return 0 if row["records"] or row["events"] else options.NOT_FOUND
 
 
-def _figures(
-    arguments: argparse.Namespace, clock: "Clock | None", home: "Home", connection: "Connection"
-) -> dict[str, Any]:
-    from zoneinfo import ZoneInfo
-
-    from kenobot.cli import vectors
-    from kenobot.cognitive.compact import summary_rows
-    from kenobot.cognitive.control import stats as figures
-    from kenobot.cognitive.remember.extract import buffer
-    from kenobot.cognitive.store import token_budget as budget
-    from kenobot.cognitive.text.calendar import local_day
-    from kenobot.core.settings.load import load_settings
-
-    loaded = load_settings(home, os.environ).settings
-    day = local_day(clock_of(clock).now(), ZoneInfo(loaded.bot.timezone))
-    counted = figures.collect_stats(connection, requested_scopes(arguments))
-    lost = summary_rows.gap_stats(connection, requested_scopes(arguments))
+def _figures(context: CommandContext, connection: Connection) -> dict[str, Any]:
+    home, scopes = context.home, context.scopes
+    gaps = summary_rows.gap_stats(connection, scopes)
     waiting = sum(
         len(buffer.pending_turns(connection, session, 10_000)) for session in buffer.sessions_with_pending(connection)
     )
     return {
-        **counted,
+        **collect_stats(connection, scopes),
         "turns_waiting": waiting,
-        "summaries": {
-            "live": summary_rows.count_summaries(connection, requested_scopes(arguments)),
-            "gaps": lost.found,
-            **lost.kinds,
-        },
-        "index_lag": _lag(home, connection),
-        **vectors.vector_stats(home, connection, requested_scopes(arguments), clock_of(clock)),
-        "tokens_today": budget.tokens_spent(connection, day),
+        "summaries": {"live": summary_rows.count_summaries(connection, scopes), "gaps": gaps.found, **gaps.kinds},
+        "index_lag": unindexed_count(home.index, connection) if home.index.exists() else None,
+        **vectors.vector_stats(context, connection),
+        "tokens_today": token_budget.tokens_spent(connection, local_day(context.now, context.zone)),
         "disk": {
             "database": _size(home.database),
             "index": _size(home.index),
@@ -221,18 +158,11 @@ def _figures(
     }
 
 
-def _lag(home: "Home", connection: "Connection") -> int | None:
-    """How many events and messages the index has not seen; None when there is no index yet."""
-    from kenobot.cognitive.recall.index.index import unindexed_count
-
-    return unindexed_count(home.index, connection) if home.index.exists() else None
-
-
-def _size(path: "Path") -> int:
+def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-def _told(row: dict[str, Any]) -> list[str]:
+def _figure_lines(row: dict[str, Any]) -> list[str]:
     def table(name: str) -> list[str]:
         return [f"  {key:<28} {count:>8}" for key, count in row[name].items()]
 
@@ -252,14 +182,13 @@ def _told(row: dict[str, Any]) -> list[str]:
         f"{'lost by summing up':<30} {row['summaries']['gaps']:>8}",
         f"{'behind in the index':<30} {lag:>8}",
         f"{'embedder':<30} {row['embedder']}",
-        *(_placed(row, name, what) for name, what in (("vectors", "memories"), ("turn_vectors", "messages"))),
+        *(_vector_line(row, name, what) for name, what in (("vectors", "memories"), ("turn_vectors", "messages"))),
         f"{'tokens today':<30} {row['tokens_today']:>8}",
     ]
     return [*filter(None, lines), *(f"{name + ' (bytes)':<30} {size:>12}" for name, size in row["disk"].items())]
 
 
-def _placed(row: dict[str, Any], name: str, what: str) -> str:
-    """How many of them can be found by meaning; nothing where no model places any."""
+def _vector_line(row: dict[str, Any], name: str, what: str) -> str:
     figures = row[name]
     if figures is None:
         return ""

@@ -1,135 +1,111 @@
-"""`kenobot memory list`, `show`, `history`, `why` and `log`: what is remembered, and how it came to. Read-only."""
+"""`kenobot memory list`, `show`, `history`, `why` and `log`: records and their provenance. Read-only."""
 
-import argparse
+import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from kenobot.cli import options
-from kenobot.cli.memory_options import add_as_of, add_scope, examples_epilog, record_line, record_row, requested_scopes
-from kenobot.cli.options import clock_of, home_of
-
-if TYPE_CHECKING:
-    from kenobot.cognitive.recall.usage import UsedMemory
-    from kenobot.cognitive.store.records import Record
-    from kenobot.ports.clock import Clock
-    from kenobot.storage.connection import Connection
+from kenobot.cli import log_rows, options
+from kenobot.cli.context import CommandContext
+from kenobot.cli.options import Commands, add_as_of, add_ref, add_scope
+from kenobot.cli.record_text import record_line, record_row
+from kenobot.cognitive.beliefs import value
+from kenobot.cognitive.control import history as past
+from kenobot.cognitive.control.explain_reply import explain_last_reply
+from kenobot.cognitive.control.find import resolve_reference
+from kenobot.cognitive.recall.usage import UsedMemory
+from kenobot.cognitive.store import history as record_history
+from kenobot.cognitive.store import links as record_links
+from kenobot.cognitive.store.records import Record, list_records
+from kenobot.core.terminal import escape_controls, one_line
+from kenobot.storage.connection import Connection
 
 _STATUSES = ("active", "superseded", "expired", "archived", "forgotten", "invalidated")
 _FORMS = ("note", "episode", "scratchpad", "profile", "procedure", "entity", "box", "summary", "question")
 _LINKS = 20
-_NOBODY = "Nothing is remembered here yet."
+_SHOWN_FORMS = tuple(form for form in _FORMS if form != "box")
+_ALL = 1_000_000
+_NOTHING = "Nothing is remembered here yet."
 
 
-def add(parts: Any, home: argparse.ArgumentParser) -> None:
-    _add_lists(parts, home)
-    _add_pasts(parts, home)
-
-
-def _add_lists(parts: Any, home: argparse.ArgumentParser) -> None:
-    """What is remembered."""
-    listed = parts.add_parser(
+def add(commands: Commands) -> None:
+    command = commands.add(
         "list",
-        parents=[home],
-        help="memories, newest first",
-        description="Memories, newest first; without options all that is remembered now.",
-        **examples_epilog(
-            "kenobot memory list --scope owner --limit 20", "kenobot memory list --status forgotten --as-of 2w"
-        ),
+        list_,
+        "list records, newest first",
+        examples=("kenobot memory list --scope owner --limit 20", "kenobot memory list --status forgotten --as-of 2w"),
     )
-    add_scope(listed)
-    listed.add_argument(
+    add_scope(command)
+    command.add_argument(
         "--status", choices=(*_STATUSES, "all"), default="active", help="only these (active); not with --as-of"
     )
-    listed.add_argument("--form", choices=_FORMS, help="only these")
-    listed.add_argument(
-        "--min-confidence", type=_share, default=0.0, metavar="0..1", help="only what is as sure as this"
-    )
-    listed.add_argument("--limit", type=options.positive_int, default=100, metavar="N", help="at most N (100)")
-    add_as_of(listed)
-    options.add_json(listed)
-    listed.set_defaults(command=list_)
-    live = parts.add_parser(
+    command.add_argument("--form", choices=_FORMS, help="only these")
+    share = options.bounded_float(1, "no number from 0 to 1")
+    command.add_argument("--min-confidence", type=share, default=0.0, metavar="0..1", help="only as sure as this")
+    command.add_argument("--limit", type=options.positive_int, default=100, metavar="N", help="at most N (100)")
+    add_as_of(command)
+    command = commands.add(
         "show",
-        parents=[home],
-        help="one memory whole, or all of them by scope",
-        description="One memory with everything known of it; without a number all that is remembered now, by scope.",
-        **examples_epilog("kenobot memory show 12", "kenobot memory show 12 --as-of 2026-03-01", "kenobot memory show"),
+        show,
+        "show a record, or all by scope",
+        examples=("kenobot memory show 12", "kenobot memory show 12 --as-of 2026-03-01", "kenobot memory show"),
     )
-    live.add_argument("ref", metavar="MEMORY", nargs="?", help="its number, or the beginning of its key")
-    add_scope(live)
-    add_as_of(live)
-    options.add_json(live)
-    live.set_defaults(command=show)
-
-
-def _add_pasts(parts: Any, home: argparse.ArgumentParser) -> None:
-    """Where it came from."""
-    past = parts.add_parser(
+    add_ref(command, optional=True)
+    add_scope(command)
+    add_as_of(command)
+    command = commands.add(
         "history",
-        parents=[home],
-        help="what happened to a memory",
-        description="What happened to a memory, newest first: by whom, why, and what it changed.",
-        **examples_epilog("kenobot memory history 12"),
+        history,
+        "change history of a record",
+        "Change history of a record, newest first: by whom, why, and what changed.",
+        examples=("kenobot memory history 12",),
     )
-    past.add_argument("ref", metavar="MEMORY", help="its number, or the beginning of its key")
-    add_scope(past)
-    options.add_json(past)
-    past.set_defaults(command=history)
-    why_ = parts.add_parser(
+    add_ref(command)
+    add_scope(command)
+    command = commands.add(
         "why",
-        parents=[home],
-        help="the memories behind a reply, or where a memory came from",
-        description="The memories behind the last reply of a conversation and where each came from; or, given a "
-        "memory, where that came from.",
-        **examples_epilog("kenobot memory why", "kenobot memory why --session telegram-1", "kenobot memory why 12"),
+        why,
+        "records behind the last reply, or the provenance of one",
+        "Records behind the last reply of a conversation, each with its provenance; or the provenance of one record.",
+        examples=("kenobot memory why", "kenobot memory why --session telegram-1", "kenobot memory why 12"),
     )
-    why_.add_argument("ref", metavar="MEMORY", nargs="?", help="its number, or the beginning of its key")
-    why_.add_argument("--session", metavar="SESSION", help="the conversation; without it the one that was last")
-    add_scope(why_)
-    options.add_json(why_)
-    why_.set_defaults(command=why)
-    log_ = parts.add_parser(
+    add_ref(command, optional=True)
+    command.add_argument("--session", metavar="SESSION", help="the conversation; without it the one that was last")
+    add_scope(command)
+    command = commands.add(
         "log",
-        parents=[home],
-        help="what was taken in, changed or refused, and why",
-        description="What memory took in, changed or refused, and why, oldest first. Times are UTC.",
-        **examples_epilog("kenobot memory log --since 1d", "kenobot memory log --json --limit 1000"),
+        log,
+        "memory event log",
+        "What was admitted, changed or rejected, and why, oldest first. Times are UTC.",
+        examples=("kenobot memory log --since 1d", "kenobot memory log --json --limit 1000"),
     )
-    options.add_since_and_limit(log_)
-    options.add_json(log_)
-    log_.set_defaults(command=log)
+    options.add_since_and_limit(command)
 
 
-def list_(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.cli import db_read
-    from kenobot.cognitive.control import history as past
-    from kenobot.cognitive.store.records import list_records
-
-    moment = options.since_moment(arguments.as_of, clock)
-    forms = (arguments.form,) if arguments.form else tuple(form for form in _FORMS if form != "box")
-    with db_read.open_readonly(home_of(arguments)) as connection:
-        reach = requested_scopes(arguments)
+def list_(context: CommandContext) -> int:
+    args = context.args
+    moment = context.moment(args.as_of)
+    forms = (args.form,) if args.form else _SHOWN_FORMS
+    with context.read() as connection:
         if moment is not None:
-            records = past.alive_at(connection, reach, moment, forms, arguments.limit)
+            records = past.alive_at(connection, context.scopes, moment, forms, args.limit)
         else:
-            statuses = () if arguments.status == "all" else (arguments.status,)
-            records = list_records(connection, reach, statuses, forms, arguments.limit)
-    rows = [record_row(record) for record in records if record.confidence >= arguments.min_confidence]
-    return options.print_rows(rows, arguments.json, record_line, _NOBODY)
+            statuses = () if args.status == "all" else (args.status,)
+            records = list_records(connection, context.scopes, statuses, forms, args.limit)
+    rows = [record_row(record) for record in records if record.confidence >= args.min_confidence]
+    return options.print_rows(rows, args.json, record_line, _NOTHING)
 
 
-def show(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.cli import db_read
-
-    if arguments.ref is not None:
-        return _with_record(arguments, lambda connection, record: _show_one(arguments, clock, connection, record))
-    with db_read.open_readonly(home_of(arguments)) as connection:
-        rows = db_read.records(connection, requested_scopes(arguments))
-    if arguments.json or not rows:
-        return options.print_rows(rows, arguments.json, record_line, _NOBODY)
-    from kenobot.core.terminal import one_line
-
+def show(context: CommandContext) -> int:
+    if context.args.ref is not None:
+        with context.read() as connection:
+            return _show_one(context, connection, resolve_reference(connection, context.args.ref, context.scopes))
+    with context.read() as connection:
+        records = list_records(connection, context.scopes, ("active",), _SHOWN_FORMS, _ALL)
+    rows = [record_row(each) for each in sorted(records, key=lambda each: (each.scope, each.created, each.id))]
+    if context.args.json or not rows:
+        return options.print_rows(rows, context.args.json, record_line, _NOTHING)
     for number, (scope, group) in enumerate(groupby(rows, key=lambda row: str(row["scope"]))):
         print(("\n" if number else "") + one_line(scope))
         for row in group:
@@ -137,129 +113,84 @@ def show(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     return 0
 
 
-def _show_one(arguments: argparse.Namespace, clock: "Clock | None", connection: "Connection", record: "Record") -> int:
-    from kenobot.cognitive.beliefs import value
-    from kenobot.cognitive.control import history as past
-    from kenobot.cognitive.store import links as graph_store
-
-    moment = options.since_moment(arguments.as_of, clock)
+def _show_one(context: CommandContext, connection: Connection, record: Record) -> int:
+    moment = context.moment(context.args.as_of)
     if moment is not None:
-        then = past.as_of(connection, record.id, moment, requested_scopes(arguments))
+        then = past.as_of(connection, record.id, moment, context.scopes)
         if then is None:
             return options.print_failure(f"#{record.id} was not there yet.")
         record = then
     row = record_row(record)
-    row["effective_confidence"] = round(value.strength(record, moment or clock_of(clock).now()), 3)
+    row["effective_confidence"] = round(value.strength(record, moment or context.now), 3)
     row["links"] = [
         {"to": link.dst if link.src == record.id else link.src, "type": link.type, "confidence": link.confidence}
-        for link in graph_store.links_around(connection, record.id, requested_scopes(arguments), _LINKS)
+        for link in record_links.links_around(connection, record.id, context.scopes, _LINKS)
     ]
-    return options.print_rows([row], arguments.json, _whole, "")
+    return options.print_rows([row], context.args.json, _record_text)
 
 
-def history(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from dataclasses import asdict
-
-    from kenobot.cognitive.control import history as past
-
-    def told(connection: "Connection", record: "Record") -> int:
-        rows = [asdict(step) for step in past.history(connection, record.id, requested_scopes(arguments))]
-        return options.print_rows(rows, arguments.json, _step, "Nothing is known of its past.")
-
-    return _with_record(arguments, told)
+def history(context: CommandContext) -> int:
+    with context.read() as connection:
+        record = resolve_reference(connection, context.args.ref, context.scopes)
+        rows = [asdict(change) for change in past.history(connection, record.id, context.scopes)]
+    return options.print_rows(rows, context.args.json, _change_lines, "Nothing is known of its past.")
 
 
-def why(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.cli import db_read
-    from kenobot.cognitive.control.explain_reply import explain_last_reply
-    from kenobot.cognitive.store import history as hands_store
-
-    if arguments.ref is not None:
-        return _with_record(arguments, lambda c, record: _say_origins(arguments, [_origin(c, record, arguments)]))
-    with db_read.open_readonly(home_of(arguments)) as connection:
-        session = arguments.session or hands_store.last_answered_session(connection)
-        found = explain_last_reply(connection, session, requested_scopes(arguments)) if session else None
-        if found is None:
-            return options.print_failure("Nothing was answered there yet: `kenobot chat` begins a conversation.")
-        rows = [_because(connection, each, arguments) for each in found.used_memories]
-        if not arguments.json:
-            from kenobot.core.terminal import one_line
-
-            print(one_line(f"{found.at[:16]}  {found.session}  {_short(found.question)}"))
-        return _say_origins(arguments, rows)
+def why(context: CommandContext) -> int:
+    args = context.args
+    with context.read() as connection:
+        if args.ref is not None:
+            rows = [_origin(connection, resolve_reference(connection, args.ref, context.scopes), context)]
+        else:
+            session = args.session or record_history.last_answered_session(connection)
+            reply = explain_last_reply(connection, session, context.scopes) if session else None
+            if reply is None:
+                return options.print_failure("Nothing was answered there yet: `kenobot chat` begins a conversation.")
+            rows = [_used_row(connection, used, context) for used in reply.used_memories]
+            if not args.json:
+                print(one_line(f"{reply.at[:16]}  {reply.session}  {_short(reply.question)}"))
+    nothing = "No memory stands behind it: only the conversation itself."
+    return options.print_rows(rows, args.json, _origin_lines, nothing)
 
 
-def log(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.cli import db_read
-
-    since = options.since_moment(arguments.since, clock)
-    with db_read.open_readonly(home_of(arguments)) as connection:
-        rows = db_read.events(connection, since, arguments.limit)
-    return options.print_rows(rows, arguments.json, _event, "Nothing has happened to memory in that time.")
-
-
-# ── how it is shown ──────────────────────────────────────────────────────────────────────────────────────────────
+def log(context: CommandContext) -> int:
+    since = context.moment(context.args.since)
+    with context.read(rows=True) as connection:
+        rows = log_rows.memory_events(connection, since, context.args.limit)
+    nothing = "Nothing has happened to memory in that time."
+    return options.print_rows(rows, context.args.json, _event_line, nothing)
 
 
-def _with_record(arguments: argparse.Namespace, work: Any) -> int:
-    """`work` on the record that was named; a plain sentence when it is not clear which."""
-    from kenobot.cli import db_read
-    from kenobot.cognitive.control.find import AmbiguousReference, resolve_reference
-
-    try:
-        with db_read.open_readonly(home_of(arguments)) as connection:
-            result: int = work(connection, resolve_reference(connection, arguments.ref, requested_scopes(arguments)))
-            return result
-    except AmbiguousReference as error:
-        return options.print_failure(str(error))
+# ── as text ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _origin(connection: "Connection", record: "Record", arguments: argparse.Namespace) -> dict[str, Any]:
-    """Where a record came from: how, by whom, and what was said then, as far as it is kept and may be shown."""
-    from kenobot.cognitive.store import history as hands_store
-
-    quotes = (
-        (turn, hands_store.quotable_message(connection, turn, requested_scopes(arguments)))
-        for turn in record.source_message_ids
+def _origin(connection: Connection, record: Record, context: CommandContext) -> dict[str, Any]:
+    """The provenance of a record: how, by whom, and the source messages, as far as they are kept and may be shown."""
+    messages = (
+        (turn, record_history.quotable_message(connection, turn, context.scopes)) for turn in record.source_message_ids
     )
     said = [
-        {"turn": turn, "trust": quote[0], "at": quote[1], "session": quote[2], "text": quote[3]}
-        for turn, quote in quotes
-        if quote is not None
+        {"turn": turn, "trust": message[0], "at": message[1], "session": message[2], "text": message[3]}
+        for turn, message in messages
+        if message is not None
     ]
-    return {
-        "id": record.id,
-        "text": record.text,
-        "scope": record.scope,
-        "status": record.status,
-        "source": record.source,
-        "trust": record.trust,
-        "created": record.created,
-        "said": said,
-    }
+    names = ("id", "text", "scope", "status", "source", "trust", "created")
+    return {name: getattr(record, name) for name in names} | {"said": said}
 
 
-def _because(connection: "Connection", because: "UsedMemory", arguments: argparse.Namespace) -> dict[str, Any]:
-    if because.record is None:
-        return {"id": because.record_id, "where": because.where, "text": None}
-    row = _origin(connection, because.record, arguments) | {"where": because.where}
-    if because.reason is not None:
-        row["why"] = because.reason.as_json()
-        row["because"] = because.reason.sentence()
+def _used_row(connection: Connection, used: UsedMemory, context: CommandContext) -> dict[str, Any]:
+    if used.record is None:
+        return {"id": used.record_id, "where": used.where, "text": None}
+    row = _origin(connection, used.record, context) | {"where": used.where}
+    if used.reason is not None:
+        row |= {"why": used.reason.as_json(), "because": used.reason.sentence()}
     return row
 
 
-def _say_origins(arguments: argparse.Namespace, rows: list[dict[str, Any]]) -> int:
-    return options.print_rows(rows, arguments.json, _told, "No memory stands behind it: only the conversation itself.")
-
-
-def _told(row: Mapping[str, Any]) -> str:
-    from kenobot.core.terminal import one_line
-
+def _origin_lines(row: Mapping[str, Any]) -> str:
     if row["text"] is None:
         return f"  {row['id']:>5}  (forgotten, or not to be shown)"
-    head = f"  {row['id']:>5}  {one_line(str(row['text']))}  (by {row['source']}, {str(row['created'])[:16]})"
-    lines = [head]
+    lines = [f"  {row['id']:>5}  {one_line(str(row['text']))}  (by {row['source']}, {str(row['created'])[:16]})"]
     if row.get("because"):
         lines.append(f"         {one_line(str(row['because']))}")
     lines += [
@@ -269,18 +200,14 @@ def _told(row: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _whole(row: Mapping[str, Any]) -> str:
-    from kenobot.core.terminal import escape_controls, one_line
-
+def _record_text(row: Mapping[str, Any]) -> str:
     skipped = ("text", "links")
     head = [f"{name + ':':<22} {one_line(str(value))}" for name, value in row.items() if name not in skipped and value]
     links = [f"{'link:':<22} {link['type']} #{link['to']} ({link['confidence']:.2f})" for link in row["links"]]
     return "\n".join([*head, *links, "", escape_controls(row["text"])])
 
 
-def _step(row: Mapping[str, Any]) -> str:
-    from kenobot.core.terminal import one_line
-
+def _change_lines(row: Mapping[str, Any]) -> str:
     undone = " (undone)" if row["undone"] else ""
     head = f"{row['event']:>6}  {row['at'][:19]}  {row['kind']}{undone} by {row['actor']}"
     lines = [head + (f": {row['reason']}" if row["reason"] else "")]
@@ -290,11 +217,7 @@ def _step(row: Mapping[str, Any]) -> str:
     return "\n".join(one_line(line) for line in lines)
 
 
-def _event(row: Mapping[str, Any]) -> str:
-    import json
-
-    from kenobot.core.terminal import one_line
-
+def _event_line(row: Mapping[str, Any]) -> str:
     record = f"#{row['record_id']}" if row["record_id"] is not None else "-"
     data = json.dumps(row["data"], ensure_ascii=False) if row["data"] else ""
     parts = (row["at"], row["type"], record, row["actor"], row["session"], data)
@@ -304,13 +227,3 @@ def _event(row: Mapping[str, Any]) -> str:
 def _short(text: str, longest: int = 120) -> str:
     line = " ".join(text.split())
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
-
-
-def _share(text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        share = -1.0
-    if not 0 <= share <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 to 1")
-    return share

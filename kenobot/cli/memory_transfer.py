@@ -1,220 +1,159 @@
-"""`kenobot memory export`, `import`, `sync` and `rebuild`: memory out, in, and out of its Markdown files."""
+"""`kenobot memory export`, `import`, `sync` and `rebuild`: memory as JSON Lines, and from its Markdown files."""
 
-import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from kenobot.cli import options
-from kenobot.cli.memory_options import (
-    BOT_IS_RUNNING,
-    add_scope,
-    examples_epilog,
-    owner_context,
-    progress,
-    requested_scopes,
-    sync_files,
-)
-from kenobot.cli.options import clock_of, home_of
-
-if TYPE_CHECKING:
-    from kenobot.cognitive.control.export import MemoryImportReport
-    from kenobot.ports.clock import Clock
-
-_FAILED = 1
+from kenobot.cli.context import CommandContext
+from kenobot.cli.options import Commands, add_scope
+from kenobot.cli.record_text import progress
+from kenobot.cli.sync_files import BOT_IS_RUNNING, sync_files
+from kenobot.cognitive.control import export as portable
+from kenobot.cognitive.control.export import MemoryImportReport
+from kenobot.cognitive.mirror import rebuild as rebuilding
+from kenobot.cognitive.mirror.lists.list_paths import is_memory_file
+from kenobot.core.settings.home import Home
+from kenobot.storage import migrate
 
 
-def add(parts: Any, home: argparse.ArgumentParser) -> None:
-    out = parts.add_parser(
+def add(commands: Commands) -> None:
+    command = commands.add(
         "export",
-        parents=[home],
-        help="write all of memory into one file",
-        description="Write all of memory into one file of JSON lines: every memory whatever its state, its past, its "
-        "links, the conversations that it came from, and what was erased (without content).",
-        **examples_epilog(
-            "kenobot memory export memory.jsonl", "kenobot memory export - --scope owner | gzip > owner.gz"
-        ),
+        export,
+        "write all memory as JSON Lines",
+        "Write all memory into one file of JSON Lines: every record whatever its state, its past, its links, the "
+        "conversations that it came from, and what was erased (without content).",
+        examples=("kenobot memory export memory.jsonl", "kenobot memory export - --scope owner | gzip > owner.gz"),
+        json=False,
     )
-    out.add_argument("file", metavar="FILE", help="where to; - is standard output")
-    add_scope(out)
-    out.set_defaults(command=export)
-    back = parts.add_parser(
+    command.add_argument("file", metavar="FILE", help="where to; - is standard output")
+    add_scope(command)
+    command = commands.add(
         "import",
-        parents=[home],
-        help="bring in what `export` wrote",
-        description="Bring in what `export` wrote: all of it, or nothing when anything is wrong with the file. What is "
-        "here already wins, and what was erased for good here stays away.",
-        **examples_epilog("kenobot memory import memory.jsonl --dry-run", "kenobot memory import memory.jsonl"),
+        import_,
+        "read all memory as JSON Lines",
+        "Read what `export` wrote: all of it, or nothing when anything is wrong with the file. Existing records win, "
+        "and what was erased for good here stays away.",
+        examples=("kenobot memory import memory.jsonl --dry-run", "kenobot memory import memory.jsonl"),
     )
-    back.add_argument("file", metavar="FILE", help="where from; - is standard input")
-    back.add_argument("--dry-run", action="store_true", help="only say what would be brought in")
-    options.add_json(back)
-    back.set_defaults(command=import_)
-    agree = parts.add_parser(
+    command.add_argument("file", metavar="FILE", help="where from; - is standard input")
+    command.add_argument("--dry-run", action="store_true", help="only say what would be brought in")
+    commands.add(
         "sync",
-        parents=[home],
-        help="take in edits of the Markdown files, and write what is new",
-        description="Take in what people wrote into the Markdown files, and write what is new into them. A running bot "
-        "does so by itself before each answer.",
-        **examples_epilog("kenobot memory sync"),
+        sync,
+        "synchronise with the Markdown files",
+        "Take in what people wrote into the Markdown files, and write what is new into them. A running bot does so by "
+        "itself before each answer.",
+        examples=("kenobot memory sync",),
     )
-    options.add_json(agree)
-    agree.set_defaults(command=sync)
-    again = parts.add_parser(
+    command = commands.add(
         "rebuild",
-        parents=[home],
-        help="make memory again from its Markdown files",
-        description="Make memory again from its Markdown files, for when the database is lost. Conversations and the "
-        "past of memories are not in the files.",
-        **examples_epilog("kenobot memory rebuild --dry-run", "kenobot memory rebuild"),
+        rebuild,
+        "rebuild the database from the Markdown files",
+        "Rebuild memory from its Markdown files, for when the database is lost. Conversations and the past of records "
+        "are not in the files.",
+        examples=("kenobot memory rebuild --dry-run", "kenobot memory rebuild"),
     )
-    again.add_argument("--replace", action="store_true", help="throw away what the database holds of memory")
-    again.add_argument("--dry-run", action="store_true", help="only say what would be made")
-    options.add_json(again)
-    again.set_defaults(command=rebuild)
+    command.add_argument("--replace", action="store_true", help="throw away what the database holds of memory")
+    command.add_argument("--dry-run", action="store_true", help="only say what would be made")
 
 
-def export(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.cli import db_read
-    from kenobot.cognitive.control import export as portable
-
-    tell = progress(arguments)
+def export(context: CommandContext) -> int:
+    file: str = context.args.file
     try:
-        with db_read.open_readonly(home_of(arguments)) as connection:
-            connection.row_factory = None
-            connection.execute("BEGIN")
-            lines = portable.export(connection, requested_scopes(arguments), clock_of(clock).now())
-            if arguments.file == "-":
-                count = sum(1 for _ in map(print, lines))
-            else:
-                count = _write(Path(arguments.file), lines, tell)
+        with context.read() as connection:
+            lines = portable.export(connection, context.scopes, context.now)
+            if file == "-":
+                for line in lines:
+                    print(line)
+                return 0
+            count = _write(Path(file), lines, progress(context))
     except OSError as error:
-        return options.print_failure(f"{arguments.file} cannot be written: {error.strerror}.", _FAILED)
-    if arguments.file != "-":
-        print(f"{arguments.file}: {count} lines. It holds what you told the bot: keep it where only you can read it.")
+        return options.print_failure(f"{file} cannot be written: {error.strerror}.", options.FAILED)
+    print(f"{file}: {count} lines. It holds what you told the bot: keep it where only you can read it.")
     return 0
 
 
-def import_(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.cli import db_write
-    from kenobot.cognitive.control import export as portable
-    from kenobot.cognitive.mirror.lists.list_paths import is_memory_file
-    from kenobot.core.settings.load import load_settings
-    from kenobot.storage.connection import savepoint
-
-    home = home_of(arguments)
-    loaded = load_settings(home, os.environ)
-    _make(home)
+def import_(context: CommandContext) -> int:
+    args = context.args
+    owner = context.owner
+    _create_database(context.home)
     try:
-        with _lines(arguments.file) as lines, db_write.transaction(home) as connection:
-            at = owner_context(loaded, clock_of(clock).now())
-            try:
-                with savepoint(connection, "import"):
-                    report = portable.import_lines(connection, lines, at, is_memory_file, progress(arguments))
-                    if arguments.dry_run:
-                        raise _Rehearsed(report)
-            except _Rehearsed as rehearsed:
-                report = rehearsed.report
+        with _open_lines(args.file) as lines, context.write() as connection:
+            connection.execute("SAVEPOINT import")
+            report = portable.import_lines(connection, lines, owner, is_memory_file, progress(context))
+            if args.dry_run:
+                connection.execute("ROLLBACK TO import")
     except (OSError, UnicodeDecodeError) as error:
-        return options.print_failure(f"{arguments.file} cannot be read: {error}.", _FAILED)
-    if not arguments.dry_run:
-        sync_files(home, loaded, clock)
-    _tell(arguments, report)
+        return options.print_failure(f"{args.file} cannot be read: {error}.", options.FAILED)
+    if not args.dry_run:
+        sync_files(context)
+    _print_report(context, report)
     return 0
 
 
-def sync(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.core.settings.load import load_settings
-
-    home = home_of(arguments)
-    loaded = load_settings(home, os.environ)
-    options.require_database(home)
-    touched = sync_files(home, loaded, clock)
+def sync(context: CommandContext) -> int:
+    context.require_database()
+    touched = sync_files(context)
     if touched is None:
-        print(json.dumps({"running": True}) if arguments.json else BOT_IS_RUNNING)
+        print(json.dumps({"running": True}) if context.args.json else BOT_IS_RUNNING)
         return 0
-    told = f"Files and memory agree: {touched} facts were taken in from your edits."
-    print(json.dumps({"running": False, "touched": touched}) if arguments.json else told)
+    text = f"Files and memory agree: {touched} facts were taken in from your edits."
+    print(json.dumps({"running": False, "touched": touched}) if context.args.json else text)
     return 0
 
 
-def rebuild(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.cli import db_write
-    from kenobot.cognitive.mirror import rebuild as rebuilding
-    from kenobot.core.settings.load import load_settings
-    from kenobot.storage.connection import savepoint
-
-    home = home_of(arguments)
-    loaded = load_settings(home, os.environ)
+def rebuild(context: CommandContext) -> int:
+    args, home, now = context.args, context.home, context.owner.at
     if not home.memory.exists():
         return options.print_failure(f"There are no files in {home.memory}.")
-    at = clock_of(clock).now()
-    told = progress(arguments)
+    tell = progress(context)
     with home.lock():
-        _make(home)
-        with db_write.transaction(home) as connection, savepoint(connection, "rebuild"):
+        _create_database(home)
+        with context.write() as connection:
             report = rebuilding.rebuild(
                 connection,
                 home.memory,
-                at,
-                replace_all=arguments.replace,
-                dry_run=arguments.dry_run,
-                progress=(lambda done, _: told(done)) if told else None,
+                now,
+                replace_all=args.replace,
+                dry_run=args.dry_run,
+                progress=(lambda done, _: tell(done)) if tell else None,
             )
-    if not arguments.dry_run:
-        sync_files(home, loaded, clock)
-    if arguments.json:
+    if not args.dry_run:
+        sync_files(context)
+    if args.json:
         print(json.dumps(asdict(report)))
         return 0
     for problem in report.problems:
         print(problem, file=sys.stderr)
     states = ", ".join(f"{count} {status}" for status, count in report.by_status.items())
-    print(
-        f"{'Would make' if arguments.dry_run else 'Made'} {report.records} memories ({states}), {report.links} links."
-    )
+    print(f"{'Would make' if args.dry_run else 'Made'} {report.records} memories ({states}), {report.links} links.")
     return 0
 
 
-# ── how it is done ───────────────────────────────────────────────────────────────────────────────────────────────
-
-
-class _Rehearsed(Exception):
-    """Undoes what a dry run wrote."""
-
-    def __init__(self, report: "MemoryImportReport") -> None:
-        super().__init__()
-        self.report = report
-
-
-def _make(home: Any) -> None:
-    """A database to write to, where there is none yet."""
-    from kenobot.storage import migrate
-
+def _create_database(home: Home) -> None:
     if not home.database.exists() or not home.database.stat().st_size:
         home.prepare()
         migrate.migrate(home.database, home.backups)
 
 
-class _lines:  # noqa: N801 - used like open()
+@contextmanager
+def _open_lines(name: str) -> Iterator[Iterator[str]]:
     """The lines of a file or of standard input, without their ends."""
-
-    def __init__(self, name: str) -> None:
-        self._file = sys.stdin if name == "-" else Path(name).open(encoding="utf-8")  # noqa: SIM115 - closed on exit
-
-    def __enter__(self) -> Iterator[str]:
-        return (line.rstrip("\n") for line in self._file)
-
-    def __exit__(self, *_: object) -> None:
-        if self._file is not sys.stdin:
-            self._file.close()
+    if name == "-":
+        yield (line.rstrip("\n") for line in sys.stdin)
+        return
+    with Path(name).open(encoding="utf-8") as file:
+        yield (line.rstrip("\n") for line in file)
 
 
-def _write(path: Path, lines: Iterator[str], tell: Any) -> int:
-    """All of it or nothing, for the owner's eyes only; returns how many lines."""
+def _write(path: Path, lines: Iterator[str], tell: Callable[[int], None] | None) -> int:
+    """Write the file whole or not at all, readable by its owner only. Returns how many lines."""
     draft = path.with_name(f".{path.name}.partial")
     count = 0
     try:
@@ -231,11 +170,12 @@ def _write(path: Path, lines: Iterator[str], tell: Any) -> int:
     return count
 
 
-def _tell(arguments: argparse.Namespace, report: "MemoryImportReport") -> None:
-    if arguments.json:
-        print(json.dumps({"dry_run": arguments.dry_run, **asdict(report)}))
+def _print_report(context: CommandContext, report: MemoryImportReport) -> None:
+    dry_run: bool = context.args.dry_run
+    if context.args.json:
+        print(json.dumps({"dry_run": dry_run, **asdict(report)}))
         return
-    print("Would be brought in:" if arguments.dry_run else "Brought in:")
+    print("Would be brought in:" if dry_run else "Brought in:")
     for kind, count in report.added.items():
         if count or report.already_known[kind]:
             print(f"  {kind:<10} {count:>8} new  {report.already_known[kind]:>8} known")

@@ -1,24 +1,15 @@
 """`kenobot run`."""
 
-import argparse
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from kenobot.ports.clock import Clock
+from kenobot.cli.options import Commands
+from kenobot.cli.start import serve_channels
 
 
-def add(commands: Any, home: argparse.ArgumentParser) -> None:
-    parser = commands.add_parser(
+def add(commands: Commands) -> None:
+    commands.add(
         "run",
-        parents=[home],
-        help="serve the enabled channels until stopped",
-        description="Serve the enabled channels until stopped. Ctrl-C or SIGTERM ends intake, lets the turns at work "
-        "finish and leaves the rest on disk for the next start.",
+        serve_channels,
+        "",
+        "Serve all enabled channels until stopped. Ctrl-C or SIGTERM ends intake, lets the running turns finish and "
+        "leaves the rest on disk for the next start.",
+        json=False,
     )
-    parser.set_defaults(command=run)
-
-
-def run(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.cli.start import serve_channels
-
-    return serve_channels(arguments.home, clock)

@@ -1,18 +1,24 @@
 """`kenobot setup`."""
 
 import argparse
+import getpass
 import os
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from importlib import resources
+from pathlib import Path
 
-from kenobot.cli import options
-
-if TYPE_CHECKING:
-    from kenobot.cli.wizard import SetupChanges
-    from kenobot.core.settings.home import Home
-    from kenobot.core.settings.load import ResolvedSettings
-    from kenobot.ports.clock import Clock
+from kenobot.app.embedder_choice import choose_embedder
+from kenobot.cli import install_embedder, options, toml_edit
+from kenobot.cli.context import CommandContext
+from kenobot.cli.options import Commands
+from kenobot.cli.wizard import SetupChanges, Wizard
+from kenobot.core import plugins
+from kenobot.core.settings.home import Home, replace_file
+from kenobot.core.settings.load import ResolvedSettings, load_settings
+from kenobot.core.terminal import one_line
+from kenobot.ports.errors import ConfigError
+from kenobot.ports.plugin import PluginContext
 
 _DESCRIPTION = """\
 Ask what is needed and write it to kenobot.toml; secrets go into files of their own under credentials/. Run it again
@@ -25,135 +31,109 @@ Naming a key file chooses the provider, naming a token file enables the channel.
 """
 
 
-def add(commands: Any, home: argparse.ArgumentParser) -> None:
-    parser = commands.add_parser(
-        "setup",
-        parents=[home],
-        help="set the bot up, or change how it is set up",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--yes", action="store_true", help="ask nothing")
-    parser.add_argument("--name", metavar="NAME", help="what the bot is called")
-    parser.add_argument("--language", choices=("auto", "en", "es"), help="language to answer in")
-    parser.add_argument("--timezone", metavar="ZONE", help="your time zone, such as Europe/Madrid")
-    parser.add_argument("--provider", metavar="NAME", help="who writes the answers: anthropic, offline, ...")
-    parser.add_argument("--anthropic-key-file", metavar="PATH", help="file with the API key; - reads it from stdin")
-    parser.add_argument("--telegram-token-file", metavar="PATH", help="file with the bot token; - reads it from stdin")
-    parser.add_argument("--owner", action="append", metavar="ID", help="Telegram user id of an owner (repeatable)")
-    parser.add_argument("--enable", action="append", default=[], metavar="CHANNEL", help="serve it (repeatable)")
-    parser.add_argument("--disable", action="append", default=[], metavar="CHANNEL", help="do not (repeatable)")
-    parser.add_argument(
+def add(commands: Commands) -> None:
+    command = commands.add("setup", setup, "", _DESCRIPTION, epilog=_EPILOG, json=False)
+    command.add_argument("--yes", action="store_true", help="ask nothing")
+    command.add_argument("--name", metavar="NAME", help="what the bot is called")
+    command.add_argument("--language", choices=("auto", "en", "es"), help="language to answer in")
+    command.add_argument("--timezone", metavar="ZONE", help="your time zone, such as Europe/Madrid")
+    command.add_argument("--provider", metavar="NAME", help="language model provider: anthropic, offline, ...")
+    command.add_argument("--anthropic-key-file", metavar="PATH", help="file with the API key; - reads it from stdin")
+    command.add_argument("--telegram-token-file", metavar="PATH", help="file with the bot token; - reads it from stdin")
+    command.add_argument("--owner", action="append", metavar="ID", help="Telegram user id of an owner (repeatable)")
+    command.add_argument("--enable", action="append", default=[], metavar="CHANNEL", help="serve it (repeatable)")
+    command.add_argument("--disable", action="append", default=[], metavar="CHANNEL", help="do not (repeatable)")
+    command.add_argument(
         "--embedded", action="store_true", help="install the model that finds memories by their meaning (130 MB)"
     )
-    parser.set_defaults(command=setup)
 
 
-def setup(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    from kenobot.cli import install_embedder, toml_edit
-    from kenobot.core.settings.home import replace_file
-    from kenobot.core.settings.load import load_settings
-    from kenobot.ports.plugin import PluginContext
-
-    home = options.home_of(arguments)
-    loaded = load_settings(home, os.environ)
+def setup(context: CommandContext) -> int:
+    home, loaded = context.home, context.loaded
     text = _current_text(home)
-    wishes = _from_flags(arguments, loaded)
-    surroundings = PluginContext(home.path, options.clock_of(clock), loaded.settings.bot.name)
-    if not arguments.yes and not _ask(loaded, wishes, install_embedder.should_offer(loaded, surroundings)):
-        return 2
-    _take_secrets(wishes, loaded, os.environ)
-    for (section, key), value in wishes.values.items():
+    changes = _from_flags(context.args, loaded)
+    plugin = PluginContext(home.path, context.clock, loaded.settings.bot.name)
+    if not context.args.yes and not _ask(loaded, changes, install_embedder.should_offer(loaded, plugin)):
+        return options.NOT_FOUND
+    _take_secrets(changes, loaded, os.environ)
+    for (section, key), value in changes.values.items():
         text = toml_edit.set_value(text, section, key, value)
-    after = load_settings(home, os.environ, text=text, new_credentials=wishes.secrets)
-    _try_out(home, after, options.clock_of(clock))
+    after = load_settings(home, os.environ, text=text, new_credentials=changes.secrets)
+    _build_plugins(after, PluginContext(home.path, context.clock, after.settings.bot.name))
 
     home.prepare()
-    for name, value in wishes.secrets.items():
+    for name, value in changes.secrets.items():
         replace_file(home.credentials / name, value + "\n")
     if not home.config_file.exists() or home.config_file.read_bytes().decode() != text:
         replace_file(home.config_file, text)
     home.seed_identity()
-    if wishes.install:
-        print(install_embedder.install(after, surroundings))
-    _say_what_next(home, after, wishes, bool(arguments.home))
+    if changes.install:
+        print(install_embedder.install(after, plugin))
+    _print_next_steps(home, after, changes, bool(context.args.home))
     return 0
 
 
-def _current_text(home: "Home") -> str:
+def _current_text(home: Home) -> str:
     """kenobot.toml as it is, or the shipped one, in which every key is a comment."""
-    from importlib import resources
-
     if home.config_file.exists():
         return home.config_file.read_bytes().decode("utf-8")
     return resources.files("kenobot").joinpath("config", "kenobot.toml").read_text("utf-8")
 
 
-def _from_flags(arguments: argparse.Namespace, loaded: "ResolvedSettings") -> "SetupChanges":
-    from kenobot.cli.wizard import SetupChanges
-
-    wishes = SetupChanges(install=arguments.embedded)
-    provider, enable = arguments.provider, list(arguments.enable)
-    if arguments.anthropic_key_file:
-        wishes.secrets["anthropic_api_key"] = _secret(arguments.anthropic_key_file)
+def _from_flags(args: argparse.Namespace, loaded: ResolvedSettings) -> SetupChanges:
+    changes = SetupChanges(install=args.embedded)
+    provider, enable = args.provider, list(args.enable)
+    if args.anthropic_key_file:
+        changes.secrets["anthropic_api_key"] = _secret(args.anthropic_key_file)
         provider = provider or "anthropic"
-    if arguments.telegram_token_file:
-        wishes.secrets["telegram_token"] = _secret(arguments.telegram_token_file)
+    if args.telegram_token_file:
+        changes.secrets["telegram_token"] = _secret(args.telegram_token_file)
         enable.append("telegram")
     settings = loaded.settings
     for section, key, given, current in (
-        ("bot", "name", arguments.name, settings.bot.name),
-        ("bot", "language", arguments.language, settings.bot.language),
-        ("bot", "timezone", arguments.timezone, settings.bot.timezone),
+        ("bot", "name", args.name, settings.bot.name),
+        ("bot", "language", args.language, settings.bot.language),
+        ("bot", "timezone", args.timezone, settings.bot.timezone),
         ("provider", "name", provider, settings.provider.name),
     ):
         if given is not None and given != current:
-            wishes.values[section, key] = given
+            changes.values[section, key] = given
     before = list(settings.channels.enabled)
-    channels = [name for name in dict.fromkeys((*before, *enable)) if name not in arguments.disable]
+    channels = [name for name in dict.fromkeys((*before, *enable)) if name not in args.disable]
     if channels != before:
-        wishes.values["channels", "enabled"] = channels
+        changes.values["channels", "enabled"] = channels
     owners = settings.plugin_tables("kenobot.channels").get("telegram", {}).get("owners")
-    if arguments.owner and arguments.owner != owners:
-        wishes.values["channels.telegram", "owners"] = arguments.owner
-    return wishes
+    if args.owner and args.owner != owners:
+        changes.values["channels.telegram", "owners"] = args.owner
+    return changes
 
 
-def _ask(loaded: "ResolvedSettings", wishes: "SetupChanges", installable: bool) -> bool:
+def _ask(loaded: ResolvedSettings, changes: SetupChanges, installable: bool) -> bool:
     """Let the wizard ask. False when there is nobody to answer."""
-    from getpass import getpass
-
-    from kenobot.cli.wizard import Wizard
-
     if not sys.stdin.isatty():
         print("kenobot: nobody is here to answer questions: add --yes to ask none.", file=sys.stderr)
         return False
     try:
-        Wizard(loaded, wishes, os.environ, input, getpass, print, installable).run()
+        Wizard(loaded, changes, os.environ, input, getpass.getpass, print, installable).run()
     except EOFError:
         print("\nkenobot: nothing was changed.", file=sys.stderr)
         return False
     return True
 
 
-def _take_secrets(wishes: "SetupChanges", loaded: "ResolvedSettings", environ: Mapping[str, str]) -> None:
+def _take_secrets(changes: SetupChanges, loaded: ResolvedSettings, environ: Mapping[str, str]) -> None:
     """Keep what only the environment of this moment knows, if the parts it is for are in use."""
-    provider = wishes.values.get(("provider", "name"), loaded.settings.provider.name)
-    channels = wishes.values.get(("channels", "enabled"), loaded.settings.channels.enabled)
+    provider = changes.values.get(("provider", "name"), loaded.settings.provider.name)
+    channels = changes.values.get(("channels", "enabled"), loaded.settings.channels.enabled)
     for name, variable, used in (
         ("anthropic_api_key", "ANTHROPIC_API_KEY", provider == "anthropic"),
         ("telegram_token", "TELEGRAM_BOT_TOKEN", isinstance(channels, list | tuple) and "telegram" in channels),
     ):
         if used and environ.get(variable):
-            wishes.secrets.setdefault(name, environ[variable].strip())
+            changes.secrets.setdefault(name, environ[variable].strip())
 
 
 def _secret(path: str) -> str:
-    from pathlib import Path
-
-    from kenobot.ports.errors import ConfigError
-
     try:
         value = (sys.stdin.read() if path == "-" else Path(path).read_text("utf-8-sig")).strip()
     except (OSError, UnicodeDecodeError) as error:
@@ -163,28 +143,21 @@ def _secret(path: str) -> str:
     return value
 
 
-def _try_out(home: "Home", loaded: "ResolvedSettings", clock: "Clock") -> None:
-    """Build what would be started, so that its own complaints come now. Raises ConfigError."""
-    from kenobot.app.embedder_choice import choose_embedder
-    from kenobot.core import plugins
-    from kenobot.ports.plugin import PluginContext
-
-    surroundings = PluginContext(home.path, clock, loaded.settings.bot.name)
+def _build_plugins(loaded: ResolvedSettings, context: PluginContext) -> None:
+    """Build the plugins that a start would build, so that their complaints come now. Raises ConfigError."""
     groups: tuple[plugins.PluginGroup, ...] = ("kenobot.channels", "kenobot.providers")
     for group in groups:
         for name in loaded.settings.enabled_plugins(group):
             plugin = plugins.load(group, name)
-            plugin.build(loaded.plugin_settings(group, name, plugin.settings), surroundings)
-    choose_embedder(loaded, surroundings)
+            plugin.build(loaded.plugin_settings(group, name, plugin.settings), context)
+    choose_embedder(loaded, context)
 
 
-def _say_what_next(home: "Home", after: "ResolvedSettings", wishes: "SetupChanges", elsewhere: bool) -> None:
-    from kenobot.core.terminal import one_line
-
+def _print_next_steps(home: Home, after: ResolvedSettings, changes: SetupChanges, elsewhere: bool) -> None:
     print(f"KenoBot is set up in {one_line(str(home.path))}.")
-    for name in wishes.secrets:
+    for name in changes.secrets:
         print(f"Saved credentials/{name}, readable by you only.")
-    for section, key in wishes.values:
+    for section, key in changes.values:
         origin = after.origin(f"{section}.{key}")
         if origin.startswith("environment "):
             print(f"Note: {section}.{key} is overruled by {origin.removeprefix('environment ')} in the environment.")

@@ -1,4 +1,4 @@
-"""What `kenobot sleep` is made of: a night beside a bot or without one, a rehearsal, and taking a night back."""
+"""Consolidation runs of `kenobot sleep`, beside a bot or without one: a run, a dry run, and undoing a run."""
 
 import contextlib
 import shutil
@@ -8,15 +8,13 @@ import tempfile
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
-from kenobot.agent.background.extraction import ExtractionContext as Study
-from kenobot.agent.background.extraction import build_extraction_worker
+from kenobot.agent.background.extraction import ExtractionContext, build_extraction_worker
 from kenobot.agent.background.sleep import SleepContext, sleep_policy
 from kenobot.agent.model_router import ModelRouter
 from kenobot.app import plugin_instances, wiring
-from kenobot.cli import db_write, options
-from kenobot.cli.memory_options import owner_context
+from kenobot.cli import options
+from kenobot.cli.context import CommandContext
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy.sleep import Phase
 from kenobot.cognitive.recall.index.index import SideIndex
@@ -28,25 +26,18 @@ from kenobot.cognitive.sleep.undo_night import UndoConflict
 from kenobot.cognitive.store import sleep_plans
 from kenobot.core.bus import Bus
 from kenobot.core.settings.home import AlreadyLocked, Home
-from kenobot.core.settings.load import ResolvedSettings
-from kenobot.ports.clock import Clock
-from kenobot.ports.errors import KenobotError
 from kenobot.storage import database as db
 from kenobot.storage import migrate
 from kenobot.storage.database import Database
 
 _DRAFT = ".sleep-"
-_AT_ONCE = 20  # decisions that are taken back in one transaction
-_AFTER_ALL = 2**62
-
-
-class NoSuchSleepRun(KenobotError):
-    """There is no such night, or none that can be taken back."""
+_BATCH = 20  # decisions that are undone in one transaction
+_NEWEST = 2**62
 
 
 @dataclass(frozen=True, slots=True)
 class SleepRunUndone:
-    """What was taken back of a night, what was not, and how many decisions changed no memory."""
+    """The decisions of a run that were undone, those that were not, and how many changed no memory."""
 
     run: int
     undone: tuple[int, ...]
@@ -57,62 +48,58 @@ class SleepRunUndone:
 # ── a night ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def run_sleep(home: Home, loaded: ResolvedSettings, clock: Clock, phases: tuple[Phase, ...]) -> NightReport:
-    """One night, or the rest of one that was cut short and then what was asked for. Raises Held, or StoreError."""
+async def run_sleep(context: CommandContext, phases: tuple[Phase, ...]) -> NightReport:
+    """Run `phases`, after the rest of an interrupted run. Raises AlreadyLocked or StoreError."""
     with contextlib.ExitStack() as stack:
         alone = True
         try:
-            stack.enter_context(home.lock())
+            stack.enter_context(context.home.lock())
         except AlreadyLocked:
             alone = False
-            db_write.require_current_schema(home)
-        async with _bedroom(home, loaded, clock, alone=alone) as (rooms, asked):
-            sleeper = wiring.build_sleep_worker(loaded.settings, rooms, asked, unthrottled=alone)
-            done = await sleeper.sleep("command", phases, print_progress)
-            if not set(phases) <= set(done.run.phases):
+            context.require_current_schema()
+        async with _opened(context, alone=alone) as (parts, model):
+            worker = wiring.build_sleep_worker(context.loaded.settings, parts, model, unthrottled=alone)
+            finished = await worker.sleep("command", phases, print_progress)
+            if not set(phases) <= set(finished.run.phases):
                 print("That was the rest of a night that had been cut short.", file=sys.stderr)
-                done = await sleeper.sleep("command", phases, print_progress)
-            return done
+                finished = await worker.sleep("command", phases, print_progress)
+            return finished
 
 
 @contextlib.asynccontextmanager
-async def _bedroom(
-    home: Home, loaded: ResolvedSettings, clock: Clock, *, alone: bool
-) -> AsyncIterator[tuple[SleepContext, ModelRouter | None]]:
-    """The house, as far as sleep needs it. Alone, conversations are read, and the Markdown files kept, as well."""
-    zone = ZoneInfo(loaded.settings.bot.timezone)
-    parts = plugin_instances.load_providers(home, loaded, clock)
-    model = wiring.build_model_router(loaded.settings, parts.providers, clock)
-    asked = wiring.choose_background_model(loaded.settings, parts, model, clock)
+async def _opened(context: CommandContext, *, alone: bool) -> AsyncIterator[tuple[SleepContext, ModelRouter | None]]:
+    """The parts of a bot that sleep needs. Alone, turns are extracted and the Markdown files synchronised as well."""
+    home, loaded, clock, zone = context.home, context.loaded, context.clock, context.zone
+    plugins = plugin_instances.load_providers(home, loaded, clock)
+    router = wiring.build_model_router(loaded.settings, plugins.providers, clock)
+    model = wiring.choose_background_model(loaded.settings, plugins, router, clock)
     database = Database.open(home.database, home.backups)
     index, bus = SideIndex(home.index), Bus(clock)
     try:
-        tree = MemoryFiles(home.memory, database, clock, zone, sleep_policy(loaded.settings.sleep), pause=0)
-        reading = build_extraction_worker(
-            loaded.settings.extraction, Study(database, bus, clock, zone, tree, index), asked
+        files = MemoryFiles(home.memory, database, clock, zone, sleep_policy(loaded.settings.sleep), pause=0)
+        extraction = build_extraction_worker(
+            loaded.settings.extraction, ExtractionContext(database, bus, clock, zone, files, index), model
         )
         if alone:
-            await tree.sync_in()
-        yield (
-            SleepContext(
-                database,
-                bus,
-                clock,
-                zone,
-                home.sleep_lock,
-                tree if alone else None,
-                reading if alone else None,
-                Indexer(database, index),
-            ),
-            asked,
+            await files.sync_in()
+        parts = SleepContext(
+            database,
+            bus,
+            clock,
+            zone,
+            home.sleep_lock,
+            files if alone else None,
+            extraction if alone else None,
+            Indexer(database, index),
         )
+        yield parts, model
         if alone:
-            await reading.stop()
-            await tree.sync_out()
-            await tree.stop()
+            await extraction.stop()
+            await files.sync_out()
+            await files.stop()
     finally:
         await bus.close()
-        for provider in (*parts.providers, *([parts.extraction_provider] if parts.extraction_provider else [])):
+        for provider in (*plugins.providers, *([plugins.extraction_provider] if plugins.extraction_provider else [])):
             close = getattr(provider, "aclose", None)
             if close is not None:
                 await close()
@@ -120,20 +107,19 @@ async def _bedroom(
         index.close()
 
 
-async def dry_run(home: Home, loaded: ResolvedSettings, clock: Clock, phases: tuple[Phase, ...]) -> NightReport:
-    """What a night would come to, played on a copy of the database; nobody is asked. Raises Held, or StoreError."""
+async def dry_run(context: CommandContext, phases: tuple[Phase, ...]) -> NightReport:
+    """Run `phases` on a copy of the database, without a model. Raises AlreadyLocked or StoreError."""
+    home, settings = context.home, context.loaded.settings
     with home.sleep_lock():
-        for left in home.path.glob(f"{_DRAFT}*"):  # by a kill
-            shutil.rmtree(left, ignore_errors=True)
+        for leftover in home.path.glob(f"{_DRAFT}*"):  # of a run that was killed
+            shutil.rmtree(leftover, ignore_errors=True)
         with tempfile.TemporaryDirectory(prefix=_DRAFT, dir=home.path) as folder:
             database = Database.open(_copied(home, Path(folder)), Path(folder) / "backups")
-            bus = Bus(clock)
+            bus = Bus(context.clock)
             try:
-                zone = ZoneInfo(loaded.settings.bot.timezone)
-                rooms = SleepContext(database, bus, clock, zone, contextlib.nullcontext)
-                return await wiring.build_sleep_worker(loaded.settings, rooms, None, unthrottled=True).sleep(
-                    "rehearsal", phases, print_progress
-                )
+                parts = SleepContext(database, bus, context.clock, context.zone, contextlib.nullcontext)
+                worker = wiring.build_sleep_worker(settings, parts, None, unthrottled=True)
+                return await worker.sleep("rehearsal", phases, print_progress)
             finally:
                 await bus.close()
                 await database.close()
@@ -152,18 +138,14 @@ def _copied(home: Home, folder: Path) -> Path:
 
 
 async def print_progress(step: NightProgress) -> None:
-    """How far it is, on stderr."""
+    """Print the progress of a run on stderr."""
     where = f"{step.number}/{step.total} {step.sleep_pass.phase}: {step.sleep_pass.name}"
     if step.result is None:
         options.show_progress(f"{where} …")
         return
-    came = "failed" if step.result.trouble and not step.result.done else f"{step.result.done} decisions"
+    outcome = "failed" if step.result.trouble and not step.result.done else f"{step.result.done} decisions"
     options.show_progress()
-    print(f"{where}, {came}", file=sys.stderr, flush=True)
-
-
-async def _nothing() -> None:
-    pass
+    print(f"{where}, {outcome}", file=sys.stderr, flush=True)
 
 
 def is_asleep(home: Home) -> bool:
@@ -175,32 +157,33 @@ def is_asleep(home: Home) -> bool:
         return True
 
 
-# ── taking back ──────────────────────────────────────────────────────────────────────────────────────────────────
+# ── undo ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def undo_sleep_run(home: Home, loaded: ResolvedSettings, clock: Clock, number: int | None) -> SleepRunUndone:
-    """Undo what a night decided and what still stands, some in a transaction, so that a bot beside it does not wait.
+def undo_sleep_run(context: CommandContext, number: int | None) -> SleepRunUndone:
+    """Undo the decisions of a run that still stand, some in a transaction, so that a bot beside it does not wait.
 
-    Without a number, the last night that is not taken back. Raises NothingYet, NoSuchNight, Held, or StoreError.
+    Without a number, the last run that is not undone. Raises NothingFound, AlreadyLocked or StoreError.
     """
-    undone, kept, unchanged, before = list[int](), list[UndoConflict](), 0, _AFTER_ALL
-    db_write.require_current_schema(home)
-    with home.sleep_lock():
-        with db_write.transaction(home) as connection:
+    undone, kept, unchanged, before = list[int](), list[UndoConflict](), 0, _NEWEST
+    context.require_current_schema()
+    with context.home.sleep_lock():
+        with context.read() as connection:
             night = run_rows.last_run(connection) if number is None else run_rows.get_run(connection, number)
         if night is None:
             what = "no night that could be taken back" if number is None else f"no night {number}"
-            raise NoSuchSleepRun(f"There is {what}: `kenobot sleep status` shows the last one.")
+            raise options.NothingFound(f"There is {what}: `kenobot sleep status` shows the last one.")
         if night.state == "running":
-            raise NoSuchSleepRun(f"Night {night.id} was cut short: `kenobot sleep run` ends it, then it can be undone.")
+            raise options.NothingFound(
+                f"Night {night.id} was cut short: `kenobot sleep run` ends it, then it can be undone."
+            )
         while before:
-            with db_write.transaction(home) as connection:
-                at = owner_context(loaded, clock.now())
-                some = undo_night.undo_decisions(connection, night.id, before, _AT_ONCE, at)
+            with context.write() as connection:
+                some = undo_night.undo_decisions(connection, night.id, before, _BATCH, context.owner)
                 undone += some.undone
                 kept += some.conflicts
                 unchanged += some.unchanged
                 before = some.oldest_event
                 if not before:
-                    sleep_plans.mark_night_undone(connection, night.id, at.at)
+                    sleep_plans.mark_night_undone(connection, night.id, context.now)
     return SleepRunUndone(night.id, tuple(undone), tuple(kept), unchanged)

@@ -1,4 +1,4 @@
-"""One running bot, and `kenobot mail` and `kenobot access` as processes of their own beside it."""
+"""One running bot, and `kenobot deadletter` and `kenobot access` as processes of their own beside it."""
 
 import asyncio
 import os
@@ -64,11 +64,11 @@ async def test_a_running_bot_answers_what_the_command_line_puts_back(bot: Bot) -
     """Within seconds, without a restart, once; and the list is empty then."""
     await bot.telegram.say("what is this poison?", "1", OWNER)
     assert await replies(bot, "1", 1) == [texts.REJECTED("en").replace("`", "")]
-    code, out = await kenobot(bot, "mail", "list")
+    code, out = await kenobot(bot, "deadletter", "list")
     assert (code, out.split()[:2]) == (0, ["in-1", "failed"])
-    assert await kenobot(bot, "mail", "retry", "in-1") == (0, "in-1: retried\n")
+    assert await kenobot(bot, "deadletter", "retry", "in-1") == (0, "in-1: retried\n")
     assert (await replies(bot, "1", 2))[1:] == ["ok: what is this poison?"]
-    assert (await kenobot(bot, "mail", "list"))[0] == 2
+    assert (await kenobot(bot, "deadletter", "list"))[0] == 2
 
 
 async def test_a_bot_that_was_frozen_goes_on(bot: Bot) -> None:

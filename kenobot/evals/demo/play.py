@@ -1,7 +1,7 @@
 """Plays an act of the story in a folder of its own, and tells after each step what was seen and what came of it."""
 
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -90,7 +90,7 @@ class StepResult:
 
 async def play_act(
     story: Story, act: Act, folder: Path, *, skip_quiet_nights: bool = False
-) -> AsyncIterator[StepResult]:
+) -> AsyncGenerator[StepResult, None]:
     """Play `act` in `folder`, step by step.
 
     skip_quiet_nights: of the nights between the steps only the last one happens.

@@ -1,4 +1,4 @@
-"""`kenobot mail`: what went wrong is listed, shown, retried and dropped."""
+"""`kenobot deadletter`: what went wrong is listed, shown, retried and dropped."""
 
 import json
 import sqlite3
@@ -64,7 +64,7 @@ def states(database: sqlite3.Connection) -> dict[str, str]:
 )
 def test_a_home_without_a_database(cli: Cli, home: Home, command: list[str]) -> None:
     """Before the first run there is a sentence, exit 2, and still no database."""
-    code, out, err = cli("mail", *command)
+    code, out, err = cli("deadletter", *command)
     assert (code, out, home.database.exists()) == (2, "", False)
     assert "start with `kenobot chat`" in err
 
@@ -88,31 +88,31 @@ def test_the_list_shows_what_was_asked_for(
     cli: Cli, mail: sqlite3.Connection, arguments: list[str], found: list[str]
 ) -> None:
     """Oldest first, by state, time and number; as lines and as JSON alike."""
-    code, out, err = cli("mail", "list", *arguments)
+    code, out, err = cli("deadletter", "list", *arguments)
     assert (code, ids(out), err) == (0, found, "")
-    code, out, err = cli("mail", "list", "--json", *arguments)
+    code, out, err = cli("deadletter", "list", "--json", *arguments)
     assert (code, [json.loads(line)["id"] for line in out.splitlines()], err) == (0, found, "")
 
 
 def test_the_list_says_why_without_peoples_words(cli: Cli, mail: sqlite3.Connection) -> None:
     """Who and where, how often it was tried, and the reason."""
-    _, out, _ = cli("mail", "list")
+    _, out, _ = cli("deadletter", "list")
     line = out.splitlines()[0]
     for word in ("in-2", "dead", "2026-02-14T08:00:00", "telegram 42", "Ana", "5 tries", "ValueError: it broke"):
         assert word in line
     assert "words" not in out and "poison" not in out
-    assert "text" not in json.loads(cli("mail", "list", "--json")[1].splitlines()[0])
+    assert "text" not in json.loads(cli("deadletter", "list", "--json")[1].splitlines()[0])
 
 
 def test_one_letter_is_shown_whole_and_harmless(cli: Cli, mail: sqlite3.Connection) -> None:
     """With its text; what a terminal would obey is spelled out."""
-    code, out, err = cli("mail", "show", "in-2")
+    code, out, err = cli("deadletter", "show", "in-2")
     assert (code, err) == (0, "")
     assert "reason:    ValueError: it broke" in out
     assert out.endswith("\n\npoison\\x1b[2J\nsecond line\n")
-    assert json.loads(cli("mail", "show", "in-2", "--json")[1])["text"] == "poison\x1b[2J\nsecond line"
-    assert "an answer" in cli("mail", "show", "out-2")[1]
-    assert "{broken" in cli("mail", "show", "in-5")[1]
+    assert json.loads(cli("deadletter", "show", "in-2", "--json")[1])["text"] == "poison\x1b[2J\nsecond line"
+    assert "an answer" in cli("deadletter", "show", "out-2")[1]
+    assert "{broken" in cli("deadletter", "show", "in-5")[1]
 
 
 @pytest.mark.parametrize("number", ["in-1", "out-1", "in-99"])
@@ -120,13 +120,13 @@ def test_one_letter_is_shown_whole_and_harmless(cli: Cli, mail: sqlite3.Connecti
 def test_what_went_well_is_no_letter(cli: Cli, mail: sqlite3.Connection, command: str, number: str) -> None:
     """Nor is a number that never was: exit 2, and nothing is changed."""
     before = states(mail)
-    assert cli("mail", command, number) == (2, "", f"{number}: there is no such letter\n")
+    assert cli("deadletter", command, number) == (2, "", f"{number}: there is no such message\n")
     assert states(mail) == before
 
 
 def test_named_letters_are_retried(cli: Cli, mail: sqlite3.Connection) -> None:
     """And only these; naming one twice does no harm."""
-    assert cli("mail", "retry", "in-3", "out-2", "in-3") == (0, "in-3: retried\nout-2: retried\n", "")
+    assert cli("deadletter", "retry", "in-3", "out-2", "in-3") == (0, "in-3: retried\nout-2: retried\n", "")
     now = states(mail)
     assert (now["in-3"], now["out-2"], now["in-2"]) == ("pending", "pending", "dead")
     assert mail.execute("select attempts, patience_sent, done_at, retried_at from inbox where id = 3").fetchone() == (
@@ -139,30 +139,30 @@ def test_named_letters_are_retried(cli: Cli, mail: sqlite3.Connection) -> None:
 
 def test_everything_that_can_be_is_retried(cli: Cli, mail: sqlite3.Connection) -> None:
     """But not what could not be understood; then there is nothing left to retry."""
-    code, out, err = cli("mail", "retry", "--all")
+    code, out, err = cli("deadletter", "retry", "--all")
     assert (code, ids(out), err) == (0, ["in-2:", "in-3:", "in-4:", "out-2:"], "")
     assert states(mail)["in-5"] == "dead"
-    assert cli("mail", "retry", "--all") == (2, "", "There is nothing that could be retried.\n")
+    assert cli("deadletter", "retry", "--all") == (2, "", "There is nothing that could be retried.\n")
 
 
 def test_all_of_one_state(cli: Cli, mail: sqlite3.Connection) -> None:
     """--state narrows --all."""
-    assert cli("mail", "drop", "--all", "--state", "failed") == (0, "in-3: dropped\n", "")
+    assert cli("deadletter", "drop", "--all", "--state", "failed") == (0, "in-3: dropped\n", "")
     assert states(mail)["in-2"] == "dead"
 
 
 def test_everything_can_be_dropped(cli: Cli, mail: sqlite3.Connection) -> None:
     """Also what could not be understood; not what is still on its way. Words are deleted."""
-    code, out, _ = cli("mail", "drop", "--all")
+    code, out, _ = cli("deadletter", "drop", "--all")
     assert (code, ids(out)) == (0, ["in-2:", "in-3:", "in-4:", "in-5:", "out-2:"])
-    assert cli("mail", "list")[0] == 2
-    assert ids(cli("mail", "list", "--state", "all")[1]) == ["in-6", "out-3"]
+    assert cli("deadletter", "list")[0] == 2
+    assert ids(cli("deadletter", "list", "--state", "all")[1]) == ["in-6", "out-3"]
     assert mail.execute("select group_concat(text, '') from inbox where id between 2 and 5").fetchone() == ("",)
 
 
 def test_what_cannot_be_done_is_said_and_the_rest_is_done(cli: Cli, mail: sqlite3.Connection) -> None:
     """Exit 1, with a reason for each."""
-    code, out, err = cli("mail", "retry", "in-2", "in-5", "in-6")
+    code, out, err = cli("deadletter", "retry", "in-2", "in-5", "in-6")
     assert (code, out) == (1, "in-2: retried\n")
     assert err.splitlines() == [
         "in-5: it could not be understood when it came in, so it can only be shown and dropped",
@@ -185,7 +185,7 @@ def test_what_cannot_be_done_is_said_and_the_rest_is_done(cli: Cli, mail: sqlite
 def test_wrong_usage_is_refused(cli: Cli, mail: sqlite3.Connection, arguments: list[str]) -> None:
     """With exit 2 and a word on stderr; nothing is changed."""
     before = states(mail)
-    code, out, err = cli("mail", *arguments)
+    code, out, err = cli("deadletter", *arguments)
     assert (code, out, bool(err)) == (2, "", True)
     assert states(mail) == before
 
@@ -193,7 +193,7 @@ def test_wrong_usage_is_refused(cli: Cli, mail: sqlite3.Connection, arguments: l
 def test_an_older_database_is_left_to_the_bot(cli: Cli, mail: sqlite3.Connection) -> None:
     """It makes a backup before it changes anything; looking is possible all the same."""
     mail.execute("pragma user_version = 1")
-    code, _, err = cli("mail", "retry", "in-2")
+    code, _, err = cli("deadletter", "retry", "in-2")
     assert (code, "start the bot once" in err) == (78, True)
-    assert cli("mail", "list")[0] == 0
+    assert cli("deadletter", "list")[0] == 0
     assert states(mail)["in-2"] == "dead"

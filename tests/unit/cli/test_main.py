@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kenobot import __version__
-from kenobot.cli import main, version
+from kenobot.cli import config, main
 from kenobot.core.settings.home import Home
 from kenobot.ports.errors import ConfigError, KenobotError, StoreFull
 
@@ -39,11 +39,11 @@ def test_version_imports_nothing_heavy() -> None:
         "run",
         "access",
         "access approve",
-        "mail",
-        "mail list",
-        "mail show",
-        "mail retry",
-        "mail drop",
+        "deadletter",
+        "deadletter list",
+        "deadletter show",
+        "deadletter retry",
+        "deadletter drop",
         "memory",
         "memory show",
         "memory log",
@@ -77,8 +77,8 @@ def test_errors_are_plain_lines(cli: Cli, monkeypatch: pytest.MonkeyPatch, error
     def fail(*_: object) -> int:
         raise error
 
-    monkeypatch.setattr(version, "version", fail)
-    assert cli("version") == (code, "", "kenobot: one\nkenobot: two\n")
+    monkeypatch.setattr(config, "config", fail)
+    assert cli("config") == (code, "", "kenobot: one\nkenobot: two\n")
 
 
 def test_an_interrupt_is_130(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,8 +87,8 @@ def test_an_interrupt_is_130(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(version, "version", interrupt)
-    assert cli("version") == (130, "", "")
+    monkeypatch.setattr(config, "config", interrupt)
+    assert cli("config") == (130, "", "")
 
 
 def test_home_may_stand_before_or_after_the_command(cli: Cli, tmp_path: Path) -> None:
@@ -154,3 +154,19 @@ def test_a_bench_that_moved_is_answered_with_its_new_place(name: str, capsys: py
     out, err = capsys.readouterr()
     assert out == ""
     assert f'run "make {name}" or "python -m bench.{name}".' in err
+
+
+def test_an_older_name_of_a_command_still_works(cli: Cli) -> None:
+    """`kenobot mail` is `kenobot deadletter`."""
+    assert cli("mail", "--help") == cli("deadletter", "--help")
+
+
+def test_the_help_lists_every_command_by_group(cli: Cli) -> None:
+    """Each with a line of its own, and none with its older name."""
+    code, out, err = cli("--help")
+    assert (code, err) == (0, "")
+    assert [name for name in ("Run", "Memory", "Evaluate") if f"\n{name}\n" not in out] == []
+    names = {line.split()[0] for line in out.splitlines() if line.startswith("  ") and line.split()}
+    assert {"setup", "chat", "run", "config", "access", "deadletter", "signals", "memory", "sleep"} <= names
+    assert {"proposals", "import", "demo", "bench", "version", "--home"} <= names
+    assert "mail" not in names

@@ -1,6 +1,5 @@
 """`kenobot demo`: the tour, its colours, its pauses, its recordings, and what it says when the story is not true."""
 
-import argparse
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from kenobot.cli import main
-from kenobot.cli.demo import _Show, add, demo
 from kenobot.evals.demo import record, show, story
 from kenobot.evals.demo.play import FileChange, PatternMatch, SleepSummary, StepResult
 from kenobot.evals.demo.show import DisplayStyle
 from kenobot.evals.demo.story import Story
+from kenobot.evals.demo.tour import Tour
 from kenobot.evals.demo.words import format_moment
 
 TINY = """
@@ -157,31 +156,28 @@ def test_a_terminal_gets_colours_unless_it_wants_none(
 
 
 def test_between_steps_it_waits_for_its_reader(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Enter goes on, q ends; --auto waits by itself, and --fast not at all."""
-    screen, asked, slept = _Terminal(), list[str](), list[float]()
+    """Enter goes on, q ends; with seconds it waits by itself, and without pauses not at all."""
+    asked, slept = list[str](), list[float]()
     answers = iter(["", "q"])
-    monkeypatch.setattr("sys.stdout", screen)
-    monkeypatch.setattr("sys.stdin", screen)
 
     def answered(prompt: str) -> str:
         asked.append(prompt)
         return next(answers)
 
     monkeypatch.setattr("builtins.input", answered)
-    monkeypatch.setattr("kenobot.cli.demo.time.sleep", slept.append)
+    monkeypatch.setattr("kenobot.evals.demo.tour.time.sleep", slept.append)
     act = tiny("Petrel").acts[0]
     page = step(number=1, step_count=3)
 
-    def pages(*flags: str) -> list[bool]:
-        arguments = parsed(*flags)
-        shown = _Show(arguments, DisplayStyle("es"))
+    def pages(*, pauses: bool = True, seconds: float | None = None) -> list[bool]:
+        shown = Tour(DisplayStyle("es"), pauses=pauses, seconds=seconds)
         return [shown.step(act, page), shown.step(act, page)]
 
     assert pages() == [True, False]
     assert asked == ["Intro: seguir · q: terminar"] * 2
-    assert pages("--auto", "1.5") == [True, True]
+    assert pages(seconds=1.5) == [True, True]
     assert slept == [1.5, 1.5]
-    assert pages("--fast") == [True, True]
+    assert pages(pauses=False) == [True, True]
     assert (len(asked), len(slept)) == (2, 2)
 
 
@@ -223,14 +219,6 @@ def test_the_story_that_ships_can_be_played() -> None:
         for each in act.steps:
             assert set(each.title) == set(each.tells) == {"en", "es"}
             assert each.expect, f"nothing is checked at {each.at}"
-
-
-def parsed(*flags: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    add(parser.add_subparsers(), argparse.ArgumentParser(add_help=False))
-    arguments = parser.parse_args(["demo", *flags])
-    assert arguments.command is demo
-    return arguments
 
 
 def step(**given: object) -> StepResult:

@@ -1,0 +1,122 @@
+"""The context of a running command: its arguments, home, settings and clock, and access to the database."""
+
+import argparse
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import datetime, timedelta
+from functools import cached_property
+from zoneinfo import ZoneInfo
+
+from kenobot.cli import options
+from kenobot.cognitive.control.find import AmbiguousReference
+from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes
+from kenobot.cognitive.text.calendar import local_day
+from kenobot.core.settings.home import Home
+from kenobot.core.settings.load import ResolvedSettings, load_settings
+from kenobot.ports.clock import Clock, SystemClock
+from kenobot.ports.errors import ConfigError, StoreCorrupt, StoreError
+from kenobot.storage import database, migrate
+
+
+class CommandContext:
+    """What a command is run with.
+
+    args: as they were parsed.
+    """
+
+    def __init__(self, args: argparse.Namespace, clock: Clock | None = None) -> None:
+        self.args = args
+        self.clock = clock or SystemClock()
+
+    @cached_property
+    def home(self) -> Home:
+        return Home.find(os.environ, self.args.home)
+
+    @cached_property
+    def loaded(self) -> ResolvedSettings:
+        """Raises ConfigError."""
+        return load_settings(self.home, os.environ)
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.loaded.settings.bot.timezone)
+
+    @property
+    def now(self) -> datetime:
+        return self.clock.now()
+
+    @property
+    def scopes(self) -> Scopes:
+        """--scope; without it the owner sees all of the home."""
+        return ALL_SCOPES if self.args.scope is None else (self.args.scope,)
+
+    @property
+    def owner(self) -> AdmitContext:
+        """The owner's decisions, now."""
+        return AdmitContext(self.now, local_day(self.now, self.zone), "owner")
+
+    def moment(self, since: timedelta | datetime | None) -> datetime | None:
+        """--since or --as-of as a moment."""
+        return self.now - since if isinstance(since, timedelta) else since
+
+    # ── the database, beside a bot that may be running ───────────────────────────────────────────────────────────────
+
+    @contextmanager
+    def read(self, *, rows: bool = False) -> Iterator[sqlite3.Connection]:
+        """A read-only connection with one snapshot. rows: its rows go by name.
+
+        Raises NothingFound, StoreCorrupt or StoreError.
+        """
+        self.require_database()
+        path = self.home.database
+        try:
+            with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=5)) as connection:
+                connection.row_factory = sqlite3.Row if rows else None
+                connection.execute("BEGIN")
+                yield connection
+        except AmbiguousReference as error:
+            raise options.NothingFound(str(error)) from error
+        except sqlite3.OperationalError as error:
+            raise StoreError(f"{path} cannot be read: {error}.") from error
+        except sqlite3.DatabaseError as error:
+            raise StoreCorrupt(f"{path} is damaged: {error}. Put back a copy from {self.home.backups}.") from error
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """One short transaction, written whole or not at all. Raises NothingFound, ConfigError or StoreError."""
+        self.require_database()
+        migrate.check(self.home.database)
+        try:
+            with closing(database.connect(self.home.database)) as connection:
+                _require_current(connection)
+                connection.execute("BEGIN IMMEDIATE")
+                yield connection
+                connection.execute("COMMIT")
+        except AmbiguousReference as error:
+            raise options.NothingFound(str(error)) from error
+        except sqlite3.Error as error:
+            raise database.to_store_error(error) from error
+
+    def require_current_schema(self) -> None:
+        """For commands with transactions of their own. Raises NothingFound, ConfigError or StoreError."""
+        self.require_database()
+        migrate.check(self.home.database)
+        try:
+            with closing(database.connect(self.home.database, readonly=True)) as connection:
+                _require_current(connection)
+        except sqlite3.Error as error:
+            raise database.to_store_error(error) from error
+
+    def require_database(self) -> None:
+        """Raises NothingFound."""
+        if not self.home.database.exists():
+            raise options.NoDatabase(f"There is nothing in {self.home.path} yet: start with `kenobot chat`.")
+
+
+def _require_current(connection: sqlite3.Connection) -> None:
+    """The bot brings the database up to date, with a backup; this is no moment for that."""
+    if connection.execute("PRAGMA user_version").fetchone()[0] < migrate.migrations()[-1][0]:
+        raise ConfigError("The database is of an older KenoBot: start the bot once to bring it up to date.")
