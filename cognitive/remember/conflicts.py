@@ -15,7 +15,7 @@ from kenobot.cognitive.beliefs.links import strengthen_link
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.admit import AdmitPolicy
 from kenobot.cognitive.remember.draft import RecordDraft, attributes_json
-from kenobot.cognitive.store import records
+from kenobot.cognitive.store import links, records
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.claims import Claim, mentions_value, remove_claims, remove_values, with_outdated_note
@@ -191,17 +191,8 @@ def end_record(connection: Connection, known: Record, status: str, act: ChangeCo
 
 
 def add_supersedes_link(connection: Connection, new: int, old: int, act: ChangeContext) -> None:
-    """Note that `new` has taken the place of `old`.
-
-    What has taken a place lives, so nothing has taken its own: a link that says so is from before it came back, and
-    would close a circle.
-    """
-    connection.execute("DELETE FROM link WHERE dst = ? AND type = 'supersedes'", (new,))
-    connection.execute(
-        "INSERT INTO link (src, dst, type, first_at, last_at, why) VALUES (?, ?, 'supersedes', ?, ?, ?) "
-        "ON CONFLICT DO UPDATE SET seen = seen + 1, last_at = excluded.last_at",
-        (new, old, records.stamp(act.at), records.stamp(act.at), act.actor),
-    )
+    """Link `new` to the record that it has taken the place of."""
+    links.add_supersedes_link(connection, new, old, records.stamp(act.at), act.actor)
 
 
 def _part(act: ChangeContext, reason: str) -> ChangeContext:

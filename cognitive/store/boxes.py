@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from kenobot.cognitive.store import records
+from kenobot.cognitive.store.links import add_link
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.storage.connection import Connection
@@ -127,14 +128,8 @@ def upsert_box_link(
 
     Returns whether it is new there. named: the topics are more than words of a text.
     """
-    now = records.stamp(at)
     why = _COMMA.join(topic.replace(",", " ") for topic in topics)
-    row = connection.execute(
-        "INSERT INTO link (src, dst, type, first_at, last_at, why) VALUES (?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT DO UPDATE SET seen = seen + 1, last_at = excluded.last_at RETURNING seen",
-        (record, to, kind, now, now, why if named or not why else _WORDS + why),
-    ).fetchone()
-    return bool(row[0] == 1)
+    return add_link(connection, record, to, kind, records.stamp(at), why if named or not why else _WORDS + why)
 
 
 # ── the talk under way ───────────────────────────────────────────────────────────────────────────────────────────

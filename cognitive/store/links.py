@@ -147,6 +147,25 @@ def remove_supersedes_links(connection: Connection, records: Sequence[int]) -> l
     return [(row[0], row[1]) for row in rows.fetchall()]
 
 
+def add_link(connection: Connection, src: int, dst: int, kind: str, at: str, why: str) -> bool:
+    """Add a link, or count it once more; returns whether it is new."""
+    row = connection.execute(
+        "INSERT INTO link (src, dst, type, first_at, last_at, why) VALUES (?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT DO UPDATE SET seen = seen + 1, last_at = excluded.last_at RETURNING seen",
+        (src, dst, kind, at, at, why),
+    ).fetchone()
+    return bool(row[0] == 1)
+
+
+def add_supersedes_link(connection: Connection, new: int, old: int, at: str, why: str) -> None:
+    """Link `new` to the record that it took the place of.
+
+    `new` is live, so a link that says it was superseded is from before it came back, and would close a circle.
+    """
+    connection.execute("DELETE FROM link WHERE dst = ? AND type = 'supersedes'", (new,))
+    add_link(connection, new, old, "supersedes", at, why)
+
+
 def restore_supersedes_link(connection: Connection, new: int, old: int, at: str) -> None:
     """Say that `new` took the place of `old`."""
     connection.execute(
