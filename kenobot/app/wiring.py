@@ -1,4 +1,4 @@
-"""The composition root: the only module that knows everybody. It builds the house, storey by storey."""
+"""The composition root: construct every part from the settings, and hand each the parts that it works with."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,12 +6,11 @@ from random import Random
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.background.compaction import CompactionWorker
-from kenobot.agent.background.extraction import ExtractionContext, ExtractionWorker, build_extraction_worker
+from kenobot.agent.background.extraction import ExtractionContext, build_extraction_worker
 from kenobot.agent.background.missing_files import MissingFilesWorker
 from kenobot.agent.background.proposal_announcer import ProposalAnnouncer
 from kenobot.agent.background.purge import PurgeFinisher
-from kenobot.agent.background.sleep import SleepContext as Bedroom
-from kenobot.agent.background.sleep import SleepWorker, sleep_policy
+from kenobot.agent.background.sleep import SleepContext, SleepWorker, sleep_policy
 from kenobot.agent.background.summarizer import Summarizer
 from kenobot.agent.budgeted_model import BudgetedModel, TokenBudget
 from kenobot.agent.commands import catalog
@@ -52,15 +51,15 @@ from kenobot.storage.signal_log import SignalLog
 
 
 @dataclass(frozen=True, slots=True)
-class _Ground:
-    """What everything else stands on."""
+class _Base:
+    """The dependencies of every other part."""
 
     home: Home
     settings: Settings
     zone: ZoneInfo
     clock: Clock
     rng: Random
-    given: PluginInstances
+    plugins: PluginInstances
     redact: Redactor
     database: Database
     bus: Bus
@@ -68,140 +67,122 @@ class _Ground:
 
 @dataclass(frozen=True, slots=True)
 class _Memory:
-    """Memory, its files, and what finds it."""
+    """Memory's files, index and vectors."""
 
-    mirror: MemoryFiles
+    files: MemoryFiles
     index: SideIndex
     embedding: EmbeddingWorker
-    keeper: Indexer
+    indexer: Indexer
     identity: Identity
 
 
 @dataclass(frozen=True, slots=True)
 class _Mail:
-    """What comes and goes, and who may talk."""
+    """Messages in and out, and who may talk."""
 
     inbox: Inbox
     outbox: Outbox
     delivery: Delivery
     access: Access
-    door: AdmissionControl
+    admission: AdmissionControl
     messenger: BotMessenger
 
 
-def assemble(home: Home, loaded: ResolvedSettings, clock: Clock, given: PluginInstances, rng: Random) -> App:
+def assemble(home: Home, loaded: ResolvedSettings, clock: Clock, plugins: PluginInstances, rng: Random) -> App:
     """Wire everything up. Opens the database; raises ConfigError or StoreCorrupt when that fails."""
-    ground = _ground(home, loaded, clock, given, rng)
-    memory, mail = _memory(ground), _mail(ground)
-    settings, database, bus, mirror = ground.settings, ground.database, ground.bus, memory.mirror
-    model = build_model_router(settings, given.providers, clock)
-    asked = choose_background_model(settings, given, model, clock)
-    proposing = ProposalAnnouncer(database, bus)
-    runner = TurnRunner(_parts(ground, memory, mail, model, asked, proposing))
-    rooms = ExtractionContext(database, bus, clock, ground.zone, mirror, memory.index, memory.embedding)
-    reading = build_extraction_worker(settings.extraction, rooms, asked)
+    require_memory(home.memory, home.database)
+    settings, zone = loaded.settings, ZoneInfo(loaded.settings.bot.timezone)
+    redact, database = Redactor(loaded.secrets()), Database.open(home.database, home.backups)
+    bus = plugins.bus or Bus(clock)
+    base = _Base(home, settings, zone, clock, rng, plugins, redact, database, bus)
+    memory, mail = _memory(base), _mail(base)
+    model = build_model_router(settings, plugins.providers, clock)
+    background = choose_background_model(settings, plugins, model, clock)
+    announcer = ProposalAnnouncer(database, bus)
+    runner = TurnRunner(_turn_services(base, memory, mail, model, background, announcer))
+    context = ExtractionContext(database, bus, clock, zone, memory.files, memory.index, memory.embedding)
+    extraction = build_extraction_worker(settings.extraction, context, background)
+    sleep = SleepContext(
+        *(database, bus, clock, zone, home.sleep_lock),
+        *(memory.files, extraction, memory.indexer, memory.index),
+    )
     return App(
         clock=clock,
         database=database,
         bus=bus,
-        audit=SignalLog(database, settings.signals.keep, ground.redact),
+        audit=SignalLog(database, settings.signals.keep, redact),
         inbox=mail.inbox,
         outbox=mail.outbox,
-        memory_files=mirror,
-        admission=mail.door,
-        loop=_loop(ground, mail, runner, model),
+        memory_files=memory.files,
+        admission=mail.admission,
+        loop=_loop(base, mail, runner, model),
         delivery=mail.delivery,
-        owner_alerts=_notices(ground, mail),
-        extraction=reading,
-        compaction=_compaction(settings, rooms, asked),
-        proposal_announcer=proposing,
-        sleep_worker=build_sleep_worker(settings, _bedroom(ground, memory, reading), asked),
+        owner_alerts=OwnerAlerts(database, clock, mail.messenger, mail.access, redact, reply_language(settings)),
+        extraction=extraction,
+        compaction=_compaction(settings, context, background),
+        proposal_announcer=announcer,
+        sleep_worker=build_sleep_worker(settings, sleep, background),
         index=memory.index,
-        indexer=memory.keeper,
+        indexer=memory.indexer,
         embedding=memory.embedding,
-        purge_finisher=PurgeFinisher(database, home.database, mirror, memory.keeper),
-        missing_files=MissingFilesWorker(database, bus, clock, ground.zone, mirror),
+        purge_finisher=PurgeFinisher(database, home.database, memory.files, memory.indexer),
+        missing_files=MissingFilesWorker(database, bus, clock, zone, memory.files),
         scheduler=Scheduler(),
-        channels=given.channels,
-        provider_name=given.provider.name,
-        plugins=given.closable,
+        channels=plugins.channels,
+        provider_name=plugins.provider.name,
+        plugins=plugins.closable,
     )
 
 
-def _ground(home: Home, loaded: ResolvedSettings, clock: Clock, given: PluginInstances, rng: Random) -> _Ground:
-    require_memory(home.memory, home.database)
-    return _Ground(
-        home=home,
-        settings=loaded.settings,
-        zone=ZoneInfo(loaded.settings.bot.timezone),
-        clock=clock,
-        rng=rng,
-        given=given,
-        redact=Redactor(loaded.secrets()),
-        database=Database.open(home.database, home.backups),
-        bus=given.bus or Bus(clock),
-    )
-
-
-def _memory(ground: _Ground) -> _Memory:
-    home, database, given = ground.home, ground.database, ground.given
-    index = SideIndex(home.index)
+def _memory(base: _Base) -> _Memory:
+    home, database, index = base.home, base.database, SideIndex(base.home.index)
     return _Memory(
-        mirror=MemoryFiles(home.memory, database, ground.clock, ground.zone, sleep_policy(ground.settings.sleep)),
-        index=index,
-        embedding=EmbeddingWorker(database, index, ground.clock, given.embedder, given.previous_embedders),
-        keeper=Indexer(database, index),
-        identity=Identity(home.identity),
+        MemoryFiles(home.memory, database, base.clock, base.zone, sleep_policy(base.settings.sleep)),
+        index,
+        EmbeddingWorker(database, index, base.clock, base.plugins.embedder, base.plugins.previous_embedders),
+        Indexer(database, index),
+        Identity(home.identity),
     )
 
 
-def _mail(ground: _Ground) -> _Mail:
-    database, bus, clock = ground.database, ground.bus, ground.clock
+def _mail(base: _Base) -> _Mail:
+    database, bus, clock, channels = base.database, base.bus, base.clock, base.plugins.channels
     inbox, outbox = Inbox(database, clock), Outbox(database, clock)
-    delivery = Delivery(ground.given.channels, outbox, bus, clock, ground.rng)
-    access = Access(ground.given.access_lists)
-    door = AdmissionControl(
-        access,
-        database,
-        bus,
-        clock,
-        delivery,
-        pairing_enabled=ground.settings.access.pairing,
-        language=reply_language(ground.settings),
-    )
-    messenger = BotMessenger(database, clock, ground.given.channels, delivery)
-    return _Mail(inbox, outbox, delivery, access, door, messenger)
+    delivery = Delivery(channels, outbox, bus, clock, base.rng)
+    access = Access(base.plugins.access_lists)
+    pairing, language = base.settings.access.pairing, reply_language(base.settings)
+    admission = AdmissionControl(access, database, bus, clock, delivery, pairing_enabled=pairing, language=language)
+    return _Mail(inbox, outbox, delivery, access, admission, BotMessenger(database, clock, channels, delivery))
 
 
-def _parts(
-    ground: _Ground,
+def _turn_services(
+    base: _Base,
     memory: _Memory,
     mail: _Mail,
     model: ModelRouter,
-    asked: ModelRouter | None,
-    proposing: ProposalAnnouncer,
+    background: ModelRouter | None,
+    announcer: ProposalAnnouncer,
 ) -> TurnServices:
-    """What a turn works with."""
-    settings, database, clock, zone = ground.settings, ground.database, ground.clock, ground.zone
+    settings, database, clock, zone = base.settings, base.database, base.clock, base.zone
     builder = ContextBuilder(memory.identity, zone, prompt_limits(settings), memory.index)
-    reranker = build_reranker(settings, asked, database, clock)
-    hands = CommandContext(zone, ground.home.memory, memory.index, reply_language(settings))
+    reranker = build_reranker(settings, background, database, clock)
+    commands = CommandContext(zone, base.home.memory, memory.index, reply_language(settings))
     return TurnServices(
         database=database,
-        bus=ground.bus,
+        bus=base.bus,
         clock=clock,
         zone=zone,
         access=mail.access,
-        prompt_service=PromptService(database, builder, memory.mirror, clock, memory.embedding, reranker),
+        prompt_service=PromptService(database, builder, memory.files, clock, memory.embedding, reranker),
         embedding=memory.embedding,
-        mirror=memory.mirror,
+        mirror=memory.files,
         model=model,
-        pipeline=Pipeline(ground.given.processors, ground.redact),
-        channels=ground.given.channels,
-        redact=ground.redact,
-        rng=ground.rng,
-        commands=catalog.build_commands(hands, mail.access),
-        command_listeners=(mail.door, proposing),
+        pipeline=Pipeline(base.plugins.processors, base.redact),
+        channels=base.plugins.channels,
+        redact=base.redact,
+        rng=base.rng,
+        commands=catalog.build_commands(commands, mail.access),
+        command_listeners=(mail.admission, announcer),
         identity=memory.identity,
         delivery=mail.delivery,
         language=reply_language(settings),
@@ -209,43 +190,18 @@ def _parts(
     )
 
 
-def _loop(ground: _Ground, mail: _Mail, runner: TurnRunner, model: ModelRouter) -> AgentLoop:
-    limits = ground.settings.loop
+def _loop(base: _Base, mail: _Mail, runner: TurnRunner, model: ModelRouter) -> AgentLoop:
+    limits, language = base.settings.loop, reply_language(base.settings)
     policy = IntakePolicy(
-        mail.door,
-        mail.messenger,
-        reply_language(ground.settings),
-        backlog=limits.backlog,
-        chat_backlog=limits.chat_backlog,
+        mail.admission, mail.messenger, language, backlog=limits.backlog, chat_backlog=limits.chat_backlog
     )
-    return AgentLoop(
-        mail.inbox, ground.bus, ground.clock, runner, model, ground.rng, policy, parallel=limits.parallel_chats
-    )
+    return AgentLoop(mail.inbox, base.bus, base.clock, runner, model, base.rng, policy, parallel=limits.parallel_chats)
 
 
-def _notices(ground: _Ground, mail: _Mail) -> OwnerAlerts:
-    return OwnerAlerts(
-        ground.database,
-        ground.clock,
-        mail.messenger,
-        mail.access,
-        ground.redact,
-        reply_language(ground.settings),
-    )
-
-
-def _bedroom(ground: _Ground, memory: _Memory, reading: ExtractionWorker) -> Bedroom:
-    return Bedroom(
-        ground.database,
-        ground.bus,
-        ground.clock,
-        ground.zone,
-        ground.home.sleep_lock,
-        memory.mirror,
-        reading,
-        memory.keeper,
-        memory.index,
-    )
+def _compaction(settings: Settings, context: ExtractionContext, model: ModelRouter | None) -> CompactionWorker:
+    budget = TokenBudget(context.database, context.clock, context.zone, "compaction", settings.compaction.daily_tokens)
+    summarizer = Summarizer(BudgetedModel(model, budget) if model is not None else None, context.zone)
+    return CompactionWorker(context, summarizer, prompt_limits(settings).window, reads=settings.extraction.enabled)
 
 
 def build_model_router(settings: Settings, providers: Sequence[Provider], clock: Clock) -> ModelRouter:
@@ -258,7 +214,7 @@ def build_model_router(settings: Settings, providers: Sequence[Provider], clock:
 def choose_background_model(
     settings: Settings, given: PluginInstances, model: ModelRouter, clock: Clock
 ) -> ModelRouter | None:
-    """Who is asked in the background: the provider, by the `model` it shares, or one of its own; None when by rules."""
+    """The model of the background work: `model` itself, or one of its own; None when rules do it."""
     if getattr(given.extraction_provider or given.provider, "rule_based", False):
         return None
     return (
@@ -266,18 +222,11 @@ def choose_background_model(
     )
 
 
-def _compaction(settings: Settings, rooms: ExtractionContext, asked: ModelRouter | None) -> CompactionWorker:
-    """Who sums up what conversations no longer show."""
-    budget = TokenBudget(rooms.database, rooms.clock, rooms.zone, "compaction", settings.compaction.daily_tokens)
-    summarizer = Summarizer(BudgetedModel(asked, budget) if asked is not None else None, rooms.zone)
-    return CompactionWorker(rooms, summarizer, prompt_limits(settings).window, reads=settings.extraction.enabled)
-
-
 def build_sleep_worker(
-    settings: Settings, rooms: Bedroom, asked: ModelRouter | None, *, unthrottled: bool = False
+    settings: Settings, context: SleepContext, asked: ModelRouter | None, *, unthrottled: bool = False
 ) -> SleepWorker:
-    """Who looks after memory. unthrottled: nobody talks to the bot meanwhile."""
+    """Build the worker of sleep. unthrottled: no conversation has to be kept fluent meanwhile."""
     hour = settings.sleep.hour if settings.sleep.hour >= 0 else None
     return SleepWorker(
-        rooms, sleep_policy(settings.sleep), asked, enabled=settings.sleep.enabled, hour=hour, unthrottled=unthrottled
+        context, sleep_policy(settings.sleep), asked, enabled=settings.sleep.enabled, hour=hour, unthrottled=unthrottled
     )
